@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocation that cannot fail, and the cleanup attributes that go with it.
+ *
+ * Every allocation of the project goes through these wrappers: they abort
+ * with one line when memory runs out, so no caller handles NULL. Memory they
+ * return is released by free().
+ */
+#ifndef GA_ALLOC_H
+#define GA_ALLOC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+void *ga_malloc(size_t n) __attribute__((malloc, returns_nonnull));
+void *ga_calloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *ga_realloc(void *p, size_t n) __attribute__((returns_nonnull));
+/* Grow an array: like realloc(p, n * size), aborting on overflow. */
+void *ga_reallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
+char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
+/* At most `n` bytes of `s`, always terminated. */
+char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
+void *ga_memdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
+char *ga_strf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* Abort with one line naming the place: for states that cannot happen. */
+void ga_bug(const char *file, int line, const char *what) __attribute__((noreturn));
+#define GA_BUG(what) ga_bug(__FILE__, __LINE__, (what))
+
+/* `cleanup_free char *p = NULL;` is freed when it goes out of scope. */
+void ga_cleanup_freep(void *pp);
+#define cleanup_free __attribute__((cleanup(ga_cleanup_freep)))
+
+/* `cleanup_(ga_buf_release) struct ga_buf b = GA_BUF_INIT;` */
+#define cleanup_(fn) __attribute__((cleanup(fn)))
+
+/* Hand over ownership: gives the pointer and leaves NULL behind. */
+static inline void *ga_steal_ptr_(void *pp)
+{
+	void **p = pp;
+	void *v = *p;
+
+	*p = NULL;
+	return v;
+}
+#define ga_steal(pp) ((__typeof__(*(pp)))ga_steal_ptr_(pp))
+
+/* Make room for one more element in an array kept as (ptr, n, cap). */
+#define GA_GROW(ptr, n, cap)                                                        \
+	do {                                                                        \
+		if ((n) >= (cap)) {                                                 \
+			(cap) = (cap) ? (cap) * 2 : 16;                             \
+			(ptr) = ga_reallocarray((ptr), (cap), sizeof(*(ptr)));      \
+		}                                                                   \
+	} while (0)
+
+#define GA_NELEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of a session: layers and private git dir become commits, refs and a
+ * report. Idempotent: killed at any point, running it again gives the same.
+ */
+#ifndef GA_CAPTURE_H
+#define GA_CAPTURE_H
+
+#include "ga/error.h"
+#include "ga/repo.h"
+#include "ga/report.h"
+#include "ga/run.h"
+#include "ga/session.h"
+
+struct ga_capture_env {
+	struct ga_repo *repo;
+	const struct ga_gitconfig *config;
+	const char *state_dir;
+	const struct ga_run_paths *paths;
+	/* A sandbox over the session's layers without network for git to run in, made on demand: capture
+	 * of commits and of filtered content. */
+	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);
+	void *payload;
+	const char *const *sandbox_env; /* environment for git inside */
+};
+
+/* Capture `s` (lock held, nothing running). Fills s->{tip,held,notes,...}, writes refs and the
+ * report, saves the state CAPTURED. */
+int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
+	       struct ga_error *err);
+
+/* The tree as it would be captured now, for `diff` of a running session: reads the upper only. */
+int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+		    struct ga_error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What git-agent and git-agent-init say to each other over one
+ * SOCK_SEQPACKET socket. Shared by src/run and src/init (which is static and
+ * includes nothing else of the project but this header).
+ *
+ * git-agent-init CONTROL_FD, pid 1 of the sandbox, inherits that socket from bwrap,
+ * standard input and output on /dev/null and standard error on the supervisor's log pipe.
+ * It is non-dumpable, sends GA_CTL_READY, then serves requests. End of
+ * file on the socket at any time means: kill everything and exit. It never
+ * exits while the socket is open unless told GA_CTL_QUIT.
+ *
+ * Every process inside is started by a GA_CTL_SPAWN request. One message is one
+ * struct ga_ctl_msg; a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a
+ * pipe with the payload, then, with GA_SPAWN_TTY, one pty end, else three
+ * (standard input, output, error). Payload, read to end of file, at most
+ * GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
+ *
+ * With GA_SPAWN_TTY a small leader process takes the terminal as the
+ * controlling one of a new session and runs the command in a foreground process group of
+ * its own, so that Ctrl-C, Ctrl-Z and fg work; without, the command gets a session of its own.
+ */
+#ifndef GA_CONTROL_H
+#define GA_CONTROL_H
+
+#include <stdint.h>
+
+enum ga_ctl_type {
+	/* to init */
+	GA_CTL_SPAWN = 1, /* id, flags */
+	GA_CTL_SIGNAL,    /* id, value: signal to the command's process group */
+	GA_CTL_CONT,      /* id: continue a stopped command in the foreground */
+	GA_CTL_QUIT,      /* kill everything and exit 0 */
+	/* from init */
+	GA_CTL_READY,     /* value64: inode number of the pid namespace; sent with SCM_CREDENTIALS */
+	GA_CTL_STARTED,   /* id: the command was executed */
+	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed */
+	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
+	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
+};
+
+enum ga_spawn_flags {
+	GA_SPAWN_TTY = 1 << 0,
+};
+
+struct ga_ctl_msg {
+	uint32_t type;
+	uint32_t id;
+	uint32_t flags;
+	int32_t value;
+	uint64_t value64;
+};
+
+#define GA_CTL_PAYLOAD_MAX (4u << 20)
+
+#endif

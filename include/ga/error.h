@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one way functions fail.
+ *
+ * A function that can fail returns 0 or -1 and takes `struct ga_error *err`
+ * last. On failure it fills `err` exactly once; on success it leaves it
+ * alone. `err` is never NULL. Library code neither prints nor exits: the
+ * command line prints the error once and maps its code to an exit status.
+ *
+ * The message is one line, lower case, without the program's name, and names
+ * the object in quotes. The hint, if any, says what to do next. Bytes that
+ * came from an agent go through ga_quote() first; the printer escapes control
+ * characters once more.
+ */
+#ifndef GA_ERROR_H
+#define GA_ERROR_H
+
+#include "ga/alloc.h"
+
+/* code, exit status, meaning */
+#define GA_ERROR_CODES(X)                                                           \
+	X(GA_OK, 0, "no error")                                                     \
+	X(GA_ENEGATIVE, 1, "the answer is no")                                      \
+	X(GA_ELOSE, 2, "going on would lose work")                                  \
+	X(GA_EFLAGS, 3, "open flags are in the way")                                \
+	X(GA_ECONFLICT, 4, "a conflict is left for the user")                       \
+	X(GA_ESTART, 125, "the sandbox could not be started")                       \
+	X(GA_EFATAL, 128, "anything else")                                          \
+	X(GA_EUSAGE, 129, "the command line is wrong")
+
+enum ga_code {
+#define X(code, status, meaning) code,
+	GA_ERROR_CODES(X)
+#undef X
+};
+
+struct ga_error {
+	enum ga_code code;
+	char *msg;  /* owned; NULL while there is no error */
+	char *hint; /* owned; may be NULL */
+};
+#define GA_ERROR_INIT { GA_OK, NULL, NULL }
+
+void ga_error_release(struct ga_error *err);
+#define cleanup_error cleanup_(ga_error_release)
+
+/* Set the error and return -1: `return ga_fail(err, GA_EFATAL, "...")`.
+ * Filling an error that is already set is a bug and aborts. */
+int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The same, with ": " and strerror(errnum) behind the message. */
+int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Attach what to do next to an error already set; returns -1. A hint that is
+ * already there stays: the innermost one knows most. */
+int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Put context in front: "cannot start session 'x'" becomes
+ * "cannot start session 'x': <what was there>". Returns -1. */
+int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Exit status of a code (the second column above). */
+int ga_error_status(enum ga_code code);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files by descriptor. Everything opens with O_CLOEXEC. Functions named
+ * "beneath" resolve a relative path from a directory without leaving it and
+ * without following any symlink, so they are safe in trees an agent wrote.
+ */
+#ifndef GA_FD_H
+#define GA_FD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+
+void ga_cleanup_closep(int *fd);
+/* `cleanup_close int fd = -1;` is closed, if not negative, on leaving scope. */
+#define cleanup_close cleanup_(ga_cleanup_closep)
+static inline int ga_steal_fd(int *fd)
+{
+	int v = *fd;
+
+	*fd = -1;
+	return v;
+}
+
+/* openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), or
+ * where the kernel lacks it (ENOSYS) or forbids it (EPERM), one openat() with O_NOFOLLOW a component.
+ * `path` is relative and has no ".." component. O_CLOEXEC is added. Returns a
+ * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
+int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
+
+/* Read a whole regular file of at most `max` bytes. `path` is resolved by
+ * openat() from `dirfd` (AT_FDCWD allowed) without following a final symlink,
+ * opened non-blocking; anything but a regular file, or a longer one, is an
+ * error. Appends to `out`. */
+int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
+		    struct ga_error *err);
+/* Read a descriptor to its end, at most `max` bytes (error beyond). */
+int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
+/* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */
+int ga_write_full(int fd, const void *p, size_t n);
+
+/* Replace `path` by these bytes: exclusive temporary beside it, fsync, rename,
+ * fsync of the directory. A reader sees the old or the new file, never less. */
+int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		    struct ga_error *err);
+
+/* mkdir -p: each missing component gets `mode`. Existing ones are not touched. */
+int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);
+
+/* Copy a regular file with mode and times in nanoseconds; reflink where the
+ * file system can. The source is read from an open descriptor. */
+int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err);
+
+/* Remove a tree beneath `dirfd`, any depth, any mode, by descriptor, never
+ * following a symlink or crossing a mount. A missing `name` is no error. */
+int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err);
+
+/* An anonymous file holding these bytes, sealed against change, offset 0. */
+int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
+
+/* Take flock(2) on an open descriptor; `wait` false: fails at once.
+ * Returns 0, 1 if somebody else holds it, -1 on error. */
+int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
+
+#endif

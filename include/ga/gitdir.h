@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The agent's private git dir: what is written into the upper layer over the
+ * base's template. Nothing on the host ever opens the result as a repository.
+ */
+#ifndef GA_GITDIR_H
+#define GA_GITDIR_H
+
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/refs.h"
+#include "ga/repo.h"
+#include "ga/strv.h"
+
+struct ga_gitdir_spec {
+	const char *branch;              /* full name: refs/heads/agent/<name> */
+	const struct ga_oid *base;
+	const struct ga_gitconfig *config;
+	const struct ga_strv *object_paths; /* where the object dirs are mounted inside: alternates */
+	const struct ga_refs *refs;      /* refs the agent sees besides its own (written as packed-refs) */
+	bool trusted_identity;           /* reserved */
+};
+
+/* Fill the empty directory `dir` (mode 0700, made by the caller) with HEAD,
+ * config, packed-refs, refs/heads/..., objects/{info/alternates,pack}, info/exclude (the host's
+ * info/exclude and core.excludesFile joined), info/attributes (the host's), shallow,
+ * and modules/ as far as needed. Config is generated: identity, core settings
+ * that shape the tree, remotes and branches without credentials, filter.lfs.*,
+ * extensions.partialClone with its promisor remote, core.checkStat=minimal,
+ * core.trustctime=false. */
+int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
+		   struct ga_error *err);
+
+/* What the agent left, read by descriptor without opening a repository: has it
+ * touched refs or HEAD at all since ga_gitdir_fill()? 1: everything is as written
+ * (no commits to fetch); 0: something differs. Bounded; anything odd counts as
+ * different. */
+int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err);
+
+#endif

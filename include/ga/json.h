@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small additions to jansson for what every listing needs.
+ */
+#ifndef GA_JSON_H
+#define GA_JSON_H
+
+#include <jansson.h>
+
+#include "ga/oid.h"
+#include "ga/strv.h"
+
+/* Set `key` to the string, or, when it is not UTF-8, `key`_b64 to its base64. */
+void ga_json_set_bytes(json_t *obj, const char *key, const char *s);
+void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid); /* null for zero */
+json_t *ga_json_strv(const struct ga_strv *sv);
+
+#endif

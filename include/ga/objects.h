@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading and writing git objects by value.
+ */
+#ifndef GA_OBJECTS_H
+#define GA_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+
+/* Append a blob's bytes to `out`. Returns 1, appending nothing, if it is
+ * longer than `max`. */
+int ga_blob_read(struct ga_repo *r, const struct ga_oid *oid, size_t max, struct ga_buf *out,
+		 struct ga_error *err);
+
+struct ga_commit {
+	struct ga_oid tree;
+	struct ga_oid *parents;
+	size_t n_parents;
+	char *author;    /* raw header value: "Name <mail> seconds zone" */
+	char *committer; /* the same */
+	char *extra;     /* other headers, raw, each with its newline; "" if none (encoding, gpgsig ...) */
+	char *message;   /* raw bytes, cut at the first NUL */
+};
+void ga_commit_release(struct ga_commit *c);
+#define cleanup_commit cleanup_(ga_commit_release)
+int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit *ret,
+		   struct ga_error *err);
+/* Write exactly these headers and message (a signature in `extra` is written as
+ * it is: drop it yourself when the content changes). Loose object, synced. */
+int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid *ret,
+		    struct ga_error *err);
+/* The tree of a commit. */
+int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
+		   struct ga_error *err);
+
+/* The entry of `path` in `tree`; mode GA_MODE_NONE if there is none. */
+int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, struct ga_error *err);
+
+/* The paths that differ between two trees, sorted. `old` or `new` may be NULL:
+ * the empty tree. Subtrees with equal ids are not read. A file that became a directory
+ * is one deletion and the additions below it. */
+int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		 struct ga_changes *ret, struct ga_error *err);
+
+/* All blobs, links and gitlinks of a tree, as additions; stops with an error
+ * beyond `max` entries. */
+int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,
+		 struct ga_error *err);
+
+/* ---- writing ----------------------------------------------------------- */
+
+/* One pack under construction: many objects, one file, one sync. Objects added
+ * are not readable through the repository before ga_pack_commit(). An object
+ * the repository already has is not added again; its id is returned all the same. */
+struct ga_pack;
+int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err);
+int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oid *ret,
+		     struct ga_error *err);
+/* A blob from a descriptor, exactly `size` bytes, in bounded memory; fails if
+ * the file is shorter or longer. Files above 1 MiB are streamed. */
+int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
+			struct ga_error *err);
+/* Index it into the repository's object directory, synced, with a ".keep" file
+ * beside it; `*ret_keep` is the absolute path of the .keep, to be unlinked once
+ * refs exist; NULL if the pack was empty. Frees `p` on success. */
+int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
+void ga_pack_free(struct ga_pack *p);
+
+/* Apply changes (their `new` side; GA_MODE_NONE deletes) to a tree and give the
+ * resulting tree's id. `base` may be NULL: the empty tree. `changes` is sorted; a
+ * new path replaces a file that is its ancestor and a directory of its name;
+ * directories left empty vanish. Only trees on changed paths are read or
+ * written; into `p`, or as loose synced objects when `p` is NULL. */
+int ga_tree_apply(struct ga_repo *r, struct ga_pack *p, const struct ga_oid *base,
+		  const struct ga_changes *changes, struct ga_oid *ret, struct ga_error *err);
+
+/* A blob on its own, loose and synced. */
+int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *ret,
+		  struct ga_error *err);
+
+/* Three-way merge of one path. Returns 0 with the merged entry, 1 if it cannot
+ * be separated (conflict, binary, type change on both sides). Entries may be
+ * GA_MODE_NONE. Equal sides need no content. No attribute or driver is consulted. */
+int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
+
+/* ---- history ----------------------------------------------------------- */
+
+/* Is `anc` an ancestor of `desc`, or the same? 1 yes, 0 no. */
+int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
+		   struct ga_error *err);
+/* Commits reachable from `tip` and from none of `hide`, parents before
+ * children (topological, oldest first). At most `max`, else an error. */
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
+		size_t n_hide, size_t max, struct ga_oid **ret, size_t *ret_n,
+		struct ga_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths as text: no function here touches the file system.
+ */
+#ifndef GA_PATH_H
+#define GA_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "a" + "b" -> "a/b"; no doubled slash if `a` ends in one; "" + "b" -> "b".
+ * The caller frees it. */
+char *ga_path_join(const char *a, const char *b);
+
+/* Is `path` equal to `dir` or beneath it? Both absolute and normalised. */
+bool ga_path_inside(const char *path, const char *dir);
+
+/* The part of `path` beneath `dir` ("" if equal), or NULL if not inside.
+ * Points into `path`. */
+const char *ga_path_below(const char *path, const char *dir);
+
+/* After the last '/'; the whole string if there is none. Points into `path`. */
+const char *ga_path_base(const char *path);
+
+/* Everything before the last '/', "" if there is none, "/" for "/x".
+ * The caller frees it. */
+char *ga_path_parent(const char *path);
+
+/* A relative path that git may hold: not empty, no empty, "." or ".."
+ * component, no leading or trailing slash. */
+bool ga_path_relative_ok(const char *path);
+
+/* Order of git's trees: byte order, a directory sorting as if it ended in '/'. */
+int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_t blen, bool bdir);
+
+/* Would this one component mean ".git" on any file system? Case, trailing dots
+ * and spaces, ":stream", backslash, NTFS short names (git~N) and code points
+ * HFS+ ignores are all folded (git's fsck rule hasDotgit, on all platforms). */
+bool ga_path_component_is_dotgit(const char *name, size_t n);
+
+/* The same folding against another dot name, such as ".gitmodules". */
+bool ga_path_component_folds_to(const char *name, size_t n, const char *dotname);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stage plan: what git-agent asks git-agent-stage to mount, and how the
+ * stage reports failure. Shared by src/sandbox (writes it) and src/stage (reads
+ * it); the plan travels as NUL-terminated strings in a sealed memory file.
+ *
+ * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
+ * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
+ * and executes the operations in order. Every DEST is relative to STAGE_DIR and is
+ * resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
+ * crossed, so that no symlink an agent planted is ever followed; every SOURCE
+ * and layer is an absolute host path outside every tree an agent can write (or
+ * the root of one), opened by the stage after unshare and named to the kernel as
+ * /proc/self/fd/N. Then it drops every capability and executes bwrap.
+ *
+ *     "git-agent-plan-1"
+ *     STAGE_DIR
+ *     then operations, each its word and its arguments:
+ *     "overlay" DEST UPPER WORK COUNT LAYER...   layers topmost first; userxattr, volatile,
+ *                                               nosuid, nodev; WORK exists, is empty, fresh
+ *     "bind-rw" SOURCE DEST                      recursive copy of the mount; nosuid, nodev
+ *     "bind-ro" SOURCE DEST                      the same, read-only
+ *     "mountpoint" DEST                          make DEST (a directory, missing parents 0755, the
+ *                                               last one 0555 with the marker file inside) if it is not there
+ *     "move" DEST_FROM DEST_TO                   attach a recursive copy of a staged mount elsewhere
+ *     "mask-file" DEST                           cover a file by an empty read-only one (missing: skipped)
+ *     "mask-dir" DEST                            cover a directory by an empty read-only one (missing: skipped)
+ *     "end"
+ *
+ * git-agent-stage --plan FD --status FD -- BWRAP ARG...
+ *
+ * On failure it writes one record to the status descriptor, "STEP\0ERRNO\0OBJECT\0"
+ * (step: a word of ga_stage_step below), and exits 125. The status descriptor is
+ * closed by the exec of bwrap: end of file without a record means success.
+ */
+#ifndef GA_PLAN_H
+#define GA_PLAN_H
+
+#define GA_PLAN_MAGIC "git-agent-plan-1"
+#define GA_PLAN_MARKER ".git-agent-mount-point"
+
+/* Steps that can fail, as reported. */
+#define GA_STAGE_STEPS(X)                                                                  \
+	X(GA_STEP_PLAN, "plan")         /* the plan is malformed */                        \
+	X(GA_STEP_USERNS, "userns")     /* unshare(CLONE_NEWUSER) */                       \
+	X(GA_STEP_IDMAP, "idmap")       /* uid_map, gid_map, setgroups */                  \
+	X(GA_STEP_MOUNTNS, "mountns")   /* unshare(CLONE_NEWNS), making it private */      \
+	X(GA_STEP_TMPFS, "tmpfs")       /* the staging tmpfs */                            \
+	X(GA_STEP_SOURCE, "source")     /* opening a source or layer */                    \
+	X(GA_STEP_DEST, "dest")         /* resolving or making a destination */            \
+	X(GA_STEP_OVERLAY, "overlay")   /* mounting an overlay */                          \
+	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
+	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
+	X(GA_STEP_EXEC, "exec")         /* executing bwrap */
+
+#endif

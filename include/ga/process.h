@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Running another program to its end. The caller is single-threaded. Signals
+ * and their mask are reset in the child; descriptors are inherited only as
+ * given here.
+ */
+#ifndef GA_PROCESS_H
+#define GA_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/strv.h"
+
+struct ga_process {
+	const char *const *argv; /* argv[0] is looked up in PATH of the parent */
+	const char *const *envp; /* NULL: the parent's environment */
+	const char *cwd;         /* NULL: the parent's */
+	const void *in;          /* bytes for standard input; NULL with in_fd -1: /dev/null */
+	size_t in_len;
+	int in_fd;               /* used if >= 0, else `in` */
+	struct ga_buf *out;      /* standard output goes here; NULL with out_fd -1: /dev/null */
+	size_t out_max;          /* 0: 1 GiB; more output is an error and ends the program */
+	int out_fd;              /* used if >= 0, else `out` */
+	struct ga_buf *errout;   /* standard error goes here, cut at 64 KiB; NULL: inherited */
+	unsigned timeout_ms;     /* 0: none; the program is killed after that and it is an error */
+};
+#define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1 }
+
+/* Run and wait. Returns 0 and `*ret_status`: the exit status, or 128 + the
+ * signal that ended it. Fails only if it could not be started or fed, or went
+ * over a limit. */
+int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err);
+
+#endif

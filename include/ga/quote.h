@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making bytes safe to show. Anything an agent could have chosen (names,
+ * messages, link targets) passes through here before it reaches a terminal,
+ * a log or an error message.
+ */
+#ifndef GA_QUOTE_H
+#define GA_QUOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/buf.h"
+
+/* Valid UTF-8 without surrogates, overlong forms or code points over 10FFFF. */
+bool ga_utf8_valid(const char *s, size_t n);
+
+/* Append `n` bytes of `s` with everything unsafe written as an escape:
+ * C0 and C1 controls and DEL as \n, \t, \e or \xNN; bytes that are no valid
+ * UTF-8 as \xNN; bidirectional controls, zero-width, tag and other invisible
+ * code points and line separators as \u{NNNN}; a backslash as \\. Printable
+ * text, UTF-8 included, stays as it is. */
+void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
+
+/* The same for text of several lines: newline and tab stay, and a backslash
+ * stays single. */
+void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
+
+/* A path or name for people: in double quotes, with '"' escaped too, if it
+ * held anything ga_quote_add() changes, a space, a quote, or is empty; bare
+ * otherwise. The caller frees it. */
+char *ga_quote(const char *s);
+
+/* A word for a POSIX shell command line that is shown for copying: bare if it
+ * is plain, else in single quotes. The caller frees it. */
+char *ga_quote_shell(const char *s);
+
+/* Base64 (RFC 4648, with padding). The caller frees it. */
+char *ga_base64(const void *p, size_t n);
+
+#endif

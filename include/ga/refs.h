@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Refs of the user's repository.
+ */
+#ifndef GA_REFS_H
+#define GA_REFS_H
+
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/strv.h"
+
+/* The object a ref points to. Returns 1 if there is no such ref. */
+int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err);
+
+struct ga_ref {
+	char *name;
+	struct ga_oid oid;    /* of a symbolic ref: what it resolves to */
+};
+struct ga_refs {
+	struct ga_ref *v;
+	size_t n, cap;
+};
+#define GA_REFS_INIT { NULL, 0, 0 }
+void ga_refs_release(struct ga_refs *l);
+#define cleanup_refs cleanup_(ga_refs_release)
+/* All refs whose name begins with `prefix`, sorted by name. */
+int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, struct ga_error *err);
+
+/* Several refs changed together or not at all, by one `git update-ref --stdin`
+ * (hooks off). Each step compares the old value first. */
+struct ga_ref_update {
+	char *name;
+	bool has_old;         /* false: any old value */
+	struct ga_oid old;    /* zero: must not exist */
+	struct ga_oid new;    /* zero: delete */
+};
+struct ga_ref_updates {
+	struct ga_ref_update *v;
+	size_t n, cap;
+};
+#define GA_REF_UPDATES_INIT { NULL, 0, 0 }
+void ga_ref_updates_release(struct ga_ref_updates *u);
+#define cleanup_ref_updates cleanup_(ga_ref_updates_release)
+void ga_ref_updates_add(struct ga_ref_updates *u, const char *name, const struct ga_oid *old_or_null,
+			const struct ga_oid *new_or_null);
+/* `reason` goes to the reflogs. Nothing to do: no process. */
+int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
+		   struct ga_error *err);
+
+/* Create one ref in process, without git, failing if it exists: the start path. */
+int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
+		  struct ga_error *err);
+/* Delete one ref in process if it still has the value `old`. A missing ref is no error. */
+int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old, struct ga_error *err);
+/* Add entries to a ref's reflog in process, one for each of `oids`, so that what they reach is not
+ * pruned by `git gc` while the log exists. */
+int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
+		  struct ga_error *err);
+
+/* Is `name` (below refs/) well-formed for git, and safe to create: no component
+ * git check-ref-format would refuse, none folding to ".git", at most 200 bytes? */
+bool ga_ref_name_ok(const char *name);
+
+#endif

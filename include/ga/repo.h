@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's repository: where it is, and git run in it.
+ *
+ * A handle is single-threaded. Nothing here reads a directory an agent can
+ * write: the private git dirs of sessions are never opened as repositories.
+ */
+#ifndef GA_REPO_H
+#define GA_REPO_H
+
+#include <stdbool.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/strv.h"
+
+struct ga_repo; /* opaque: holds libgit2's repository and its object database */
+
+struct ga_repo_info {
+	char *workdir;   /* absolute, symlinks resolved, no trailing slash */
+	char *gitdir;    /* of this working tree; differs from commondir in a linked worktree */
+	char *commondir; /* shared by all working trees */
+	char *id;        /* 16 hex digits, <commondir>/git-agent/id, made on first use; a copied
+			  * repository gets one of its own (the state directory remembers whose it is) */
+	bool linked;     /* a linked worktree */
+	bool shallow;
+};
+
+/* Find and open the repository around `dir`. Refused with one clear line:
+ * not in a repository; bare; SHA-256 objects; reftable refs; an unknown
+ * extension. The repository's own extensions.worktreeConfig, partialClone and
+ * preciousObjects are known. GIT_DIR and its kin in the environment are not
+ * looked at (the command line has already removed them). */
+int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err);
+void ga_repo_free(struct ga_repo *r);
+void ga_cleanup_repop(struct ga_repo **r);
+#define cleanup_repo cleanup_(ga_cleanup_repop)
+const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
+
+/* The object directories of the repository, its own first, then the closure
+ * of its alternates, each absolute and once. */
+int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
+
+/* Resolve HEAD. Returns 1 if it is unborn. `*ret_branch` (owned by the caller)
+ * is the full ref name, or NULL when detached. */
+int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struct ga_error *err);
+/* Resolve a revision the user typed, to a commit. */
+int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err);
+/* An operation in progress ("merge", "rebase", "cherry-pick", ...) or NULL. */
+const char *ga_repo_operation(const struct ga_repo *r);
+
+/* ---- git as a program ------------------------------------------------- */
+
+/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),
+ * fsmonitor, untracked cache, split index, submodule recursion, automatic gc and
+ * maintenance off, no terminal prompt, no lazy fetch, no replace refs, GIT_DIR given
+ * explicitly, no other GIT_* variable inherited but identity, config location
+ * and tracing ones. */
+struct ga_git {
+	const char *const *args;  /* NULL-terminated, without "git" */
+	const char *work_tree;    /* NULL: the command gets no working tree (GIT_WORK_TREE unset,
+				   * core.bare=true); else absolute */
+	const char *index_file;   /* NULL: git's default */
+	const char *object_dir;   /* NULL: the repository's; else writes go there and the
+				   * repository's objects are an alternate */
+	const char *const *config; /* NULL-terminated extra "key=value", may be NULL */
+	const char *const *env;    /* NULL-terminated extra "NAME=value", may be NULL */
+	const void *in;
+	size_t in_len;
+	int in_fd;                /* -1: `in` */
+	struct ga_buf *out;       /* NULL with out_fd -1: thrown away */
+	int out_fd;
+	size_t out_max;           /* 0: 1 GiB */
+	unsigned timeout_ms;
+	bool user_hooks;          /* land only: the user's hooks run, as they would by hand */
+	bool show_stderr;         /* git's messages and progress go to our standard error */
+};
+#define GA_GIT_INIT { .in_fd = -1, .out_fd = -1 }
+
+/* Run it; `*ret_status` is its exit status. Fails only if it could not run. */
+int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
+	       struct ga_error *err);
+/* Run it and fail, with the last line of its standard error, unless it exits 0. */
+int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err);
+
+/* ---- configuration ----------------------------------------------------- */
+
+/* Everything `git config --list --show-scope --show-origin` says on the host, in git's order
+ * (last one wins). Keys as git prints them: section and name in lower case. */
+struct ga_gitconfig {
+	struct ga_gitconfig_item {
+		char *scope;  /* system, global, local, worktree, command */
+		char *origin; /* file:PATH ... */
+		char *key;
+		char *value;  /* "" for a key without '=' is kept apart: see has_value */
+		bool has_value;
+	} *v;
+	size_t n, cap;
+};
+#define GA_GITCONFIG_INIT { NULL, 0, 0 }
+void ga_gitconfig_release(struct ga_gitconfig *c);
+int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err);
+/* The last value of `key`, NULL if unset. */
+const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
+bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
+
+/* The user's identity for commits, "Name <mail>" without a date; error if git
+ * would refuse to commit for want of one. Caller frees. Honours GIT_COMMITTER_NAME/EMAIL. */
+int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+		     struct ga_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Running a sandbox: launch, spawn, relay, teardown. One poll loop, one
+ * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT are
+ * taken over between ga_run_launch() and ga_run_finish(), and the terminal is restored on every way out.
+ */
+#ifndef GA_RUN_H
+#define GA_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/sandbox.h"
+#include "ga/strv.h"
+
+struct ga_sandbox; /* a running one: control socket, pidfd of its pid 1, bwrap's pid, log pipe */
+
+struct ga_run_paths {
+	const char *stage; /* absolute path of git-agent-stage */
+	const char *init;  /* absolute path of git-agent-init */
+	const char *bwrap;
+};
+
+/* Build plan and arguments, start stage -> bwrap -> init, wait for READY. On
+ * failure the stage's record, or what bwrap wrote to the log pipe, becomes the
+ * error (GA_ESTART). bwrap runs in a minimal environment, with a session keyring of its
+ * own (keyctl JOIN), RLIMIT_CORE 0, all descriptors but its own closed. init is shown inside
+ * at /run/git-agent/init. */
+int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
+		  struct ga_error *err);
+
+/* Facts for the state file, known after launch. */
+pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
+uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
+
+/* Run a command to its end with the caller's terminal or standard streams
+ * relayed: a pty of its own when standard input and output are terminals, else
+ * pipes for each of the three (never the caller's own files). Job control, window
+ * size, hang-up as the shell user expects. `*ret_status` is the agent's: 0-255, 128+n.
+ * A command that could not be executed is GA_ESTART. */
+int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
+		   const char *const *envp, int *ret_status, struct ga_error *err);
+
+/* Run a command without a terminal: bytes in, bytes out (bounded, error beyond `out_max`), or its
+ * output streamed to `out_fd` when that is not -1. Standard error goes to
+ * `errout`, cut at 64 KiB. `timeout_ms` 0: none. */
+struct ga_run_exec {
+	const char *cwd;
+	const char *const *argv;
+	const char *const *envp;
+	const void *in;
+	size_t in_len;
+	struct ga_buf *out;
+	size_t out_max;
+	int out_fd;
+	struct ga_buf *errout;
+	unsigned timeout_ms;
+};
+int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_status,
+		struct ga_error *err);
+
+/* End it: everything inside is killed, then wait until pid 1's pidfd is
+ * readable and bwrap is reaped. After this nothing writes to the layers any
+ * more. Frees `sb`; NULL is fine. */
+void ga_run_finish(struct ga_sandbox *sb);
+
+/* For recovery: is any process left in the pid namespace with this inode number
+ * (scans /proc of the own uid), or pid `pid` with the start time recorded? */
+bool ga_run_pidns_alive(uint64_t pidns);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a description of what a session should see to the stage plan, bwrap's
+ * arguments and the environment inside. Building is pure but for looking at
+ * which host directories exist; ga_probe_*() really tries.
+ */
+#ifndef GA_SANDBOX_H
+#define GA_SANDBOX_H
+
+#include <stdbool.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/strv.h"
+
+/* An ignored directory of the user's tree (or a populated submodule), shared
+ * through an overlay of its own. */
+struct ga_shared {
+	char *rel;     /* path relative to the project */
+	char *lower;   /* the user's directory */
+	char *upper;   /* the session's */
+	char *work;
+	char *mask;    /* a directory with whiteouts laid over `lower` (nested .git), or NULL */
+};
+
+struct ga_spec {
+	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on */
+	char *project;          /* the project's path, inside and outside */
+	char *home;             /* $HOME inside */
+	char *home_source;      /* host directory shown there (~/aihome) */
+	struct ga_strv lowers;  /* project overlay, topmost first: extras, base tree */
+	char *upper, *work;
+	char *git_upper, *git_work; /* private git dir: overlay over git_lower, at <project>/.git */
+	char *git_lower;        /* NULL: git_upper is bound as it is */
+	struct ga_shared *shared;
+	size_t n_shared;
+	struct ga_strv object_dirs; /* host object directories, shown read-only */
+	struct ga_strv tools;   /* toolchain directories below the real home, relative to it, read-only */
+	struct ga_strv ro;      /* further host directories, absolute, read-only at their own place */
+	bool network;           /* the host's network (true) or none */
+	bool read_only_project; /* reserved for looking only */
+	struct ga_strv env;     /* NAME=VALUE inside, complete */
+};
+#define GA_SPEC_INIT { 0 }
+void ga_spec_release(struct ga_spec *s);
+#define cleanup_spec cleanup_(ga_spec_release)
+
+/* Where object directory number `i` of a spec is shown inside; caller frees.
+ * ("/run/git-agent/odb/<i>/objects"; a "lfs" directory beside the real one is shown beside it.) */
+char *ga_spec_object_path(size_t i);
+
+/* The toolchain table: which of its directories exist below `home` (relative
+ * paths into `tools`), plus whatever directory `command` resolves to through
+ * `path` when that lies below home. Never a directory that holds credentials. */
+int ga_spec_find_tools(const char *home, const char *path, const char *command, struct ga_strv *tools,
+		       struct ga_error *err);
+
+/* The environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*, TZ,
+ * EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept to entries that exist inside
+ * `s`, and the names in `pass`. Writes s->env. */
+void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const struct ga_strv *pass);
+
+/* Would `path` (absolute) be visible inside? */
+bool ga_spec_visible(const struct ga_spec *s, const char *path);
+
+/* The plan's bytes (ga/plan.h). */
+int ga_spec_plan(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
+
+/* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD. */
+int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
+
+/* The seccomp program (by libseccomp), as bytes for bwrap's --seccomp FD. */
+int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);
+
+/* Find bwrap in `path` and refuse one that is set-uid, too old (< 0.8) or not there;
+ * caller frees `*ret`. The version is asked for only when `check_version`. */
+int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err);
+
+/* Map a stage failure (ga/plan.h) to one line with cause and remedy. */
+int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err);
+
+#endif

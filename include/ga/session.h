@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sessions as values and on disk:
+ *
+ *     <state>/sessions/<name>/{session,lock,upper,work,extras,shared,git,gitwork,stage,journal.jsonl}
+ *
+ * <state> is ${XDG_STATE_HOME:-~/.local/state}/git-agent/<repo-id>, every directory 0700.
+ */
+#ifndef GA_SESSION_H
+#define GA_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/strv.h"
+
+enum ga_state {
+	GA_STATE_NEW,         /* being set up; nothing ran yet */
+	GA_STATE_RUNNING,
+	GA_STATE_INTERRUPTED, /* never stored: RUNNING or CAPTURING whose supervisor is gone */
+	GA_STATE_CAPTURED,
+	GA_STATE_LANDED,
+	GA_STATE_DROPPED,
+};
+const char *ga_state_name(enum ga_state s);
+
+struct ga_session {
+	char *name;
+	enum ga_state state;
+	char *dir;               /* absolute path of the session's directory; not stored */
+	char *project;           /* the working tree it was started in */
+	char *gitdir;            /* git dir of that working tree */
+	char *branch;            /* "refs/heads/agent/<name>" */
+	char *onto_ref;          /* branch HEAD was on at start, NULL if detached */
+	struct ga_oid onto;      /* HEAD at start (or --base): the published branch stands on it */
+	struct ga_oid base;      /* what the session stands on: `onto`, or the snapshot on top of it */
+	bool live;               /* the working tree itself is the lower layer */
+	char *message;           /* -m, or NULL */
+	struct ga_strv command;
+	int64_t started;         /* seconds since the epoch */
+	int64_t finished;        /* 0 while running */
+	int exit_status;         /* the agent's; -1 unknown */
+	int pid;                 /* pid 1 of the sandbox, and its namespace */
+	uint64_t pidns;
+	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */
+	struct ga_strv skipped;  /* what was left out of the view, for people */
+	/* set by capture */
+	struct ga_oid tip;       /* of the branch; zero: nothing changed */
+	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
+	struct ga_strv notes;    /* what capture has to say, for people (already quoted) */
+	struct ga_strv left_out; /* paths on `carried` that could not be separated from the user's work */
+	/* set by land */
+	struct ga_oid landed;    /* the commit that brought it */
+};
+#define GA_SESSION_INIT { .exit_status = -1 }
+void ga_session_release(struct ga_session *s);
+#define cleanup_session cleanup_(ga_session_release)
+
+/* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most 64 bytes. */
+bool ga_session_name_ok(const char *name);
+
+/* The state directory of a repository, made (0700) if missing; it and its parents are checked for owner
+ * and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */
+int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, struct ga_error *err);
+
+/* Make <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL the
+ * first free of "<stem>-1", "<stem>-2" ... (also not taken as a branch: `taken`). Locked. */
+int ga_session_create(const char *state_dir, const char *name, const char *stem,
+		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
+		      struct ga_error *err);
+
+/* Write the state file: one atomic replace, the former one kept as session.old. */
+int ga_session_save(const struct ga_session *s, struct ga_error *err);
+
+/* Read it. A damaged file falls back to session.old; with neither, an error that
+ * names the file and what to do. Returns 1 if there is no such session. */
+int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
+		    struct ga_error *err);
+
+/* Names of all sessions, sorted. */
+int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
+
+/* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds it
+ * too). 1 if somebody else has it. */
+int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
+
+/* Ref names of a session; caller frees. `what` as in "base", "held", "carried", "orig", "report". */
+char *ga_session_ref(const struct ga_session *s, const char *what);
+
+#endif

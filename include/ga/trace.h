@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Named points of the program, for fault injection and tracing by the tests.
+ */
+#ifndef GA_TRACE_H
+#define GA_TRACE_H
+
+/* Set once by the command line from GIT_AGENT_FAULT: "POINT:kill" ends the
+ * process with SIGKILL at that point, "POINT:fail" makes it return -1 with errno EIO.
+ * NULL: nothing. */
+void ga_fault_set(const char *spec);
+
+/* Returns 0, or -1 with errno set. Never returns when told to kill. */
+int ga_fault(const char *point);
+
+#endif

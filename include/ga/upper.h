@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading an upper layer: hostile input. Everything by descriptor, no symlink
+ * followed, nothing opened that could block, limits on depth, entries and bytes.
+ */
+#ifndef GA_UPPER_H
+#define GA_UPPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/error.h"
+#include "ga/objects.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/strv.h"
+
+enum ga_left_kind {
+	GA_LEFT_IGNORED,    /* ignored, and tracked by neither the base nor a commit of the agent */
+	GA_LEFT_SPECIAL,    /* fifo, socket, device */
+	GA_LEFT_REPOSITORY, /* a nested repository */
+	GA_LEFT_SUBMODULE,  /* below a gitlink of the base */
+	GA_LEFT_NAME,       /* a name no tree may hold */
+	GA_LEFT_UNREADABLE,
+	GA_LEFT_LIMIT,      /* above a limit */
+};
+const char *ga_left_kind_name(enum ga_left_kind k); /* "ignored", "special", ... */
+
+/* What stays in the session: one line a directory or file, counts added up below it. */
+struct ga_left {
+	char *path;
+	enum ga_left_kind kind;
+	uint64_t count, bytes;
+};
+struct ga_left_list {
+	struct ga_left *v;
+	size_t n, cap;
+};
+#define GA_LEFT_INIT { NULL, 0, 0 }
+void ga_left_release(struct ga_left_list *l);
+
+struct ga_upper_limits {
+	uint32_t max_depth;      /* 128 */
+	uint64_t max_entries;    /* 2 000 000 */
+	uint64_t max_file_bytes; /* 2 GiB */
+	uint64_t max_total_bytes;/* 20 GiB */
+};
+extern const struct ga_upper_limits ga_upper_limits_default;
+
+/* One regular file or link of the upper that could be content. */
+struct ga_upper_opts {
+	const char *upper;              /* absolute path of the layer */
+	const struct ga_oid *base_tree; /* what lies beneath */
+	const struct ga_oid *tracked;   /* tree of the agent's HEAD: its paths count as tracked too; or NULL */
+	const char *host_excludes;      /* the host's info/exclude and core.excludesFile, joined; "" */
+	bool filemode;                  /* core.fileMode: the executable bit counts */
+	bool icase;                     /* core.ignoreCase */
+	const struct ga_strv *cleaned_paths;    /* paths whose blob was made inside the sandbox ... */
+	const struct ga_entry *cleaned_entries; /* ... and those entries, same order, sorted by path */
+	const struct ga_upper_limits *limits;
+};
+
+struct ga_upper_result {
+	struct ga_oid tree;           /* base tree + upper */
+	struct ga_changes changes;    /* against the base tree */
+	struct ga_left_list left;
+	struct ga_strv newly_ignored; /* ignored by the result's rules but not by the base's */
+	struct ga_strv notes;         /* odd things met, for people, quoted */
+	char *keep;                   /* the new pack's .keep, or NULL if no object was written */
+};
+#define GA_UPPER_RESULT_INIT { 0 }
+void ga_upper_result_release(struct ga_upper_result *r);
+
+/* Compute it, writing blobs and trees into the repository as one pack. Runs in
+ * a child with the own uid mapped in a user namespace, whose CAP_DAC_OVERRIDE
+ * reads mode-000 files without changing a mode. */
+int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
+		     struct ga_error *err);
+
+/* The regular files of the upper that would be captured, without reading content: what the
+ * clean pass inside the sandbox is asked about. */
+int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
+		  struct ga_error *err);
+
+/* Count what lies in one shared directory's upper, as left behind at `path`. */
+int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left, struct ga_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/alloc.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *checked(void *p)
+{
+	if (!p) {
+		(void)fputs("git-agent: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *ga_malloc(size_t n)
+{
+	return checked(malloc(n ? n : 1));
+}
+
+void *ga_calloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *ga_realloc(void *p, size_t n)
+{
+	return checked(realloc(p, n ? n : 1));
+}
+
+void *ga_reallocarray(void *p, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size)
+		return checked(NULL);
+	return ga_realloc(p, n * size);
+}
+
+char *ga_strdup(const char *s)
+{
+	return ga_memdup(s, strlen(s) + 1);
+}
+
+char *ga_strndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *p = ga_malloc(len + 1);
+
+	memcpy(p, s, len);
+	p[len] = '\0';
+	return p;
+}
+
+void *ga_memdup(const void *p, size_t n)
+{
+	void *q = ga_malloc(n);
+
+	if (n)
+		memcpy(q, p, n);
+	return q;
+}
+
+char *ga_strf(const char *fmt, ...)
+{
+	char *p = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&p, fmt, ap);
+	va_end(ap);
+	return checked(n < 0 ? NULL : p);
+}
+
+void ga_bug(const char *file, int line, const char *what)
+{
+	(void)fprintf(stderr, "git-agent: internal error at %s:%d: %s\n", file, line, what);
+	abort();
+}
+
+void ga_cleanup_freep(void *pp)
+{
+	free(*(void **)pp);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *vformat(const char *fmt, va_list ap)
+{
+	char *p = NULL;
+
+	if (vasprintf(&p, fmt, ap) < 0)
+		GA_BUG("vasprintf");
+	return p;
+}
+
+static void set(struct ga_error *err, enum ga_code code, char *msg)
+{
+	if (err->msg)
+		GA_BUG(err->msg);
+	err->code = code;
+	err->msg = msg;
+}
+
+void ga_error_release(struct ga_error *err)
+{
+	free(err->msg);
+	free(err->hint);
+	*err = (struct ga_error)GA_ERROR_INIT;
+}
+
+int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set(err, code, vformat(fmt, ap));
+	va_end(ap);
+	return -1;
+}
+
+int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
+{
+	cleanup_free char *msg = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	msg = vformat(fmt, ap);
+	va_end(ap);
+	set(err, code, ga_strf("%s: %s", msg, strerror(errnum)));
+	return -1;
+}
+
+int ga_hint(struct ga_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err->hint) {
+		va_start(ap, fmt);
+		err->hint = vformat(fmt, ap);
+		va_end(ap);
+	}
+	return -1;
+}
+
+int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
+{
+	cleanup_free char *prefix = NULL;
+	char *msg;
+	va_list ap;
+
+	va_start(ap, fmt);
+	prefix = vformat(fmt, ap);
+	va_end(ap);
+	msg = ga_strf("%s: %s", prefix, err->msg ? err->msg : "unknown error");
+	free(err->msg);
+	err->msg = msg;
+	if (err->code == GA_OK)
+		err->code = GA_EFATAL;
+	return -1;
+}
+
+int ga_error_status(enum ga_code code)
+{
+	static const int status[] = {
+#define X(name, st, meaning) [name] = (st),
+		GA_ERROR_CODES(X)
+#undef X
+	};
+
+	return status[code];
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/oid.h"
+
+#include <string.h>
+
+#include "ga/alloc.h"
+
+static int hexval(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool ga_oid_parse(const char *hex, size_t n, struct ga_oid *ret)
+{
+	struct ga_oid oid;
+
+	if (strnlen(hex, n) != GA_OID_HEXSZ)
+		return false;
+	for (size_t i = 0; i < GA_OID_RAWSZ; i++) {
+		int hi = hexval(hex[2 * i]), lo = hexval(hex[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return false;
+		oid.id[i] = (unsigned char)(hi << 4 | lo);
+	}
+	*ret = oid;
+	return true;
+}
+
+char *ga_oid_hex(const struct ga_oid *oid, char out[GA_OID_HEXSZ + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < GA_OID_RAWSZ; i++) {
+		out[2 * i] = digits[oid->id[i] >> 4];
+		out[2 * i + 1] = digits[oid->id[i] & 15];
+	}
+	out[GA_OID_HEXSZ] = '\0';
+	return out;
+}
+
+bool ga_oid_equal(const struct ga_oid *a, const struct ga_oid *b)
+{
+	return !memcmp(a->id, b->id, GA_OID_RAWSZ);
+}
+
+int ga_oid_cmp(const struct ga_oid *a, const struct ga_oid *b)
+{
+	return memcmp(a->id, b->id, GA_OID_RAWSZ);
+}
+
+bool ga_oid_is_zero(const struct ga_oid *oid)
+{
+	static const struct ga_oid zero;
+
+	return ga_oid_equal(oid, &zero);
+}
+
+bool ga_entry_equal(const struct ga_entry *a, const struct ga_entry *b)
+{
+	return a->mode == b->mode && (!a->mode || ga_oid_equal(&a->oid, &b->oid));
+}
+
+void ga_changes_release(struct ga_changes *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->v[i].path);
+	free(c->v);
+	*c = (struct ga_changes)GA_CHANGES_INIT;
+}
+
+struct ga_change *ga_changes_add(struct ga_changes *c, const char *path, const struct ga_entry *old,
+				 const struct ga_entry *new)
+{
+	GA_GROW(c->v, c->n, c->cap);
+	c->v[c->n] = (struct ga_change){ .path = ga_strdup(path), .old = *old, .new = *new };
+	return &c->v[c->n++];
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ga_change *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+void ga_changes_sort(struct ga_changes *c)
+{
+	if (c->n)
+		qsort(c->v, c->n, sizeof(*c->v), compare);
+}
+
+const struct ga_change *ga_changes_find(const struct ga_changes *c, const char *path)
+{
+	struct ga_change key = { .path = (char *)path };
+
+	return c->n ? bsearch(&key, c->v, c->n, sizeof(*c->v), compare) : NULL;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/path.h"
+
+#include <string.h>
+
+#include "ga/buf.h"
+
+char *ga_path_join(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+
+	if (!n)
+		return ga_strdup(b);
+	return ga_strf("%s%s%s", a, a[n - 1] == '/' ? "" : "/", b);
+}
+
+const char *ga_path_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (!strcmp(dir, "/"))
+		return path + 1;
+	if (strncmp(path, dir, n))
+		return NULL;
+	if (!path[n])
+		return path + n;
+	return path[n] == '/' ? path + n + 1 : NULL;
+}
+
+bool ga_path_inside(const char *path, const char *dir)
+{
+	return ga_path_below(path, dir) != NULL;
+}
+
+const char *ga_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *ga_path_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return ga_strdup("");
+	if (slash == path)
+		return ga_strdup("/");
+	return ga_strndup(path, (size_t)(slash - path));
+}
+
+bool ga_path_relative_ok(const char *path)
+{
+	const char *p = path;
+
+	for (;;) {
+		size_t n = strcspn(p, "/");
+
+		if (!n || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+			return false;
+		if (!p[n])
+			return true;
+		p += n + 1;
+	}
+}
+
+int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_t blen, bool bdir)
+{
+	size_t n = alen < blen ? alen : blen;
+	int c = memcmp(a, b, n);
+	unsigned char ca, cb;
+
+	if (c)
+		return c;
+	ca = alen > n ? (unsigned char)a[n] : adir ? '/' : '\0';
+	cb = blen > n ? (unsigned char)b[n] : bdir ? '/' : '\0';
+	return (int)ca - (int)cb;
+}
+
+/* Length of a UTF-8 sequence at `s` that HFS+ leaves out when it compares
+ * names, 0 if there is none: U+200C-200F, 202A-202E, 206A-206F, FEFF. */
+static size_t hfs_ignored(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (n < 3)
+		return 0;
+	if (p[0] == 0xe2 && p[1] == 0x80 &&
+	    ((p[2] >= 0x8c && p[2] <= 0x8f) || (p[2] >= 0xaa && p[2] <= 0xae)))
+		return 3;
+	if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xaa && p[2] <= 0xaf)
+		return 3;
+	if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
+		return 3;
+	return 0;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Fold: drop what HFS+ ignores, lower case, cut at ':' and '\', strip
+ * trailing dots and spaces as NTFS does. */
+static void fold(struct ga_buf *out, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t skip = hfs_ignored(name + i, n - i);
+
+		if (skip) {
+			i += skip;
+			continue;
+		}
+		if (name[i] == ':' || name[i] == '\\')
+			break;
+		ga_buf_addch(out, lower(name[i]));
+		i++;
+	}
+	while (out->len && (out->ptr[out->len - 1] == '.' || out->ptr[out->len - 1] == ' '))
+		ga_buf_truncate(out, out->len - 1);
+}
+
+bool ga_path_component_folds_to(const char *name, size_t n, const char *dotname)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	fold(&b, name, n);
+	return !strcmp(b.ptr, dotname);
+}
+
+bool ga_path_component_is_dotgit(const char *name, size_t n)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	fold(&b, name, n);
+	return !strcmp(b.ptr, ".git") ||
+	       (!strncmp(b.ptr, "git~", 4) && b.ptr[4] >= '0' && b.ptr[4] <= '9' && !b.ptr[5]);
+}

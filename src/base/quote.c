@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/quote.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Decode one code point; returns its length in bytes, 0 if the bytes at `s`
+ * are no valid UTF-8. */
+static size_t decode(const unsigned char *s, size_t n, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len;
+	uint32_t c;
+
+	if (s[0] < 0x80) {
+		*ret = s[0];
+		return 1;
+	}
+	if ((s[0] & 0xe0) == 0xc0) {
+		len = 2;
+		c = s[0] & 0x1f;
+	} else if ((s[0] & 0xf0) == 0xe0) {
+		len = 3;
+		c = s[0] & 0x0f;
+	} else if ((s[0] & 0xf8) == 0xf0) {
+		len = 4;
+		c = s[0] & 0x07;
+	} else {
+		return 0;
+	}
+	if (n < len)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*ret = c;
+	return len;
+}
+
+/* Code points that change how their neighbours look, or look like nothing:
+ * RISKS rules name-bidi-zero-width and invisible-chars. */
+static bool deceptive(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x0080, 0x009f }, { 0x00ad, 0x00ad }, { 0x061c, 0x061c }, { 0x115f, 0x1160 },
+		{ 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
+		{ 0x3164, 0x3164 }, { 0xfe00, 0xfe0e }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
+		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(ranges); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+bool ga_utf8_valid(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t c;
+
+	while (n) {
+		size_t len = decode(p, n, &c);
+
+		if (!len)
+			return false;
+		p += len;
+		n -= len;
+	}
+	return true;
+}
+
+static void add_control(struct ga_buf *out, unsigned char c)
+{
+	switch (c) {
+	case '\n':
+		ga_buf_adds(out, "\\n");
+		break;
+	case '\t':
+		ga_buf_adds(out, "\\t");
+		break;
+	case '\r':
+		ga_buf_adds(out, "\\r");
+		break;
+	case 0x1b:
+		ga_buf_adds(out, "\\e");
+		break;
+	default:
+		ga_buf_addf(out, "\\x%02x", c);
+	}
+}
+
+static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t c = 0;
+
+	while (n) {
+		size_t len = decode(p, n, &c);
+
+		if (!len) {
+			ga_buf_addf(out, "\\x%02x", *p);
+			len = 1;
+		} else if (c < 0x20 || c == 0x7f) {
+			if (text && (c == '\n' || c == '\t'))
+				ga_buf_addch(out, (char)c);
+			else
+				add_control(out, (unsigned char)c);
+		} else if (c == '\\' && !text) {
+			ga_buf_adds(out, "\\\\");
+		} else if (deceptive(c)) {
+			ga_buf_addf(out, "\\u{%x}", (unsigned)c);
+		} else {
+			ga_buf_add(out, p, len);
+		}
+		p += len;
+		n -= len;
+	}
+}
+
+void ga_quote_add(struct ga_buf *out, const char *s, size_t n)
+{
+	quote_bytes(out, s, n, false);
+}
+
+void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n)
+{
+	quote_bytes(out, s, n, true);
+}
+
+char *ga_quote(const char *s)
+{
+	cleanup_buf struct ga_buf plain = GA_BUF_INIT, out = GA_BUF_INIT;
+
+	ga_quote_add(&plain, s, strlen(s));
+	if (*s && !strpbrk(s, " \"'") && !strcmp(plain.ptr, s))
+		return ga_strdup(s);
+	ga_buf_addch(&out, '"');
+	for (const char *p = plain.ptr; *p; p++) {
+		if (*p == '"')
+			ga_buf_addch(&out, '\\');
+		ga_buf_addch(&out, *p);
+	}
+	ga_buf_addch(&out, '"');
+	return ga_buf_steal(&out);
+}
+
+char *ga_quote_shell(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+	struct ga_buf out = GA_BUF_INIT;
+
+	if (*s && !s[strspn(s, plain)])
+		return ga_strdup(s);
+	ga_buf_addch(&out, '\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			ga_buf_adds(&out, "'\\''");
+		else
+			ga_buf_addch(&out, *s);
+	}
+	ga_buf_addch(&out, '\'');
+	return ga_buf_steal(&out);
+}
+
+char *ga_base64(const void *p, size_t n)
+{
+	static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *s = p;
+	struct ga_buf out = GA_BUF_INIT;
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t left = n - i;
+		uint32_t v = (uint32_t)s[i] << 16 | (left > 1 ? (uint32_t)s[i + 1] << 8 : 0) |
+			     (left > 2 ? s[i + 2] : 0);
+
+		ga_buf_addch(&out, abc[v >> 18]);
+		ga_buf_addch(&out, abc[v >> 12 & 63]);
+		ga_buf_addch(&out, left > 1 ? abc[v >> 6 & 63] : '=');
+		ga_buf_addch(&out, left > 2 ? abc[v & 63] : '=');
+	}
+	return ga_buf_steal(&out);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+
+void ga_cleanup_closep(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		(void)close(*fd);
+	errno = saved;
+}
+
+/* One component at a time, for kernels before 5.6 and for filters that refuse
+ * openat2. Each step opens a directory that was there a moment ago and is no
+ * symlink, so a racing rename can move us but not lead us through a link. */
+static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
+{
+	cleanup_close int at = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+	const char *p = path;
+
+	if (at < 0)
+		return -1;
+	for (;;) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *name = ga_strndup(p, n);
+		int next;
+
+		if (!n || !strcmp(name, "..")) {
+			errno = EXDEV;
+			return -1;
+		}
+		if (!p[n])
+			return openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+		next = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0) {
+			/* a symlink gives ENOTDIR here, ELOOP with openat2: say the same */
+			struct stat st;
+
+			if (errno == ENOTDIR && !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) &&
+			    S_ISLNK(st.st_mode))
+				errno = ELOOP;
+			return -1;
+		}
+		(void)close(at);
+		at = next;
+		p += n + 1;
+	}
+}
+
+int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		return open_stepwise(dirfd, path, flags, mode);
+	return fd;
+}
+
+int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err)
+{
+	size_t start = out->len;
+
+	for (;;) {
+		char *at = ga_buf_reserve(out, 65536);
+		ssize_t n = read(fd, at, 65536);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read");
+		if (!n)
+			return 0;
+		out->len += (size_t)n;
+		out->ptr[out->len] = '\0';
+		if (out->len - start > max)
+			return ga_fail(err, GA_EFATAL, "longer than %zu bytes", max);
+	}
+}
+
+int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
+		    struct ga_error *err)
+{
+	cleanup_close int fd =
+		openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_free char *q = ga_quote(path);
+	struct stat st;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	if (fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+	if (!S_ISREG(st.st_mode))
+		return ga_fail(err, GA_EFATAL, "'%s' is not a regular file", q);
+	if (ga_read_fd(fd, max, out, err))
+		return ga_error_wrap(err, "cannot read '%s'", q);
+	return 0;
+}
+
+int ga_write_full(int fd, const void *p, size_t n)
+{
+	const char *s = p;
+
+	while (n) {
+		ssize_t k = write(fd, s, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		s += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		    struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(path), *parent = ga_path_parent(path);
+	cleanup_free char *tmp = NULL;
+	cleanup_close int fd = -1, dir = -1;
+	uint64_t r;
+	int saved;
+
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	tmp = ga_strf("%s.%016llx.tmp", path, (unsigned long long)r);
+	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+	if (ga_write_full(fd, p, n) || fsync(fd) || renameat(dirfd, tmp, dirfd, path)) {
+		saved = errno;
+		(void)unlinkat(dirfd, tmp, 0);
+		return ga_fail_errno(err, GA_EFATAL, saved, "cannot write '%s'", q);
+	}
+	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fsync(dir))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);
+	return 0;
+}
+
+int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
+{
+	cleanup_free char *parent = NULL, *q = NULL;
+
+	if (!mkdir(path, mode) || errno == EEXIST)
+		return 0;
+	if (errno == ENOENT) {
+		parent = ga_path_parent(path);
+		if (*parent && strcmp(parent, path)) {
+			if (ga_mkdir_p(parent, mode, err))
+				return -1;
+			if (!mkdir(path, mode) || errno == EEXIST)
+				return 0;
+		}
+	}
+	q = ga_quote(path);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directory '%s'", q);
+}
+
+static int copy_bytes(int src, int dst)
+{
+	char buf[65536];
+	ssize_t n;
+
+	if (!ioctl(dst, FICLONE, src))
+		return 0;
+	for (;;) {
+		n = copy_file_range(src, NULL, dst, NULL, 1 << 30, 0);
+		if (n == 0)
+			return 0;
+		if (n < 0)
+			break;
+	}
+	/* not on this pair of file systems: by hand, from where it stopped */
+	while ((n = read(src, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || ga_write_full(dst, buf, (size_t)n))
+			return -1;
+	}
+	return 0;
+}
+
+int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	cleanup_close int dst = -1;
+	struct timespec ts[2];
+	struct stat st;
+
+	if (fstat(src, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat the source of '%s'", q);
+	dst = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (dst < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+	ts[0] = st.st_atim;
+	ts[1] = st.st_mtim;
+	if (copy_bytes(src, dst) || fchmod(dst, st.st_mode & 0777) || futimens(dst, ts))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot copy '%s'", q);
+	return 0;
+}
+
+int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err)
+{
+	cleanup_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ga_write_full(fd, p, n) || lseek(fd, 0, SEEK_SET) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a memory file");
+	return ga_steal_fd(&fd);
+}
+
+int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
+{
+	int op = (exclusive ? LOCK_EX : LOCK_SH) | (wait ? 0 : LOCK_NB);
+
+	while (flock(fd, op)) {
+		if (errno == EWOULDBLOCK)
+			return 1;
+		if (errno != EINTR)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock");
+	}
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+
+/* A tree an agent made may be deeper than any stack or descriptor table, so
+ * the walk holds two directories: where it stands, and the top. A directory
+ * inside a directory is first emptied if it has no subdirectory, otherwise
+ * its subdirectories are moved up to the top one by one and emptied from there:
+ * no depth, no recursion, no "..". */
+struct rm {
+	int top;           /* everything is deleted from here */
+	dev_t dev;
+	unsigned long seq; /* for names at the top */
+};
+
+static int open_dir(int at, const char *name, dev_t dev)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES) {
+		/* mode 000, as overlay's work/work has: it is ours, so we may */
+		cleanup_close int p = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		cleanup_free char *proc = ga_strf("/proc/self/fd/%d", p);
+
+		if (p < 0 || chmod(proc, 0700))
+			return -1;
+		fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	if (st.st_dev != dev) {
+		errno = EXDEV; /* a mount: deleting through it would delete elsewhere */
+		return -1;
+	}
+	/* moving a directory elsewhere needs write permission on itself */
+	if ((st.st_mode & 0700) != 0700 && fchmod(fd, 0700))
+		return -1;
+	return ga_steal_fd(&fd);
+}
+
+/* Bring the directory `name` up to the top under a name that is free. */
+static int move_up(struct rm *rm, int fd, const char *name)
+{
+	cleanup_close int sub = open_dir(fd, name, rm->dev);
+
+	if (sub < 0)
+		return -1;
+	for (;;) {
+		cleanup_free char *to = ga_strf(".rm-%lu", rm->seq++);
+
+		if (!renameat2(fd, name, rm->top, to, RENAME_NOREPLACE))
+			return 0;
+		if (errno != EEXIST)
+			return -1;
+	}
+}
+
+/* Empty the directory `fd`: files are unlinked, directories moved to the top
+ * (or removed there, if `fd` is the top's own child and they are empty). */
+static int empty_dir(struct rm *rm, int fd)
+{
+	cleanup_close int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	struct dirent *e;
+	DIR *d;
+	int rc = 0;
+
+	if (copy < 0)
+		return -1;
+	d = fdopendir(copy);
+	if (!d)
+		return -1;
+	copy = -1;
+	while (!rc && (errno = 0, e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!unlinkat(fd, e->d_name, 0))
+			continue;
+		if (errno != EISDIR && errno != EPERM) {
+			rc = errno == ENOENT ? 0 : -1;
+			continue;
+		}
+		if (!unlinkat(fd, e->d_name, AT_REMOVEDIR))
+			continue;
+		rc = move_up(rm, fd, e->d_name);
+	}
+	if (!rc && errno)
+		rc = -1;
+	(void)closedir(d);
+	return rc;
+}
+
+int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	cleanup_close int top = -1;
+	struct stat st;
+	struct rm rm;
+	bool again = true;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+	if (!S_ISDIR(st.st_mode)) {
+		if (unlinkat(dirfd, name, 0) && errno != ENOENT)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		return 0;
+	}
+	top = open_dir(dirfd, name, st.st_dev);
+	if (top < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	rm = (struct rm){ .top = top, .dev = st.st_dev };
+	/* Each pass empties every directory at the top by one level; what was
+	 * below comes up beside it and is met by the next pass. */
+	while (again) {
+		cleanup_close int copy = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		DIR *d = copy < 0 ? NULL : fdopendir(copy);
+		struct dirent *e;
+
+		if (!d)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		copy = -1;
+		again = false;
+		while ((e = readdir(d))) {
+			cleanup_close int sub = -1;
+
+			if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+				continue;
+			if (!unlinkat(top, e->d_name, 0) || !unlinkat(top, e->d_name, AT_REMOVEDIR))
+				continue;
+			again = true;
+			sub = open_dir(top, e->d_name, rm.dev);
+			if (sub < 0 || empty_dir(&rm, sub) ||
+			    (unlinkat(top, e->d_name, AT_REMOVEDIR) && errno != ENOTEMPTY)) {
+				int saved = errno;
+
+				(void)closedir(d);
+				return ga_fail_errno(err, GA_EFATAL, saved, "cannot remove what is in '%s'", q);
+			}
+		}
+		(void)closedir(d);
+	}
+	if (unlinkat(dirfd, name, AT_REMOVEDIR) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+	return 0;
+}
