@@ -26,6 +26,9 @@ enum ga_state {
 	GA_STATE_DROPPED,
 };
 const char *ga_state_name(enum ga_state s);
+bool ga_state_parse(const char *name, enum ga_state *ret);
+
+#define GA_SESSION_NAME_MAX 64
 
 struct ga_session {
 	char *name;
@@ -40,8 +43,8 @@ struct ga_session {
 	bool live;               /* the working tree itself is the lower layer */
 	char *message;           /* -m, or NULL */
 	struct ga_strv command;
-	int64_t started;         /* seconds since the epoch */
-	int64_t finished;        /* 0 while running */
+	uint64_t started;        /* seconds since the epoch */
+	uint64_t finished;        /* 0 while running */
 	int exit_status;         /* the agent's; -1 unknown */
 	int pid;                 /* pid 1 of the sandbox, and its namespace */
 	uint64_t pidns;
@@ -59,8 +62,12 @@ struct ga_session {
 void ga_session_release(struct ga_session *s);
 #define cleanup_session cleanup_(ga_session_release)
 
-/* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most 64 bytes. */
+/* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most GA_SESSION_NAME_MAX bytes. */
 bool ga_session_name_ok(const char *name);
+
+/* A name to number from a command: its last path component, folded to what a
+ * name may hold ("claude" for "/usr/bin/claude"); "agent" if nothing is left. Caller frees. */
+char *ga_session_stem(const char *command);
 
 /* The state directory of a repository, made (0700) if missing; it and its parents are checked for owner
  * and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */

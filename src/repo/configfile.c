@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/configfile.h"
+
+#include <git2.h>
+
+#include "ga/quote.h"
+
+static int add(const git_config_entry *e, void *payload)
+{
+	struct ga_gitconfig *c = payload;
+
+	GA_GROW(c->v, c->n, c->cap);
+	c->v[c->n++] = (struct ga_gitconfig_item){
+		.scope = ga_strdup("file"),
+		.origin = ga_strdup(""),
+		.key = ga_strdup(e->name),
+		.value = ga_strdup(e->value ? e->value : ""),
+		.has_value = e->value != NULL,
+	};
+	return 0;
+}
+
+int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	git_config *cfg = NULL;
+	int rc;
+
+	(void)git_libgit2_init();
+	rc = git_config_open_ondisk(&cfg, path);
+	if (!rc)
+		rc = git_config_foreach(cfg, add, &c);
+	if (rc < 0) {
+		const git_error *e = git_error_last();
+		cleanup_free char *q = ga_quote(path);
+
+		(void)ga_fail(err, GA_EFATAL, "cannot read '%s': %s", q,
+			      e && e->message ? e->message : "not in git-config syntax");
+		ga_gitconfig_release(&c);
+	} else {
+		*ret = c;
+	}
+	git_config_free(cfg);
+	(void)git_libgit2_shutdown();
+	return rc < 0 ? -1 : 0;
+}

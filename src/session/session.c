@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/session.h"
+
+#include <string.h>
+
+static const char *const state_names[] = {
+	[GA_STATE_NEW] = "new",
+	[GA_STATE_RUNNING] = "running",
+	[GA_STATE_INTERRUPTED] = "interrupted",
+	[GA_STATE_CAPTURED] = "captured",
+	[GA_STATE_LANDED] = "landed",
+	[GA_STATE_DROPPED] = "dropped",
+};
+
+const char *ga_state_name(enum ga_state s)
+{
+	return state_names[s];
+}
+
+bool ga_state_parse(const char *name, enum ga_state *ret)
+{
+	for (size_t i = 0; i < GA_NELEMS(state_names); i++) {
+		if (!strcmp(name, state_names[i])) {
+			*ret = (enum ga_state)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void ga_session_release(struct ga_session *s)
+{
+	free(s->name);
+	free(s->dir);
+	free(s->project);
+	free(s->gitdir);
+	free(s->branch);
+	free(s->onto_ref);
+	free(s->message);
+	ga_strv_release(&s->command);
+	ga_strv_release(&s->shared);
+	ga_strv_release(&s->skipped);
+	ga_strv_release(&s->notes);
+	ga_strv_release(&s->left_out);
+	*s = (struct ga_session)GA_SESSION_INIT;
+}
+
+static bool name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+bool ga_session_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || n > GA_SESSION_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!name_char(name[i]))
+			return false;
+	/* the rest is what git refuses in a ref name, and what looks like an option */
+	return name_char(name[0]) && !strchr("._-", name[0]) && name[n - 1] != '.' &&
+	       !strstr(name, "..") && !(n > 5 && !strcmp(name + n - 5, ".lock"));
+}
+
+char *ga_session_stem(const char *command)
+{
+	const char *slash = strrchr(command, '/');
+	const char *p = slash ? slash + 1 : command;
+	char *out = ga_malloc(GA_SESSION_NAME_MAX);
+	size_t n = 0;
+
+	/* room for "-" and a number behind it */
+	for (; *p && n < GA_SESSION_NAME_MAX - 12; p++) {
+		char c = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+
+		if (name_char(c) && c != '.' && !(n == 0 && strchr("_-", c)))
+			out[n++] = c;
+	}
+	out[n] = '\0';
+	if (!n)
+		memcpy(out, "agent", sizeof("agent"));
+	return out;
+}
+
+char *ga_session_ref(const struct ga_session *s, const char *what)
+{
+	return ga_strf("refs/agent/%s/%s", s->name, what);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/configfile.h"
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/session.h"
+
+/* The state file is in git-config syntax, so that `git config -f` reads it.
+ * Values are quoted; '%' and control characters are written %XX on top, since
+ * no escape of git-config covers them all. The last section says that the file
+ * is whole: a file cut short anywhere lacks it. */
+
+enum kind { STRING, OID, INT, U64, BOOL, STATE, LIST };
+
+struct field {
+	const char *key;
+	enum kind kind;
+	size_t offset;
+};
+
+#define FIELD(key, kind, member) { key, kind, offsetof(struct ga_session, member) }
+
+static const struct field fields[] = {
+	FIELD("name", STRING, name),
+	FIELD("state", STATE, state),
+	FIELD("project", STRING, project),
+	FIELD("gitdir", STRING, gitdir),
+	FIELD("branch", STRING, branch),
+	FIELD("ontoref", STRING, onto_ref),
+	FIELD("onto", OID, onto),
+	FIELD("base", OID, base),
+	FIELD("live", BOOL, live),
+	FIELD("message", STRING, message),
+	FIELD("command", LIST, command),
+	FIELD("started", U64, started),
+	FIELD("finished", U64, finished),
+	FIELD("exitstatus", INT, exit_status),
+	FIELD("pid", INT, pid),
+	FIELD("pidns", U64, pidns),
+	FIELD("shared", LIST, shared),
+	FIELD("skipped", LIST, skipped),
+	FIELD("tip", OID, tip),
+	FIELD("held", OID, held),
+	FIELD("note", LIST, notes),
+	FIELD("leftout", LIST, left_out),
+	FIELD("landed", OID, landed),
+};
+
+static void put(struct ga_buf *b, const char *key, const char *value)
+{
+	ga_buf_addf(b, "\t%s = \"", key);
+	for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
+		if (*p < 0x20 || *p == 0x7f || *p == '%')
+			ga_buf_addf(b, "%%%02x", *p);
+		else if (*p == '"' || *p == '\\')
+			ga_buf_addf(b, "\\%c", *p);
+		else
+			ga_buf_addch(b, (char)*p);
+	}
+	ga_buf_adds(b, "\"\n");
+}
+
+static void put_field(struct ga_buf *b, const struct field *f, const struct ga_session *s)
+{
+	const char *at = (const char *)s + f->offset;
+	const struct ga_strv *sv;
+	char num[32];
+
+	switch (f->kind) {
+	case STRING:
+		if (*(char *const *)at)
+			put(b, f->key, *(char *const *)at);
+		break;
+	case OID:
+		put(b, f->key, GA_HEX((const struct ga_oid *)at));
+		break;
+	case INT:
+		(void)snprintf(num, sizeof(num), "%d", *(const int *)at);
+		put(b, f->key, num);
+		break;
+	case U64:
+		(void)snprintf(num, sizeof(num), "%" PRIu64, *(const uint64_t *)at);
+		put(b, f->key, num);
+		break;
+	case BOOL:
+		put(b, f->key, *(const bool *)at ? "true" : "false");
+		break;
+	case STATE:
+		put(b, f->key, ga_state_name(*(const enum ga_state *)at));
+		break;
+	case LIST:
+		sv = (const struct ga_strv *)at;
+		for (size_t i = 0; i < sv->n; i++)
+			put(b, f->key, sv->v[i]);
+		break;
+	}
+}
+
+int ga_session_save(const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of session '%s'",
+				     s->name);
+	ga_buf_adds(&b, "[session]\n");
+	for (size_t i = 0; i < GA_NELEMS(fields); i++)
+		put_field(&b, &fields[i], s);
+	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
+
+	/* the former state stays readable beside the new one */
+	if (unlinkat(dir, "session.old", 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
+	if (linkat(dir, "session", dir, "session.old", 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
+	if (ga_write_atomic(dir, "session", b.ptr, b.len, 0600, err))
+		return ga_error_wrap(err, "cannot save session '%s'", s->name);
+	return 0;
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static char *decode(const char *v)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (; *v; v++) {
+		if (*v == '%' && hex(v[1]) >= 0 && hex(v[2]) >= 0) {
+			ga_buf_addch(&b, (char)(hex(v[1]) << 4 | hex(v[2])));
+			v += 2;
+		} else {
+			ga_buf_addch(&b, *v);
+		}
+	}
+	return ga_buf_steal(&b);
+}
+
+static bool get_field(const struct field *f, struct ga_session *s, const char *value)
+{
+	char *at = (char *)s + f->offset;
+	int64_t i;
+
+	switch (f->kind) {
+	case STRING:
+		free(*(char **)at);
+		*(char **)at = decode(value);
+		return true;
+	case OID:
+		return ga_oid_parse(value, GA_OID_HEXSZ + 1, (struct ga_oid *)at);
+	case INT:
+		if (!ga_parse_i64(value, &i) || i < INT32_MIN || i > INT32_MAX)
+			return false;
+		*(int *)at = (int)i;
+		return true;
+	case U64:
+		return ga_parse_u64(value, UINT64_MAX, (uint64_t *)at);
+	case BOOL:
+		return ga_parse_bool(value, (bool *)at);
+	case STATE:
+		return ga_state_parse(value, (enum ga_state *)at);
+	case LIST:
+		ga_strv_take((struct ga_strv *)at, decode(value));
+		return true;
+	}
+	return false;
+}
+
+static int read_state(const char *path, const char *name, struct ga_session *ret,
+		      struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *q = ga_quote(path);
+	const char *end;
+
+	if (ga_configfile_read(path, &c, err))
+		return -1;
+	end = ga_gitconfig_get(&c, "end.complete");
+	if (!end || strcmp(end, "true"))
+		return ga_fail(err, GA_EFATAL, "state file '%s' is cut short", q);
+	for (size_t i = 0; i < c.n; i++) {
+		const char *key = c.v[i].key;
+
+		if (strncmp(key, "session.", 8))
+			continue;
+		for (size_t k = 0; k < GA_NELEMS(fields); k++)
+			if (!strcmp(key + 8, fields[k].key) &&
+			    !get_field(&fields[k], &s, c.v[i].value))
+				return ga_fail(err, GA_EFATAL, "state file '%s' has a bad %s", q,
+					       fields[k].key);
+	}
+	if (!s.name || strcmp(s.name, name) || !s.project || !s.gitdir || !s.branch)
+		return ga_fail(err, GA_EFATAL, "state file '%s' is not of session '%s'", q, name);
+	*ret = s;
+	s = (struct ga_session)GA_SESSION_INIT;
+	return 0;
+}
+
+int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
+		    struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	cleanup_free char *dir = NULL, *file = NULL, *old = NULL;
+
+	if (!ga_session_name_ok(name))
+		return 1;
+	dir = ga_strf("%s/sessions/%s", state_dir, name);
+	if (access(dir, F_OK))
+		return 1;
+	file = ga_path_join(dir, "session");
+	old = ga_path_join(dir, "session.old");
+	if (read_state(file, name, ret, err)) {
+		/* every step of a session can be done again from the state before */
+		if (read_state(old, name, ret, &second)) {
+			ga_hint(err, "what the agent did is in '%s/upper'; 'git agent drop --force %s' "
+				"moves the session to the trash",
+				dir, name);
+			return -1;
+		}
+		ga_error_release(err);
+	}
+	ret->dir = ga_steal(&dir);
+	return 0;
+}

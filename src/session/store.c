@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/session.h"
+
+/* Everything below the state directory decides what is mounted and what is
+ * committed, so nobody else may be able to change it: each directory down to it
+ * belongs to us or to root and is not writable for others (a sticky one such as
+ * /tmp is fine: names in it cannot be taken over). */
+static int check_parents(const char *dir, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strdup(dir);
+
+	for (;;) {
+		cleanup_free char *q = ga_quote(path), *parent = NULL;
+		struct stat st;
+
+		if (stat(path, &st))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+		if (st.st_uid != geteuid() && st.st_uid != 0) {
+			(void)ga_fail(err, GA_EFATAL, "'%s' belongs to another user", q);
+			return ga_hint(err, "set XDG_STATE_HOME to a directory of your own");
+		}
+		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir)) {
+			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", q);
+			return ga_hint(err, "chmod go-w '%s'", q);
+		}
+		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX)) {
+			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", q);
+			return ga_hint(err, "chmod o-w '%s', or set XDG_STATE_HOME elsewhere", q);
+		}
+		if (!strcmp(path, "/"))
+			return 0;
+		parent = ga_path_parent(path);
+		free(path);
+		path = ga_steal(&parent);
+	}
+}
+
+int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(base, repo_id), *sessions = NULL, *real = NULL;
+
+	sessions = ga_path_join(dir, "sessions");
+	if (ga_mkdir_p(sessions, 0700, err)) {
+		cleanup_free char *q = ga_quote(base);
+
+		return ga_hint(err, "sessions are kept below '%s'; set XDG_STATE_HOME to a directory "
+				    "you can write",
+			       q);
+	}
+	real = realpath(dir, NULL);
+	if (!real || access(sessions, W_OK | X_OK)) {
+		cleanup_free char *q = ga_quote(sessions);
+
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
+		return ga_hint(err, "give yourself write permission, or set XDG_STATE_HOME elsewhere");
+	}
+	if (check_parents(real, err))
+		return -1;
+	*ret_state_dir = ga_steal(&real);
+	return 0;
+}
+
+static const char *const layout[] = { "upper", "extras", "shared", "git", "stage" };
+
+static int make_layers(const char *dir, struct ga_error *err)
+{
+	for (size_t i = 0; i < GA_NELEMS(layout); i++) {
+		cleanup_free char *p = ga_path_join(dir, layout[i]);
+
+		if (mkdir(p, 0700)) {
+			cleanup_free char *q = ga_quote(p);
+
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+		}
+	}
+	return 0;
+}
+
+/* 0 made, 1 exists */
+static int make_dir(const char *state_dir, const char *name, char **ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
+
+	if (!mkdir(dir, 0700)) {
+		*ret = ga_steal(&dir);
+		return 0;
+	}
+	if (errno == EEXIST)
+		return 1;
+	q = ga_quote(dir);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+}
+
+static int open_lock(const char *dir, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, "lock");
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0) {
+		cleanup_free char *q = ga_quote(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	}
+	return fd;
+}
+
+int ga_session_create(const char *state_dir, const char *name, const char *stem,
+		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
+		      struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+
+	if (name) {
+		int rc;
+
+		if (!ga_session_name_ok(name)) {
+			cleanup_free char *q = ga_quote(name);
+
+			(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
+			return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
+		}
+		if (ga_strv_has(taken, name)) {
+			(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
+			return ga_hint(err, "choose another --name, or delete the branch");
+		}
+		rc = make_dir(state_dir, name, &s.dir, err);
+		if (rc < 0)
+			return -1;
+		if (rc) {
+			(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
+			return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
+		}
+		s.name = ga_strdup(name);
+	}
+	for (unsigned i = 1; !s.dir; i++) {
+		cleanup_free char *try = ga_strf("%s-%u", stem, i);
+
+		if (ga_strv_has(taken, try))
+			continue;
+		if (make_dir(state_dir, try, &s.dir, err) < 0)
+			return -1;
+		if (s.dir)
+			s.name = ga_steal(&try);
+	}
+	lock = open_lock(s.dir, err);
+	if (lock < 0 || ga_flock(lock, true, true, err) || make_layers(s.dir, err))
+		return -1;
+	s.branch = ga_strf("refs/heads/agent/%s", s.name);
+	*ret = s;
+	s = (struct ga_session)GA_SESSION_INIT;
+	*ret_lock = ga_steal_fd(&lock);
+	return 0;
+}
+
+int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err)
+{
+	cleanup_close int fd = open_lock(s->dir, err);
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	rc = ga_flock(fd, true, wait, err);
+	if (!rc)
+		*ret_fd = ga_steal_fd(&fd);
+	return rc;
+}
+
+int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(state_dir, "sessions");
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d) {
+		cleanup_free char *q = ga_quote(dir);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	}
+	while ((e = readdir(d)))
+		if (ga_session_name_ok(e->d_name))
+			ga_strv_push(ret, e->d_name);
+	(void)closedir(d);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
