@@ -41,6 +41,7 @@ struct ga_session {
 	struct ga_oid onto;      /* HEAD at start (or --base): the published branch stands on it */
 	struct ga_oid base;      /* what the session stands on: `onto`, or the snapshot on top of it */
 	bool live;               /* the working tree itself is the lower layer */
+	bool trusted;            /* the base holds no agent content the user has not taken in */
 	char *message;           /* -m, or NULL */
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch */

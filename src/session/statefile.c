@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ static const struct field fields[] = {
 	FIELD("onto", OID, onto),
 	FIELD("base", OID, base),
 	FIELD("live", BOOL, live),
+	FIELD("trusted", BOOL, trusted),
 	FIELD("message", STRING, message),
 	FIELD("command", LIST, command),
 	FIELD("started", U64, started),

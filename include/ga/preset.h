@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is known about common agents: flags that suit a sandbox and the keys
+ * they need from the environment.
+ */
+#ifndef GA_PRESET_H
+#define GA_PRESET_H
+
+#include "ga/strv.h"
+
+struct ga_preset {
+	const char *name;
+	const char *const *flags; /* NULL-terminated; go between the command and its arguments */
+	const char *const *pass;  /* NULL-terminated names of environment variables it may see */
+	const char *const *set;   /* NULL-terminated NAME=VALUE */
+};
+
+/* The preset of a command word (exactly its name, no path), or NULL. */
+const struct ga_preset *ga_preset_find(const char *command);
+
+#endif

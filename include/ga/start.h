@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The flow of a session: from the user's working tree to a running sandbox and
+ * from there to a captured branch.
+ */
+#ifndef GA_START_H
+#define GA_START_H
+
+#include <stdbool.h>
+
+#include "ga/error.h"
+#include "ga/pool.h"
+#include "ga/preset.h"
+#include "ga/repo.h"
+#include "ga/report.h"
+#include "ga/run.h"
+#include "ga/sandbox.h"
+#include "ga/session.h"
+#include "ga/strv.h"
+
+/* What the flows need to know of the host; filled by the command line. */
+struct ga_start_env {
+	struct ga_repo *repo;
+	struct ga_gitconfig config;
+	char *state_dir;
+	char *home;                 /* the real $HOME, resolved */
+	char *path;                 /* $PATH */
+	char *agent_home;           /* ~/aihome */
+	char *stage, *init;         /* absolute paths of the two helpers */
+	char *bwrap;                /* found on demand; NULL before */
+	const char *const *environ; /* the host's environment */
+	bool progress;              /* show git's progress on standard error */
+};
+
+enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
+bool ga_dirty_parse(const char *word, enum ga_dirty *ret);
+
+struct ga_start_opts {
+	const char *name;
+	const char *base_rev;
+	const char *message;
+	bool live;
+	enum ga_dirty dirty;
+	char **argv;  /* command and arguments */
+	size_t argc;
+};
+
+/* A session made ready to run. */
+struct ga_start {
+	struct ga_session session;
+	int lock;               /* the session's lock, held until everything is over */
+	struct ga_base base;    /* empty for a live session */
+	struct ga_spec spec;
+	struct ga_strv argv;    /* command with the preset's flags */
+	struct ga_strv banner;  /* what was decided, for people, line by line */
+	size_t carried;         /* uncommitted paths in the base */
+};
+#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, GA_STRV_INIT, GA_STRV_INIT, 0 }
+void ga_start_release(struct ga_start *s);
+
+/* Everything before the sandbox: scan, snapshot, base tree, layers, git dir,
+ * refs, worktree entry, state NEW. On failure nothing is left behind. */
+int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+		     struct ga_error *err);
+
+/* The same decisions without making anything: `banner` and `argv` are filled. */
+int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+		  struct ga_error *err);
+
+/* Run the agent to its end. The state is RUNNING from before anything inside
+ * could write until capture. If the sandbox could not be started the session is discarded. */
+int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
+
+/* Turn what a session left into commits, refs and a report (lock held, nothing running). */
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_report *ret,
+		     struct ga_error *err);
+
+/* A session found on disk whose lock is free (now held by the caller): NEW ones that never ran are
+ * removed (1); RUNNING ones get state INTERRUPTED once nothing of them is alive. */
+int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+
+/* Remove a session that never ran: refs, worktree entry, directory. */
+int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+
+/* The tree a session would be captured as now, for diff. */
+int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+		  struct ga_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the commands share: option tables, the context a command runs in,
+ * and output.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ga/error.h"
+#include "ga/repo.h"
+#include "ga/session.h"
+#include "ga/start.h"
+#include "ga/strv.h"
+
+/* ---- options ------------------------------------------------------------ */
+
+enum cli_opt_kind {
+	CLI_FLAG,  /* bool */
+	CLI_VALUE, /* const char *, borrowed from argv */
+};
+
+struct cli_opt {
+	const char *name; /* long name without dashes */
+	char letter;      /* 0: none */
+	enum cli_opt_kind kind;
+	const char *arg;  /* placeholder of the value */
+	const char *help;
+	size_t offset;    /* of the member in the command's options struct */
+};
+
+/* ---- commands ----------------------------------------------------------- */
+
+enum cli_need {
+	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
+	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
+};
+
+struct cli {
+	struct ga_start_env env; /* repository, configuration, state directory, paths */
+	bool colour;             /* standard output */
+	bool colour_err;
+};
+
+struct cli_command {
+	const char *name;
+	const char *usage;   /* what follows "git agent NAME" */
+	const char *summary; /* one line */
+	const struct cli_opt *opts;
+	size_t n_opts;
+	size_t opts_size;    /* of the options struct, zeroed before parsing */
+	unsigned needs;
+	bool stop_at_word;   /* options end at the first word: the rest is a command line */
+	size_t min_args, max_args;
+	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
+		   struct ga_error *err);
+};
+
+extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_review, cli_land,
+	cli_drop, cli_capture, cli_doctor, cli_version;
+
+/* All commands, in the order of the help text. */
+const struct cli_command *const *cli_commands(size_t *ret_n);
+
+/* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
+ * if -h was given (help was printed to standard output). */
+int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
+	      struct ga_error *err);
+void cli_help(const struct cli_command *cmd, FILE *f);
+/* The name in `names` nearest to `word`, or NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names, size_t n);
+
+/* ---- what several commands do ------------------------------------------- */
+
+/* The session named on the command line, or with `name` NULL the only one that
+ * is not landed, dropped or (unless `running_too`) running. An interrupted one is captured
+ * first. The session comes locked unless it runs; then *ret_lock is -1. */
+int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err);
+
+/* Capture an interrupted session (lock held) and say so on standard error. */
+int cli_recover(struct cli *c, struct ga_session *s, struct ga_error *err);
+
+/* Print to standard output, through the user's pager if it is a terminal. */
+int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);
+int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
+
+/* Say something on standard error: one line, escaped. */
+void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_print_error(const struct ga_error *err);
+
+/* "3 files", "1 file". */
+char *cli_count(size_t n, const char *singular, const char *plural);
+
+#endif

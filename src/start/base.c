@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "start.h"
+
+/* An untracked file above this is left out of a snapshot and named. */
+#define MAX_UNTRACKED (100u << 20)
+
+bool ga_dirty_parse(const char *word, enum ga_dirty *ret)
+{
+	static const char *const words[] = {
+		[GA_DIRTY_CARRY] = "carry",
+		[GA_DIRTY_IGNORE] = "ignore",
+		[GA_DIRTY_REFUSE] = "refuse",
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+		if (!strcmp(word, words[i])) {
+			*ret = (enum ga_dirty)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void start_base_release(struct start_base *b)
+{
+	free(b->onto_ref);
+	ga_scan_release(&b->scan);
+}
+
+int start_check_project(const struct ga_start_env *e, struct ga_error *err)
+{
+	const struct ga_repo_info *info = ga_repo_info(e->repo);
+	cleanup_free char *q = ga_quote(info->workdir);
+
+	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
+		(void)ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home directory", q);
+		return ga_hint(err, "an agent would see all of it; work in a repository below your home");
+	}
+	if (ga_path_inside(info->workdir, e->agent_home) || ga_path_inside(e->agent_home, info->workdir)) {
+		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the agents' home '%s' overlap", q,
+			      e->agent_home);
+		return ga_hint(err, "move the repository out of the agents' home");
+	}
+	if (ga_path_inside(e->state_dir, info->workdir) || ga_path_inside(info->workdir, e->state_dir)) {
+		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the state directory '%s' overlap", q,
+			      e->state_dir);
+		return ga_hint(err, "set XDG_STATE_HOME to a directory outside the repository");
+	}
+	return 0;
+}
+
+/* Is every byte of the commit one the user has taken in: reachable from HEAD, or at
+ * least from no ref an agent's work is on? */
+static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
+		      struct ga_error *err)
+{
+	static const char *const spaces[] = { "refs/heads/agent/", "refs/agent/" };
+	int rc = ga_is_ancestor(r, commit, head, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
+		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+		if (ga_refs_list(r, spaces[i], &refs, err))
+			return -1;
+		for (size_t k = 0; k < refs.n; k++) {
+			cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+			/* refs that are no commits (reports are) cannot contain it */
+			if (ga_is_ancestor(r, commit, &refs.v[k].oid, &ignored) == 1)
+				return 0;
+		}
+	}
+	return 1;
+}
+
+static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, struct start_base *b,
+		      const struct ga_oid *head, struct ga_error *err)
+{
+	int trusted;
+
+	if (ga_repo_resolve(e->repo, o->base_rev, &b->onto, err))
+		return -1;
+	b->base = b->onto;
+	trusted = is_trusted(e->repo, &b->onto, head, err);
+	if (trusted < 0)
+		return -1;
+	b->trusted = trusted;
+	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err);
+}
+
+static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+			struct start_base *b, struct ga_error *err)
+{
+	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
+		return -1;
+	b->scanned_all = true;
+	if (!dry && ga_scan_cache_store(e->state_dir, &b->scan, err))
+		return -1;
+	b->carried = b->scan.changed.n + b->scan.untracked.n;
+	if (!b->carried)
+		return 0;
+	if (o->dirty == GA_DIRTY_REFUSE) {
+		(void)ga_fail(err, GA_ELOSE, "%zu paths are not committed", b->carried);
+		return ga_hint(err, "commit or stash them, or start with --dirty carry or --dirty ignore");
+	}
+	if (dry)
+		return 0;
+	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, NULL, &b->base, err);
+}
+
+int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+		      struct start_base *ret, struct ga_error *err)
+{
+	struct ga_oid head;
+	int rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_ESTART, "the repository has no commit yet");
+		return ga_hint(err, "make one, even empty: git commit --allow-empty -m start");
+	}
+	ret->onto = ret->base = head;
+	ret->trusted = true;
+	if (o->base_rev)
+		return choose_rev(e, o, ret, &head, err);
+	if (o->dirty == GA_DIRTY_IGNORE && !o->live)
+		return ga_scan_ignored(e->repo, e->state_dir, &ret->scan, err);
+	return choose_dirty(e, o, dry, ret, err);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+#define MAX_SHARED_DIRS 100              /* each is a mount; the smallest are left out */
+#define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
+#define MAX_COPY_TOTAL (256u << 20)
+#define MAX_COPY_FILES 2000
+
+char *start_dir(const struct ga_session *s, const char *what)
+{
+	return ga_path_join(s->dir, what);
+}
+
+struct layers {
+	struct ga_start_env *e;
+	struct ga_session *s;
+	struct ga_oid tree;   /* of the base */
+	int project, extras;
+	size_t files;
+	uint64_t bytes;
+};
+
+static void skip(struct layers *l, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	ga_strv_pushf(&l->s->skipped, "%s: %s", q, why);
+}
+
+/* Would something at `path` hide, or be hidden by, a tracked path of the base?
+ * 1 if the base has nothing there (or, for a submodule, its gitlink) and only
+ * directories above it. */
+static int free_in_base(struct layers *l, const char *path, bool submodule, struct ga_error *err)
+{
+	cleanup_free char *at = ga_strdup(path);
+	struct ga_entry entry;
+
+	if (ga_tree_entry(l->e->repo, &l->tree, path, &entry, err))
+		return -1;
+	if (entry.mode != (submodule ? GA_MODE_GITLINK : GA_MODE_NONE))
+		return 0;
+	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (ga_tree_entry(l->e->repo, &l->tree, at, &entry, err))
+			return -1;
+		*p = '/';
+		if (entry.mode != GA_MODE_NONE && entry.mode != GA_MODE_TREE)
+			return 0;
+	}
+	return 1;
+}
+
+/* Make the directories on the way to `path` in extras, each with the mode and
+ * times of the user's: they show through the overlay. */
+static int make_parents(struct layers *l, const char *path, struct ga_error *err)
+{
+	cleanup_free char *at = ga_strdup(path);
+
+	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
+		struct stat st;
+
+		*p = '\0';
+		if (!mkdirat(l->extras, at, 0755)) {
+			if (!fstatat(l->project, at, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+				(void)fchmodat(l->extras, at, st.st_mode & 0777, 0);
+		} else if (errno != EEXIST) {
+			cleanup_free char *q = ga_quote(at);
+
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+		}
+		*p = '/';
+	}
+	return 0;
+}
+
+/* More entries, more worth sharing: what a directory holds at its top. */
+static size_t weight(int project, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = 0;
+
+	if (!d)
+		return 0;
+	fd = -1;
+	while (n < 100000 && readdir(d))
+		n++;
+	(void)closedir(d);
+	return n;
+}
+
+static int heavier(const void *a, const void *b, void *project)
+{
+	size_t x = weight(*(int *)project, *(char *const *)a);
+	size_t y = weight(*(int *)project, *(char *const *)b);
+
+	return x < y ? 1 : x > y ? -1 : strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lay a whiteout over the `.git` of a shared directory: a repository's own
+ * configuration and hooks are nothing an agent needs, and its credentials less. */
+static int mask_git(struct layers *l, int fd, struct ga_error *err)
+{
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", l->s->dir, l->s->shared.n);
+	cleanup_free char *white = ga_path_join(mask, ".git");
+
+	if (faccessat(fd, ".git", F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	if (ga_mkdir_p(mask, 0755, err))
+		return -1;
+	/* character device 0/0: the one device node anybody may make */
+	if (mknod(white, S_IFCHR, 0))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide a nested .git");
+	return 0;
+}
+
+static int share_dir(struct layers *l, const char *path, bool submodule, struct ga_error *err)
+{
+	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->shared.n);
+	cleanup_close int fd = -1;
+	struct stat st;
+	int rc;
+
+	fd = ga_openat_beneath(l->project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	if (fd < 0 || fstat(fd, &st)) {
+		skip(l, path, errno == ELOOP ? "behind a symlink" : strerror(errno));
+		return 0;
+	}
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		skip(l, path, "belongs to another user");
+		return 0;
+	}
+	rc = free_in_base(l, path, submodule, err);
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		skip(l, path, "tracked in the base");
+		return 0;
+	}
+	if (make_parents(l, path, err))
+		return -1;
+	if (mkdirat(l->extras, path, 0755) && errno != EEXIST) {
+		cleanup_free char *q = ga_quote(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+	}
+	if (ga_mkdir_p(upper, 0700, err) || mask_git(l, fd, err))
+		return -1;
+	/* the mount shows the upper's root: it looks like the user's directory */
+	(void)chmod(upper, st.st_mode & 0777);
+	ga_strv_push(&l->s->shared, path);
+	return 0;
+}
+
+static int copy_file(struct layers *l, const char *path, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+	int rc;
+
+	fd = ga_openat_beneath(l->project, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		/* links and special files: named, like what cannot be read */
+		skip(l, path, fd >= 0 ? "not a regular file"
+				      : errno == ELOOP ? "a symlink" : strerror(errno));
+		return 0;
+	}
+	if ((uint64_t)st.st_size > MAX_COPY_BYTES || l->bytes + (uint64_t)st.st_size > MAX_COPY_TOTAL ||
+	    l->files >= MAX_COPY_FILES) {
+		skip(l, path, "ignored files above the limit are not copied");
+		return 0;
+	}
+	rc = free_in_base(l, path, false, err);
+	if (rc <= 0)
+		return rc;
+	l->files++;
+	l->bytes += (uint64_t)st.st_size;
+	if (make_parents(l, path, err) || ga_copy_fd_to(fd, l->extras, path, err))
+		return -1;
+	return 0;
+}
+
+static bool in_submodule(const struct ga_scan *scan, const char *path)
+{
+	for (size_t i = 0; i < scan->submodules.n; i++)
+		if (ga_path_inside(path, scan->submodules.v[i]))
+			return true;
+	return false;
+}
+
+int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
+		      struct ga_error *err)
+{
+	struct layers l = { .e = e, .s = s };
+	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int extras = -1;
+	cleanup_free char *dir = start_dir(s, "extras"), *upper = start_dir(s, "upper");
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	struct stat st;
+
+	extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (project < 0 || extras < 0 || fstat(project, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the layers of session '%s'", s->name);
+	l.project = project;
+	l.extras = extras;
+	if (ga_commit_tree(e->repo, &s->base, &l.tree, err))
+		return -1;
+	if (mkdirat(extras, ".git", 0755))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
+
+	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
+	/* a populated submodule shows its files; its own git dir stays outside */
+	if (!s->live)
+		ga_strv_extend(&dirs, &b->scan.submodules);
+	if (dirs.n > MAX_SHARED_DIRS)
+		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &project);
+	for (size_t i = 0; i < dirs.n; i++) {
+		bool sub = ga_strv_has(&b->scan.submodules, dirs.v[i]);
+
+		if (!sub && in_submodule(&b->scan, dirs.v[i]))
+			continue;
+		if (s->shared.n >= MAX_SHARED_DIRS)
+			skip(&l, dirs.v[i], "only the 100 largest ignored directories are shared");
+		else if (share_dir(&l, dirs.v[i], sub, err))
+			return -1;
+	}
+	/* with the working tree itself as the lower layer they are there already */
+	for (size_t i = 0; !s->live && i < b->scan.ignored_files.n; i++)
+		if (copy_file(&l, b->scan.ignored_files.v[i], err))
+			return -1;
+
+	/* the upper's root is what the project's root looks like inside */
+	(void)chmod(upper, st.st_mode & 0777);
+	(void)utimensat(AT_FDCWD, upper, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/worktree.h"
+#include "start.h"
+
+void ga_start_release(struct ga_start *s)
+{
+	ga_session_release(&s->session);
+	if (s->lock >= 0)
+		(void)close(s->lock);
+	ga_base_release(&s->base);
+	ga_spec_release(&s->spec);
+	ga_strv_release(&s->argv);
+	ga_strv_release(&s->banner);
+	*s = (struct ga_start)GA_START_INIT;
+}
+
+/* The command with its preset's flags between the word and its arguments. */
+static void make_argv(const struct ga_start_opts *o, const struct ga_preset *preset,
+		      struct ga_strv *ret)
+{
+	ga_strv_push(ret, o->argv[0]);
+	for (size_t i = 0; preset && preset->flags[i]; i++)
+		ga_strv_push(ret, preset->flags[i]);
+	for (size_t i = 1; i < o->argc; i++)
+		ga_strv_push(ret, o->argv[i]);
+}
+
+/* Fail early, and on the host, for a command that is nowhere: a session made for
+ * nothing would have to be cleaned up. */
+static int check_command(const struct ga_start_env *e, const char *command, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(command);
+
+	if (!*command)
+		return ga_fail(err, GA_EUSAGE, "the command is empty");
+	if (strchr(command, '/'))
+		return 0; /* a path inside: the sandbox will tell */
+	for (const char *p = e->path; *p;) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = ga_strndup(p, n), *file = ga_path_join(dir, command);
+
+		if (n && !access(file, X_OK))
+			return 0;
+		p += n + (p[n] == ':');
+	}
+	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
+	return ga_hint(err, "install it, or give its path");
+}
+
+static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+	if (ga_refs_list(r, "refs/heads/agent/", &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++)
+		ga_strv_push(ret, refs.v[i].name + strlen("refs/heads/agent/"));
+	return 0;
+}
+
+static void describe(const struct ga_start_opts *o, const struct start_base *b, struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	char hex[GA_OID_HEXSZ + 1];
+
+	(void)ga_oid_hex(&b->onto, hex);
+	hex[10] = '\0';
+	if (!b->carried)
+		ga_strv_pushf(&st->banner, "base %s%s%s", hex, b->onto_ref && !o->base_rev ? " of " : "",
+			      b->onto_ref && !o->base_rev ? ga_path_base(b->onto_ref) : "");
+	else
+		ga_strv_pushf(&st->banner, "base %s and %zu uncommitted path%s, kept off the branch", hex,
+			      b->carried, b->carried == 1 ? "" : "s");
+	if (o->live)
+		ga_strv_push(&st->banner, "the working tree itself lies beneath: changes you make show inside");
+	if (s->shared.n) {
+		cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+		for (size_t i = 0; i < s->shared.n && i < 6; i++) {
+			cleanup_free char *q = ga_quote(s->shared.v[i]);
+
+			ga_buf_addf(&line, "%s%s", i ? ", " : "shared: ", q);
+		}
+		if (s->shared.n > 6)
+			ga_buf_addf(&line, " and %zu more", s->shared.n - 6);
+		ga_strv_push(&st->banner, line.ptr);
+	}
+	for (size_t i = 0; i < s->skipped.n; i++) {
+		if (i == 5) {
+			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
+				      s->skipped.n - 5, s->name);
+			break;
+		}
+		ga_strv_pushf(&st->banner, "left out: %s", s->skipped.v[i]);
+	}
+}
+
+static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
+			 const struct start_base *b, struct ga_session *s)
+{
+	const struct ga_repo_info *info = ga_repo_info(e->repo);
+
+	s->state = GA_STATE_NEW;
+	s->project = ga_strdup(info->workdir);
+	s->gitdir = ga_strdup(info->gitdir);
+	s->onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
+	s->onto = b->onto;
+	s->base = b->base;
+	s->live = o->live;
+	s->trusted = b->trusted;
+	s->message = o->message ? ga_strdup(o->message) : NULL;
+	s->started = (uint64_t)time(NULL);
+	for (size_t i = 0; i < o->argc; i++)
+		ga_strv_push(&s->command, o->argv[i]);
+	ga_strv_extend(&s->skipped, &b->scan.skipped);
+}
+
+/* Branch, base and the worktree entry that makes git protect the branch. */
+static int make_refs(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *base = ga_session_ref(s, "base");
+	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
+
+	if (ga_ref_create(e->repo, base, &s->base, reason, err) ||
+	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err))
+		return -1;
+	return ga_worktree_entry_create(e->repo, s, err);
+}
+
+/* The agents' home: made on first use, nobody else's business. */
+static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
+{
+	struct stat st;
+	cleanup_free char *q = ga_quote(e->agent_home);
+
+	if (ga_mkdir_p(e->agent_home, 0700, err))
+		return ga_hint(err, "the agents' home is kept there");
+	if (lstat(e->agent_home, &st) || !S_ISDIR(st.st_mode))
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
+	if (st.st_uid != geteuid())
+		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+	return 0;
+}
+
+static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
+		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+	struct ga_base_opts bo = { .scan = &b->scan, .scanned_all = b->scanned_all,
+				   .trusted = b->trusted, .progress = e->progress };
+	const struct ga_preset *preset = ga_preset_find(o->argv[0]);
+
+	fill_session(e, o, b, s);
+	if (ga_session_save(s, err) || start_make_layers(e, s, b, err))
+		return -1;
+	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
+		return -1;
+	if (make_refs(e, s, err) || start_make_gitdir(e, s, err) || make_agent_home(e, err))
+		return -1;
+	if (start_make_spec(e, s, o->live ? NULL : &st->base, o->argv[0], preset, &st->spec, err))
+		return -1;
+	make_argv(o, preset, &st->argv);
+	st->carried = b->carried;
+	describe(o, b, st);
+	return 0;
+}
+
+static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)
+{
+	if (start_check_project(e, err) || check_command(e, o->argv[0], err))
+		return -1;
+	return e->bwrap ? 0 : ga_find_bwrap(e->path, false, &e->bwrap, err);
+}
+
+int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+		     struct ga_error *err)
+{
+	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_free char *stem = ga_session_stem(o->argv[0]);
+
+	if (check_host(e, o, err) || start_choose_base(e, o, false, &b, err) ||
+	    taken_names(e->repo, &taken, err) ||
+	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
+		return -1;
+	if (prepare(e, o, &b, ret, err)) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		/* what was made so far is nobody's work */
+		(void)ga_start_discard(e, &ret->session, &second);
+		return -1;
+	}
+	return 0;
+}
+
+int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
+		  struct ga_error *err)
+{
+	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_free char *stem = ga_session_stem(o->argv[0]);
+
+	if (check_host(e, o, err) || start_choose_base(e, o, true, &b, err))
+		return -1;
+	fill_session(e, o, &b, &ret->session);
+	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
+	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
+	make_argv(o, ga_preset_find(o->argv[0]), &ret->argv);
+	ret->carried = b.carried;
+	describe(o, &b, ret);
+	return 0;
+}

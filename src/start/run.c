@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "ga/capture.h"
+#include "ga/fd.h"
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/refs.h"
+#include "ga/trace.h"
+#include "ga/worktree.h"
+#include "start.h"
+
+static void journal_start(const struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	json_t *j = json_object();
+
+	ga_json_set_bytes(j, "project", s->project);
+	ga_json_set_oid(j, "base", &s->base);
+	ga_json_set_oid(j, "onto", &s->onto);
+	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
+	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
+	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
+	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
+	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
+	(void)ga_journal(s->dir, "start", j);
+}
+
+static int run(struct ga_start_env *e, struct ga_start *st, struct ga_sandbox *sb, int *ret_status,
+	       struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	s->state = GA_STATE_RUNNING;
+	s->pid = ga_run_pid(sb);
+	s->pidns = ga_run_pidns(sb);
+	if (ga_session_save(s, err) || ga_fault("start:running"))
+		return -1;
+	(void)e;
+	return ga_run_session(sb, s->project, (const char *const *)st->argv.v,
+			      (const char *const *)st->spec.env.v, ret_status, err);
+}
+
+int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
+	struct ga_session *s = &st->session;
+	struct ga_sandbox *sb = NULL;
+	int rc;
+
+	journal_start(st);
+	if (ga_run_launch(&st->spec, &paths, &sb, err)) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		(void)ga_start_discard(e, s, &second);
+		return -1;
+	}
+	rc = run(e, st, sb, ret_status, err);
+	ga_run_finish(sb);
+	s->finished = (uint64_t)time(NULL);
+	s->exit_status = rc ? -1 : *ret_status;
+	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
+	return rc;
+}
+
+/* The sandbox git runs in during capture: the session's layers again, without
+ * network, over a base tree that is there or is made. */
+struct capture_sandbox {
+	struct ga_start_env *e;
+	const struct ga_session *s;
+	struct ga_base base;
+	struct ga_spec spec;
+};
+
+static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
+{
+	struct capture_sandbox *c = payload;
+	struct ga_run_paths paths;
+	struct ga_base_opts bo = { .trusted = c->s->trusted };
+
+	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
+		return -1;
+	paths = (struct ga_run_paths){ c->e->stage, c->e->init, c->e->bwrap };
+	ga_spec_release(&c->spec);
+	if (!c->s->live && !c->base.tree &&
+	    ga_base_acquire(c->e->repo, c->e->state_dir, &c->s->base, &bo, &c->base, err))
+		return -1;
+	if (start_make_spec(c->e, c->s, c->s->live ? NULL : &c->base, "git", NULL, &c->spec, err))
+		return -1;
+	c->spec.network = false;
+	return ga_run_launch(&c->spec, &paths, ret, err);
+}
+
+/* Git inside needs no more than this; its configuration is the agent's. */
+static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
+				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
+				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", NULL };
+
+static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths,
+			struct capture_sandbox *payload, struct ga_capture_env *ret)
+{
+	*ret = (struct ga_capture_env){ .repo = e->repo,
+					.config = &e->config,
+					.state_dir = e->state_dir,
+					.paths = paths,
+					.open_sandbox = open_sandbox,
+					.payload = payload,
+					.sandbox_env = git_env };
+}
+
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_report *ret,
+		     struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
+	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
+	struct ga_capture_env ce;
+	int rc;
+
+	capture_env(e, &paths, &c, &ce);
+	rc = ga_capture(&ce, s, ret, err);
+	ga_base_release(&c.base);
+	ga_spec_release(&c.spec);
+	if (rc)
+		return ga_hint(err, "the agent's work is safe in '%s'; 'git agent capture %s' tries again",
+			       s->dir, s->name);
+	return 0;
+}
+
+int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+		  struct ga_error *err)
+{
+	struct ga_capture_env ce;
+
+	capture_env(e, NULL, NULL, &ce);
+	return ga_capture_peek(&ce, s, ret_tree, err);
+}
+
+int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+{
+	static const char *const kinds[] = { "base", "held", "carried", "orig", "report" };
+	cleanup_free char *parent = ga_path_parent(s->dir);
+	cleanup_close int at = -1;
+
+	if (ga_worktree_entry_remove(e->repo, s, err))
+		return -1;
+	/* the branch was made for this session and stands where it was made; a user
+	 * who moved it keeps it */
+	if (ga_ref_delete(e->repo, s->branch, &s->onto, err))
+		ga_error_release(err);
+	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
+		cleanup_free char *name = ga_session_ref(s, kinds[i]);
+		struct ga_oid oid;
+		int rc = ga_ref_read(e->repo, name, &oid, err);
+
+		if (rc < 0 || (!rc && ga_ref_delete(e->repo, name, &oid, err)))
+			return -1;
+	}
+	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the sessions' directory");
+	return ga_rmtree_at(at, s->name, err);
+}
+
+int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+{
+	if (s->state == GA_STATE_NEW)
+		return ga_start_discard(e, s, err) ? -1 : 1;
+	if (s->state != GA_STATE_RUNNING)
+		return 0;
+	/* init dies with the socket to its supervisor, at once but not before us */
+	for (int i = 0; s->pidns && ga_run_pidns_alive(s->pidns); i++) {
+		struct timespec t = { 0, 10000000 };
+
+		if (i == 500) {
+			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running", s->name);
+			return ga_hint(err, "end them (pid namespace %llu), then try again",
+				       (unsigned long long)s->pidns);
+		}
+		(void)nanosleep(&t, NULL);
+	}
+	s->state = GA_STATE_INTERRUPTED;
+	return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "start.h"
+
+/* A volatile overlay marks its work directory so that it cannot be mounted
+ * again, and one left by a killed session may hold anything: every mount gets
+ * a fresh one. Old ones go with the session. */
+static char *fresh_work(const struct ga_session *s, const char *what, struct ga_error *err)
+{
+	cleanup_free char *dir = NULL;
+	uint64_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r)) {
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+		return NULL;
+	}
+	dir = ga_strf("%s/work/%s-%016llx", s->dir, what, (unsigned long long)r);
+	if (ga_mkdir_p(dir, 0700, err))
+		return NULL;
+	return ga_steal(&dir);
+}
+
+static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct ga_error *err)
+{
+	spec->shared = ga_calloc(s->shared.n, sizeof(*spec->shared));
+	for (size_t i = 0; i < s->shared.n; i++) {
+		struct ga_shared *sh = &spec->shared[spec->n_shared];
+		cleanup_free char *what = ga_strf("shared%zu", i);
+		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+		cleanup_free char *lower = ga_path_join(s->project, s->shared.v[i]);
+
+		/* gone on the host since the session started: nothing to lay over */
+		if (access(lower, F_OK))
+			continue;
+		sh->rel = ga_strdup(s->shared.v[i]);
+		sh->lower = ga_steal(&lower);
+		sh->upper = ga_strf("%s/shared/%zu/upper", s->dir, i);
+		sh->mask = access(mask, F_OK) ? NULL : ga_steal(&mask);
+		sh->work = fresh_work(s, what, err);
+		spec->n_shared++;
+		if (!sh->work)
+			return -1;
+	}
+	return 0;
+}
+
+static void add_environment(struct ga_start_env *e, const struct ga_preset *preset,
+			    struct ga_spec *spec, const struct ga_session *s)
+{
+	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
+
+	for (size_t i = 0; preset && preset->pass[i]; i++)
+		ga_strv_push(&pass, preset->pass[i]);
+	ga_spec_environment(spec, e->environ, &pass);
+	for (size_t i = 0; preset && preset->set[i]; i++)
+		ga_strv_push(&spec->env, preset->set[i]);
+	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
+}
+
+int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
+		    const char *command, const struct ga_preset *preset, struct ga_spec *ret,
+		    struct ga_error *err)
+{
+	struct ga_spec *p = ret;
+
+	p->stage_dir = start_dir(s, "stage");
+	p->project = ga_strdup(s->project);
+	p->home = ga_strdup(e->home);
+	p->home_source = ga_strdup(e->agent_home);
+	ga_strv_take(&p->lowers, start_dir(s, "extras"));
+	ga_strv_push(&p->lowers, base ? base->tree : s->project);
+	p->upper = start_dir(s, "upper");
+	p->work = fresh_work(s, "project", err);
+	p->git_upper = start_dir(s, "git");
+	if (!p->work)
+		return -1;
+	if (base) {
+		p->git_lower = ga_strdup(base->git);
+		p->git_work = fresh_work(s, "git", err);
+		if (!p->git_work)
+			return -1;
+	}
+	p->network = true;
+	if (add_shared(s, p, err) || ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
+	    ga_spec_find_tools(e->home, e->path, command, &p->tools, err))
+		return -1;
+	add_environment(e, preset, p, s);
+	return 0;
+}
