@@ -25,14 +25,15 @@ struct ga_process {
 	struct ga_buf *out;      /* standard output goes here; NULL with out_fd -1: /dev/null */
 	size_t out_max;          /* 0: 1 GiB; more output is an error and ends the program */
 	int out_fd;              /* used if >= 0, else `out` */
-	struct ga_buf *errout;   /* standard error goes here, cut at 64 KiB; NULL: inherited */
+	struct ga_buf *errout;   /* standard error goes here, its last 64 KiB; NULL: inherited */
 	unsigned timeout_ms;     /* 0: none; the program is killed after that and it is an error */
 };
 #define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1 }
 
 /* Run and wait. Returns 0 and `*ret_status`: the exit status, or 128 + the
  * signal that ended it. Fails only if it could not be started or fed, or went
- * over a limit. */
+ * over a limit. It is over when the program itself is: what a descendant that
+ * outlives it writes later is not waited for. */
 int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err);
 
 #endif

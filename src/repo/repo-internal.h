@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of src/repo share: the handle itself, and libgit2's errors
+ * and ids turned into ours.
+ */
+#ifndef GA_REPO_INTERNAL_H
+#define GA_REPO_INTERNAL_H
+
+#include <git2.h>
+#include <string.h>
+
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+
+struct ga_repo {
+	git_repository *repo;
+	git_odb *odb;
+	struct ga_repo_info info;
+};
+
+/* Fail with ": " and libgit2's last message behind ours. To be called right
+ * after the libgit2 function that failed. Returns -1. */
+int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
+{
+	git_oid o;
+
+	memcpy(o.id, oid->id, GA_OID_RAWSZ);
+	return o;
+}
+
+static inline struct ga_oid ga_from_git_oid(const git_oid *oid)
+{
+	struct ga_oid o;
+
+	memcpy(o.id, oid->id, GA_OID_RAWSZ);
+	return o;
+}
+
+#endif

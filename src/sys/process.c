@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+
+#define DEFAULT_OUT_MAX ((size_t)1 << 30)
+#define ERROUT_MAX ((size_t)64 << 10)
+#define CHUNK ((size_t)64 << 10)
+
+/* One stream from the child, read without blocking. */
+struct stream {
+	int fd;              /* our end, -1 once it is over or was never opened */
+	int child;           /* the child's end, -1 if there is none */
+	struct ga_buf *to;
+	size_t start;        /* length of `to` before the first byte */
+};
+#define STREAM_INIT { -1, -1, NULL, 0 }
+
+struct child {
+	pid_t pid;           /* 0 once reaped */
+	int pidfd;
+	struct stream out, errout;
+	int in;
+	int64_t deadline;    /* milliseconds of CLOCK_MONOTONIC, 0: none */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void close_stream(struct stream *s)
+{
+	ga_cleanup_closep(&s->fd);
+	ga_cleanup_closep(&s->child);
+	s->fd = s->child = -1;
+}
+
+static void child_release(struct child *c)
+{
+	if (c->pid > 0) {
+		(void)kill(c->pid, SIGKILL);
+		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	close_stream(&c->out);
+	close_stream(&c->errout);
+	ga_cleanup_closep(&c->in);
+	ga_cleanup_closep(&c->pidfd);
+}
+
+/* Descriptors 0 to 2 are replaced one after the other in the child, so a
+ * source must not be one of them unless it already is where it belongs. */
+static int lift(int fd, int *ret, struct ga_error *err)
+{
+	*ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (*ret < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot duplicate a descriptor");
+	return 0;
+}
+
+static int open_stream(struct stream *s, struct ga_buf *to, struct ga_error *err)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
+	s->fd = p[0];
+	s->child = p[1];
+	s->to = to;
+	s->start = to->len;
+	if (s->child <= 2) {
+		int low = s->child;
+		int rc = lift(low, &s->child, err);
+
+		(void)close(low);
+		if (rc)
+			return -1;
+	}
+	/* only our end: O_NONBLOCK is a property of the open file, and each end is its own */
+	if (fcntl(s->fd, F_SETFL, O_NONBLOCK))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot prepare a pipe");
+	return 0;
+}
+
+static int open_null(int flags, int *ret, struct ga_error *err)
+{
+	cleanup_close int fd = open("/dev/null", flags | O_CLOEXEC);
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '/dev/null'");
+	return lift(fd, ret, err);
+}
+
+/* Input is a sealed file in memory, not a pipe: the child reads it at its own
+ * speed and there is no SIGPIPE to think of. */
+static int open_streams(const struct ga_process *p, struct child *c, struct ga_error *err)
+{
+	if (p->in_fd >= 0) {
+		if (lift(p->in_fd, &c->in, err))
+			return -1;
+	} else if (p->in && p->in_len) {
+		cleanup_close int mem = ga_memfd("input", p->in, p->in_len, err);
+
+		if (mem < 0 || lift(mem, &c->in, err))
+			return -1;
+	} else if (open_null(O_RDONLY, &c->in, err)) {
+		return -1;
+	}
+	if (p->out_fd >= 0) {
+		if (lift(p->out_fd, &c->out.child, err))
+			return -1;
+	} else if (p->out) {
+		if (open_stream(&c->out, p->out, err))
+			return -1;
+	} else if (open_null(O_WRONLY, &c->out.child, err)) {
+		return -1;
+	}
+	return p->errout ? open_stream(&c->errout, p->errout, err) : 0;
+}
+
+static int file_actions(const struct ga_process *p, const struct child *c,
+			posix_spawn_file_actions_t *fa)
+{
+	int rc = posix_spawn_file_actions_adddup2(fa, c->in, 0);
+
+	if (!rc)
+		rc = posix_spawn_file_actions_adddup2(fa, c->out.child, 1);
+	if (!rc && c->errout.child >= 0)
+		rc = posix_spawn_file_actions_adddup2(fa, c->errout.child, 2);
+	if (!rc)
+		rc = posix_spawn_file_actions_addclosefrom_np(fa, 3);
+	if (!rc && p->cwd)
+		rc = posix_spawn_file_actions_addchdir_np(fa, p->cwd);
+	return rc;
+}
+
+/* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not
+ * grow with ours. */
+static int spawn(const struct ga_process *p, struct child *c, struct ga_error *err)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t at;
+	sigset_t all, none;
+	char **argv, **envp;
+	int rc;
+
+	/* the prototype wants char *const *, though nothing is written through it */
+	memcpy(&argv, &p->argv, sizeof(argv));
+	memcpy(&envp, &p->envp, sizeof(envp));
+	(void)sigfillset(&all);
+	(void)sigemptyset(&none);
+	rc = posix_spawn_file_actions_init(&fa);
+	if (rc)
+		return ga_fail_errno(err, GA_EFATAL, rc, "cannot prepare a process");
+	rc = posix_spawnattr_init(&at);
+	if (rc) {
+		(void)posix_spawn_file_actions_destroy(&fa);
+		return ga_fail_errno(err, GA_EFATAL, rc, "cannot prepare a process");
+	}
+	(void)posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigdefault(&at, &all);
+	(void)posix_spawnattr_setsigmask(&at, &none);
+	rc = file_actions(p, c, &fa);
+	if (!rc)
+		rc = posix_spawnp(&c->pid, argv[0], &fa, &at, argv, envp ? envp : environ);
+	(void)posix_spawnattr_destroy(&at);
+	(void)posix_spawn_file_actions_destroy(&fa);
+	if (rc) {
+		cleanup_free char *q = ga_quote(argv[0]);
+
+		c->pid = 0;
+		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);
+	}
+	return 0;
+}
+
+/* Standard error keeps its end: the last lines say what went wrong. */
+static void keep_tail(struct stream *s, size_t max)
+{
+	size_t n = s->to->len - s->start;
+
+	if (n <= max)
+		return;
+	memmove(s->to->ptr + s->start, s->to->ptr + s->to->len - max, max);
+	ga_buf_truncate(s->to, s->start + max);
+}
+
+/* Read what is there. Returns 1 if the stream went over `max`. */
+static int drain(struct stream *s, size_t max, bool tail, struct ga_error *err)
+{
+	while (s->fd >= 0) {
+		char *at = ga_buf_reserve(s->to, CHUNK);
+		ssize_t n = read(s->fd, at, CHUNK);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read from a pipe");
+		if (!n) {
+			close_stream(s);
+			return 0;
+		}
+		s->to->len += (size_t)n;
+		s->to->ptr[s->to->len] = '\0';
+		if (tail && s->to->len - s->start > 2 * max)
+			keep_tail(s, max);
+		if (!tail && s->to->len - s->start > max)
+			return 1;
+	}
+	return 0;
+}
+
+static int drain_all(const struct ga_process *p, struct child *c, struct ga_error *err)
+{
+	size_t max = p->out_max ? p->out_max : DEFAULT_OUT_MAX;
+	int rc = drain(&c->out, max, false, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		cleanup_free char *q = ga_quote(p->argv[0]);
+
+		return ga_fail(err, GA_EFATAL, "'%s' wrote more than %zu bytes", q, max);
+	}
+	return drain(&c->errout, ERROUT_MAX, true, err);
+}
+
+/* Until the child itself is gone: a descendant that keeps a pipe open (a
+ * daemon it left) does not hold us. */
+static int pump(const struct ga_process *p, struct child *c, struct ga_error *err)
+{
+	for (;;) {
+		struct pollfd f[3] = {
+			{ .fd = c->pidfd, .events = POLLIN },
+			{ .fd = c->out.fd, .events = POLLIN },
+			{ .fd = c->errout.fd, .events = POLLIN },
+		};
+		int wait = -1;
+
+		if (c->deadline) {
+			int64_t left = c->deadline - now_ms();
+
+			if (left <= 0) {
+				cleanup_free char *q = ga_quote(p->argv[0]);
+
+				return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
+					       p->timeout_ms);
+			}
+			wait = (int)left;
+		}
+		if (poll(f, GA_NELEMS(f), wait) < 0 && errno != EINTR)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
+		if (drain_all(p, c, err))
+			return -1;
+		if (f[0].revents)
+			return drain_all(p, c, err);
+	}
+}
+
+static int reap(struct child *c, int *ret_status, struct ga_error *err)
+{
+	int st;
+	pid_t r;
+
+	do
+		r = waitpid(c->pid, &st, 0);
+	while (r < 0 && errno == EINTR);
+	c->pid = 0;
+	if (r < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
+	*ret_status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+	return 0;
+}
+
+int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err)
+{
+	cleanup_(child_release) struct child c = {
+		.pidfd = -1, .in = -1, .out = STREAM_INIT, .errout = STREAM_INIT,
+	};
+
+	if (open_streams(p, &c, err) || spawn(p, &c, err))
+		return -1;
+	/* our copies of the child's ends would keep its streams from ending */
+	ga_cleanup_closep(&c.in);
+	ga_cleanup_closep(&c.out.child);
+	ga_cleanup_closep(&c.errout.child);
+	c.in = c.out.child = c.errout.child = -1;
+	if (p->timeout_ms)
+		c.deadline = now_ms() + p->timeout_ms;
+	c.pidfd = (int)syscall(SYS_pidfd_open, c.pid, 0);
+	if (c.pidfd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process");
+	if (pump(p, &c, err))
+		return -1;
+	if (p->errout)
+		keep_tail(&c.errout, ERROUT_MAX);
+	return reap(&c, ret_status, err);
+}
