@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/land.h"
+#include "ga/quote.h"
+#include "ga/trash.h"
+#include "sessions.h"
+
+struct options {
+	bool force;
+	bool dry_run;
+};
+
+static const struct cli_opt opts[] = {
+	{ "force", 'f', CLI_FLAG, NULL, "drop work that was not landed", offsetof(struct options, force) },
+	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
+	  offsetof(struct options, dry_run) },
+};
+
+/* Is there anything in it that is nowhere else? */
+static int has_work(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	int landed;
+
+	if (s->state == GA_STATE_LANDED)
+		return !ga_oid_is_zero(&s->held);
+	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+		return 0;
+	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
+		return 1;
+	landed = ga_landed(c->env.repo, s, err);
+	return landed < 0 ? -1 : !landed;
+}
+
+/* A session whose state file cannot be read any more can still be dropped: its
+ * name is all that is needed. */
+static int load(struct cli *c, const struct options *o, const char *name, struct ga_session *s,
+		int *lock, struct ga_error *err)
+{
+	cleanup_error struct ga_error first = GA_ERROR_INIT;
+
+	if (!cli_pick_session(c, name, false, s, lock, &first))
+		return 0;
+	if (!o->force || !ga_session_name_ok(name)) {
+		*err = first;
+		first = (struct ga_error)GA_ERROR_INIT;
+		return -1;
+	}
+	ga_session_release(s);
+	s->dir = ga_strf("%s/sessions/%s", c->env.state_dir, name);
+	s->name = ga_strdup(name);
+	s->branch = ga_strf("refs/heads/agent/%s", name);
+	s->project = ga_strdup("");
+	s->gitdir = ga_strdup("");
+	if (access(s->dir, F_OK)) {
+		*err = first;
+		first = (struct ga_error)GA_ERROR_INIT;
+		return -1;
+	}
+	switch (ga_session_lock(s, false, lock, err)) {
+	case 0:
+		cli_note("warning: %s", first.msg);
+		return 0;
+	case 1:
+		*err = first;
+		first = (struct ga_error)GA_ERROR_INIT;
+		return -1;
+	default:
+		return -1;
+	}
+}
+
+static int drop(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *where = NULL, *q = NULL;
+	cleanup_close int lock = -1;
+	int work;
+
+	if (load(c, o, name, &s, &lock, err))
+		return -1;
+	work = has_work(c, &s, err);
+	if (work < 0)
+		return -1;
+	if (work && !o->force) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s.name);
+		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
+				    "moves it to the trash",
+			       s.name, s.name);
+	}
+	if (o->dry_run) {
+		(void)printf("would move session '%s' and its refs to the trash\n", s.name);
+		return 0;
+	}
+	if (ga_trash_session(c->env.repo, c->env.state_dir, &s, &where, err))
+		return -1;
+	q = ga_quote(where);
+	cli_note("dropped session '%s'; it is kept in %s", s.name, q);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	(void)ret_status;
+	for (size_t i = 0; i < argc; i++)
+		if (drop(c, p, argv[i], err))
+			return -1;
+	return 0;
+}
+
+const struct cli_command cli_drop = {
+	.name = "drop",
+	.usage = "[--force] [--dry-run] NAME...",
+	.summary = "move sessions to the trash",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.min_args = 1,
+	.max_args = 1000,
+	.run = run,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/land.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+static char *age(uint64_t since)
+{
+	uint64_t now = (uint64_t)time(NULL), s = now > since ? now - since : 0;
+
+	if (s < 120)
+		return ga_strf("%us ago", (unsigned)s);
+	if (s < 7200)
+		return ga_strf("%um ago", (unsigned)(s / 60));
+	if (s < 172800)
+		return ga_strf("%uh ago", (unsigned)(s / 3600));
+	return ga_strf("%ud ago", (unsigned)(s / 86400));
+}
+
+static void print_row(const struct ga_session *s, bool running, const struct ga_report *r)
+{
+	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
+	cleanup_free char *when = age(s->finished ? s->finished : s->started), *flags = NULL;
+	size_t open = ga_report_open(r);
+
+	for (size_t i = 0; i < s->command.n; i++) {
+		ga_quote_add(&cmd, s->command.v[i], strlen(s->command.v[i]));
+		ga_buf_addch(&cmd, ' ');
+	}
+	if (cmd.len > 40)
+		ga_buf_truncate(&cmd, 40);
+	flags = open ? cli_count(open, "open flag", "open flags") : ga_strdup("");
+	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
+		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
+}
+
+static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+	int rc = cli_load_session(c, name, true, &s, &lock, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 1)
+		return 0;
+	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
+		return -1;
+	if (rc == 0 && s.state == GA_STATE_CAPTURED && !ga_oid_is_zero(&s.tip)) {
+		int landed = ga_landed(c->env.repo, &s, err);
+
+		if (landed < 0)
+			return -1;
+		if (landed)
+			s.state = GA_STATE_LANDED;
+	}
+	++*n;
+	if (list)
+		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
+	else
+		print_row(&s, rc == 2, &r);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	json_t *list = o->json ? json_array() : NULL;
+	size_t n = 0;
+	int rc = 0;
+
+	(void)argc;
+	(void)argv;
+	(void)ret_status;
+	if (ga_session_names(c->env.state_dir, &names, err))
+		rc = -1;
+	for (size_t i = 0; !rc && i < names.n; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+
+		/* one damaged session must not hide the others */
+		if (show_one(c, names.v[i], list, &n, &one))
+			cli_print_error(&one);
+	}
+	if (rc) {
+		json_decref(list);
+		return -1;
+	}
+	if (list)
+		return cli_print_json(list, err);
+	if (!n && isatty(STDOUT_FILENO))
+		cli_note("no sessions yet: 'git agent start COMMAND' makes one");
+	return 0;
+}
+
+const struct cli_command cli_list = {
+	.name = "list",
+	.usage = "[--json]",
+	.summary = "show the sessions of this repository",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.run = run,
+};

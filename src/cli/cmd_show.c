@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+static void print_time(const char *label, uint64_t t)
+{
+	char text[64];
+	time_t tt = (time_t)t;
+	struct tm tm;
+
+	if (t && localtime_r(&tt, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm))
+		(void)printf("%-12s %s\n", label, text);
+}
+
+static void print_oid(const char *label, const struct ga_oid *oid)
+{
+	if (!ga_oid_is_zero(oid))
+		(void)printf("%-12s %s\n", label, GA_HEX(oid));
+}
+
+static void print_list(const char *label, const struct ga_strv *sv, bool quote)
+{
+	for (size_t i = 0; i < sv->n; i++) {
+		cleanup_free char *q = quote ? ga_quote(sv->v[i]) : ga_strdup(sv->v[i]);
+
+		(void)printf("%-12s %s\n", i ? "" : label, q);
+	}
+}
+
+static void print_text(const struct ga_session *s, bool running)
+{
+	cleanup_free char *project = ga_quote(s->project);
+	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
+
+	for (size_t i = 0; i < s->command.n; i++) {
+		cleanup_free char *q = ga_quote_shell(s->command.v[i]);
+
+		ga_buf_addf(&cmd, "%s%s", i ? " " : "", q);
+	}
+	(void)printf("%-12s %s\n", "session", s->name);
+	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
+	{
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		ga_quote_add(&safe, cmd.ptr, cmd.len);
+		(void)printf("%-12s %s\n", "command", safe.ptr);
+	}
+	(void)printf("%-12s %s\n", "project", project);
+	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);
+	print_oid("onto", &s->onto);
+	if (!ga_oid_equal(&s->onto, &s->base))
+		print_oid("base", &s->base);
+	print_oid("tip", &s->tip);
+	print_oid("held", &s->held);
+	print_oid("landed", &s->landed);
+	print_time("started", s->started);
+	print_time("finished", s->finished);
+	if (s->exit_status >= 0)
+		(void)printf("%-12s %d\n", "exit status", s->exit_status);
+	print_list("shared", &s->shared, true);
+	print_list("left out", &s->skipped, false);
+	print_list("on your work", &s->left_out, true);
+	print_list("notes", &s->notes, false);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+	bool running;
+
+	(void)ret_status;
+	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
+		return -1;
+	running = lock < 0;
+	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
+		return -1;
+	if (o->json)
+		return cli_print_json(cli_session_json(&s, running, &r), err);
+	print_text(&s, running);
+	if (!running && s.state == GA_STATE_CAPTURED) {
+		(void)putchar('\n');
+		return cli_summary(c, &s, &r, stdout, err);
+	}
+	return 0;
+}
+
+const struct cli_command cli_show = {
+	.name = "show",
+	.usage = "[--json] [NAME]",
+	.summary = "show one session",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+struct options {
+	const char *name;
+	const char *base;
+	const char *dirty;
+	const char *message;
+	bool live;
+	bool dry_run;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	{ "name", 'n', CLI_VALUE, "NAME", "name the session (default: COMMAND-1, COMMAND-2 ...)",
+	  offsetof(struct options, name) },
+	{ "base", 0, CLI_VALUE, "REV", "stand on this commit instead of HEAD and your uncommitted work",
+	  offsetof(struct options, base) },
+	{ "dirty", 0, CLI_VALUE, "HOW", "uncommitted work: carry (default), ignore or refuse",
+	  offsetof(struct options, dirty) },
+	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
+	  offsetof(struct options, live) },
+	{ "message", 'm', CLI_VALUE, "MSG", "message of the commit made of what the agent left uncommitted",
+	  offsetof(struct options, message) },
+	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
+	  offsetof(struct options, dry_run) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+};
+
+static void print_plan(const struct ga_start *st)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < st->argv.n; i++) {
+		cleanup_free char *q = ga_quote_shell(st->argv.v[i]);
+
+		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
+	}
+	(void)printf("session  %s\nbranch   agent/%s\ncommand  ", st->session.name, st->session.name);
+	{
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		ga_quote_add_text(&safe, line.ptr, line.len);
+		(void)printf("%s\n", safe.ptr);
+	}
+	for (size_t i = 0; i < st->banner.n; i++)
+		(void)printf("         %s\n", st->banner.v[i]);
+}
+
+static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
+			   struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_error struct ga_error run_err = GA_ERROR_INIT;
+	int rc = ga_start_run(&c->env, st, ret_status, &run_err);
+
+	/* not even started: nothing was left behind and there is nothing to capture */
+	if (rc && st->session.state == GA_STATE_NEW) {
+		*err = run_err;
+		run_err = (struct ga_error)GA_ERROR_INIT;
+		return -1;
+	}
+	if (ga_start_capture(&c->env, &st->session, &r, err))
+		return -1;
+	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
+		return -1;
+	if (rc) {
+		*err = run_err;
+		run_err = (struct ga_error)GA_ERROR_INIT;
+	}
+	return rc;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
+	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->message,
+				    .live = o->live, .argv = argv, .argc = argc };
+
+	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
+		cleanup_free char *q = ga_quote(o->dirty);
+
+		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'", q);
+	}
+	if (o->live && o->base)
+		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
+	if (o->live && so.dirty == GA_DIRTY_IGNORE)
+		return ga_fail(err, GA_EUSAGE, "--live shows uncommitted work: --dirty ignore cannot be used");
+	if (o->dry_run) {
+		if (ga_start_plan(&c->env, &so, &st, err))
+			return -1;
+		print_plan(&st);
+		return 0;
+	}
+	if (geteuid() == 0 && !o->quiet)
+		cli_note("warning: running as root: the sandbox holds, but an ordinary user is safer");
+	c->env.progress = c->env.progress && !o->quiet;
+	if (ga_start_prepare(&c->env, &so, &st, err))
+		return -1;
+	for (size_t i = 0; !o->quiet && i < st.banner.n; i++)
+		cli_note("agent/%s: %s", st.session.name, st.banner.v[i]);
+	return run_and_capture(c, &st, o->quiet, ret_status, err);
+}
+
+const struct cli_command cli_start = {
+	.name = "start",
+	.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+	.summary = "run an agent in a sandbox over the working tree",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.stop_at_word = true,
+	.min_args = 1,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

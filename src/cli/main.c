@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "context.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
+
+static const struct cli_command *const commands[] = {
+	&cli_start, &cli_list, &cli_show,    &cli_diff,   &cli_review,
+	&cli_land,  &cli_drop, &cli_capture, &cli_doctor, &cli_version,
+};
+
+const struct cli_command *const *cli_commands(size_t *ret_n)
+{
+	*ret_n = GA_NELEMS(commands);
+	return commands;
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < GA_NELEMS(commands); i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void usage(FILE *f)
+{
+	(void)fputs("usage: git agent COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+		    "Run coding agents in a sandbox; get their work back as commits on agent/NAME.\n\n",
+		    f);
+	for (size_t i = 0; i < GA_NELEMS(commands); i++)
+		(void)fprintf(f, "    %-10s %s\n", commands[i]->name, commands[i]->summary);
+	(void)fputs("\n'git agent COMMAND -h' shows a command's options.\n", f);
+}
+
+static int unknown_command(const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	const char *names[GA_NELEMS(commands)], *near;
+
+	for (size_t i = 0; i < GA_NELEMS(commands); i++)
+		names[i] = commands[i]->name;
+	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", q);
+	near = cli_nearest(name, names, GA_NELEMS(names));
+	if (near)
+		return ga_hint(err, "did you mean 'git agent %s'?", near);
+	return ga_hint(err, "'git agent -h' lists the commands");
+}
+
+static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
+{
+	cleanup_(cli_context_release) struct cli c = { 0 };
+	const struct cli_command *cmd;
+	cleanup_free void *opts = NULL;
+	int rc;
+
+	if (argc < 1) {
+		usage(stderr);
+		*ret_status = ga_error_status(GA_EUSAGE);
+		return 0;
+	}
+	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	cmd = find_command(strcmp(argv[0], "--version") ? argv[0] : "version");
+	if (!cmd)
+		return unknown_command(argv[0], err);
+	argc--;
+	argv++;
+	opts = ga_calloc(1, cmd->opts_size);
+	rc = cli_parse(cmd, opts, &argc, &argv, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (cli_context_init(&c, cmd->needs, err))
+		return -1;
+	return cmd->run(&c, opts, argc, argv, ret_status, err);
+}
+
+/* Descriptors 0 to 2 must exist, or the next file opened would become one. */
+static void sanitise_std_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		(void)close(fd);
+	for (fd = 0; fd <= 2; fd++)
+		(void)fcntl(fd, F_SETFD, 0);
+}
+
+void cli_print_error(const struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	/* what comes from an agent was quoted already; this is for all the rest */
+	ga_buf_adds(&b, "git-agent: ");
+	ga_quote_add_text(&b, err->msg, strlen(err->msg));
+	for (size_t i = 0; i < b.len; i++)
+		if (b.ptr[i] == '\n')
+			b.ptr[i] = ' ';
+	ga_buf_addch(&b, '\n');
+	if (err->hint) {
+		ga_buf_adds(&b, "hint: ");
+		ga_quote_add_text(&b, err->hint, strlen(err->hint));
+		ga_buf_addch(&b, '\n');
+	}
+	(void)fputs(b.ptr, stderr);
+}
+
+void cli_note(const char *fmt, ...)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&line, fmt, ap) < 0)
+		GA_BUG("vasprintf");
+	va_end(ap);
+	ga_quote_add_text(&b, line, strlen(line));
+	(void)fprintf(stderr, "%s\n", b.ptr);
+}
+
+int main(int argc, char **argv)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	int status = 0;
+
+	sanitise_std_fds();
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	(void)signal(SIGPIPE, SIG_IGN);
+	cli_scrub_environment();
+	ga_fault_set(getenv("GIT_AGENT_FAULT"));
+	if (run((size_t)argc - 1, argv + 1, &status, &err)) {
+		cli_print_error(&err);
+		status = ga_error_status(err.code);
+	}
+	ga_error_release(&err);
+	if (fflush(stdout) || ferror(stdout)) {
+		/* a reader that went away is its own business */
+		if (errno != EPIPE && !status)
+			status = ga_error_status(GA_EFATAL);
+	}
+	return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+int cli_recover(struct cli *c, struct ga_session *s, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	cli_note("session '%s' was interrupted; capturing what it left", s->name);
+	return ga_start_capture(&c->env, s, &r, err);
+}
+
+/* Bring one session from disk to a settled state: 0 settled and locked, 1 gone
+ * or never was one, 2 running (not locked). */
+static int settle(struct cli *c, const char *name, bool capture, struct ga_session *ret, int *ret_lock,
+		  struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	int rc = ga_session_load(c->env.state_dir, name, &s, err);
+
+	if (rc)
+		return rc;
+	rc = ga_session_lock(&s, false, &lock, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		*ret = s;
+		s = (struct ga_session)GA_SESSION_INIT;
+		return 2;
+	}
+	/* it may have been finished between reading and locking */
+	ga_session_release(&s);
+	rc = ga_session_load(c->env.state_dir, name, &s, err);
+	if (rc)
+		return rc;
+	rc = ga_start_recover(&c->env, &s, err);
+	if (rc)
+		return rc;
+	if (s.state == GA_STATE_INTERRUPTED && capture && cli_recover(c, &s, err))
+		return -1;
+	*ret = s;
+	s = (struct ga_session)GA_SESSION_INIT;
+	*ret_lock = ga_steal_fd(&lock);
+	return 0;
+}
+
+int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
+{
+	return settle(c, name, capture, ret, ret_lock, err);
+}
+
+static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	const char *near;
+
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
+	near = cli_nearest(name, (const char *const *)names.v, names.n);
+	if (near)
+		return ga_hint(err, "did you mean '%s'?", near);
+	return ga_hint(err, "'git agent list' shows the sessions of this repository");
+}
+
+/* Without a name: the one session that still wants something from the user. */
+static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT, open = GA_STRV_INIT;
+
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_close int lock = -1;
+		int rc = settle(c, names.v[i], false, &s, &lock, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 1 || s.state == GA_STATE_LANDED || s.state == GA_STATE_DROPPED ||
+		    (rc == 2 && !running_too))
+			continue;
+		ga_strv_push(&open, names.v[i]);
+	}
+	if (open.n == 1) {
+		*ret = ga_strdup(open.v[0]);
+		return 0;
+	}
+	if (!open.n) {
+		(void)ga_fail(err, GA_ENEGATIVE, "there is no session to work on");
+		return ga_hint(err, "'git agent list' shows all, 'git agent start COMMAND' makes one");
+	}
+	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", open.n);
+	return ga_hint(err, "'git agent list' shows them");
+}
+
+int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *only = NULL;
+	int rc;
+
+	*ret_lock = -1;
+	if (!name) {
+		if (pick_only(c, running_too, &only, err))
+			return -1;
+		name = only;
+	}
+	rc = settle(c, name, true, ret, ret_lock, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 1)
+		return no_such_session(c, name, err);
+	if (rc == 2 && !running_too) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", name);
+		return ga_hint(err, "end the agent first; 'git agent diff %s' shows what it did so far", name);
+	}
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "ga/json.h"
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r)
+{
+	json_t *j = json_object();
+
+	ga_json_set_bytes(j, "name", s->name);
+	(void)json_object_set_new(j, "state",
+				  json_string(running ? "running" : ga_state_name(s->state)));
+	ga_json_set_bytes(j, "branch", s->branch + sizeof("refs/heads/") - 1);
+	ga_json_set_bytes(j, "project", s->project);
+	(void)json_object_set_new(j, "command", ga_json_strv(&s->command));
+	ga_json_set_oid(j, "onto", &s->onto);
+	ga_json_set_oid(j, "base", &s->base);
+	ga_json_set_oid(j, "tip", &s->tip);
+	ga_json_set_oid(j, "held", &s->held);
+	ga_json_set_oid(j, "landed", &s->landed);
+	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
+	(void)json_object_set_new(j, "finished",
+				  s->finished ? json_integer((json_int_t)s->finished) : json_null());
+	(void)json_object_set_new(j, "exit_status",
+				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
+	(void)json_object_set_new(j, "live", json_boolean(s->live));
+	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
+	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
+	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
+	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
+	(void)json_object_set_new(j, "flags", json_integer(r ? (json_int_t)r->n_flags : 0));
+	(void)json_object_set_new(j, "flags_open",
+				  json_integer(r ? (json_int_t)ga_report_open(r) : 0));
+	return j;
+}
+
+static void say_flags(const struct ga_report *r, FILE *f)
+{
+	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < r->n_flags; i++) {
+		by[r->flags[i].severity]++;
+		held += r->flags[i].held && r->flags[i].severity == GA_CRITICAL;
+	}
+	for (int s = GA_CRITICAL; s >= GA_LOW; s--) {
+		if (!by[s])
+			continue;
+		(void)fprintf(f, "%s%zu %s", any ? ", " : "  flagged: ", by[s],
+			      ga_severity_name((enum ga_severity)s));
+		if (s == GA_CRITICAL && held)
+			(void)fprintf(f, " (held back)");
+		any = true;
+	}
+	if (any)
+		(void)fputc('\n', f);
+}
+
+static void say_left(const struct ga_report *r, FILE *f)
+{
+	for (size_t i = 0; i < r->left.n; i++) {
+		const struct ga_left *l = &r->left.v[i];
+		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
+
+		if (i == 4) {
+			(void)fprintf(f, "  left behind: %zu more\n", r->left.n - i);
+			break;
+		}
+		(void)fprintf(f, "  left behind: %s (%s, %s)\n", q, ga_left_kind_name(l->kind), n);
+	}
+}
+
+static int count_work(struct cli *c, const struct ga_session *s, size_t *commits, size_t *files,
+		      struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_free struct ga_oid *list = NULL;
+	struct ga_oid old, new;
+
+	*commits = *files = 0;
+	if (ga_oid_is_zero(&s->tip))
+		return 0;
+	if (ga_rev_list(c->env.repo, &s->tip, &s->onto, 1, 1000000, &list, commits, err) ||
+	    ga_commit_tree(c->env.repo, &s->onto, &old, err) ||
+	    ga_commit_tree(c->env.repo, &s->tip, &new, err) ||
+	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
+		return -1;
+	*files = changes.n;
+	return 0;
+}
+
+int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		struct ga_error *err)
+{
+	cleanup_free char *n = NULL, *m = NULL;
+	size_t commits, files;
+
+	if (count_work(c, s, &commits, &files, err))
+		return -1;
+	n = cli_count(commits, "commit", "commits");
+	m = cli_count(files, "file", "files");
+	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
+	else
+		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
+	say_flags(r, f);
+	for (size_t i = 0; i < s->left_out.n; i++) {
+		cleanup_free char *q = ga_quote(s->left_out.v[i]);
+
+		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n", q);
+	}
+	say_left(r, f);
+	for (size_t i = 0; i < s->notes.n; i++)
+		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
+	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
+	else if (ga_report_open(r))
+		(void)fprintf(f, "  next: git agent review %s\n", s->name);
+	else
+		(void)fprintf(f, "  next: git agent review %s, then git agent land %s\n", s->name, s->name);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/trash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/worktree.h"
+
+/* A branch that is checked out somewhere must not go away beneath it. */
+static int check_not_checked_out(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
+	struct ga_git g = GA_GIT_INIT;
+	cleanup_free char *q = NULL;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	if (!out.len)
+		return 0;
+	q = ga_quote(out.ptr);
+	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, q);
+	return ga_hint(err, "switch to another branch there first");
+}
+
+static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *stamp,
+		     struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	cleanup_free char *prefix = ga_session_ref(s, ""), *reason = ga_strf("agent: drop %s", s->name);
+	cleanup_free char *tip = ga_strf("refs/agent-trash/%s/tip", stamp);
+	const struct ga_oid none = { { 0 } };
+	struct ga_oid oid;
+	int rc = ga_ref_read(r, s->branch, &oid, err);
+
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		ga_ref_updates_add(&u, tip, &none, &oid);
+		ga_ref_updates_add(&u, s->branch, &oid, NULL);
+	}
+	if (ga_refs_list(r, prefix, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++) {
+		cleanup_free char *to = ga_strf("refs/agent-trash/%s/%s", stamp,
+						refs.v[i].name + strlen(prefix));
+
+		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
+		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
+	}
+	return ga_refs_update(r, &u, reason, err);
+}
+
+int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s, char **ret_where,
+		     struct ga_error *err)
+{
+	cleanup_free char *stamp = ga_strf("%s-%" PRIu64, s->name, (uint64_t)time(NULL));
+	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *to = ga_path_join(trash, stamp);
+
+	if (check_not_checked_out(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
+	    ga_worktree_entry_remove(r, s, err) || move_refs(r, s, stamp, err))
+		return -1;
+	s->state = GA_STATE_DROPPED;
+	if (ga_session_save(s, err))
+		return -1;
+	if (rename(s->dir, to)) {
+		cleanup_free char *q = ga_quote(to);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'", s->name, q);
+	}
+	*ret_where = ga_steal(&to);
+	return 0;
+}
