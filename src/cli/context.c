@@ -69,11 +69,17 @@ static int find_programs(struct cli *c, struct ga_error *err)
 	return 0;
 }
 
-static int open_state(struct cli *c, struct ga_error *err)
+char *cli_state_root(const struct cli *c)
 {
 	const char *xdg = getenv("XDG_STATE_HOME");
-	cleanup_free char *base = xdg && xdg[0] == '/' ? ga_path_join(xdg, "git-agent")
-						       : ga_path_join(c->env.home, ".local/state/git-agent");
+
+	return xdg && xdg[0] == '/' ? ga_path_join(xdg, "git-agent")
+				    : ga_path_join(c->env.home, ".local/state/git-agent");
+}
+
+static int open_state(struct cli *c, struct ga_error *err)
+{
+	cleanup_free char *base = cli_state_root(c);
 
 	return ga_store_open(base, ga_repo_info(c->env.repo)->id, &c->env.state_dir, err);
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "sessions.h"
+
+struct options {
+	bool held;
+};
+
+static const struct cli_opt opts[] = {
+	{ "held", 0, CLI_FLAG, NULL, "with what is held back", offsetof(struct options, held) },
+};
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int lock = -1;
+	const struct ga_oid *tip;
+	struct ga_oid old, new;
+
+	(void)ret_status;
+	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
+		return -1;
+	if (lock < 0) {
+		/* still running: what its layers hold now, on top of what it stands on */
+		if (ga_commit_tree(c->env.repo, &s.base, &old, err) ||
+		    ga_start_peek(&c->env, &s, &new, err))
+			return -1;
+	} else {
+		tip = o->held && !ga_oid_is_zero(&s.held) ? &s.held
+							  : ga_oid_is_zero(&s.tip) ? &s.onto : &s.tip;
+		if (ga_commit_tree(c->env.repo, &s.onto, &old, err) ||
+		    ga_commit_tree(c->env.repo, tip, &new, err))
+			return -1;
+	}
+	if (ga_review_tree_diff(c->env.repo, &old, &new, NULL, c->colour, &out, err))
+		return -1;
+	return cli_page(c, out.ptr, out.len, err);
+}
+
+const struct cli_command cli_diff = {
+	.name = "diff",
+	.usage = "[--held] [NAME]",
+	.summary = "show a session's changes, also while it runs",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.run = run,
+};

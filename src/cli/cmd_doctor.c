@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+
+/* The doctor starts a real sandbox over scratch layers in the place where
+ * sessions are kept: whatever would keep a session from starting keeps this one
+ * from starting too, with the same error and the same remedy. */
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+struct checks {
+	json_t *list; /* {check, ok, detail, hint} */
+	bool failed;
+};
+
+static void add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint)
+{
+	json_t *j = json_object();
+
+	(void)json_object_set_new(j, "check", json_string(check));
+	(void)json_object_set_new(j, "ok", json_boolean(ok));
+	ga_json_set_bytes(j, "detail", detail);
+	if (hint)
+		ga_json_set_bytes(j, "hint", hint);
+	(void)json_array_append_new(k->list, j);
+	k->failed = k->failed || !ok;
+}
+
+static void add_error(struct checks *k, const char *check, const struct ga_error *err)
+{
+	add(k, check, false, err->msg, err->hint);
+}
+
+static void check_git(struct checks *k)
+{
+	const char *const argv[] = { "git", "--version", NULL };
+	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	int status;
+
+	p.argv = argv;
+	p.out = &out;
+	if (ga_process_run(&p, &status, &err)) {
+		add_error(k, "git", &err);
+		return;
+	}
+	ga_buf_chomp(&out);
+	add(k, "git", status == 0, out.ptr, status ? "install git" : NULL);
+}
+
+static void check_kernel(struct checks *k)
+{
+	struct utsname u;
+
+	if (!uname(&u))
+		add(k, "kernel", true, u.release, NULL);
+}
+
+static bool check_bwrap(struct cli *c, struct checks *k)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	if (ga_find_bwrap(c->env.path, true, &c->env.bwrap, &err)) {
+		add_error(k, "bubblewrap", &err);
+		return false;
+	}
+	add(k, "bubblewrap", true, c->env.bwrap, NULL);
+	return true;
+}
+
+static int scratch_spec(struct cli *c, const char *dir, struct ga_spec *s, struct ga_error *err)
+{
+	static const char *const dirs[] = { "project",	"base", "extras/.git", "upper", "work",
+					    "git",	"home", "stage",       "shared/lower",
+					    "shared/upper", "shared/work" };
+
+	for (size_t i = 0; i < GA_NELEMS(dirs); i++) {
+		cleanup_free char *p = ga_path_join(dir, dirs[i]);
+
+		if (ga_mkdir_p(p, 0700, err))
+			return -1;
+	}
+	s->stage_dir = ga_path_join(dir, "stage");
+	s->project = ga_path_join(dir, "project");
+	s->home = ga_strdup(c->env.home);
+	s->home_source = ga_path_join(dir, "home");
+	ga_strv_take(&s->lowers, ga_path_join(dir, "extras"));
+	ga_strv_take(&s->lowers, ga_path_join(dir, "base"));
+	s->upper = ga_path_join(dir, "upper");
+	s->work = ga_path_join(dir, "work");
+	s->git_upper = ga_path_join(dir, "git");
+	ga_spec_environment(s, c->env.environ, &(const struct ga_strv)GA_STRV_INIT);
+	return 0;
+}
+
+static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
+{
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	struct ga_run_paths paths = { c->env.stage, c->env.init, c->env.bwrap };
+	/* written inside, and seen outside afterwards, means that the overlay works */
+	const char *const argv[] = { "/bin/sh", "-c", "echo written >probe", NULL };
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	cleanup_free char *probe = ga_path_join(dir, "upper/probe");
+	struct ga_sandbox *sb = NULL;
+	struct ga_run_exec x = { .argv = argv, .out_fd = -1, .errout = &errout };
+	int status = -1, rc;
+
+	if (scratch_spec(c, dir, &s, err) || ga_run_launch(&s, &paths, &sb, err))
+		return -1;
+	x.cwd = s.project;
+	x.envp = (const char *const *)s.env.v;
+	rc = ga_run_exec(sb, &x, &status, err);
+	ga_run_finish(sb);
+	if (rc)
+		return -1;
+	if (status || access(probe, F_OK)) {
+		ga_buf_chomp(&errout);
+		return ga_fail(err, GA_ESTART, "the sandbox started but could not write: %s", errout.ptr);
+	}
+	return 0;
+}
+
+static void check_sandbox(struct cli *c, struct checks *k)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT, second = GA_ERROR_INIT;
+	cleanup_free char *root = cli_state_root(c), *dir = NULL;
+	cleanup_close int at = -1;
+
+	if (ga_mkdir_p(root, 0700, &err)) {
+		add_error(k, "state directory", &err);
+		return;
+	}
+	dir = ga_path_join(root, "doctor-XXXXXX");
+	if (!mkdtemp(dir)) {
+		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write '%s'", root);
+		(void)ga_hint(&err, "set XDG_STATE_HOME to a directory you can write");
+		add_error(k, "state directory", &err);
+		return;
+	}
+	add(k, "state directory", true, root, NULL);
+	if (try_sandbox(c, dir, &err))
+		add_error(k, "sandbox", &err);
+	else
+		add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work", NULL);
+	at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at >= 0)
+		(void)ga_rmtree_at(at, ga_path_base(dir), &second);
+}
+
+static void print(const struct checks *k)
+{
+	size_t i;
+	json_t *j;
+
+	json_array_foreach(k->list, i, j) {
+		const char *hint = json_string_value(json_object_get(j, "hint"));
+		const char *detail = json_string_value(json_object_get(j, "detail"));
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+		if (detail)
+			ga_quote_add_text(&b, detail, strlen(detail));
+		(void)printf("%-4s %-16s %s\n", json_is_true(json_object_get(j, "ok")) ? "ok" : "FAIL",
+			     json_string_value(json_object_get(j, "check")), b.ptr);
+		if (hint)
+			(void)printf("     %-16s %s\n", "", hint);
+	}
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	struct checks k = { .list = json_array() };
+
+	(void)argc;
+	(void)argv;
+	check_kernel(&k);
+	check_git(&k);
+	if (check_bwrap(c, &k))
+		check_sandbox(c, &k);
+	if (geteuid() == 0)
+		add(&k, "user", true, "root: sessions work, an ordinary user is safer", NULL);
+	*ret_status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;
+	if (o->json)
+		return cli_print_json(k.list, err);
+	print(&k);
+	json_decref(k.list);
+	return 0;
+}
+
+const struct cli_command cli_doctor = {
+	.name = "doctor",
+	.usage = "[--json]",
+	.summary = "check that sessions can run on this machine",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.run = run,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/land.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+struct options {
+	const char *format;
+	bool accept;
+	bool accept_all;
+	bool reject;
+	bool critical;
+	bool stat;
+};
+
+static const struct cli_opt opts[] = {
+	{ "format", 0, CLI_VALUE, "FORMAT", "text (default) or json (docs/json.md)",
+	  offsetof(struct options, format) },
+	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff", offsetof(struct options, stat) },
+	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
+	  offsetof(struct options, accept) },
+	{ "accept-all", 0, CLI_FLAG, NULL, "accept all open flags but critical ones",
+	  offsetof(struct options, accept_all) },
+	{ "critical", 0, CLI_FLAG, NULL, "with --accept-all: critical ones too",
+	  offsetof(struct options, critical) },
+	{ "reject", 0, CLI_FLAG, NULL, "take the given paths back to what they were",
+	  offsetof(struct options, reject) },
+};
+
+static int check_options(const struct options *o, size_t argc, struct ga_error *err)
+{
+	int decisions = o->accept + o->accept_all + o->reject;
+
+	if (decisions > 1)
+		return ga_fail(err, GA_EUSAGE, "choose one of --accept, --accept-all and --reject");
+	if (o->critical && !o->accept_all)
+		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
+	if ((o->accept || o->reject) && argc < 2) {
+		(void)ga_fail(err, GA_EUSAGE, "name the session and the paths");
+		return ga_hint(err, "git agent review --%s NAME PATH...", o->accept ? "accept" : "reject");
+	}
+	if (!o->accept && !o->reject && argc > 1)
+		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
+	if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0) {
+		cleanup_free char *q = ga_quote(o->format);
+
+		return ga_fail(err, GA_EUSAGE, "--format takes text or json, not '%s'", q);
+	}
+	return 0;
+}
+
+static int print(struct cli *c, const struct options *o, const struct ga_session *s,
+		 const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (o->format && !strcmp(o->format, "json")) {
+		json_t *j = ga_report_json(c->env.repo, r, err);
+
+		return j ? cli_print_json(j, err) : -1;
+	}
+	if (ga_report_text(c->env.repo, s, r, c->colour, &out, err) ||
+	    (!o->stat && ga_review_diff(c->env.repo, r, c->colour, &out, err)))
+		return -1;
+	return cli_page(c, out.ptr, out.len, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_close int lock = -1;
+	int rc;
+
+	(void)ret_status;
+	if (check_options(o, argc, err) || cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
+		return -1;
+	rc = ga_report_read(c->env.repo, &s, &r, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		cli_note("agent/%s: nothing to review", s.name);
+		return 0;
+	}
+	if (!o->accept && !o->accept_all && !o->reject)
+		return print(c, o, &s, &r, err);
+	for (size_t i = 1; i < argc; i++)
+		ga_strv_push(&paths, argv[i]);
+	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject, o->critical || o->accept,
+		      err))
+		return -1;
+	cli_note("agent/%s: %zu open flag%s left", s.name, ga_report_open(&r),
+		 ga_report_open(&r) == 1 ? "" : "s");
+	return 0;
+}
+
+const struct cli_command cli_review = {
+	.name = "review",
+	.usage = "[OPTIONS] [NAME [PATH...]]",
+	.summary = "show what a session did, flagged paths first; accept or reject them",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = SIZE_MAX,
+	.run = run,
+};
