@@ -222,6 +222,9 @@ int ga_session_load(const char *state_dir, const char *name, struct ga_session *
 		return 1;
 	file = ga_path_join(dir, "session");
 	old = ga_path_join(dir, "session.old");
+	/* made, but its maker died before it became a session */
+	if (access(file, F_OK) && access(old, F_OK))
+		return 1;
 	if (read_state(file, name, ret, err)) {
 		/* every step of a session can be done again from the state before */
 		if (read_state(old, name, ret, &second)) {

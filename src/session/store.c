@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,21 +86,6 @@ static int make_layers(const char *dir, struct ga_error *err)
 	return 0;
 }
 
-/* 0 made, 1 exists */
-static int make_dir(const char *state_dir, const char *name, char **ret, struct ga_error *err)
-{
-	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
-
-	if (!mkdir(dir, 0700)) {
-		*ret = ga_steal(&dir);
-		return 0;
-	}
-	if (errno == EEXIST)
-		return 1;
-	q = ga_quote(dir);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-}
-
 static int open_lock(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "lock");
@@ -113,48 +99,128 @@ static int open_lock(const char *dir, struct ga_error *err)
 	return fd;
 }
 
-int ga_session_create(const char *state_dir, const char *name, const char *stem,
-		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
-		      struct ga_error *err)
+/* A directory of a session that never got a state file belongs to nobody once
+ * its lock is free: its maker died. Returns 1 if it is in use. */
+static int clear_stale(const char *dir, struct ga_error *err)
 {
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_close int lock = -1;
+	cleanup_free char *file = ga_path_join(dir, "session"), *old = ga_path_join(dir, "session.old");
+	cleanup_free char *parent = ga_path_parent(dir);
+	cleanup_close int lock = -1, at = -1;
+	int rc;
 
-	if (name) {
-		int rc;
+	if (!access(file, F_OK) || !access(old, F_OK))
+		return 1;
+	lock = open_lock(dir, err);
+	if (lock < 0)
+		return -1;
+	rc = ga_flock(lock, true, false, err);
+	if (rc)
+		return rc;
+	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the sessions' directory");
+	return ga_rmtree_at(at, ga_path_base(dir), err);
+}
 
-		if (!ga_session_name_ok(name)) {
-			cleanup_free char *q = ga_quote(name);
+/* Give the directory made under a temporary name the name `name`. 0 done, 1 taken. */
+static int take_name(const char *state_dir, const char *tmp, const char *name, char **ret,
+		     struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
 
-			(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
-			return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
+	for (int again = 0; again < 2; again++) {
+		if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_NOREPLACE)) {
+			*ret = ga_steal(&dir);
+			return 0;
 		}
-		if (ga_strv_has(taken, name)) {
-			(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
-			return ga_hint(err, "choose another --name, or delete the branch");
-		}
-		rc = make_dir(state_dir, name, &s.dir, err);
-		if (rc < 0)
+		if (errno != EEXIST)
+			break;
+		if (again)
+			return 1;
+		switch (clear_stale(dir, err)) {
+		case 0:
+			break;
+		case 1:
+			return 1;
+		default:
 			return -1;
-		if (rc) {
-			(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
-			return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
 		}
-		s.name = ga_strdup(name);
 	}
-	for (unsigned i = 1; !s.dir; i++) {
+	q = ga_quote(dir);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+}
+
+static int named(const char *state_dir, const char *tmp, const char *name,
+		 const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
+{
+	int rc;
+
+	if (!ga_session_name_ok(name)) {
+		cleanup_free char *q = ga_quote(name);
+
+		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
+		return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
+	}
+	if (ga_strv_has(taken, name)) {
+		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
+		return ga_hint(err, "choose another --name, or delete the branch");
+	}
+	rc = take_name(state_dir, tmp, name, &s->dir, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
+		return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
+	}
+	s->name = ga_strdup(name);
+	return 0;
+}
+
+static int numbered(const char *state_dir, const char *tmp, const char *stem,
+		    const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
+{
+	for (unsigned i = 1; !s->dir; i++) {
 		cleanup_free char *try = ga_strf("%s-%u", stem, i);
 
 		if (ga_strv_has(taken, try))
 			continue;
-		if (make_dir(state_dir, try, &s.dir, err) < 0)
+		if (take_name(state_dir, tmp, try, &s->dir, err) < 0)
 			return -1;
-		if (s.dir)
-			s.name = ga_steal(&try);
+		if (s->dir)
+			s->name = ga_steal(&try);
 	}
-	lock = open_lock(s.dir, err);
-	if (lock < 0 || ga_flock(lock, true, true, err) || make_layers(s.dir, err))
+	return 0;
+}
+
+int ga_session_create(const char *state_dir, const char *name, const char *stem,
+		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
+		      struct ga_error *err)
+{
+	cleanup_free char *sessions = ga_path_join(state_dir, "sessions");
+	cleanup_free char *tmp = ga_path_join(sessions, ".new-XXXXXX");
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1, at = -1;
+	int rc;
+
+	/* complete and locked before it has a name: whoever sees it by its name
+	 * without a lock knows that its maker is gone */
+	if (!mkdtemp(tmp)) {
+		cleanup_free char *q = ga_quote(sessions);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
+	}
+	lock = open_lock(tmp, err);
+	rc = lock < 0 || ga_flock(lock, true, true, err) || make_layers(tmp, err) ? -1
+	     : name ? named(state_dir, tmp, name, taken, &s, err)
+		    : numbered(state_dir, tmp, stem, taken, &s, err);
+	if (rc) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (at >= 0)
+			(void)ga_rmtree_at(at, ga_path_base(tmp), &second);
 		return -1;
+	}
 	s.branch = ga_strf("refs/heads/agent/%s", s.name);
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
