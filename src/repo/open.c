@@ -371,12 +371,13 @@ int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struc
 	return 0;
 }
 
-static int peel_to_commit(struct ga_repo *r, const git_oid *oid, const char *q, struct ga_oid *ret,
-			  struct ga_error *err)
+static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const char *q,
+			  struct ga_oid *ret, struct ga_error *err)
 {
+	git_oid id = ga_to_git_oid(oid);
 	git_object *o = NULL, *c = NULL;
 
-	if (git_object_lookup(&o, r->repo, oid, GIT_OBJECT_ANY))
+	if (git_object_lookup(&o, r->repo, &id, GIT_OBJECT_ANY))
 		return ga_fail_git(err, "cannot read '%s'", q);
 	if (git_object_peel(&c, o, GIT_OBJECT_COMMIT)) {
 		git_object_free(o);
@@ -392,39 +393,34 @@ static int peel_to_commit(struct ga_repo *r, const git_oid *oid, const char *q, 
  * Only the two forms with nothing to interpret are done here. */
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(rev), *spec = ga_strf("%s^{commit}", rev);
+	cleanup_free char *q = ga_quote(rev);
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", spec,
+	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", rev,
 				     NULL };
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid oid;
 	int status;
 
-	if (!strcmp(rev, "HEAD") || ga_oid_parse(rev, strlen(rev), &oid)) {
-		git_oid o = { { 0 } };
+	if (!strcmp(rev, "HEAD")) {
+		cleanup_free char *branch = NULL;
+		int rc = ga_repo_head(r, &oid, &branch, err);
 
-		if (!strcmp(rev, "HEAD")) {
-			cleanup_free char *branch = NULL;
-			int rc = ga_repo_head(r, &oid, &branch, err);
-
-			if (rc > 0) {
-				(void)ga_fail(err, GA_EFATAL, "there is no commit yet");
-				return ga_hint(err, "make a first commit");
-			}
-			if (rc)
-				return -1;
+		if (rc > 0) {
+			(void)ga_fail(err, GA_EFATAL, "there is no commit yet");
+			return ga_hint(err, "make a first commit");
 		}
-		o = ga_to_git_oid(&oid);
-		return peel_to_commit(r, &o, q, ret, err);
+		return rc ? -1 : peel_to_commit(r, &oid, q, ret, err);
 	}
+	if (ga_oid_parse(rev, strlen(rev), &oid))
+		return peel_to_commit(r, &oid, q, ret, err);
 	g.args = args;
 	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	ga_buf_chomp(&out);
-	if (status || !ga_oid_parse(out.ptr, out.len, ret))
+	if (status || !ga_oid_parse(out.ptr, out.len, &oid))
 		return ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
-	return 0;
+	return peel_to_commit(r, &oid, q, ret, err);
 }
 
 const char *ga_repo_operation(const struct ga_repo *r)
