@@ -21,8 +21,9 @@ struct ga_repo_info {
 	char *workdir;   /* absolute, symlinks resolved, no trailing slash */
 	char *gitdir;    /* of this working tree; differs from commondir in a linked worktree */
 	char *commondir; /* shared by all working trees */
-	char *id;        /* 16 hex digits, <commondir>/git-agent/id, made on first use; a copied
-			  * repository gets one of its own (the state directory remembers whose it is) */
+	char *id;        /* 16 hex digits, <commondir>/git-agent/id, made on first use; a moved
+			  * repository keeps it, a copied one gets one of its own (the file
+			  * remembers whose it is) */
 	bool linked;     /* a linked worktree */
 	bool shallow;
 };
@@ -54,9 +55,9 @@ const char *ga_repo_operation(const struct ga_repo *r);
 
 /* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),
  * fsmonitor, untracked cache, split index, submodule recursion, automatic gc and
- * maintenance off, no terminal prompt, no lazy fetch, no replace refs, GIT_DIR given
- * explicitly, no other GIT_* variable inherited but identity, config location
- * and tracing ones. */
+ * maintenance off, no optional locks, no terminal prompt, no lazy fetch, no replace
+ * refs, GIT_DIR given explicitly, no other GIT_* variable inherited but identity,
+ * configuration and tracing ones. It runs in `work_tree`, or else in the git dir. */
 struct ga_git {
 	const char *const *args;  /* NULL-terminated, without "git" */
 	const char *work_tree;    /* NULL: the command gets no working tree (GIT_WORK_TREE unset,
@@ -73,8 +74,13 @@ struct ga_git {
 	int out_fd;
 	size_t out_max;           /* 0: 1 GiB */
 	unsigned timeout_ms;
-	bool user_hooks;          /* land only: the user's hooks run, as they would by hand */
-	bool show_stderr;         /* git's messages and progress go to our standard error */
+	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
+	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
+	bool user_hooks;          /* land only: the command is the user's own in all but name: hooks,
+				   * fsmonitor, index features, replace refs, lazy fetch and environment
+				   * are as they would be by hand */
+	bool show_stderr;         /* git's messages and progress go to our standard error;
+				   * `errout` stays empty */
 };
 #define GA_GIT_INIT { .in_fd = -1, .out_fd = -1 }
 

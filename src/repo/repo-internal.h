@@ -23,6 +23,13 @@ struct ga_repo {
  * after the libgit2 function that failed. Returns -1. */
 int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Fill `info->id` (repo-id.c). */
+int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
+
+/* ga_git_run() without the forced configuration (the environment stays). */
+int ga_git_run_plain(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
+		     struct ga_error *err);
+
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
 {
 	git_oid o;

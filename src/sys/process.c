@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -264,14 +265,14 @@ static int pump(const struct ga_process *p, struct child *c, struct ga_error *er
 				return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
 					       p->timeout_ms);
 			}
-			wait = (int)left;
+			wait = left < INT_MAX ? (int)left : INT_MAX;
 		}
 		if (poll(f, GA_NELEMS(f), wait) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
 		if (drain_all(p, c, err))
 			return -1;
 		if (f[0].revents)
-			return drain_all(p, c, err);
+			return 0; /* it was gone before we read: nothing more comes */
 	}
 }
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define CONFIG_MAX ((size_t)64 << 20)
+
+void ga_gitconfig_release(struct ga_gitconfig *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].scope);
+		free(c->v[i].origin);
+		free(c->v[i].key);
+		free(c->v[i].value);
+	}
+	free(c->v);
+	*c = (struct ga_gitconfig)GA_GITCONFIG_INIT;
+}
+
+/* With -z: scope NUL origin NUL key LF value NUL, and no LF for a key that was
+ * written without '='. */
+static int parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	const char *scope, *origin, *entry, *nl;
+	size_t pos = 0;
+
+	while ((scope = ga_buf_next0(out, &pos))) {
+		struct ga_gitconfig_item *it;
+
+		origin = ga_buf_next0(out, &pos);
+		entry = ga_buf_next0(out, &pos);
+		if (!origin || !entry)
+			return ga_fail(err, GA_EFATAL, "git config printed an incomplete list");
+		nl = strchr(entry, '\n');
+		GA_GROW(ret->v, ret->n, ret->cap);
+		it = &ret->v[ret->n++];
+		it->scope = ga_strdup(scope);
+		it->origin = ga_strdup(origin);
+		it->key = nl ? ga_strndup(entry, (size_t)(nl - entry)) : ga_strdup(entry);
+		it->value = ga_strdup(nl ? nl + 1 : "");
+		it->has_value = nl != NULL;
+	}
+	return 0;
+}
+
+int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "config", "-z", "--list", "--show-scope",
+					    "--show-origin", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	g.out_max = CONFIG_MAX;
+	g.errout = &errout;
+	/* what we force on git's other commands is not the user's configuration */
+	if (ga_git_run_plain(r, &g, &status, err))
+		return -1;
+	if (status) {
+		cleanup_free char *q = NULL;
+
+		ga_buf_chomp(&errout);
+		q = ga_quote(errout.ptr);
+		return ga_fail(err, GA_EFATAL, "cannot read git's configuration: %s", q);
+	}
+	if (parse(&out, ret, err)) {
+		ga_gitconfig_release(ret);
+		return -1;
+	}
+	return 0;
+}
+
+static const struct ga_gitconfig_item *last_item(const struct ga_gitconfig *c, const char *key)
+{
+	for (size_t i = c->n; i-- > 0;)
+		if (!strcmp(c->v[i].key, key))
+			return &c->v[i];
+	return NULL;
+}
+
+const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key)
+{
+	const struct ga_gitconfig_item *it = last_item(c, key);
+
+	return it ? it->value : NULL;
+}
+
+bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
+{
+	const struct ga_gitconfig_item *it = last_item(c, key);
+	int64_t n;
+	bool b;
+
+	if (!it)
+		return def;
+	if (!it->has_value)
+		return true; /* `[core] bare` alone says yes */
+	if (ga_parse_bool(it->value, &b))
+		return b;
+	return ga_parse_i64(it->value, &n) ? n != 0 : def;
+}
+
+/* ---- identity ---------------------------------------------------------------- */
+
+static bool env_has(const char *name_eq)
+{
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name_eq, strlen(name_eq)))
+			return true;
+	return false;
+}
+
+/* Would git take this name or address as it is? It strips punctuation at both
+ * ends and drops angle brackets and newlines. */
+static bool is_plain(const char *s)
+{
+	static const char crud[] = " \t.,:;<>\"\\'";
+	size_t n = s ? strlen(s) : 0;
+
+	if (!n || strchr(crud, s[0]) || strchr(crud, s[n - 1]))
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == '<' || *s == '>' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+/* git says what the identity is, unless it is the plain everyday case. */
+int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+		     struct ga_error *err)
+{
+	static const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
+	const char *name = ga_gitconfig_get(c, "user.name");
+	const char *mail = ga_gitconfig_get(c, "user.email");
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	char *end;
+	int status;
+
+	if (is_plain(name) && is_plain(mail) && !env_has("GIT_COMMITTER_NAME=") &&
+	    !env_has("GIT_COMMITTER_EMAIL=") && !ga_gitconfig_get(c, "committer.name") &&
+	    !ga_gitconfig_get(c, "committer.email")) {
+		*ret = ga_strf("%s <%s>", name, mail);
+		return 0;
+	}
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	end = strrchr(out.ptr, '>');
+	if (status || !end) {
+		(void)ga_fail(err, GA_EFATAL, "git does not know who you are");
+		return ga_hint(err, "git config --global user.name 'Your Name' and "
+				    "git config --global user.email you@example.com");
+	}
+	*ret = ga_strndup(out.ptr, (size_t)(end + 1 - out.ptr));
+	return 0;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+/* How deep alternates of alternates are followed, and how many in all. */
+#define ALTERNATES_DEPTH 8
+#define ALTERNATES_MAX 64
+#define SMALL_FILE ((size_t)1 << 20)
+
+int ga_fail_git(struct ga_error *err, const char *fmt, ...)
+{
+	/* libgit2 may have no message, and the next call may overwrite it */
+	const git_error *e = git_error_last();
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *msg = NULL;
+	char *p = NULL;
+	va_list ap;
+
+	if (e && e->message)
+		ga_quote_add(&why, e->message, strlen(e->message));
+	else
+		ga_buf_adds(&why, "unknown error of libgit2");
+	va_start(ap, fmt);
+	if (vasprintf(&p, fmt, ap) < 0)
+		GA_BUG("vasprintf");
+	va_end(ap);
+	msg = p;
+	return ga_fail(err, GA_EFATAL, "%s: %s", msg, why.ptr);
+}
+
+/* Debian's libgit2 parses the whole bundle of certificate authorities in
+ * git_libgit2_init() (mbedTLS): 5 ms, more than all else a warm start does, for
+ * network functions that are never called here. Without a descriptor to be had it
+ * cannot open the bundle and goes on. Should some other libgit2 need a file,
+ * the second call gives it one. */
+static int init_library(struct ga_error *err)
+{
+	static const char *extensions[] = { "worktreeconfig", "partialclone", "preciousobjects" };
+	struct rlimit old, none;
+	int rc = -1;
+
+	if (!getrlimit(RLIMIT_NOFILE, &old)) {
+		none = old;
+		none.rlim_cur = 0;
+		if (!setrlimit(RLIMIT_NOFILE, &none)) {
+			rc = git_libgit2_init();
+			if (setrlimit(RLIMIT_NOFILE, &old))
+				GA_BUG("setrlimit");
+		}
+	}
+	if (rc < 0)
+		rc = git_libgit2_init();
+	if (rc < 0)
+		return ga_fail_git(err, "cannot initialise libgit2");
+	/* what they change (config.worktree, missing objects) is left to git itself */
+	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions))) {
+		(void)ga_fail_git(err, "cannot set up libgit2");
+		(void)git_libgit2_shutdown();
+		return -1;
+	}
+	return 0;
+}
+
+static char *real_path(const char *path, struct ga_error *err)
+{
+	char *p = realpath(path, NULL), *ret;
+
+	if (!p) {
+		cleanup_free char *q = ga_quote(path);
+
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot resolve '%s'", q);
+		return NULL;
+	}
+	ret = ga_strdup(p);
+	free(p);
+	return ret;
+}
+
+/* ---- why a repository cannot be opened ---------------------------------- */
+
+/* The directory all working trees share, from a git dir libgit2 may refuse. */
+static char *find_commondir(const char *gitdir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *file = ga_path_join(gitdir, "commondir");
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_read_file_at(AT_FDCWD, file, SMALL_FILE, &b, &ignored))
+		return ga_strdup(gitdir);
+	ga_buf_chomp(&b);
+	return *b.ptr == '/' ? ga_strdup(b.ptr) : ga_path_join(gitdir, b.ptr);
+}
+
+static char *config_value(git_config *c, const char *key)
+{
+	git_buf b = GIT_BUF_INIT;
+	char *ret = NULL;
+
+	if (!git_config_get_string_buf(&b, c, key))
+		ret = ga_strdup(b.ptr);
+	git_buf_dispose(&b);
+	return ret;
+}
+
+static int diagnose_extensions(const char *gitdir, const char *q, struct ga_error *err)
+{
+	cleanup_free char *common = find_commondir(gitdir);
+	cleanup_free char *file = ga_path_join(common, "config");
+	cleanup_free char *format = NULL, *refs = NULL;
+	git_config *c = NULL;
+
+	if (git_config_open_ondisk(&c, file))
+		return 0;
+	format = config_value(c, "extensions.objectformat");
+	refs = config_value(c, "extensions.refstorage");
+	git_config_free(c);
+	if (format && strcmp(format, "sha1")) {
+		cleanup_free char *f = ga_quote(format);
+
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' has %s objects", q, f);
+		return ga_hint(err, "only SHA-1 repositories are supported, since the installed "
+				    "libgit2 reads no others");
+	}
+	if (refs && strcmp(refs, "files")) {
+		cleanup_free char *f = ga_quote(refs);
+
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' stores its refs as %s", q, f);
+		return ga_hint(err, "'git refs migrate --ref-format=files' converts it");
+	}
+	return 0;
+}
+
+static int diagnose(const char *dir, struct ga_error *err)
+{
+	cleanup_free char *qdir = ga_quote(dir), *q = NULL, *gitdir = NULL;
+	cleanup_free char *msg = NULL;
+	const git_error *e = git_error_last();
+	git_buf found = GIT_BUF_INIT;
+	struct stat st;
+
+	msg = ga_strdup(e && e->message ? e->message : "unknown error of libgit2");
+	if (!git_repository_discover(&found, dir, 0, NULL))
+		gitdir = ga_strdup(found.ptr);
+	git_buf_dispose(&found);
+	if (!gitdir) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is not in a git repository", qdir);
+		return ga_hint(err, "change into one, or make one with 'git init'");
+	}
+	if (strlen(gitdir) > 1 && gitdir[strlen(gitdir) - 1] == '/')
+		gitdir[strlen(gitdir) - 1] = '\0';
+	q = ga_quote(gitdir);
+	if (diagnose_extensions(gitdir, q, err))
+		return -1;
+	if (!stat(gitdir, &st) && st.st_uid != geteuid()) {
+		cleanup_free char *sh = NULL, *top = ga_path_parent(gitdir);
+
+		sh = ga_quote_shell(top);
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' belongs to another user", q);
+		return ga_hint(err, "if you trust it: git config --global --add safe.directory %s",
+			       sh);
+	}
+	{
+		cleanup_buf struct ga_buf why = GA_BUF_INIT;
+
+		ga_quote_add(&why, msg, strlen(msg));
+		return ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
+	}
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+static int fill_info(struct ga_repo *r, struct ga_error *err)
+{
+	const char *workdir = git_repository_workdir(r->repo);
+	cleanup_free char *shallow = NULL;
+	struct stat st;
+
+	if (git_repository_is_bare(r->repo) || !workdir) {
+		cleanup_free char *q = ga_quote(git_repository_path(r->repo));
+
+		(void)ga_fail(err, GA_EFATAL, "repository '%s' is bare", q);
+		return ga_hint(err, "make a working tree with 'git worktree add', and start there");
+	}
+	r->info.workdir = real_path(workdir, err);
+	if (!r->info.workdir)
+		return -1;
+	r->info.gitdir = real_path(git_repository_path(r->repo), err);
+	if (!r->info.gitdir)
+		return -1;
+	r->info.commondir = real_path(git_repository_commondir(r->repo), err);
+	if (!r->info.commondir)
+		return -1;
+	r->info.linked = git_repository_is_worktree(r->repo) != 0;
+	shallow = ga_path_join(r->info.commondir, "shallow");
+	r->info.shallow = !stat(shallow, &st) && st.st_size > 0;
+	return 0;
+}
+
+int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+
+	if (init_library(err))
+		return -1;
+	r = ga_calloc(1, sizeof(*r));
+	if (git_repository_open_ext(&r->repo, dir, 0, NULL))
+		return diagnose(dir, err);
+	if (fill_info(r, err) || ga_repo_load_id(&r->info, err))
+		return -1;
+	if (git_repository_odb(&r->odb, r->repo)) {
+		cleanup_free char *q = ga_quote(r->info.commondir);
+
+		return ga_fail_git(err, "cannot open the objects of '%s'", q);
+	}
+	*ret = ga_steal(&r);
+	return 0;
+}
+
+void ga_repo_free(struct ga_repo *r)
+{
+	if (!r)
+		return;
+	git_odb_free(r->odb);
+	git_repository_free(r->repo);
+	free(r->info.workdir);
+	free(r->info.gitdir);
+	free(r->info.commondir);
+	free(r->info.id);
+	free(r);
+	(void)git_libgit2_shutdown();
+}
+
+void ga_cleanup_repop(struct ga_repo **r)
+{
+	ga_repo_free(*r);
+}
+
+const struct ga_repo_info *ga_repo_info(const struct ga_repo *r)
+{
+	return &r->info;
+}
+
+/* ---- object directories ---------------------------------------------------- */
+
+/* A line of info/alternates may be C-quoted, as git itself may write it. */
+static bool unquote(const char *s, struct ga_buf *out)
+{
+	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
+
+	if (*s++ != '"')
+		return false;
+	for (; *s && *s != '"'; s++) {
+		const char *e;
+
+		if (*s != '\\') {
+			ga_buf_addch(out, *s);
+			continue;
+		}
+		e = *++s ? strchr(from, *s) : NULL;
+		if (e) {
+			ga_buf_addch(out, to[e - from]);
+		} else if (*s >= '0' && *s <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' &&
+			   s[2] <= '7') {
+			ga_buf_addch(out, (char)((s[0] - '0') << 6 | (s[1] - '0') << 3 | (s[2] - '0')));
+			s += 2;
+		} else {
+			return false;
+		}
+	}
+	return *s == '"' && !s[1];
+}
+
+static int add_object_dir(const char *path, unsigned depth, struct ga_strv *ret,
+			  struct ga_error *err);
+
+static int add_alternate(const char *dir, const char *line, unsigned depth, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *path = NULL;
+
+	if (!*line || *line == '#')
+		return 0;
+	if (!unquote(line, &b)) {
+		ga_buf_clear(&b);
+		ga_buf_adds(&b, line);
+	}
+	path = *b.ptr == '/' ? ga_strdup(b.ptr) : ga_path_join(dir, b.ptr);
+	return add_object_dir(path, depth + 1, ret, err);
+}
+
+/* Missing directories are passed over, as git does. */
+static int add_object_dir(const char *path, unsigned depth, struct ga_strv *ret,
+			  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *dir = realpath(path, NULL), *file = NULL;
+	char *line, *save = NULL;
+	struct stat st;
+
+	if (!dir || stat(dir, &st) || !S_ISDIR(st.st_mode) || ga_strv_has(ret, dir))
+		return 0;
+	if (depth > ALTERNATES_DEPTH || ret->n >= ALTERNATES_MAX) {
+		cleanup_free char *q = ga_quote(dir);
+
+		return ga_fail(err, GA_EFATAL, "too many alternate object directories at '%s'", q);
+	}
+	ga_strv_push(ret, dir);
+	file = ga_path_join(dir, "info/alternates");
+	if (access(file, F_OK) && errno == ENOENT)
+		return 0;
+	if (ga_read_file_at(AT_FDCWD, file, SMALL_FILE, &b, err))
+		return -1;
+	for (line = strtok_r(b.ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (add_alternate(dir, line, depth, ret, err))
+			return -1;
+	return 0;
+}
+
+int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_free char *own = ga_path_join(r->info.commondir, "objects");
+
+	if (add_object_dir(own, 0, &dirs, err))
+		return -1;
+	if (!dirs.n) {
+		cleanup_free char *q = ga_quote(own);
+
+		return ga_fail(err, GA_EFATAL, "cannot read the object directory '%s'", q);
+	}
+	ga_strv_extend(ret, &dirs);
+	return 0;
+}
+
+/* ---- revisions ------------------------------------------------------------- */
+
+int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struct ga_error *err)
+{
+	git_reference *head = NULL;
+	git_oid oid;
+	int rc = git_reference_lookup(&head, r->repo, "HEAD");
+
+	if (rc)
+		return ga_fail_git(err, "cannot read HEAD");
+	*ret_branch = NULL;
+	if (git_reference_type(head) == GIT_REFERENCE_SYMBOLIC)
+		*ret_branch = ga_strdup(git_reference_symbolic_target(head));
+	rc = git_reference_name_to_id(&oid, r->repo, "HEAD");
+	git_reference_free(head);
+	if (rc == GIT_ENOTFOUND && *ret_branch)
+		return 1;
+	if (rc) {
+		free(*ret_branch);
+		*ret_branch = NULL;
+		return ga_fail_git(err, "cannot resolve HEAD");
+	}
+	*ret = ga_from_git_oid(&oid);
+	return 0;
+}
+
+static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const char *q,
+			  struct ga_oid *ret, struct ga_error *err)
+{
+	git_oid id = ga_to_git_oid(oid);
+	git_object *o = NULL, *c = NULL;
+
+	if (git_object_lookup(&o, r->repo, &id, GIT_OBJECT_ANY))
+		return ga_fail_git(err, "cannot read '%s'", q);
+	if (git_object_peel(&c, o, GIT_OBJECT_COMMIT)) {
+		git_object_free(o);
+		return ga_fail(err, GA_EFATAL, "'%s' is not a commit", q);
+	}
+	*ret = ga_from_git_oid(git_object_id(c));
+	git_object_free(c);
+	git_object_free(o);
+	return 0;
+}
+
+/* What people type is git's business: @{u}, :/text, describe names, ambiguity.
+ * Only the two forms with nothing to interpret are done here. */
+int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(rev);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", rev,
+				     NULL };
+	struct ga_git g = GA_GIT_INIT;
+	struct ga_oid oid;
+	int status;
+
+	if (!strcmp(rev, "HEAD")) {
+		cleanup_free char *branch = NULL;
+		int rc = ga_repo_head(r, &oid, &branch, err);
+
+		if (rc > 0) {
+			(void)ga_fail(err, GA_EFATAL, "there is no commit yet");
+			return ga_hint(err, "make a first commit");
+		}
+		return rc ? -1 : peel_to_commit(r, &oid, q, ret, err);
+	}
+	if (ga_oid_parse(rev, strlen(rev), &oid))
+		return peel_to_commit(r, &oid, q, ret, err);
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	ga_buf_chomp(&out);
+	if (status || !ga_oid_parse(out.ptr, out.len, &oid))
+		return ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
+	return peel_to_commit(r, &oid, q, ret, err);
+}
+
+const char *ga_repo_operation(const struct ga_repo *r)
+{
+	switch ((git_repository_state_t)git_repository_state(r->repo)) {
+	case GIT_REPOSITORY_STATE_NONE:
+		return NULL;
+	case GIT_REPOSITORY_STATE_MERGE:
+		return "merge";
+	case GIT_REPOSITORY_STATE_REVERT:
+	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
+		return "revert";
+	case GIT_REPOSITORY_STATE_CHERRYPICK:
+	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
+		return "cherry-pick";
+	case GIT_REPOSITORY_STATE_BISECT:
+		return "bisect";
+	case GIT_REPOSITORY_STATE_REBASE:
+	case GIT_REPOSITORY_STATE_REBASE_INTERACTIVE:
+	case GIT_REPOSITORY_STATE_REBASE_MERGE:
+		return "rebase";
+	case GIT_REPOSITORY_STATE_APPLY_MAILBOX:
+		return "am";
+	case GIT_REPOSITORY_STATE_APPLY_MAILBOX_OR_REBASE:
+		return "am or rebase";
+	}
+	return "unknown operation";
+}

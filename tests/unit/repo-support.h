@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests that need a repository: a scratch directory, a frozen environment
+ * and shell scripts run in it.
+ */
+#ifndef GA_TEST_REPO_SUPPORT_H
+#define GA_TEST_REPO_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/fd.h"
+#include "ga/process.h"
+
+/* The scratch directory of this program; every test makes its own beneath. */
+static char scratch[] = "/var/tmp/ga-test.XXXXXX";
+
+static inline int scratch_setup(void **state)
+{
+	static const char *const unset[] = {
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL",
+		"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "XDG_CONFIG_HOME", "GIT_TRACE",
+		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_AUTHOR_NAME",
+		"GIT_AUTHOR_EMAIL", "EMAIL",
+	};
+	char cwd[sizeof(scratch)];
+	FILE *f;
+
+	(void)state;
+	if (!mkdtemp(scratch))
+		return -1;
+	(void)snprintf(cwd, sizeof(cwd), "%s", scratch);
+	for (size_t i = 0; i < GA_NELEMS(unset); i++)
+		(void)unsetenv(unset[i]);
+	(void)setenv("HOME", scratch, 1);
+	(void)setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	(void)setenv("LC_ALL", "C", 1);
+	(void)setenv("TZ", "UTC", 1);
+	if (chdir(cwd))
+		return -1;
+	f = fopen(".gitconfig", "we");
+	if (!f)
+		return -1;
+	(void)fputs("[user]\n\tname = A U Thor\n\temail = author@example.com\n"
+		    "[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
+		    "[advice]\n\tdetachedHead = false\n", f);
+	return fclose(f);
+}
+
+static inline int scratch_teardown(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	if (getenv("GA_TEST_KEEP"))
+		return 0;
+	return chdir("/") || ga_rmtree_at(AT_FDCWD, scratch, &err) ? -1 : 0;
+}
+
+/* Run a shell script (set -e) in `dir`, relative to the scratch directory,
+ * which is made if it is not there. Returns what it printed. */
+static inline char *sh(const char *dir, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline char *sh(const char *dir, const char *fmt, ...)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *path = ga_strf("%s/%s", scratch, dir);
+	char *script = NULL;
+	struct ga_process p = GA_PROCESS_INIT;
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	assert_true(vasprintf(&script, fmt, ap) >= 0);
+	va_end(ap);
+	assert_int_equal(ga_mkdir_p(path, 0755, &err), 0);
+	{
+		const char *const argv[] = { "sh", "-ec", script, NULL };
+
+		p.argv = argv;
+		p.cwd = path;
+		p.out = &out;
+		if (ga_process_run(&p, &status, &err))
+			fail_msg("%s", err.msg);
+	}
+	if (status)
+		fail_msg("status %d of: %s", status, script);
+	free(script);
+	ga_buf_chomp(&out);
+	return ga_buf_steal(&out);
+}
+#define SH(...) free(sh(__VA_ARGS__))
+
+static inline char *in_scratch(const char *rel)
+{
+	return ga_strf("%s/%s", scratch, rel);
+}
+
+#endif

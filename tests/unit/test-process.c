@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/buf.h"
+#include "ga/fd.h"
+#include "ga/process.h"
+
+static int run_sh(const char *script, struct ga_process *p, int *status, struct ga_error *err)
+{
+	const char *const argv[] = { "sh", "-c", script, NULL };
+
+	p->argv = argv;
+	return ga_process_run(p, status, err);
+}
+
+static void status_of_exit_and_signal(void **state)
+{
+	static const struct {
+		const char *script;
+		int status;
+	} cases[] = {
+		{ "exit 0", 0 },
+		{ "exit 7", 7 },
+		{ "exit 255", 255 },
+		{ "kill -9 $$", 128 + SIGKILL },
+		{ "kill -TERM $$", 128 + SIGTERM },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_process p = GA_PROCESS_INIT;
+		int status = -1;
+
+		assert_int_equal(run_sh(cases[i].script, &p, &status, &err), 0);
+		if (status != cases[i].status)
+			fail_msg("%s: %d", cases[i].script, status);
+	}
+}
+
+static void streams_are_kept_apart(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	(void)state;
+	ga_buf_adds(&out, "before ");
+	p.in = "hello\n";
+	p.in_len = 6;
+	p.out = &out;
+	p.errout = &errout;
+	assert_int_equal(run_sh("cat; echo oops >&2", &p, &status, &err), 0);
+	assert_int_equal(status, 0);
+	assert_string_equal(out.ptr, "before hello\n");
+	assert_string_equal(errout.ptr, "oops\n");
+}
+
+/* More than any pipe holds, in and out at the same time. */
+static void large_input_and_output(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++)
+		ga_buf_addf(&in, "line %d\n", i);
+	p.in = in.ptr;
+	p.in_len = in.len;
+	p.out = &out;
+	p.errout = &errout;
+	assert_int_equal(run_sh("tee /dev/stderr", &p, &status, &err), 0);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.ptr, in.ptr, in.len);
+	assert_int_equal(errout.len, 65536);
+	assert_memory_equal(errout.ptr, in.ptr + in.len - 65536, 65536);
+}
+
+static void too_much_output_ends_it(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	int status = -1;
+
+	(void)state;
+	p.out = &out;
+	p.out_max = 1000;
+	assert_int_equal(run_sh("yes", &p, &status, &err), -1);
+	assert_string_equal(err.msg, "'sh' wrote more than 1000 bytes");
+	assert_int_equal(status, -1);
+}
+
+static void timeout_kills(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	time_t start = time(NULL);
+	int status;
+
+	(void)state;
+	p.timeout_ms = 50;
+	assert_int_equal(run_sh("exec sleep 60", &p, &status, &err), -1);
+	assert_string_equal(err.msg, "'sh' took longer than 50 ms");
+	assert_true(time(NULL) - start < 30);
+}
+
+/* A daemon left behind keeps the pipes open, but not us. */
+static void descendant_does_not_hold_us(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	time_t start = time(NULL);
+	int status;
+
+	(void)state;
+	p.out = &out;
+	assert_int_equal(run_sh("sleep 60 & echo $!", &p, &status, &err), 0);
+	assert_true(time(NULL) - start < 30);
+	assert_true(out.len > 1);
+	ga_buf_chomp(&out);
+	{
+		cleanup_free char *cmd = ga_strf("kill %s", out.ptr);
+
+		p.out = NULL;
+		assert_int_equal(run_sh(cmd, &p, &status, &err), 0);
+		assert_int_equal(status, 0);
+	}
+}
+
+static void missing_program(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	const char *const argv[] = { "no such\nprogram", NULL };
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	(void)state;
+	p.argv = argv;
+	assert_int_equal(ga_process_run(&p, &status, &err), -1);
+	assert_non_null(strstr(err.msg, "cannot run"));
+	assert_null(strchr(err.msg, '\n'));
+}
+
+static void directory_environment_signals(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *const envp[] = { "ONLY=this", NULL };
+	struct ga_process p = GA_PROCESS_INIT;
+	sigset_t set, old;
+	int status;
+
+	(void)state;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
+	(void)signal(SIGHUP, SIG_IGN);
+	p.cwd = "/usr";
+	p.envp = envp;
+	p.out = &out;
+	/* only the classic signals: glibc ignores two internal ones in every child */
+	assert_int_equal(run_sh("pwd; echo \"$ONLY-$HOME\"; "
+				"sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
+				"/proc/self/status", &p, &status, &err), 0);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
+	(void)signal(SIGHUP, SIG_DFL);
+	out.ptr[out.len - 9] &= '7'; /* signal 32 is the first of those */
+	assert_string_equal(out.ptr, "/usr\nthis-\nSigBlk 00000000\nSigIgn 00000000\n");
+}
+
+/* A descriptor without close-on-exec, as a careless caller may have left it. */
+static void no_other_descriptor_is_inherited(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int leak = open("/dev/null", O_RDONLY); /* on purpose */
+	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do "
+					    "[ -e /proc/self/fd/$f ] && echo $f; done", leak);
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	(void)state;
+	assert_true(leak >= 3);
+	p.out = &out;
+	assert_int_equal(run_sh(script, &p, &status, &err), 0);
+	assert_string_equal(out.ptr, "0\n1\n2\n");
+}
+
+static size_t count_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	return n;
+}
+
+static void given_descriptors_and_no_leak(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int in = ga_memfd("in", "abc", 3, &err);
+	cleanup_close int result = -1;
+	char path[] = "/tmp/ga-process.XXXXXX", got[16] = "";
+	size_t before;
+
+	(void)state;
+	assert_true(in >= 0);
+	result = mkostemp(path, O_CLOEXEC);
+	assert_true(result >= 0);
+	(void)unlink(path);
+	before = count_fds();
+	for (int i = 0; i < 3; i++) {
+		struct ga_process p = GA_PROCESS_INIT;
+		int status;
+
+		p.in_fd = in;
+		p.out_fd = result;
+		assert_int_equal(lseek(in, 0, SEEK_SET), 0);
+		assert_int_equal(run_sh("cat; exit 3", &p, &status, &err), 0);
+		assert_int_equal(status, 3);
+	}
+	assert_int_equal(count_fds(), before);
+	assert_int_equal(pread(result, got, sizeof(got), 0), 9);
+	assert_memory_equal(got, "abcabcabc", 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(status_of_exit_and_signal),
+		cmocka_unit_test(streams_are_kept_apart),
+		cmocka_unit_test(large_input_and_output),
+		cmocka_unit_test(too_much_output_ends_it),
+		cmocka_unit_test(timeout_kills),
+		cmocka_unit_test(descendant_does_not_hold_us),
+		cmocka_unit_test(missing_program),
+		cmocka_unit_test(directory_environment_signals),
+		cmocka_unit_test(no_other_descriptor_is_inherited),
+		cmocka_unit_test(given_descriptors_and_no_leak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-support.h"
+
+#include <sys/wait.h>
+
+#include "ga/path.h"
+#include "ga/repo.h"
+
+static struct ga_repo *open_ok(const char *rel)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *dir = in_scratch(rel);
+	struct ga_repo *r = NULL;
+
+	if (ga_repo_open(dir, &r, &err))
+		fail_msg("%s: %s", rel, err.msg);
+	return r;
+}
+
+static void assert_refused(const char *rel, const char *what)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *dir = in_scratch(rel);
+	struct ga_repo *r = NULL;
+
+	assert_int_equal(ga_repo_open(dir, &r, &err), -1);
+	assert_null(r);
+	assert_null(strchr(err.msg, '\n'));
+	if (!strstr(err.msg, what))
+		fail_msg("'%s' not in: %s", what, err.msg);
+}
+
+static void opens_from_anywhere_beneath(void **state)
+{
+	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
+	cleanup_free char *top = in_scratch("open/with space, and:colon");
+	cleanup_free char *git = ga_path_join(top, ".git");
+
+	(void)state;
+	SH("open/with space, and:colon", "git init -q; mkdir -p a/b; ln -s . ../link");
+	a = open_ok("open/with space, and:colon");
+	b = open_ok("open/link/with space, and:colon/a/b");
+	assert_string_equal(ga_repo_info(a)->workdir, top);
+	assert_string_equal(ga_repo_info(b)->workdir, top);
+	assert_string_equal(ga_repo_info(b)->gitdir, git);
+	assert_string_equal(ga_repo_info(b)->commondir, git);
+	assert_string_equal(ga_repo_info(a)->id, ga_repo_info(b)->id);
+	assert_int_equal(strlen(ga_repo_info(a)->id), 16);
+	assert_false(ga_repo_info(a)->linked);
+	assert_false(ga_repo_info(a)->shallow);
+	assert_null(ga_repo_operation(a));
+}
+
+static void known_extensions(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *out = NULL;
+
+	(void)state;
+	SH("ext", "git init -q; git config core.repositoryFormatVersion 1;"
+		  "git config extensions.worktreeConfig true;"
+		  "git config extensions.partialClone origin;"
+		  "git config extensions.preciousObjects true;"
+		  "git config --worktree test.key 'from the worktree'");
+	r = open_ok("ext");
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+
+		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		assert_string_equal(ga_gitconfig_get(&c, "test.key"), "from the worktree");
+	}
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	SH("refuse/none", ":");
+	assert_refused("refuse/none", "not in a git repository");
+	SH("refuse", "git init -q --bare bare; git init -q --object-format=sha256 sha256;"
+		     "git init -q reftable; cd reftable;"
+		     "git config core.repositoryFormatVersion 1;"
+		     "git config extensions.refStorage reftable");
+	assert_refused("refuse/bare", "is bare");
+	assert_refused("refuse/sha256", "has sha256 objects");
+	assert_refused("refuse/reftable", "stores its refs as reftable");
+	SH("refuse", "git init -q future; cd future;"
+		     "git config core.repositoryFormatVersion 1; git config extensions.new 1");
+	assert_refused("refuse/future", "extensions.new");
+	SH("refuse", "git init -q broken; printf '[core\\nx' >broken/.git/config");
+	assert_refused("refuse/broken", "cannot open repository");
+}
+
+static void linked_worktrees(void **state)
+{
+	cleanup_repo struct ga_repo *main_tree = NULL, *linked = NULL, *of_bare = NULL;
+
+	(void)state;
+	SH("linked", "git init -q a; cd a; git commit -q --allow-empty -m x;"
+		     "git worktree add -q ../b; git clone -q --bare . ../bare;"
+		     "cd ../bare; git worktree add -q ../c main");
+	main_tree = open_ok("linked/a");
+	linked = open_ok("linked/b");
+	of_bare = open_ok("linked/c");
+	assert_true(ga_repo_info(linked)->linked);
+	assert_true(ga_repo_info(of_bare)->linked);
+	assert_string_equal(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
+	assert_string_not_equal(ga_repo_info(linked)->gitdir, ga_repo_info(main_tree)->gitdir);
+	assert_string_equal(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
+	assert_string_not_equal(ga_repo_info(of_bare)->id, ga_repo_info(linked)->id);
+}
+
+static char *id_of(const char *rel)
+{
+	cleanup_repo struct ga_repo *r = open_ok(rel);
+
+	return ga_strdup(ga_repo_info(r)->id);
+}
+
+static void moved_keeps_copied_changes_id(void **state)
+{
+	cleanup_free char *first = NULL, *moved = NULL, *again = NULL, *copy = NULL, *copy2 = NULL;
+
+	(void)state;
+	SH("id/a", "git init -q");
+	first = id_of("id/a");
+	SH("id", "mv a b");
+	moved = id_of("id/b");
+	assert_string_equal(first, moved);
+	SH("id", "cp -a b c");
+	copy = id_of("id/c");
+	assert_string_not_equal(copy, first);
+	copy2 = id_of("id/c");
+	assert_string_equal(copy, copy2);
+	again = id_of("id/b");
+	assert_string_equal(again, first);
+}
+
+static void damaged_id_is_replaced(void **state)
+{
+	cleanup_free char *a = NULL, *b = NULL;
+
+	(void)state;
+	SH("id2/a", "git init -q; mkdir .git/git-agent; printf 01234 >.git/git-agent/id");
+	a = id_of("id2/a");
+	assert_int_equal(strlen(a), 16);
+	b = id_of("id2/a");
+	assert_string_equal(a, b);
+}
+
+/* First sessions of one repository, started at the same time. */
+static void one_id_for_many_processes(void **state)
+{
+	cleanup_free char *sorted = NULL;
+	pid_t pids[8];
+
+	(void)state;
+	SH("race/a", "git init -q");
+	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			cleanup_free char *id = id_of("race/a");
+			cleanup_free char *out = ga_strf("%s/race/%zu", scratch, i);
+			cleanup_close int fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+			_exit(ga_write_full(fd, id, strlen(id)) ||
+			      ga_write_full(fd, "\n", 1) ? 1 : 0);
+		}
+	}
+	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		int st = -1;
+
+		assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+		assert_int_equal(st, 0);
+	}
+	sorted = sh("race", "cat 0 1 2 3 4 5 6 7 | sort -u | wc -l");
+	assert_string_equal(sorted, "1");
+}
+
+static void object_dirs_follow_alternates(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_free char *o0 = in_scratch("alt/c/.git/objects");
+	cleanup_free char *o1 = in_scratch("alt/b/.git/objects");
+	cleanup_free char *o2 = in_scratch("alt/a \"x/.git/objects");
+
+	(void)state;
+	SH("alt", "git init -q 'a \"x'; git init -q b; git init -q c;"
+		  "printf '\"%%s\"\\n' \"$PWD/a \\\\\\\"x/.git/objects\" >b/.git/objects/info/alternates;"
+		  "printf '# one\\n\\n../../../b/.git/objects\\n/nowhere\\n%%s\\n' "
+		  "\"$PWD/c/.git/objects\" >c/.git/objects/info/alternates");
+	r = open_ok("alt/c");
+	assert_int_equal(ga_repo_object_dirs(r, &dirs, &err), 0);
+	assert_int_equal(dirs.n, 3);
+	assert_string_equal(dirs.v[0], o0);
+	assert_string_equal(dirs.v[1], o1);
+	assert_string_equal(dirs.v[2], o2);
+}
+
+static void head_and_revisions(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *branch = NULL, *head = NULL, *first = NULL;
+	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@",
+					    ":/second" };
+	static const char *const bad[] = { "nowhere", "--all", "HEAD~5", "", "v-blob",
+					   "0123456789012345678901234567890123456789" };
+	struct ga_oid oid;
+
+	(void)state;
+	SH("head", "git init -q");
+	r = open_ok("head");
+	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
+	assert_string_equal(branch, "refs/heads/main");
+	assert_int_equal(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
+	assert_string_equal(err.msg, "there is no commit yet");
+	ga_error_release(&err);
+	SH("head", "git commit -q --allow-empty -m first; git commit -q --allow-empty -m second;"
+		   "git tag -a -m tag v1; git tag v-blob $(git hash-object -w --stdin </dev/null)");
+	head = sh("head", "git rev-parse HEAD");
+	first = sh("head", "git rev-parse HEAD~1");
+	free(branch);
+	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
+	assert_string_equal(branch, "refs/heads/main");
+	for (size_t i = 0; i < GA_NELEMS(good); i++) {
+		if (ga_repo_resolve(r, good[i], &oid, &err))
+			fail_msg("%s: %s", good[i], err.msg);
+		assert_string_equal(GA_HEX(&oid), head);
+	}
+	assert_int_equal(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
+	assert_string_equal(GA_HEX(&oid), first);
+	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+		if (!ga_repo_resolve(r, bad[i], &oid, &err))
+			fail_msg("'%s' was resolved", bad[i]);
+		ga_error_release(&err);
+	}
+	SH("head", "git checkout -q HEAD~1");
+	free(branch);
+	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
+	assert_null(branch);
+	assert_string_equal(GA_HEX(&oid), first);
+}
+
+static void operations(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("op", "git init -q; echo 1 >f; git add f; git commit -qm 1; git switch -qc other;"
+		 "echo 2 >f; git commit -qam 2; git switch -q main; echo 3 >f; git commit -qam 3;"
+		 "git merge -q other >/dev/null && exit 1; exit 0");
+	r = open_ok("op");
+	assert_string_equal(ga_repo_operation(r), "merge");
+	SH("op", "git merge --abort; git rebase -q other >/dev/null 2>&1 && exit 1; exit 0");
+	assert_string_equal(ga_repo_operation(r), "rebase");
+	SH("op", "git rebase --abort; git cherry-pick other >/dev/null 2>&1 && exit 1; exit 0");
+	assert_string_equal(ga_repo_operation(r), "cherry-pick");
+	SH("op", "git cherry-pick --abort");
+	assert_null(ga_repo_operation(r));
+}
+
+/* Neither hooks, nor monitors, nor variables of the surroundings. */
+static void git_runs_clean(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *const args[] = { "-c", "alias.env=!env; git config core.hooksPath;"
+				     "git config core.fsmonitor; pwd", "env", NULL };
+	const char *const extra[] = { "EXTRA=1", NULL };
+	const char *const config[] = { "core.fsmonitor=mine", NULL };
+	cleanup_free char *dir = in_scratch("clean");
+	struct ga_git g = GA_GIT_INIT;
+
+	(void)state;
+	SH("clean", "git init -q; git config core.fsmonitor evil");
+	r = open_ok("clean");
+	(void)setenv("GIT_DIR", "/nowhere", 1);
+	(void)setenv("GIT_INDEX_FILE", "/nowhere", 1);
+	(void)setenv("GIT_EXTERNAL_DIFF", "evil", 1);
+	(void)setenv("GIT_AUTHOR_NAME", "Kept", 1);
+	g.args = args;
+	g.work_tree = dir;
+	g.env = extra;
+	g.config = config;
+	g.out = &out;
+	if (ga_git_ok(r, &g, &err))
+		fail_msg("%s", err.msg);
+	(void)unsetenv("GIT_DIR");
+	(void)unsetenv("GIT_INDEX_FILE");
+	(void)unsetenv("GIT_EXTERNAL_DIFF");
+	(void)unsetenv("GIT_AUTHOR_NAME");
+	assert_null(strstr(out.ptr, "nowhere"));
+	assert_null(strstr(out.ptr, "evil"));
+	assert_non_null(strstr(out.ptr, "\nGIT_AUTHOR_NAME=Kept\n"));
+	assert_non_null(strstr(out.ptr, "EXTRA=1\n"));
+	assert_non_null(strstr(out.ptr, "GIT_OPTIONAL_LOCKS=0\n"));
+	assert_non_null(strstr(out.ptr, "GIT_NO_LAZY_FETCH=1\n"));
+	assert_non_null(strstr(out.ptr, "/dev/null\nmine\n"));
+	assert_non_null(strstr(out.ptr, dir));
+}
+
+static void git_failures_have_the_last_line(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	const char *const args[] = { "cat-file", "-e", "no\033such^{tree}", NULL };
+	struct ga_git g = GA_GIT_INIT;
+	int status = 0;
+
+	(void)state;
+	SH("fail", "git init -q");
+	r = open_ok("fail");
+	g.args = args;
+	assert_int_equal(ga_git_run(r, &g, &status, &err), 0);
+	assert_int_equal(status, 128);
+	assert_int_equal(ga_git_ok(r, &g, &err), -1);
+	assert_non_null(strstr(err.msg, "git cat-file failed: Not a valid object name"));
+	assert_null(strchr(err.msg, '\033'));
+	assert_null(strchr(err.msg, '\n'));
+}
+
+/* Objects go to another directory, and the repository's are still read. */
+static void quarantine_object_dir(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *dir = in_scratch("quar:\"x/q"), *found = NULL, *known = NULL;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *const write[] = { "hash-object", "-w", "--stdin", NULL };
+	const char *const *args = write;
+	struct ga_git g = GA_GIT_INIT;
+
+	(void)state;
+	SH("quar:\"x", "git init -q; mkdir q; echo known | git hash-object -w --stdin >known");
+	known = sh("quar:\"x", "cat known");
+	r = open_ok("quar:\"x");
+	g.args = args;
+	g.object_dir = dir;
+	g.in = "new\n";
+	g.in_len = 4;
+	assert_int_equal(ga_git_ok(r, &g, &err), 0);
+	{
+		const char *const read[] = { "cat-file", "blob", known, NULL };
+
+		g.args = read;
+		g.in = NULL;
+		g.out = &out;
+		if (ga_git_ok(r, &g, &err))
+			fail_msg("%s", err.msg);
+	}
+	assert_string_equal(out.ptr, "known\n");
+	found = sh("quar:\"x", "find q -type f | wc -l; find .git/objects -type f | wc -l");
+	assert_string_equal(found, "1\n1");
+}
+
+static void config_values(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+
+	(void)state;
+	SH("conf", "git init -q; printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
+		   "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
+		   ">>.git/config");
+	r = open_ok("conf");
+	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+	assert_string_equal(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
+	assert_string_equal(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
+	assert_string_equal(ga_gitconfig_get(&c, "a.empty"), "");
+	assert_null(ga_gitconfig_get(&c, "a.missing"));
+	assert_true(ga_gitconfig_bool(&c, "a.bare", false));
+	assert_false(ga_gitconfig_bool(&c, "a.empty", true));
+	assert_true(ga_gitconfig_bool(&c, "a.num", false));
+	assert_false(ga_gitconfig_bool(&c, "a.no", true));
+	assert_true(ga_gitconfig_bool(&c, "a.missing", true));
+	assert_null(ga_gitconfig_get(&c, "submodule.recurse"));
+	assert_string_equal(c.v[0].scope, "global");
+	assert_int_equal(strncmp(c.v[0].origin, "file:", 5), 0);
+}
+
+static void identities(void **state)
+{
+	static const struct {
+		const char *name, *mail, *env, *want;
+	} cases[] = {
+		{ "A U Thor", "a@example.com", NULL, "A U Thor <a@example.com>" },
+		{ "Dr. No.", "a@example.com", NULL, "Dr. No <a@example.com>" },
+		{ "<Odd>", "<a@example.com>", NULL, "Odd <a@example.com>" },
+		{ "A U Thor", "a@example.com", "E N V", "E N V <a@example.com>" },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("ident", "git init -q");
+	r = open_ok("ident");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+		cleanup_free char *got = NULL;
+
+		SH("ident", "git config user.name '%s'; git config user.email '%s'", cases[i].name,
+		   cases[i].mail);
+		if (cases[i].env)
+			(void)setenv("GIT_COMMITTER_NAME", cases[i].env, 1);
+		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		if (ga_repo_identity(r, &c, &got, &err))
+			fail_msg("%s", err.msg);
+		(void)unsetenv("GIT_COMMITTER_NAME");
+		assert_string_equal(got, cases[i].want);
+	}
+}
+
+static void no_identity_is_an_error(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *got = NULL;
+
+	(void)state;
+	SH("noident", "git init -q; git config user.useConfigOnly true");
+	r = open_ok("noident");
+	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+	assert_int_equal(ga_repo_identity(r, &c, &got, &err), -1);
+	(void)unsetenv("GIT_CONFIG_GLOBAL");
+	assert_string_equal(err.msg, "git does not know who you are");
+	assert_non_null(err.hint);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opens_from_anywhere_beneath),
+		cmocka_unit_test(known_extensions),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(linked_worktrees),
+		cmocka_unit_test(moved_keeps_copied_changes_id),
+		cmocka_unit_test(damaged_id_is_replaced),
+		cmocka_unit_test(one_id_for_many_processes),
+		cmocka_unit_test(object_dirs_follow_alternates),
+		cmocka_unit_test(head_and_revisions),
+		cmocka_unit_test(operations),
+		cmocka_unit_test(git_runs_clean),
+		cmocka_unit_test(git_failures_have_the_last_line),
+		cmocka_unit_test(quarantine_object_dir),
+		cmocka_unit_test(config_values),
+		cmocka_unit_test(identities),
+		cmocka_unit_test(no_identity_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
