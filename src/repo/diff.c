@@ -39,15 +39,15 @@ static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struc
 		      bool as_text, size_t *ret_bytes, git_patch **ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
-	git_diff_options o = GIT_DIFF_OPTIONS_INIT;
+	git_diff_options o;
 	git_patch *patch = NULL;
 	int rc = read_side(r, old, &a, err);
 
+	if (!rc)
+		rc = read_side(r, new, &b, err);
 	if (rc)
 		return rc;
-	rc = read_side(r, new, &b, err);
-	if (rc)
-		return rc;
+	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
 	*ret_bytes = a.len + b.len;
 	if (as_text)
 		o.flags |= GIT_DIFF_FORCE_TEXT;

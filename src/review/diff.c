@@ -101,15 +101,9 @@ static char *side_name(const char *side, const char *path)
 	return ga_quote(joined);
 }
 
-static void bold_line(struct diff *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void bold_line(struct diff *d, const char *fmt, ...)
+/* Takes over `line`. */
+static void bold_line(struct diff *d, char *line)
 {
-	char *line = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	line = ga_vstrf(fmt, ap);
-	va_end(ap);
 	review_paint(d->out, d->colour, RC_BOLD, line);
 	ga_buf_addch(d->out, '\n');
 	free(line);
@@ -119,33 +113,35 @@ static void add_file_header(struct diff *d, const struct ga_change *c, bool hunk
 {
 	cleanup_free char *a = side_name("a", c->path), *b = side_name("b", c->path);
 
-	bold_line(d, "diff --git %s %s", a, b);
-	if (!c->old.mode)
-		bold_line(d, "new file mode %06o", c->new.mode);
-	else if (!c->new.mode)
-		bold_line(d, "deleted file mode %06o", c->old.mode);
-	else if (c->old.mode != c->new.mode)
-		bold_line(d, "old mode %06o\nnew mode %06o", c->old.mode, c->new.mode);
+	bold_line(d, ga_strf("diff --git %s %s", a, b));
+	if (!c->old.mode) {
+		bold_line(d, ga_strf("new file mode %06o", c->new.mode));
+	} else if (!c->new.mode) {
+		bold_line(d, ga_strf("deleted file mode %06o", c->old.mode));
+	} else if (c->old.mode != c->new.mode) {
+		bold_line(d, ga_strf("old mode %06o", c->old.mode));
+		bold_line(d, ga_strf("new mode %06o", c->new.mode));
+	}
 	if (!ga_oid_equal(&c->old.oid, &c->new.oid))
-		bold_line(d, "index %.12s..%.12s", GA_HEX(&c->old.oid), GA_HEX(&c->new.oid));
+		bold_line(d, ga_strf("index %.12s..%.12s", GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
 	if (hunks) {
-		bold_line(d, "--- %s", c->old.mode ? a : "/dev/null");
-		bold_line(d, "+++ %s", c->new.mode ? b : "/dev/null");
+		bold_line(d, ga_strf("--- %s", c->old.mode ? a : "/dev/null"));
+		bold_line(d, ga_strf("+++ %s", c->new.mode ? b : "/dev/null"));
 	}
 }
 
 static int add_file(struct diff *d, const struct ga_change *c, bool flagged, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
-	size_t max = FILE_SHOWN;
-	int rc, kind;
+	size_t max = FILE_SHOWN, room;
+	int kind;
 
 	if (d->out->len >= d->end) {
 		d->not_shown++;
 		return 0;
 	}
-	kind = rc = ga_diff_hunks(d->repo, &c->old, &c->new, false, &hunks, err);
-	if (rc < 0)
+	kind = ga_diff_hunks(d->repo, &c->old, &c->new, false, &hunks, err);
+	if (kind < 0)
 		return -1;
 	if (kind == 1 && flagged) {
 		/* nothing flagged stays out of sight for a NUL byte in it */
@@ -158,8 +154,9 @@ static int add_file(struct diff *d, const struct ga_change *c, bool flagged, str
 		ga_buf_addf(d->out, "binary%s\n", hunks.len ? ": shown escaped" : "");
 	else if (kind == 2)
 		ga_buf_addf(d->out, "longer than %zu MiB: not shown\n", GA_DIFF_BLOB_MAX >> 20);
-	if (max > d->end - d->out->len)
-		max = d->end > d->out->len ? d->end - d->out->len : 0;
+	room = d->end > d->out->len ? d->end - d->out->len : 0;
+	if (max > room)
+		max = room;
 	add_hunks(d, &hunks, max);
 	return 0;
 }
@@ -196,7 +193,7 @@ static void add_rest(struct diff *d)
 static void section(struct diff *d, const char *title)
 {
 	ga_buf_addch(d->out, '\n');
-	bold_line(d, "==== %s", title);
+	bold_line(d, ga_strf("==== %s", title));
 }
 
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
