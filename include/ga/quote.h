@@ -43,4 +43,8 @@ char *ga_quote_shell(const char *s);
 /* Base64 (RFC 4648, with padding). The caller frees it. */
 char *ga_base64(const void *p, size_t n);
 
+/* Append what `s` encodes to `out`. Only what ga_base64() gives is taken: no blanks, padding in
+ * place, unused bits zero; false, with nothing appended, for anything else. */
+bool ga_base64_decode(const char *s, struct ga_buf *out);
+
 #endif

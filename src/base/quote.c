@@ -168,9 +168,10 @@ char *ga_quote_shell(const char *s)
 	return ga_buf_steal(&out);
 }
 
+static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 char *ga_base64(const void *p, size_t n)
 {
-	static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *s = p;
 	struct ga_buf out = GA_BUF_INIT;
 
@@ -185,4 +186,47 @@ char *ga_base64(const void *p, size_t n)
 		ga_buf_addch(&out, left > 2 ? abc[v & 63] : '=');
 	}
 	return ga_buf_steal(&out);
+}
+
+/* One group of four digits; how many bytes it stands for, 0 if it is no group. */
+static size_t decode_group(const char *s, bool last, unsigned char out[3])
+{
+	size_t digits = s[2] != '=' ? s[3] != '=' ? 4 : 3 : 2;
+	uint32_t v = 0;
+
+	if (digits < 4 && (!last || s[3] != '='))
+		return 0;
+	for (size_t i = 0; i < 4; i++) {
+		const char *d = i < digits ? strchr(abc, s[i]) : abc;
+
+		if (!d || (i < digits && !s[i]))
+			return 0;
+		v = v << 6 | (uint32_t)(d - abc);
+	}
+	out[0] = (unsigned char)(v >> 16);
+	out[1] = (unsigned char)(v >> 8);
+	out[2] = (unsigned char)v;
+	/* the same bytes written in another way are refused */
+	if ((digits == 3 && out[2]) || (digits == 2 && (out[1] || out[2])))
+		return 0;
+	return digits - 1;
+}
+
+bool ga_base64_decode(const char *s, struct ga_buf *out)
+{
+	size_t len = strlen(s), was = out->len;
+
+	if (len % 4)
+		return false;
+	for (size_t i = 0; i < len; i += 4) {
+		unsigned char bytes[3];
+		size_t n = decode_group(s + i, i + 4 == len, bytes);
+
+		if (!n) {
+			ga_buf_truncate(out, was);
+			return false;
+		}
+		ga_buf_add(out, bytes, n);
+	}
+	return true;
 }
