@@ -31,8 +31,9 @@ int ga_ns_unshare_mounts(void);
 int ga_ns_enter_user(struct ga_error *err);
 
 /* Give up every capability in every set (ambient, inheritable, bounding,
- * permitted, effective), with no way back: uid 0 gains none by exec either,
- * and no_new_privs is set. */
+ * permitted, effective) with no way back, uid 0's exec included, and set
+ * no_new_privs. Uid 0 keeps CAP_SETFCAP over its namespace, without which it
+ * could not have itself mapped into the next one. */
 int ga_ns_drop_caps(void);
 
 #endif

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/securebits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -58,10 +58,10 @@ int ga_ns_enter_user(struct ga_error *err)
 	return 0;
 }
 
-static int drop_bounding(void)
+static int drop_bounding(unsigned long keep)
 {
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+		if (cap != keep && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
 			return -1;
 	return 0;
 }
@@ -69,15 +69,19 @@ static int drop_bounding(void)
 int ga_ns_drop_caps(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+	bool root = geteuid() == 0;
 
-	memset(none, 0, sizeof(none));
+	memset(caps, 0, sizeof(caps));
+	/* Since Linux 5.12 uid 0 can be mapped into a further user namespace only by
+	 * one who had CAP_SETFCAP when that was made, and bwrap makes one. It is
+	 * a capability over this namespace and means nothing inside bwrap's. */
+	if (root)
+		caps[CAP_TO_INDEX(CAP_SETFCAP)].permitted =
+			caps[CAP_TO_INDEX(CAP_SETFCAP)].effective = CAP_TO_MASK(CAP_SETFCAP);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || drop_bounding())
+	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) ||
+	    drop_bounding(root ? CAP_SETFCAP : ~0ul))
 		return -1;
-	/* the bounding set already keeps uid 0 from regaining anything by exec;
-	 * this says so a second time, and cannot be taken back */
-	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0))
-		return -1;
-	return (int)syscall(SYS_capset, &head, none);
+	return (int)syscall(SYS_capset, &head, caps);
 }
