@@ -41,7 +41,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, struct ga_sandbox *s
 	if (ga_session_save(s, err) || ga_fault("start:running"))
 		return -1;
 	(void)e;
-	return ga_run_session(sb, s->project, (const char *const *)st->argv.v,
+	return ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			      (const char *const *)st->spec.env.v, ret_status, err);
 }
 
