@@ -4,10 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Decode one code point; returns its length in bytes, 0 if the bytes at `s`
- * are no valid UTF-8. */
-static size_t decode(const unsigned char *s, size_t n, uint32_t *ret)
+size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 {
+	const unsigned char *s = (const unsigned char *)str;
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t len;
 	uint32_t c;
@@ -62,15 +61,14 @@ static bool deceptive(uint32_t c)
 
 bool ga_utf8_valid(const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s;
 	uint32_t c;
 
 	while (n) {
-		size_t len = decode(p, n, &c);
+		size_t len = ga_utf8_decode(s, n, &c);
 
 		if (!len)
 			return false;
-		p += len;
+		s += len;
 		n -= len;
 	}
 	return true;
@@ -102,7 +100,7 @@ static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
 	uint32_t c = 0;
 
 	while (n) {
-		size_t len = decode(p, n, &c);
+		size_t len = ga_utf8_decode((const char *)p, n, &c);
 
 		if (!len) {
 			ga_buf_addf(out, "\\x%02x", *p);
