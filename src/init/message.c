@@ -68,7 +68,7 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+	if (n < 0 && (errno == EAGAIN))
 		return -1;
 	if (n <= 0)
 		return 0;
