@@ -9,6 +9,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
 
@@ -195,6 +196,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	st->cwd = choose_cwd(st);
 	st->carried = b->carried;
 	describe(o, b, st);
+	if (ga_fault("start:prepared"))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
 	return 0;
 }
 
