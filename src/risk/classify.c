@@ -10,6 +10,8 @@
 #include "ga/quote.h"
 #include "internal.h"
 
+enum { FACT_RANK = 1000 }; /* above any pattern's */
+
 /* ---- what fired on one change -------------------------------------------- */
 
 static struct ga_pending *pending_of(struct ga_look *k, const struct ga_rule *rule)
@@ -236,10 +238,12 @@ static void look_at_path(struct ga_look *k, bool removed)
 
 static void fire_fact(struct ga_look *k, uint32_t index, bool removed)
 {
-	const struct ga_host_fact *f = &k->host->v[index];
+	const struct ga_host_fact *f = k->facts[index];
 
 	/* What is gone is not run, but somebody relied on it. */
 	ga_look_fire_as(k, f->rule, removed ? GA_HIGH : GA_CRITICAL, ga_strdup(f->reason));
+	/* Says more than any pattern of its category. */
+	pending_of(k, ga_rule_by_id(f->rule))->rank = FACT_RANK;
 }
 
 static void fire_facts(struct ga_look *k, const struct ga_strmap *m, size_t len, bool removed)
@@ -301,27 +305,37 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	settle(k, ret);
 }
 
-/* The index of host facts, by folded path; the keys live in `keys`. */
-static void index_facts(struct ga_look *k, struct ga_strv *keys)
+/* File one fact under its folded path; the key lives in `keys`. */
+static void index_fact(struct ga_look *k, const struct ga_host_fact *f, struct ga_strv *keys)
 {
-	const struct ga_host_facts *h = k->host;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	uint32_t index = (uint32_t)k->n_facts;
+	const char *key;
 
-	for (size_t i = 0; h && i < h->n; i++) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
-		const char *key;
+	GA_GROW(k->facts, k->n_facts, k->cap_facts);
+	k->facts[k->n_facts++] = f;
+	ga_risk_fold(&b, f->path);
+	ga_strv_take(keys, ga_buf_steal(&b));
+	key = keys->v[keys->n - 1];
+	ga_strmap_add(f->dir ? &k->dirs : &k->exact, key, strlen(key), index);
+	for (const char *p = key; (p = strchr(p, '/')); p++)
+		ga_strmap_add(&k->above, key, (size_t)(p - key), index);
+	/* A directory's own name, given to something else. */
+	if (f->dir && *key)
+		ga_strmap_add(&k->above, key, strlen(key), index);
+}
 
-		ga_risk_fold(&b, h->v[i].path);
-		ga_strv_take(keys, ga_buf_steal(&b));
-		key = keys->v[keys->n - 1];
-		ga_strmap_add(h->v[i].dir ? &k->dirs : &k->exact, key, strlen(key), (uint32_t)i);
-		for (const char *p = key; (p = strchr(p, '/')); p++)
-			ga_strmap_add(&k->above, key, (size_t)(p - key), (uint32_t)i);
-		/* A directory's own name, given to something else. */
-		if (h->v[i].dir && *key)
-			ga_strmap_add(&k->above, key, strlen(key), (uint32_t)i);
-	}
-	for (size_t i = 0; h && i < h->raised.n; i++)
-		ga_strmap_add(&k->raised, h->raised.v[i], strlen(h->raised.v[i]), (uint32_t)i);
+static void index_facts(struct ga_look *k, const struct ga_host_facts *h, struct ga_strv *keys)
+{
+	for (size_t i = 0; h && i < h->n; i++)
+		index_fact(k, &h->v[i], keys);
+}
+
+static void index_raised(struct ga_look *k)
+{
+	for (size_t i = 0; k->host && i < k->host->raised.n; i++)
+		ga_strmap_add(&k->raised, k->host->raised.v[i], strlen(k->host->raised.v[i]),
+			      (uint32_t)i);
 }
 
 static void look_release(struct ga_look *k)
@@ -330,6 +344,7 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->above);
 	ga_strmap_release(&k->dirs);
 	ga_strmap_release(&k->raised);
+	free(k->facts);
 	free(k->v);
 }
 
@@ -352,12 +367,18 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.repo = r, .host = h, .old_tree = old_tree, .new_tree = new_tree,
 		.changes = changes,
 	};
+	cleanup_host_facts struct ga_host_facts nested = GA_HOST_FACTS_INIT;
 	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
 
-	(void)err; /* what fails is a flag */
+	if (ga_nested_envrc_facts(r, changes, &nested, err)) {
+		ga_matcher_free(own);
+		return -1;
+	}
 	k.matcher = own ? own : h->matcher;
-	index_facts(&k, &keys);
+	index_facts(&k, h, &keys);
+	index_facts(&k, &nested, &keys);
+	index_raised(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
@@ -376,7 +397,8 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
 
 	k.matcher = own ? own : h->matcher;
-	index_facts(&k, &keys);
+	index_facts(&k, h, &keys);
+	index_raised(&k);
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);

@@ -107,9 +107,12 @@ void ga_look_modules(struct ga_look *k, const struct ga_buf *text)
 		value = eq + 1 + strspn(eq + 1, " \t\"");
 		if (*value && value[strlen(value) - 1] == '"')
 			value[strlen(value) - 1] = '\0';
-		if (module_value_bad(key, value))
-			ga_look_fire(k, "gitmodules-update-cmd",
-				     ga_strf("%s = %s", key, (value = ga_quote(value))));
+		if (module_value_bad(key, value)) {
+			cleanup_free char *shown = ga_quote(value);
+			cleanup_free char *name = ga_quote(key);
+
+			ga_look_fire(k, "gitmodules-update-cmd", ga_strf("%s = %s", name, shown));
+		}
 	}
 }
 
@@ -168,15 +171,14 @@ void ga_look_dotenv(struct ga_look *k, const struct ga_buf *added)
 
 void ga_look_version(struct ga_look *k, const struct ga_buf *text)
 {
-	static const char *const words[] = { "..", "path:", "ref:", "system", "file:" };
-	cleanup_free char *shown = NULL;
+	static const char *const words[] = { "/", "\\", ":", "..", "system" };
+	const char *value = text->ptr + strspn(text->ptr, " \t\n");
 
-	if (strpbrk(text->ptr, "\\/:")) {
-		ga_look_fire(k, "version-selector-odd", NULL);
-		return;
-	}
+	/* nvm's names for long-term releases are the one slash with a meaning. */
+	if (!strncmp(value, "lts/", 4))
+		value += 4;
 	for (size_t i = 0; i < GA_NELEMS(words); i++)
-		if (strstr(text->ptr, words[i])) {
+		if (strstr(value, words[i])) {
 			ga_look_fire(k, "version-selector-odd", NULL);
 			return;
 		}

@@ -253,14 +253,12 @@ static struct kind kind_of(const struct ga_look *k)
 static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
 {
 	struct ga_buf b = GA_BUF_INIT;
-	size_t n = strlen(line);
+	size_t n;
 
-	while (*line == ' ' || *line == '\t') {
-		line++;
-		n--;
-	}
-	if (ga_look_fired(k, rule) && ga_rule_by_id(rule)->patterns == NULL)
-		return;
+	if (ga_look_fired(k, rule))
+		return; /* the first line stands for all */
+	line += strspn(line, " \t");
+	n = strlen(line);
 	ga_quote_add(&b, line, n > 100 ? 100 : n);
 	if (n > 100)
 		ga_buf_adds(&b, "...");
