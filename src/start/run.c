@@ -80,7 +80,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 {
 	struct capture_sandbox *c = payload;
 	struct ga_run_paths paths;
-	struct ga_base_opts bo = { .trusted = c->s->trusted };
+	struct ga_base_opts bo = { .config = &c->e->config, .trusted = c->s->trusted };
 
 	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
 		return -1;
