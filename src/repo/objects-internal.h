@@ -32,6 +32,10 @@ int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n
  * header (it holds a newline or is empty). */
 bool ga_commit_format(const struct ga_commit *c, struct ga_buf *out);
 
+/* What `git rev-list --stdin` is fed. */
+void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
+		  size_t n_hide, struct ga_buf *out);
+
 /* ---- trees as they are stored ------------------------------------------- */
 
 struct ga_tree_item {
