@@ -2,6 +2,7 @@
 #include "repo-internal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -241,6 +242,7 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 
 	/* Without it only branches and their like get a log. It may stay behind if
 	 * the ref cannot be made, which git does not mind. */
+	git_error_clear();
 	if (git_reference_ensure_log(r->repo, name))
 		return ga_fail_git(err, "cannot make ref '%s'", q);
 	/* the old value is compared under the ref's lock */
@@ -249,6 +251,31 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	if (rc == GIT_EEXISTS || rc == GIT_EMODIFIED)
 		return ga_fail(err, GA_EFATAL, "ref '%s' exists already", q);
 	return rc ? ga_fail_git(err, "cannot make ref '%s'", q) : 0;
+}
+
+/* Directories left empty would be in the way of a ref of their name; libgit2
+ * leaves those of logs, and of refs that were packed. */
+static void remove_empty(const char *dir, const char *name)
+{
+	cleanup_free char *at = ga_path_parent(name);
+
+	/* "refs" and what is right below it stay */
+	while (strchr(at, '/')) {
+		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+
+		if (rmdir(path))
+			return;
+		free(at);
+		at = ga_steal(&up);
+	}
+}
+
+static void prune_directories(struct ga_repo *r, const char *name)
+{
+	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
+
+	remove_empty(r->info.commondir, name);
+	remove_empty(logs, name);
 }
 
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
@@ -275,6 +302,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", q);
 	if (rc && rc != GIT_ENOTFOUND)
 		return ga_fail_git(err, "cannot delete ref '%s'", q);
+	prune_directories(r, name);
 	return 0;
 }
 
