@@ -97,17 +97,33 @@ static bool shown_as_it_is(const char *name)
 	return !strcmp(b.ptr, name);
 }
 
+static bool component_ok(const char *p, size_t n)
+{
+	/* one that begins with '-' is fine for git, less so for what a person types */
+	if (!n || *p == '.' || *p == '-' || ga_path_component_is_dotgit(p, n))
+		return false;
+	return n < 5 || memcmp(p + n - 5, ".lock", 5) != 0;
+}
+
+/* The rules of git-check-ref-format; libgit2 has them too, but not without a
+ * repository at hand. */
 bool ga_ref_name_ok(const char *name)
 {
-	int valid = 0;
+	size_t len = strlen(name);
 
-	if (strncmp(name, "refs/", 5) || strlen(name) > NAME_MAX_LEN || !shown_as_it_is(name))
+	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !shown_as_it_is(name) ||
+	    strpbrk(name, " ~^:?*[\\") || strstr(name, "..") || strstr(name, "@{") ||
+	    name[len - 1] == '.')
 		return false;
-	/* that a component begins with '-' is fine for git, less so for what a person types */
-	for (const char *p = name; *p; p += p[strcspn(p, "/")] ? strcspn(p, "/") + 1 : strlen(p))
-		if (*p == '-' || ga_path_component_is_dotgit(p, strcspn(p, "/")))
+	for (;;) {
+		size_t n = strcspn(name, "/");
+
+		if (!component_ok(name, n))
 			return false;
-	return !git_reference_name_is_valid(&valid, name) && valid;
+		if (!name[n])
+			return true;
+		name += n + 1;
+	}
 }
 
 /* ---- several at once ------------------------------------------------------------ */
@@ -260,7 +276,7 @@ static void remove_empty(const char *dir, const char *name)
 	cleanup_free char *at = ga_path_parent(name);
 
 	/* "refs" and what is right below it stay */
-	while (strchr(at, '/')) {
+	while (!strncmp(at, "refs/", 5) && strchr(at + 5, '/')) {
 		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
 
 		if (rmdir(path))
