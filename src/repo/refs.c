@@ -2,6 +2,7 @@
 #include "repo-internal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -96,17 +97,33 @@ static bool shown_as_it_is(const char *name)
 	return !strcmp(b.ptr, name);
 }
 
+static bool component_ok(const char *p, size_t n)
+{
+	/* one that begins with '-' is fine for git, less so for what a person types */
+	if (!n || *p == '.' || *p == '-' || ga_path_component_is_dotgit(p, n))
+		return false;
+	return n < 5 || memcmp(p + n - 5, ".lock", 5) != 0;
+}
+
+/* The rules of git-check-ref-format; libgit2 has them too, but not without a
+ * repository at hand. */
 bool ga_ref_name_ok(const char *name)
 {
-	int valid = 0;
+	size_t len = strlen(name);
 
-	if (strncmp(name, "refs/", 5) || strlen(name) > NAME_MAX_LEN || !shown_as_it_is(name))
+	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !shown_as_it_is(name) ||
+	    strpbrk(name, " ~^:?*[\\") || strstr(name, "..") || strstr(name, "@{") ||
+	    name[len - 1] == '.')
 		return false;
-	/* that a component begins with '-' is fine for git, less so for what a person types */
-	for (const char *p = name; *p; p += p[strcspn(p, "/")] ? strcspn(p, "/") + 1 : strlen(p))
-		if (*p == '-' || ga_path_component_is_dotgit(p, strcspn(p, "/")))
+	for (;;) {
+		size_t n = strcspn(name, "/");
+
+		if (!component_ok(name, n))
 			return false;
-	return !git_reference_name_is_valid(&valid, name) && valid;
+		if (!name[n])
+			return true;
+		name += n + 1;
+	}
 }
 
 /* ---- several at once ------------------------------------------------------------ */
@@ -241,6 +258,7 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 
 	/* Without it only branches and their like get a log. It may stay behind if
 	 * the ref cannot be made, which git does not mind. */
+	git_error_clear();
 	if (git_reference_ensure_log(r->repo, name))
 		return ga_fail_git(err, "cannot make ref '%s'", q);
 	/* the old value is compared under the ref's lock */
@@ -249,6 +267,31 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	if (rc == GIT_EEXISTS || rc == GIT_EMODIFIED)
 		return ga_fail(err, GA_EFATAL, "ref '%s' exists already", q);
 	return rc ? ga_fail_git(err, "cannot make ref '%s'", q) : 0;
+}
+
+/* Directories left empty would be in the way of a ref of their name; libgit2
+ * leaves those of logs, and of refs that were packed. */
+static void remove_empty(const char *dir, const char *name)
+{
+	cleanup_free char *at = ga_path_parent(name);
+
+	/* "refs" and what is right below it stay */
+	while (!strncmp(at, "refs/", 5) && strchr(at + 5, '/')) {
+		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+
+		if (rmdir(path))
+			return;
+		free(at);
+		at = ga_steal(&up);
+	}
+}
+
+static void prune_directories(struct ga_repo *r, const char *name)
+{
+	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
+
+	remove_empty(r->info.commondir, name);
+	remove_empty(logs, name);
 }
 
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
@@ -275,6 +318,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", q);
 	if (rc && rc != GIT_ENOTFOUND)
 		return ga_fail_git(err, "cannot delete ref '%s'", q);
+	prune_directories(r, name);
 	return 0;
 }
 
