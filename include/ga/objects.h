@@ -67,17 +67,25 @@ int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oi
  * the file is shorter or longer. Files above 1 MiB are streamed. */
 int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
 			struct ga_error *err);
+/* A commit, by the rules of ga_commit_write(). */
+int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_oid *ret,
+		       struct ga_error *err);
 /* Index it into the repository's object directory, synced, with a ".keep" file
  * beside it; `*ret_keep` is the absolute path of the .keep, to be unlinked once
- * refs exist; NULL if the pack was empty. Frees `p` on success. */
+ * refs exist. A few small objects are written loose instead: then, and if the
+ * pack was empty, it is NULL. Frees `p` on success. */
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
 void ga_pack_free(struct ga_pack *p);
 
 /* Apply changes (their `new` side; GA_MODE_NONE deletes) to a tree and give the
- * resulting tree's id. `base` may be NULL: the empty tree. `changes` is sorted; a
- * new path replaces a file that is its ancestor and a directory of its name;
- * directories left empty vanish. Only trees on changed paths are read or
- * written; into `p`, or as loose synced objects when `p` is NULL. */
+ * resulting tree's id. `base` may be NULL: the empty tree. `changes` is sorted, each
+ * path once. A new path replaces a file that is its ancestor and a directory of its name;
+ * deleting a path deletes whatever is there, a directory included, before the
+ * changes beneath it are applied; directories left empty vanish. An error: a
+ * path that is to be a file and a directory, one nested more than 1024 deep,
+ * one with a component git refuses (".git" in any folding, "..").
+ * Only trees on changed paths are read or written; into `p`, or as loose synced
+ * objects when `p` is NULL. `base` must be readable, not only added to `p`. */
 int ga_tree_apply(struct ga_repo *r, struct ga_pack *p, const struct ga_oid *base,
 		  const struct ga_changes *changes, struct ga_oid *ret, struct ga_error *err);
 

@@ -64,8 +64,11 @@ static int init_library(struct ga_error *err)
 		rc = git_libgit2_init();
 	if (rc < 0)
 		return ga_fail_git(err, "cannot initialise libgit2");
-	/* what they change (config.worktree, missing objects) is left to git itself */
-	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions))) {
+	/* What the extensions change (config.worktree, missing objects) is left to git itself.
+	 * Objects and refs are synced before they get their names, as git does: a loose
+	 * object that a crash left empty would be taken for written ever after. */
+	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions)) ||
+	    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1)) {
 		(void)ga_fail_git(err, "cannot set up libgit2");
 		(void)git_libgit2_shutdown();
 		return -1;

@@ -17,6 +17,9 @@ struct ga_repo {
 	git_repository *repo;
 	git_odb *odb;
 	struct ga_repo_info info;
+	/* the object directory of an import being checked, whose objects this handle
+	 * and git run for it see; NULL without one; belongs to the import */
+	const char *quarantine;
 };
 
 /* Fail with ": " and libgit2's last message behind ours. To be called right

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A map from object ids to numbers: sets of ids, and indices into arrays.
+ */
+#ifndef GA_OIDMAP_H
+#define GA_OIDMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/oid.h"
+
+struct ga_oidmap {
+	struct ga_oidmap_slot {
+		struct ga_oid oid;
+		size_t value; /* plus one; 0: the slot is free */
+	} *v;
+	size_t n, cap; /* `cap` is a power of two */
+};
+#define GA_OIDMAP_INIT { NULL, 0, 0 }
+
+void ga_oidmap_release(struct ga_oidmap *m);
+#define cleanup_oidmap __attribute__((cleanup(ga_oidmap_release)))
+/* False, changing nothing, if `oid` is there already. `value` is below SIZE_MAX. */
+bool ga_oidmap_add(struct ga_oidmap *m, const struct ga_oid *oid, size_t value);
+/* False, leaving `*ret` (which may be NULL) alone, if `oid` is not there. */
+bool ga_oidmap_get(const struct ga_oidmap *m, const struct ga_oid *oid, size_t *ret);
+
+#endif

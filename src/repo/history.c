@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Questions about history go to git: libgit2 before 1.7 knows nothing of
+ * shallow clones and fails at their edge, and git has commit graphs.
+ */
+#include "objects-internal.h"
+
+#include <string.h>
+
+int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
+		   struct ga_error *err)
+{
+	char a[GA_OID_HEXSZ + 1], d[GA_OID_HEXSZ + 1];
+	const char *const args[] = { "merge-base", "--is-ancestor", ga_oid_hex(anc, a),
+				     ga_oid_hex(desc, d), NULL };
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	if (ga_oid_equal(anc, desc))
+		return 1;
+	g.args = args;
+	g.object_dir = r->quarantine;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (status > 1)
+		return ga_fail(err, GA_EFATAL, "cannot tell whether %s is an ancestor of %s", a, d);
+	return status == 0;
+}
+
+void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
+		  size_t n_hide, struct ga_buf *out)
+{
+	for (size_t i = 0; i < n_tips; i++)
+		ga_buf_addf(out, "%s\n", GA_HEX(&tips[i]));
+	for (size_t i = 0; i < n_hide; i++)
+		ga_buf_addf(out, "^%s\n", GA_HEX(&hide[i]));
+}
+
+static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret_n,
+		      struct ga_error *err)
+{
+	size_t n = out->len / (GA_OID_HEXSZ + 1);
+	cleanup_free struct ga_oid *v = ga_calloc(n ? n : 1, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *line = out->ptr + i * (GA_OID_HEXSZ + 1);
+
+		if (line[GA_OID_HEXSZ] != '\n' || !ga_oid_parse(line, GA_OID_HEXSZ, &v[i]))
+			return ga_fail(err, GA_EFATAL, "cannot understand what git rev-list says");
+	}
+	*ret = ga_steal(&v);
+	*ret_n = n;
+	return 0;
+}
+
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
+		size_t n_hide, size_t max, struct ga_oid **ret, size_t *ret_n,
+		struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	cleanup_free char *count = ga_strf("--max-count=%zu", max + 1);
+	const char *const args[] = { "rev-list", "--topo-order", "--reverse", count, "--stdin",
+				     NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_rev_input(tip, 1, hide, n_hide, &in);
+	g.args = args;
+	g.object_dir = r->quarantine;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	if (out.len / (GA_OID_HEXSZ + 1) > max)
+		return ga_fail(err, GA_EFATAL, "there are more than %zu commits", max);
+	return parse_list(&out, ret, ret_n, err);
+}

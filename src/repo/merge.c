@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-internal.h"
+
+#include <string.h>
+
+/* Longer files are not merged by lines. */
+#define MERGE_MAX ((size_t)32 << 20)
+/* Where git looks for a NUL to call a file binary. */
+#define BINARY_PEEK ((size_t)8000)
+
+static bool is_file(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
+}
+
+/* Returns 1 for what lines mean nothing in. */
+static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
+		     struct ga_error *err)
+{
+	int rc = ga_blob_read(r, &e->oid, MERGE_MAX, out, err);
+
+	if (rc)
+		return rc;
+	return memchr(out->ptr, '\0', out->len < BINARY_PEEK ? out->len : BINARY_PEEK) ? 1 : 0;
+}
+
+static void input(git_merge_file_input *in, const struct ga_buf *b)
+{
+	in->version = GIT_MERGE_FILE_INPUT_VERSION;
+	in->ptr = b->ptr;
+	in->size = b->len;
+}
+
+static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], struct ga_oid *ret,
+		       struct ga_error *err)
+{
+	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
+	git_merge_file_result result = { 0 };
+	int rc;
+
+	input(&base, &text[0]);
+	input(&ours, &text[1]);
+	input(&theirs, &text[2]);
+	if (git_merge_file(&result, &base, &ours, &theirs, NULL))
+		return ga_fail_git(err, "cannot merge a file");
+	rc = result.automergeable ? ga_blob_write(r, result.ptr, result.len, ret, err) : 1;
+	git_merge_file_result_free(&result);
+	return rc;
+}
+
+static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], struct ga_oid *ret,
+			 struct ga_error *err)
+{
+	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < 3; i++)
+		rc = read_text(r, side[i], &text[i], err);
+	if (!rc)
+		rc = merge_lines(r, text, ret, err);
+	for (size_t i = 0; i < 3; i++)
+		ga_buf_release(&text[i]);
+	return rc;
+}
+
+int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
+{
+	const struct ga_entry *side[] = { base, ours, theirs };
+	struct ga_entry e = *ours;
+
+	if (ga_entry_equal(ours, theirs) || ga_entry_equal(base, theirs)) {
+		*ret = *ours;
+		return 0;
+	}
+	if (ga_entry_equal(base, ours)) {
+		*ret = *theirs;
+		return 0;
+	}
+	/* of two new files nothing tells what belongs to both */
+	if (!is_file(base) || !is_file(ours) || !is_file(theirs))
+		return 1;
+	/* a file is executable or not: two sides that differ from each other do not
+	 * both differ from the base */
+	e.mode = base->mode == ours->mode ? theirs->mode : ours->mode;
+	if (ga_oid_equal(&base->oid, &ours->oid)) {
+		e.oid = theirs->oid;
+	} else if (!ga_oid_equal(&base->oid, &theirs->oid) &&
+		   !ga_oid_equal(&ours->oid, &theirs->oid)) {
+		int rc = merge_content(r, side, &e.oid, err);
+
+		if (rc)
+			return rc;
+	}
+	*ret = e;
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of src/repo that read and write objects share.
+ */
+#ifndef GA_OBJECTS_INTERNAL_H
+#define GA_OBJECTS_INTERNAL_H
+
+#include "repo-internal.h"
+
+#include "ga/objects.h"
+
+/* Trees within trees are followed this far: deeper ones are an error, so that
+ * the recursions have a bound that no stack minds. */
+#define GA_TREE_DEPTH_MAX 1024
+
+void ga_cleanup_odb_objectp(git_odb_object **o);
+#define cleanup_odb_object __attribute__((cleanup(ga_cleanup_odb_objectp)))
+
+/* Read one object, which must be of `type`. Memory is libgit2's. */
+int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
+		git_odb_object **ret, struct ga_error *err);
+
+/* Write one loose object, synced. */
+int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t n,
+		 struct ga_oid *ret, struct ga_error *err);
+
+/* Add an object of any type to a pack, as ga_pack_add_blob() does. */
+int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n,
+		struct ga_oid *ret, struct ga_error *err);
+
+/* The bytes of a commit object; false if a value could not be written as a
+ * header (it holds a newline or is empty). */
+bool ga_commit_format(const struct ga_commit *c, struct ga_buf *out);
+
+/* What `git rev-list --stdin` is fed. */
+void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
+		  size_t n_hide, struct ga_buf *out);
+
+/* ---- trees as they are stored ------------------------------------------- */
+
+struct ga_tree_item {
+	const char *name; /* points into the tree's bytes */
+	size_t len;
+	uint32_t mode;    /* as stored: old trees hold others than today's five */
+	struct ga_oid oid;
+};
+
+/* Take one entry off `*p`. Returns 1, 0 at the end, -1 if it is no tree. */
+int ga_tree_next(const char **p, const char *end, struct ga_tree_item *ret);
+/* One of the five modes: what git makes of any mode it finds in a tree. */
+uint32_t ga_canonical_mode(uint32_t mode);
+static inline bool ga_item_is_tree(const struct ga_tree_item *it)
+{
+	return (it->mode & 0170000) == GA_MODE_TREE;
+}
+
+/* A tree while it is read; `obj` is NULL for the empty tree. */
+struct ga_tree_reader {
+	git_odb_object *obj;
+	const char *p, *end;
+	struct ga_oid oid;
+};
+#define GA_TREE_READER_INIT { NULL, NULL, NULL, { { 0 } } }
+void ga_tree_reader_release(struct ga_tree_reader *t);
+#define cleanup_tree_reader __attribute__((cleanup(ga_tree_reader_release)))
+/* `oid` may be NULL: the empty tree. */
+int ga_tree_open(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_reader *ret,
+		 struct ga_error *err);
+/* The next entry: 1, 0 at the end, -1 with an error if the object is broken. */
+int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_error *err);
+
+/* ---- quarantine ------------------------------------------------------------ */
+
+/* A directory beside the object directories, "objects/tmp_objdir-git-agent-*",
+ * with packs that are not part of the repository yet. Its name makes git's own
+ * prune remove one that a crash left behind. */
+struct ga_quarantine {
+	char *objects; /* the repository's object directory */
+	char *path;    /* absolute */
+	char *packs;   /* path/pack */
+};
+int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret,
+			struct ga_error *err);
+/* Move every pack in, synced, each protected by a .keep file whose absolute
+ * path is added to `keeps`; then the handle sees them. */
+int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
+			  struct ga_error *err);
+/* Remove it from disk and free it. NULL is fine. */
+void ga_quarantine_free(struct ga_quarantine *q);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, struct ga_error *err)
+{
+	struct ga_quarantine *q = ga_calloc(1, sizeof(*q));
+	int e;
+
+	q->objects = ga_path_join(r->info.commondir, "objects");
+	q->path = ga_path_join(q->objects, "tmp_objdir-git-agent-XXXXXX");
+	if (mkdtemp(q->path)) {
+		q->packs = ga_path_join(q->path, "pack");
+		if (!mkdir(q->packs, 0700)) {
+			*ret = q;
+			return 0;
+		}
+	}
+	e = errno;
+	{
+		cleanup_free char *name = ga_quote(q->objects);
+
+		(void)ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
+	}
+	ga_quarantine_free(q);
+	return -1;
+}
+
+void ga_quarantine_free(struct ga_quarantine *q)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (!q)
+		return;
+	/* without a "pack" the directory was never made */
+	(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+	free(q->objects);
+	free(q->path);
+	free(q->packs);
+	free(q);
+}
+
+/* ---- moving in ------------------------------------------------------------- */
+
+struct move {
+	int src, dst;        /* directories: the quarantine's packs, the repository's */
+	char *dst_path;
+	struct ga_error *err;
+};
+
+static int fail_move(struct move *m, const char *name)
+{
+	cleanup_free char *path = ga_path_join(m->dst_path, name), *q = ga_quote(path);
+
+	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
+}
+
+static int sync_file(struct move *m, const char *name)
+{
+	cleanup_close int fd = openat(m->src, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 || fsync(fd) ? fail_move(m, name) : 0;
+}
+
+/* The .keep comes before the pack it protects. One that is there already
+ * belongs to somebody else, and stays when ours would be removed. */
+static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
+{
+	static const char text[] = "git-agent\n";
+	cleanup_close int fd = -1;
+
+	fd = openat(m->dst, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : fail_move(m, name);
+	ga_strv_take(keeps, ga_path_join(m->dst_path, name));
+	if (ga_write_full(fd, text, sizeof(text) - 1) || fsync(fd))
+		return fail_move(m, name);
+	return 0;
+}
+
+static int move_one(struct move *m, const char *stem, const char *suffix, bool optional)
+{
+	cleanup_free char *name = ga_strf("%s%s", stem, suffix);
+
+	if (optional && faccessat(m->src, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	if (sync_file(m, name))
+		return -1;
+	/* a pack's name is the checksum of its bytes: one of this name is this one */
+	return renameat(m->src, name, m->dst, name) ? fail_move(m, name) : 0;
+}
+
+/* The index last: a pack without one is not looked at. */
+static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
+{
+	cleanup_free char *stem = ga_strndup(pack, strlen(pack) - strlen(".pack"));
+	cleanup_free char *keep = ga_strf("%s.keep", stem);
+
+	return make_keep(m, keep, keeps) || move_one(m, stem, ".pack", false) ||
+	       move_one(m, stem, ".rev", true) || move_one(m, stem, ".idx", false) ? -1 : 0;
+}
+
+static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
+{
+	cleanup_free char *q = ga_quote(path);
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
+	while ((e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		if (n > 5 && !strcmp(e->d_name + n - 5, ".pack"))
+			ga_strv_push(ret, e->d_name);
+	}
+	(void)closedir(d);
+	return 0;
+}
+
+static int move_all(struct move *m, const char *from, struct ga_strv *keeps)
+{
+	cleanup_strv struct ga_strv packs = GA_STRV_INIT;
+
+	if (list_packs(m, from, &packs))
+		return -1;
+	for (size_t i = 0; i < packs.n; i++)
+		if (move_pack(m, packs.v[i], keeps))
+			return -1;
+	return fsync(m->dst) ? fail_move(m, ".") : 0;
+}
+
+int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
+			  struct ga_error *err)
+{
+	cleanup_free char *dst_path = ga_path_join(q->objects, "pack");
+	cleanup_close int src = -1, dst = -1;
+	struct move m = { -1, -1, dst_path, err };
+	size_t had = keeps->n;
+
+	if (ga_mkdir_p(dst_path, 0777, err))
+		return -1;
+	m.src = src = open(q->packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m.dst = dst = open(dst_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (src < 0 || dst < 0)
+		return fail_move(&m, ".");
+	if (move_all(&m, q->packs, keeps)) {
+		/* packs that are in already hold nothing anybody refers to: gc's business */
+		while (keeps->n > had) {
+			(void)unlink(keeps->v[--keeps->n]);
+			free(keeps->v[keeps->n]);
+			keeps->v[keeps->n] = NULL;
+		}
+		return -1;
+	}
+	if (git_odb_refresh(r->odb))
+		return ga_fail_git(err, "cannot read the new objects");
+	return 0;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+
+#define NAME_MAX_LEN 200
+/* 2100-01-01: `git gc` expires entries by their time, and these are to stay for
+ * as long as their log does. */
+#define PIN_TIME ((git_time_t)4102444800)
+
+/* ---- reading ---------------------------------------------------------------- */
+
+int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	git_oid id;
+	int rc = git_reference_name_to_id(&id, r->repo, name);
+
+	if (rc == GIT_ENOTFOUND)
+		return 1;
+	if (rc) {
+		q = ga_quote(name);
+		return ga_fail_git(err, "cannot read ref '%s'", q);
+	}
+	*ret = ga_from_git_oid(&id);
+	return 0;
+}
+
+void ga_refs_release(struct ga_refs *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i].name);
+	free(l->v);
+	*l = (struct ga_refs)GA_REFS_INIT;
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+	const struct ga_ref *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Refs that resolve to nothing are passed over: a broken one of the user's must
+ * not keep anybody from seeing the others. */
+static void add_ref(struct ga_repo *r, const char *name, struct ga_refs *l)
+{
+	git_oid id;
+
+	if (git_reference_name_to_id(&id, r->repo, name))
+		return;
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_ref){ ga_strdup(name), ga_from_git_oid(&id) };
+}
+
+int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs l = GA_REFS_INIT;
+	cleanup_free char *glob = ga_strf("%s*", prefix);
+	git_reference_iterator *it = NULL;
+	const char *name;
+	int rc;
+
+	/* no ref has these in its name */
+	if (strpbrk(prefix, "*?[\\")) {
+		ga_refs_release(ret);
+		return 0;
+	}
+	if (git_reference_iterator_glob_new(&it, r->repo, glob))
+		return ga_fail_git(err, "cannot list refs");
+	while (!(rc = git_reference_next_name(&name, it)))
+		if (!strncmp(name, prefix, strlen(prefix)))
+			add_ref(r, name, &l);
+	git_reference_iterator_free(it);
+	if (rc != GIT_ITEROVER)
+		return ga_fail_git(err, "cannot list refs");
+	if (l.n)
+		qsort(l.v, l.n, sizeof(*l.v), compare_refs);
+	ga_refs_release(ret);
+	*ret = l;
+	l = (struct ga_refs)GA_REFS_INIT;
+	return 0;
+}
+
+/* ---- names ------------------------------------------------------------------ */
+
+static bool shown_as_it_is(const char *name)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_quote_add(&b, name, strlen(name));
+	return !strcmp(b.ptr, name);
+}
+
+static bool component_ok(const char *p, size_t n)
+{
+	/* one that begins with '-' is fine for git, less so for what a person types */
+	if (!n || *p == '.' || *p == '-' || ga_path_component_is_dotgit(p, n))
+		return false;
+	return n < 5 || memcmp(p + n - 5, ".lock", 5) != 0;
+}
+
+/* The rules of git-check-ref-format; libgit2 has them too, but not without a
+ * repository at hand. */
+bool ga_ref_name_ok(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !shown_as_it_is(name) ||
+	    strpbrk(name, " ~^:?*[\\") || strstr(name, "..") || strstr(name, "@{") ||
+	    name[len - 1] == '.')
+		return false;
+	for (;;) {
+		size_t n = strcspn(name, "/");
+
+		if (!component_ok(name, n))
+			return false;
+		if (!name[n])
+			return true;
+		name += n + 1;
+	}
+}
+
+/* ---- several at once ------------------------------------------------------------ */
+
+void ga_ref_updates_release(struct ga_ref_updates *u)
+{
+	for (size_t i = 0; i < u->n; i++)
+		free(u->v[i].name);
+	free(u->v);
+	*u = (struct ga_ref_updates)GA_REF_UPDATES_INIT;
+}
+
+void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
+			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null)
+{
+	struct ga_ref_update *v;
+
+	GA_GROW(u->v, u->n, u->cap);
+	v = &u->v[u->n++];
+	*v = (struct ga_ref_update){ .name = ga_strdup(name), .has_old = old_or_null != NULL };
+	if (old_or_null)
+		v->old = *old_or_null;
+	if (new_or_null)
+		v->new = *new_or_null;
+}
+
+static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
+{
+	/* the ref named, never what a symbolic one points to */
+	ga_buf_add0(out, "option no-deref");
+	ga_buf_adds(out, ga_oid_is_zero(&v->new) ? "delete " : "update ");
+	ga_buf_add0(out, v->name);
+	if (!ga_oid_is_zero(&v->new))
+		ga_buf_add0(out, GA_HEX(&v->new));
+	/* an empty field: whatever there is */
+	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
+}
+
+/* Is `name` in the way of `wanted`, or the reverse: one a directory of the other? */
+static bool overlap(const char *name, const char *wanted)
+{
+	size_t n = strlen(name), w = strlen(wanted);
+
+	if (n < w)
+		return !strncmp(name, wanted, n) && wanted[n] == '/';
+	return n > w && !strncmp(name, wanted, w) && name[w] == '/';
+}
+
+/* The name of an existing ref that makes this update impossible, or NULL. */
+static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, const char *wanted)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	const char *slash = strchr(wanted + strlen("refs/"), '/');
+	cleanup_free char *space = ga_strndup(wanted, slash ? (size_t)(slash - wanted) + 1 : 5);
+
+	if (ga_refs_list(r, space, &refs, &ignored))
+		return NULL;
+	for (size_t i = 0; i < refs.n; i++) {
+		bool going = false;
+
+		for (size_t k = 0; k < u->n; k++)
+			going |= ga_oid_is_zero(&u->v[k].new) && !strcmp(u->v[k].name, refs.v[i].name);
+		if (!going && overlap(refs.v[i].name, wanted))
+			return ga_strdup(refs.v[i].name);
+	}
+	return NULL;
+}
+
+/* Git's own message about a file where a directory is needed says little about
+ * what to do. Returns -1 with an error, or 0 if that was not the reason. */
+static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
+			    struct ga_error *err)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		const char *wanted = u->v[i].name;
+		cleanup_free char *found = NULL, *q = NULL, *qw = NULL;
+
+		if (ga_oid_is_zero(&u->v[i].new) || strncmp(wanted, "refs/", 5))
+			continue;
+		found = find_conflict(r, u, wanted);
+		if (!found)
+			continue;
+		q = ga_quote(found);
+		qw = ga_quote(wanted);
+		ga_error_release(err);
+		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way", qw, q);
+		if (!strncmp(found, "refs/heads/", 11)) {
+			cleanup_free char *sh = ga_quote_shell(found + 11);
+
+			return ga_hint(err, "rename that branch: git branch -m %s NEW-NAME", sh);
+		}
+		return ga_hint(err, "rename or delete that ref");
+	}
+	return 0;
+}
+
+int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
+		   struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
+				     "--stdin", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	if (!u->n)
+		return 0;
+	/* prepare takes every lock and compares every old value before commit changes
+	 * anything */
+	ga_buf_add0(&in, "start");
+	for (size_t i = 0; i < u->n; i++)
+		format_update(&u->v[i], &in);
+	ga_buf_add0(&in, "prepare");
+	ga_buf_add0(&in, "commit");
+	g.args = args;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	if (!ga_git_ok(r, &g, err))
+		return 0;
+	return explain_conflict(r, u, err) ? -1 : ga_error_wrap(err, "cannot update refs");
+}
+
+/* ---- one, in process -------------------------------------------------------------- */
+
+int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
+		  struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	git_oid id = ga_to_git_oid(oid), none = { { 0 } };
+	git_reference *ref = NULL;
+	int rc;
+
+	/* Without it only branches and their like get a log. It may stay behind if
+	 * the ref cannot be made, which git does not mind. */
+	git_error_clear();
+	if (git_reference_ensure_log(r->repo, name))
+		return ga_fail_git(err, "cannot make ref '%s'", q);
+	/* the old value is compared under the ref's lock */
+	rc = git_reference_create_matching(&ref, r->repo, name, &id, 0, &none, reason);
+	git_reference_free(ref);
+	if (rc == GIT_EEXISTS || rc == GIT_EMODIFIED)
+		return ga_fail(err, GA_EFATAL, "ref '%s' exists already", q);
+	return rc ? ga_fail_git(err, "cannot make ref '%s'", q) : 0;
+}
+
+/* Directories left empty would be in the way of a ref of their name; libgit2
+ * leaves those of logs, and of refs that were packed. */
+static void remove_empty(const char *dir, const char *name)
+{
+	cleanup_free char *at = ga_path_parent(name);
+
+	/* "refs" and what is right below it stay */
+	while (!strncmp(at, "refs/", 5) && strchr(at + 5, '/')) {
+		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+
+		if (rmdir(path))
+			return;
+		free(at);
+		at = ga_steal(&up);
+	}
+}
+
+static void prune_directories(struct ga_repo *r, const char *name)
+{
+	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
+
+	remove_empty(r->info.commondir, name);
+	remove_empty(logs, name);
+}
+
+int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
+		  struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	git_reference *ref = NULL;
+	const git_oid *has;
+	git_oid id = ga_to_git_oid(old);
+	int rc = git_reference_lookup(&ref, r->repo, name);
+
+	if (rc == GIT_ENOTFOUND)
+		return 0;
+	if (rc)
+		return ga_fail_git(err, "cannot read ref '%s'", q);
+	has = git_reference_target(ref);
+	/* the deletion compares with what was looked up, under the ref's lock */
+	if (!has || !git_oid_equal(has, &id))
+		rc = GIT_EMODIFIED;
+	else
+		rc = git_reference_delete(ref);
+	git_reference_free(ref);
+	if (rc == GIT_EMODIFIED)
+		return ga_fail(err, GA_EFATAL, "ref '%s' has changed meanwhile", q);
+	if (rc && rc != GIT_ENOTFOUND)
+		return ga_fail_git(err, "cannot delete ref '%s'", q);
+	prune_directories(r, name);
+	return 0;
+}
+
+int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
+		  struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(name);
+	git_signature *who = NULL;
+	git_reflog *log = NULL;
+	int rc;
+
+	if (!n)
+		return 0;
+	if (git_reflog_read(&log, r->repo, name))
+		return ga_fail_git(err, "cannot read the log of ref '%s'", q);
+	rc = git_signature_new(&who, "git-agent", "git-agent@localhost", PIN_TIME, 0);
+	for (size_t i = 0; !rc && i < n; i++) {
+		git_oid id = ga_to_git_oid(&oids[i]);
+
+		rc = git_reflog_append(log, &id, who, "git-agent: kept");
+	}
+	if (!rc)
+		rc = git_reflog_write(log);
+	if (rc)
+		(void)ga_fail_git(err, "cannot write the log of ref '%s'", q);
+	git_signature_free(who);
+	git_reflog_free(log);
+	return rc ? -1 : 0;
+}

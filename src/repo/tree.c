@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trees are read from their bytes: libgit2's own parser refuses some that are
+ * in old repositories, and building its objects costs more than the walk.
+ */
+#include "objects-internal.h"
+
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+
+int ga_tree_next(const char **p, const char *end, struct ga_tree_item *ret)
+{
+	const char *s = *p, *nul;
+	uint32_t mode = 0;
+
+	if (s == end)
+		return 0;
+	for (; s < end && *s != ' '; s++) {
+		if (*s < '0' || *s > '7' || mode > 0177777)
+			return -1;
+		mode = mode << 3 | (uint32_t)(*s - '0');
+	}
+	if (s == end)
+		return -1;
+	s++;
+	nul = memchr(s, '\0', (size_t)(end - s));
+	if (!nul || nul == s || end - nul <= GA_OID_RAWSZ)
+		return -1;
+	ret->name = s;
+	ret->len = (size_t)(nul - s);
+	ret->mode = mode;
+	memcpy(ret->oid.id, nul + 1, GA_OID_RAWSZ);
+	*p = nul + 1 + GA_OID_RAWSZ;
+	return 1;
+}
+
+uint32_t ga_canonical_mode(uint32_t mode)
+{
+	switch (mode & 0170000) {
+	case 0100000:
+		return mode & 0100 ? GA_MODE_EXEC : GA_MODE_FILE;
+	case GA_MODE_LINK:
+		return GA_MODE_LINK;
+	case GA_MODE_TREE:
+		return GA_MODE_TREE;
+	default:
+		return GA_MODE_GITLINK;
+	}
+}
+
+void ga_tree_reader_release(struct ga_tree_reader *t)
+{
+	git_odb_object_free(t->obj);
+	*t = (struct ga_tree_reader)GA_TREE_READER_INIT;
+}
+
+int ga_tree_open(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_reader *ret,
+		 struct ga_error *err)
+{
+	struct ga_tree_reader t = GA_TREE_READER_INIT;
+
+	if (oid) {
+		if (ga_odb_read(r, oid, GIT_OBJECT_TREE, &t.obj, err))
+			return -1;
+		t.p = git_odb_object_data(t.obj);
+		t.end = t.p + git_odb_object_size(t.obj);
+		t.oid = *oid;
+	}
+	*ret = t;
+	return 0;
+}
+
+int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_error *err)
+{
+	int rc = ga_tree_next(&t->p, t->end, ret);
+
+	if (rc < 0)
+		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(&t->oid));
+	return rc;
+}
+
+static int too_deep(const char *path, struct ga_error *err)
+{
+	cleanup_free char *top = ga_strndup(path, strcspn(path, "/"));
+	cleanup_free char *q = ga_quote(top);
+
+	return ga_fail(err, GA_EFATAL, "directories beneath '%s' are nested more than %d deep", q,
+		       GA_TREE_DEPTH_MAX);
+}
+
+static struct ga_entry entry_of(const struct ga_tree_item *it)
+{
+	return (struct ga_entry){ ga_canonical_mode(it->mode), it->oid };
+}
+
+/* ---- one path --------------------------------------------------------------- */
+
+/* The entry called `name` in one tree. */
+static int find_item(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
+		     struct ga_entry *ret, struct ga_error *err)
+{
+	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
+	struct ga_tree_item it;
+	int rc;
+
+	if (ga_tree_open(r, tree, &t, err))
+		return -1;
+	*ret = (struct ga_entry){ 0 };
+	while ((rc = ga_tree_read(&t, &it, err)) > 0)
+		if (it.len == len && !memcmp(it.name, name, len)) {
+			*ret = entry_of(&it);
+			return 0;
+		}
+	return rc;
+}
+
+int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, struct ga_error *err)
+{
+	struct ga_entry at = { GA_MODE_TREE, *tree };
+
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (find_item(r, &at.oid, path, n, &at, err))
+			return -1;
+		if (!path[n] || !at.mode)
+			break;
+		if (at.mode != GA_MODE_TREE) {
+			at = (struct ga_entry){ 0 };
+			break;
+		}
+		path += n + 1;
+	}
+	*ret = at;
+	return 0;
+}
+
+/* ---- differences -------------------------------------------------------------- */
+
+struct diff {
+	struct ga_repo *r;
+	struct ga_changes *out;
+	struct ga_buf path;      /* of the directory, with its slash */
+	size_t max;              /* SIZE_MAX: no limit */
+};
+
+static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
+		      unsigned depth, struct ga_error *err);
+
+static int diff_below(struct diff *d, const struct ga_tree_item *name, const struct ga_oid *old,
+		      const struct ga_oid *new, unsigned depth, struct ga_error *err)
+{
+	size_t len = d->path.len;
+	int rc;
+
+	if (depth >= GA_TREE_DEPTH_MAX)
+		return too_deep(d->path.ptr, err);
+	ga_buf_add(&d->path, name->name, name->len);
+	ga_buf_addch(&d->path, '/');
+	rc = diff_level(d, old, new, depth + 1, err);
+	ga_buf_truncate(&d->path, len);
+	return rc;
+}
+
+/* Either side may be NULL; both are trees, or neither is. */
+static int diff_item(struct diff *d, const struct ga_tree_item *old,
+		     const struct ga_tree_item *new, unsigned depth, struct ga_error *err)
+{
+	const struct ga_tree_item *any = old ? old : new;
+	struct ga_entry a = { 0 }, b = { 0 };
+	size_t len = d->path.len;
+
+	if (ga_item_is_tree(any)) {
+		if (old && new && ga_oid_equal(&old->oid, &new->oid))
+			return 0;
+		return diff_below(d, any, old ? &old->oid : NULL, new ? &new->oid : NULL, depth,
+				  err);
+	}
+	if (old)
+		a = entry_of(old);
+	if (new)
+		b = entry_of(new);
+	if (ga_entry_equal(&a, &b))
+		return 0;
+	if (d->out->n >= d->max)
+		return ga_fail(err, GA_EFATAL, "a tree has more than %zu entries", d->max);
+	ga_buf_add(&d->path, any->name, any->len);
+	(void)ga_changes_add(d->out, d->path.ptr, &a, &b);
+	ga_buf_truncate(&d->path, len);
+	return 0;
+}
+
+/* A file and a directory of one name sort apart, and so come out as a deletion
+ * and additions without further ado. */
+static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
+		      unsigned depth, struct ga_error *err)
+{
+	cleanup_tree_reader struct ga_tree_reader a = GA_TREE_READER_INIT;
+	cleanup_tree_reader struct ga_tree_reader b = GA_TREE_READER_INIT;
+	struct ga_tree_item x, y;
+	int have_x, have_y, c;
+
+	if (ga_tree_open(d->r, old, &a, err) || ga_tree_open(d->r, new, &b, err))
+		return -1;
+	if ((have_x = ga_tree_read(&a, &x, err)) < 0 || (have_y = ga_tree_read(&b, &y, err)) < 0)
+		return -1;
+	while (have_x || have_y) {
+		c = !have_x ? 1 : !have_y ? -1 :
+			ga_path_tree_cmp(x.name, x.len, ga_item_is_tree(&x), y.name, y.len,
+					 ga_item_is_tree(&y));
+		if (diff_item(d, c <= 0 ? &x : NULL, c >= 0 ? &y : NULL, depth, err))
+			return -1;
+		if (c <= 0 && (have_x = ga_tree_read(&a, &x, err)) < 0)
+			return -1;
+		if (c >= 0 && (have_y = ga_tree_read(&b, &y, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int diff_trees(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		      size_t max, struct ga_changes *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes out = GA_CHANGES_INIT;
+	struct diff d = { r, &out, GA_BUF_INIT, max };
+	int rc = 0;
+
+	if (!old || !new || !ga_oid_equal(old, new))
+		rc = diff_level(&d, old, new, 0, err);
+	ga_buf_release(&d.path);
+	if (rc)
+		return -1;
+	ga_changes_sort(&out);
+	ga_changes_release(ret);
+	*ret = out;
+	out = (struct ga_changes)GA_CHANGES_INIT;
+	return 0;
+}
+
+int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		 struct ga_changes *ret, struct ga_error *err)
+{
+	return diff_trees(r, old, new, SIZE_MAX, ret, err);
+}
+
+int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,
+		 struct ga_error *err)
+{
+	return diff_trees(r, NULL, tree, max, ret, err);
+}

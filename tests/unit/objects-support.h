@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests of what reads and writes objects: repositories, ids from git, and
+ * numbers that repeat with their seed.
+ */
+#ifndef GA_TEST_OBJECTS_SUPPORT_H
+#define GA_TEST_OBJECTS_SUPPORT_H
+
+#include "repo-support.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/repo.h"
+
+/* Print the error of a call that must not fail. */
+#define OK(call)                                                                    \
+	do {                                                                        \
+		cleanup_error struct ga_error err = GA_ERROR_INIT;                  \
+		if (call)                                                           \
+			fail_msg("%s: %s", #call, err.msg ? err.msg : "positive"); \
+	} while (0)
+
+/* A call that must fail with this in its message. */
+#define FAILS(call, what)                                                           \
+	do {                                                                        \
+		cleanup_error struct ga_error err = GA_ERROR_INIT;                  \
+		if ((call) != -1)                                                   \
+			fail_msg("%s did not fail", #call);                         \
+		if (!strstr(err.msg, what))                                         \
+			fail_msg("'%s' not in: %s", what, err.msg);                 \
+	} while (0)
+
+static inline struct ga_repo *open_repo(const char *rel)
+{
+	cleanup_free char *dir = in_scratch(rel);
+	struct ga_repo *r = NULL;
+
+	OK(ga_repo_open(dir, &r, &err));
+	return r;
+}
+
+/* The id a script prints. */
+#define OID(dir, ...)                                                               \
+	({                                                                          \
+		cleanup_free char *out_ = sh(dir, __VA_ARGS__);                     \
+		struct ga_oid oid_;                                                 \
+		if (!ga_oid_parse(out_, strlen(out_), &oid_))                       \
+			fail_msg("no id: %s", out_);                                \
+		oid_;                                                               \
+	})
+
+/* Small and repeatable, which is all that is asked of it. */
+static uint32_t rnd_state;
+static inline uint32_t rnd(uint32_t below)
+{
+	rnd_state ^= rnd_state << 13;
+	rnd_state ^= rnd_state >> 17;
+	rnd_state ^= rnd_state << 5;
+	return rnd_state % below;
+}
+
+static inline void rnd_seed(void)
+{
+	const char *given = getenv("GA_TEST_SEED");
+
+	rnd_state = given ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)time(NULL);
+	if (!rnd_state)
+		rnd_state = 1;
+	print_message("# GA_TEST_SEED=%u\n", rnd_state);
+}
+
+#endif

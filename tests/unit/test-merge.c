@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-support.h"
+
+static struct ga_entry blob(struct ga_repo *r, uint32_t mode, const char *text, size_t n)
+{
+	struct ga_entry e = { mode, { { 0 } } };
+
+	OK(ga_blob_write(r, text, n, &e.oid, &err));
+	return e;
+}
+
+/* In the tables: "" is no entry; a first character says the mode: 'f' file, 'x'
+ * executable, 'l' link; "=" for an answer: cannot be separated. */
+static struct ga_entry entry(struct ga_repo *r, const char *s)
+{
+	if (!*s)
+		return (struct ga_entry){ 0 };
+	return blob(r, *s == 'x' ? GA_MODE_EXEC : *s == 'l' ? GA_MODE_LINK : GA_MODE_FILE, s + 1,
+		    strlen(s + 1));
+}
+
+static void table(void **state)
+{
+	static const struct {
+		const char *base, *ours, *theirs, *want;
+	} cases[] = {
+		{ "f1\n", "f1\n", "f2\n", "f2\n" },
+		{ "f1\n", "f2\n", "f1\n", "f2\n" },
+		{ "f1\n", "f2\n", "f2\n", "f2\n" },
+		{ "f1\n", "", "f1\n", "" },
+		{ "f1\n", "f1\n", "", "" },
+		{ "", "", "f1\n", "f1\n" },
+		{ "", "f1\n", "f1\n", "f1\n" },
+		{ "", "f1\n", "f2\n", "=" },
+		{ "", "f1\n", "x1\n", "=" },
+		{ "f1\n", "", "f2\n", "=" },
+		{ "f1\n", "f2\n", "f3\n", "=" },
+		{ "fa\nb\nc\nd\ne\n", "fA\nb\nc\nd\ne\n", "fa\nb\nc\nd\nE\n", "fA\nb\nc\nd\nE\n" },
+		{ "f1\n", "x1\n", "f2\n", "x2\n" },
+		{ "x1\n", "x2\n", "f1\n", "f2\n" },
+		{ "f1\n", "x1\n", "x2\n", "x2\n" },
+		{ "f1\n", "l1\n", "f2\n", "=" },
+		{ "l1", "l2", "l3", "=" },
+		{ "l1", "l1", "f3", "f3" },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("m", "git init -q");
+	r = open_repo("m");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_entry base = entry(r, cases[i].base), ours = entry(r, cases[i].ours);
+		struct ga_entry theirs = entry(r, cases[i].theirs), got = { 0 };
+		int rc = ga_merge_entry(r, &base, &ours, &theirs, &got, &err);
+
+		if (!strcmp(cases[i].want, "=")) {
+			if (rc != 1)
+				fail_msg("case %zu: %d", i, rc);
+		} else {
+			struct ga_entry want = entry(r, cases[i].want);
+
+			if (rc || !ga_entry_equal(&got, &want))
+				fail_msg("case %zu: %d %o %s", i, rc, got.mode, GA_HEX(&got.oid));
+		}
+	}
+}
+
+static void what_is_not_text(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf big = GA_BUF_INIT;
+	struct ga_entry base, ours, theirs, got;
+
+	(void)state;
+	SH("bin", "git init -q");
+	r = open_repo("bin");
+	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n\0", 9);
+	ours = blob(r, GA_MODE_FILE, "A\nb\nc\nd\n\0", 9);
+	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n\0", 9);
+	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+	while (big.len <= (size_t)32 << 20)
+		ga_buf_adds(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n");
+	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n", 8);
+	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n", 8);
+	ours = blob(r, GA_MODE_FILE, big.ptr, big.len);
+	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+}
+
+/* What an attribute would have another driver do is done all the same. */
+static void attributes_say_nothing(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_entry base, ours, theirs, got, want;
+
+	(void)state;
+	SH("attr", "git init -q; echo '* merge=evil -text binary' >.gitattributes;"
+		   "git config merge.evil.driver 'touch ran'; git add .; git commit -qm x");
+	r = open_repo("attr");
+	base = entry(r, "fa\nb\nc\nd\n");
+	ours = entry(r, "fA\nb\nc\nd\n");
+	theirs = entry(r, "fa\nb\nc\nD\n");
+	want = entry(r, "fA\nb\nc\nD\n");
+	OK(ga_merge_entry(r, &base, &ours, &theirs, &got, &err));
+	assert_true(ga_entry_equal(&got, &want));
+	SH("attr", "test ! -e ran");
+}
+
+static void history(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL, *shallow = NULL;
+	cleanup_free struct ga_oid *list = NULL, *in_shallow = NULL;
+	struct ga_oid c[4], side, tip, edge;
+	size_t n;
+
+	(void)state;
+	SH("h", "git init -q; for i in 0 1 2 3; do git commit -q --allow-empty -m $i; done;"
+		"git checkout -q -b side HEAD~2; git commit -q --allow-empty -m side;"
+		"git checkout -q main; git merge -q --no-ff -m merge side;"
+		"git clone -q --depth 2 \"file://$PWD\" shallow");
+	for (int i = 0; i < 4; i++)
+		c[i] = OID("h", "git rev-parse 'HEAD^1~%d'", 3 - i);
+	side = OID("h", "git rev-parse side");
+	tip = OID("h", "git rev-parse main");
+	r = open_repo("h");
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_is_ancestor(r, &c[0], &tip, &err), 1);
+		assert_int_equal(ga_is_ancestor(r, &tip, &tip, &err), 1);
+		assert_int_equal(ga_is_ancestor(r, &tip, &c[0], &err), 0);
+		assert_int_equal(ga_is_ancestor(r, &c[2], &side, &err), 0);
+	}
+	OK(ga_rev_list(r, &tip, &c[1], 1, 10, &list, &n, &err));
+	assert_int_equal(n, 4);
+	assert_true(ga_oid_equal(&list[3], &tip));
+	FAILS(ga_rev_list(r, &tip, &c[1], 1, 3, &list, &n, &err), "more than 3 commits");
+	memset(&edge, 3, sizeof(edge));
+	FAILS(ga_rev_list(r, &edge, NULL, 0, 3, &list, &n, &err), "git rev-list failed");
+	FAILS(ga_is_ancestor(r, &edge, &tip, &err), "cannot tell");
+	/* the edge of a shallow clone is a beginning, not an error */
+	shallow = open_repo("h/shallow");
+	assert_true(ga_repo_info(shallow)->shallow);
+	OK(ga_rev_list(shallow, &tip, NULL, 0, 10, &in_shallow, &n, &err));
+	assert_int_equal(n, 3);
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_is_ancestor(shallow, &c[3], &side, &err), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table),
+		cmocka_unit_test(what_is_not_text),
+		cmocka_unit_test(attributes_say_nothing),
+		cmocka_unit_test(history),
+	};
+
+	return cmocka_run_group_tests_name("merge", tests, scratch_setup, scratch_teardown);
+}

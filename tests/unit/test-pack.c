@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-support.h"
+
+#include <sys/stat.h>
+
+/* A file of `n` bytes that deflate to about the half. */
+static int make_file(const char *path, size_t n)
+{
+	cleanup_free char *buf = ga_malloc(n + 1), *full = in_scratch(path);
+	int fd = open(full, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	for (size_t i = 0; i < n; i++)
+		buf[i] = (char)(rnd(16) + 'a');
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, buf, n), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static void assert_no_leftovers(const char *dir)
+{
+	cleanup_free char *out = sh(dir, "find .git/objects -name 'tmp_*'");
+
+	assert_string_equal(out, "");
+}
+
+static void a_handful_is_loose(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *out = NULL;
+	struct ga_oid blob, tree, commit;
+	struct ga_pack *p;
+	char *keep = NULL;
+
+	(void)state;
+	SH("few", "git init -q");
+	r = open_repo("few");
+	OK(ga_pack_begin(r, &p, &err));
+	OK(ga_pack_add_blob(p, "hello\n", 6, &blob, &err));
+	assert_string_equal(GA_HEX(&blob), "ce013625030ba8dba906f756967f9e9ca394464a");
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		struct ga_entry none = { 0 }, e = { GA_MODE_FILE, blob };
+		struct ga_commit cm = { .author = (char[]){ "A <a@b> 1 +0000" },
+					.committer = (char[]){ "C <c@d> 2 +0100" },
+					.message = (char[]){ "m\n" } };
+
+		(void)ga_changes_add(&c, "f", &none, &e);
+		OK(ga_tree_apply(r, p, NULL, &c, &tree, &err));
+		cm.tree = tree;
+		OK(ga_pack_add_commit(p, &cm, &commit, &err));
+	}
+	/* nothing before the commit */
+	free(sh("few", "test -z \"$(find .git/objects -type f)\""));
+	OK(ga_pack_commit(p, &keep, &err));
+	assert_null(keep);
+	out = sh("few", "git cat-file commit %s; git cat-file blob %s:f; ls .git/objects/pack",
+		 GA_HEX(&commit), GA_HEX(&commit));
+	assert_non_null(strstr(out, "author A <a@b> 1 +0000\ncommitter C <c@d> 2 +0100\n\nm\nhello"));
+	SH("few", "git fsck --strict");
+	assert_no_leftovers("few");
+}
+
+static void empty_and_abandoned(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid oid;
+	struct ga_pack *p;
+	char *keep = NULL;
+
+	(void)state;
+	SH("empty", "git init -q");
+	r = open_repo("empty");
+	OK(ga_pack_begin(r, &p, &err));
+	OK(ga_pack_commit(p, &keep, &err));
+	assert_null(keep);
+	OK(ga_pack_begin(r, &p, &err));
+	for (int i = 0; i < 100; i++)
+		OK(ga_pack_add_blob(p, &i, sizeof(i), &oid, &err));
+	ga_pack_free(p);
+	ga_pack_free(NULL);
+	SH("empty", "test -z \"$(find .git/objects -type f)\"");
+	assert_no_leftovers("empty");
+}
+
+static void many_make_one_pack(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *keep = NULL, *out = NULL, *dir = in_scratch("many/.git/objects/pack/");
+	cleanup_buf struct ga_buf back = GA_BUF_INIT;
+	struct ga_oid oid, known;
+	struct ga_pack *p;
+
+	(void)state;
+	SH("many", "git init -q; echo known >f; git add f; git commit -qm x; git repack -adq");
+	known = OID("many", "git rev-parse HEAD:f");
+	r = open_repo("many");
+	OK(ga_pack_begin(r, &p, &err));
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 300; i++) {
+			cleanup_free char *s = ga_strf("number %d\n", i);
+
+			OK(ga_pack_add_blob(p, s, strlen(s), &oid, &err));
+		}
+	OK(ga_pack_add_blob(p, "known\n", 6, &oid, &err));
+	assert_true(ga_oid_equal(&oid, &known));
+	OK(ga_pack_add_blob(p, "", 0, &oid, &err));
+	OK(ga_pack_commit(p, &keep, &err));
+	assert_non_null(keep);
+	assert_memory_equal(keep, dir, strlen(dir));
+	/* each object once, and not what was there */
+	out = sh("many", "test -f '%s'; i=${k%%.keep}; set -- '%s'; "
+			 "git verify-pack -v \"${1%%.keep}.idx\" | grep -c ' blob '", keep, keep);
+	assert_string_equal(out, "301");
+	OK(ga_blob_read(r, &oid, 10, &back, &err));
+	assert_int_equal(back.len, 0);
+	SH("many", "git fsck --strict; git repack -adq; git cat-file -e %s", GA_HEX(&oid));
+	assert_no_leftovers("many");
+}
+
+static void from_files(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 5000000 };
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *keep = NULL;
+	struct ga_oid got[GA_NELEMS(sizes)], again;
+	struct ga_pack *p;
+
+	(void)state;
+	SH("files", "git init -q");
+	rnd_seed();
+	r = open_repo("files");
+	OK(ga_pack_begin(r, &p, &err));
+	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+		cleanup_free char *name = ga_strf("files/%zu", sizes[i]);
+		cleanup_close int fd = make_file(name, sizes[i]);
+
+		OK(ga_pack_add_blob_fd(p, fd, sizes[i], &got[i], &err));
+		/* a second time: written, recognised, cut off again */
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		OK(ga_pack_add_blob_fd(p, fd, sizes[i], &again, &err));
+		assert_true(ga_oid_equal(&got[i], &again));
+		/* sizes that are not the file's */
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, &again, &err), "changed its size");
+		if (sizes[i]) {
+			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, &again, &err),
+			      "changed its size");
+		}
+	}
+	OK(ga_pack_commit(p, &keep, &err));
+	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+		struct ga_oid want = OID("files", "git hash-object %zu", sizes[i]);
+
+		assert_string_equal(GA_HEX(&got[i]), GA_HEX(&want));
+		SH("files", "git cat-file blob %s | cmp - %zu", GA_HEX(&got[i]), sizes[i]);
+	}
+	SH("files", "git fsck --strict; git verify-pack .git/objects/pack/*.idx;"
+		    "test $(git count-objects -v | sed -n 's/^in-pack: //p') = 6");
+}
+
+/* A object the repository has only loose and old gets a new time, so that
+ * `git gc` leaves it alone until it is referred to. */
+static void reused_objects_are_freshened(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *out = NULL;
+	struct ga_oid oid;
+	struct ga_pack *p;
+	char *keep = NULL;
+
+	(void)state;
+	SH("fresh", "git init -q; echo old | git hash-object -w --stdin;"
+		    "find .git/objects -type f -exec touch -d '2001-01-01' {} +");
+	r = open_repo("fresh");
+	OK(ga_pack_begin(r, &p, &err));
+	OK(ga_pack_add_blob(p, "old\n", 4, &oid, &err));
+	OK(ga_pack_commit(p, &keep, &err));
+	SH("fresh", "git prune --expire=yesterday; git cat-file -e %s", GA_HEX(&oid));
+}
+
+static void blobs_have_a_limit(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	struct ga_oid oid, tree;
+
+	(void)state;
+	SH("limit", "git init -q; git commit -q --allow-empty -m x");
+	r = open_repo("limit");
+	oid = OID("limit", "printf 12345 | git hash-object -w --stdin");
+	tree = OID("limit", "git rev-parse HEAD^{tree}");
+	assert_int_equal(ga_blob_read(r, &oid, 4, &b, &e), 1);
+	assert_int_equal(b.len, 0);
+	OK(ga_blob_read(r, &oid, 5, &b, &err));
+	assert_string_equal(b.ptr, "12345");
+	FAILS(ga_blob_read(r, &tree, 5, &b, &err), "is a tree, not a blob");
+	memset(oid.id, 1, sizeof(oid.id));
+	FAILS(ga_blob_read(r, &oid, 5, &b, &err), "cannot read object 0101");
+}
+
+static void commits_come_back_as_they_were(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_commit struct ga_commit c = { 0 };
+	struct ga_oid id, again;
+
+	(void)state;
+	SH("commit", "git init -q; git commit -q --allow-empty -m one;"
+		     "git checkout -q -b b; git commit -q --allow-empty -m two; git checkout -q -;"
+		     "git commit -q --allow-empty -m three; git merge -q --no-ff -m merge b");
+	r = open_repo("commit");
+	id = OID("commit", "git cat-file commit HEAD | sed '/^committer/a\\\n"
+			   "encoding ISO-8859-1\\\ngpgsig -----BEGIN\\\n \\\n abc\\\n -----END' |"
+			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");
+	OK(ga_commit_read(r, &id, &c, &err));
+	assert_int_equal(c.n_parents, 2);
+	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
+	assert_string_equal(c.message, "merge \xe4\n");
+	OK(ga_commit_write(r, &c, &again, &err));
+	assert_string_equal(GA_HEX(&again), GA_HEX(&id));
+	OK(ga_commit_tree(r, &id, &again, &err));
+	assert_true(ga_oid_equal(&again, &c.tree));
+	free(c.author);
+	c.author = ga_strdup("A <a@b> 1 +0000\nparent 0");
+	FAILS(ga_commit_write(r, &c, &again, &err), "such headers");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_handful_is_loose),
+		cmocka_unit_test(empty_and_abandoned),
+		cmocka_unit_test(many_make_one_pack),
+		cmocka_unit_test(from_files),
+		cmocka_unit_test(reused_objects_are_freshened),
+		cmocka_unit_test(blobs_have_a_limit),
+		cmocka_unit_test(commits_come_back_as_they_were),
+	};
+
+	return cmocka_run_group_tests_name("pack", tests, scratch_setup, scratch_teardown);
+}

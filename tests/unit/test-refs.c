@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-support.h"
+
+#include "ga/refs.h"
+
+static struct ga_oid one, two;
+
+static struct ga_repo *make(const char *dir)
+{
+	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m two");
+	one = OID(dir, "git rev-parse HEAD~");
+	two = OID(dir, "git rev-parse HEAD");
+	return open_repo(dir);
+}
+
+static void read_and_list(void **state)
+{
+	cleanup_repo struct ga_repo *r = make("read");
+	cleanup_refs struct ga_refs l = GA_REFS_INIT;
+	struct ga_oid oid;
+
+	(void)state;
+	SH("read", "git update-ref refs/agent/x/base %s; git update-ref refs/agent/x/held %s;"
+		   "git update-ref refs/agent/xy/base %s; git pack-refs --all;"
+		   "git update-ref refs/agent/x/aa %s; git symbolic-ref refs/agent/x/sym HEAD;"
+		   "git symbolic-ref refs/agent/x/dangling refs/heads/none",
+	   GA_HEX(&one), GA_HEX(&two), GA_HEX(&one), GA_HEX(&two));
+	OK(ga_ref_read(r, "refs/agent/x/base", &oid, &err));
+	assert_true(ga_oid_equal(&oid, &one));
+	OK(ga_ref_read(r, "HEAD", &oid, &err));
+	assert_true(ga_oid_equal(&oid, &two));
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
+		assert_int_equal(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
+	}
+	OK(ga_refs_list(r, "refs/agent/x/", &l, &err));
+	assert_int_equal(l.n, 4);
+	assert_string_equal(l.v[0].name, "refs/agent/x/aa");
+	assert_string_equal(l.v[1].name, "refs/agent/x/base");
+	assert_string_equal(l.v[2].name, "refs/agent/x/held");
+	assert_string_equal(l.v[3].name, "refs/agent/x/sym");
+	assert_true(ga_oid_equal(&l.v[3].oid, &two));
+	OK(ga_refs_list(r, "refs/agent/x", &l, &err));
+	assert_int_equal(l.n, 5);
+	OK(ga_refs_list(r, "refs/none/", &l, &err));
+	assert_int_equal(l.n, 0);
+	OK(ga_refs_list(r, "refs/*/", &l, &err));
+	assert_int_equal(l.n, 0);
+}
+
+static void assert_refs(const char *dir, const char *want)
+{
+	cleanup_free char *got = sh(dir, "git for-each-ref --format='%%(refname) %%(objectname)'"
+					 " refs/agent refs/heads/agent | sed 's/%s/1/;s/%s/2/'",
+				    GA_HEX(&one), GA_HEX(&two));
+
+	assert_string_equal(got, want);
+}
+
+static void all_or_nothing(void **state)
+{
+	static const struct ga_oid zero;
+	cleanup_repo struct ga_repo *r = make("txn");
+	cleanup_free char *log = NULL;
+
+	(void)state;
+	{
+		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+
+		OK(ga_refs_update(r, &u, "nothing", &err));
+		ga_ref_updates_add(&u, "refs/heads/agent/x", &zero, &one);
+		ga_ref_updates_add(&u, "refs/agent/x/base", &zero, &one);
+		ga_ref_updates_add(&u, "refs/agent/x/held", NULL, &two);
+		OK(ga_refs_update(r, &u, "git-agent: x", &err));
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
+		/* once more: they exist */
+		FAILS(ga_refs_update(r, &u, "again", &err), "cannot update refs: ");
+	}
+	log = sh("txn", "cat .git/logs/refs/agent/x/base");
+	assert_non_null(strstr(log, "git-agent: x"));
+	{
+		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+
+		ga_ref_updates_add(&u, "refs/heads/agent/x", &one, &two);
+		ga_ref_updates_add(&u, "refs/agent/x/base", &two, NULL); /* it is `one` */
+		FAILS(ga_refs_update(r, &u, "half", &err), "cannot update refs: ");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
+	}
+	{
+		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+
+		ga_ref_updates_add(&u, "refs/heads/agent/x", &one, &two);
+		ga_ref_updates_add(&u, "refs/agent/x/base", &one, NULL);
+		ga_ref_updates_add(&u, "refs/agent/x/held", NULL, NULL);
+		OK(ga_refs_update(r, &u, "good", &err));
+		assert_refs("txn", "refs/heads/agent/x 2");
+	}
+}
+
+static void hooks_stay_out(void **state)
+{
+	cleanup_repo struct ga_repo *r = make("hook");
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+
+	(void)state;
+	SH("hook", "printf '#!/bin/sh\\ntouch ../ran; exit 1\\n' >.git/hooks/reference-transaction;"
+		   "chmod +x .git/hooks/reference-transaction");
+	ga_ref_updates_add(&u, "refs/agent/x/base", NULL, &one);
+	OK(ga_refs_update(r, &u, "m", &err));
+	OK(ga_ref_create(r, "refs/agent/y/base", &one, "m", &err));
+	SH("hook", "rm .git/hooks/reference-transaction; test ! -e ran -a ! -e ../ran");
+	assert_refs("hook", "refs/agent/x/base 1\nrefs/agent/y/base 1");
+}
+
+static void conflicts_are_explained(void **state)
+{
+	cleanup_repo struct ga_repo *r = make("df");
+
+	(void)state;
+	SH("df", "git branch agent; git update-ref refs/agent/x/base/deeper HEAD");
+	{
+		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		ga_ref_updates_add(&u, "refs/agent/new", NULL, &one);
+		ga_ref_updates_add(&u, "refs/heads/agent/x", NULL, &one);
+		assert_int_equal(ga_refs_update(r, &u, "m", &err), -1);
+		assert_string_equal(err.msg, "cannot make ref 'refs/heads/agent/x': "
+					     "ref 'refs/heads/agent' is in the way");
+		assert_non_null(strstr(err.hint, "git branch -m agent "));
+	}
+	{
+		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+
+		ga_ref_updates_add(&u, "refs/agent/x/base", NULL, &one);
+		FAILS(ga_refs_update(r, &u, "m", &err), "'refs/agent/x/base/deeper' is in the way");
+	}
+	assert_refs("df", "refs/agent/x/base/deeper 2\nrefs/heads/agent 2");
+}
+
+static void one_in_process(void **state)
+{
+	cleanup_repo struct ga_repo *r = make("one");
+	struct ga_oid bad;
+
+	(void)state;
+	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
+	SH("one", "grep -q why .git/logs/refs/agent/x/base");
+	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
+	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref 'refs/agent/x'");
+	SH("one", "git pack-refs --all");
+	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
+	memset(&bad, 7, sizeof(bad));
+	FAILS(ga_ref_create(r, "refs/agent/y", &bad, "why", &err), "cannot make ref");
+	FAILS(ga_ref_delete(r, "refs/agent/x/base", &two, &err), "has changed meanwhile");
+	assert_refs("one", "refs/agent/x/base 1");
+	OK(ga_ref_delete(r, "refs/agent/x/base", &one, &err));
+	OK(ga_ref_delete(r, "refs/agent/x/base", &one, &err));
+	assert_refs("one", "");
+	/* nothing left in the way of another name */
+	OK(ga_ref_create(r, "refs/agent/x", &two, "why", &err));
+}
+
+static void pinned_objects_survive_gc(void **state)
+{
+	cleanup_repo struct ga_repo *r = make("pin");
+	struct ga_oid lost[3];
+
+	(void)state;
+	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
+	lost[0] = OID("pin", "git commit-tree -m a HEAD^{tree}");
+	lost[1] = OID("pin", "git commit-tree -m b HEAD^{tree}");
+	lost[2] = OID("pin", "git commit-tree -m not-pinned HEAD^{tree}");
+	OK(ga_reflog_pin(r, "refs/agent/x/base", lost, 2, &err));
+	SH("pin", "git -c gc.reflogExpireUnreachable=1.second.ago gc -q --prune=now;"
+		  "git cat-file -e %s; git cat-file -e %s; ! git cat-file -e %s 2>/dev/null",
+	   GA_HEX(&lost[0]), GA_HEX(&lost[1]), GA_HEX(&lost[2]));
+	SH("pin", "git fsck --no-dangling");
+}
+
+static void names(void **state)
+{
+	static const char *const good[] = { "refs/heads/agent/claude-1", "refs/agent/x/heads/a.b",
+					    "refs/agent/\xc3\xa4" };
+	static const char *const bad[] = {
+		"", "refs", "refs/", "heads/x", "HEAD", "refs/heads/-x", "refs/heads/a..b",
+		"refs/heads/@{", "refs/heads/a\x1b[31m", "refs/heads/a\nb", "refs/heads/.x",
+		"refs/heads/x.lock", "refs/heads/x/", "refs/heads//x", "refs/heads/a b",
+		"refs/heads/a~1", "refs/heads/a^", "refs/heads/a:b", "refs/heads/a?",
+		"refs/heads/a*", "refs/heads/[a", "refs/heads/a\\b", "refs/heads/x.",
+		"refs/heads/git~1/x", "refs/heads/\xe2\x80\xae", "refs/heads/\xff",
+	};
+	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(good); i++)
+		if (!ga_ref_name_ok(good[i]))
+			fail_msg("refused: %s", good[i]);
+	for (size_t i = 0; i < GA_NELEMS(bad); i++)
+		if (ga_ref_name_ok(bad[i]))
+			fail_msg("accepted: %s", bad[i]);
+	ga_buf_adds(&longest, "refs/heads/");
+	while (longest.len < 200)
+		ga_buf_addch(&longest, 'x');
+	assert_true(ga_ref_name_ok(longest.ptr));
+	ga_buf_addch(&longest, 'x');
+	assert_false(ga_ref_name_ok(longest.ptr));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read_and_list),
+		cmocka_unit_test(all_or_nothing),
+		cmocka_unit_test(hooks_stay_out),
+		cmocka_unit_test(conflicts_are_explained),
+		cmocka_unit_test(one_in_process),
+		cmocka_unit_test(pinned_objects_survive_gc),
+		cmocka_unit_test(names),
+	};
+
+	return cmocka_run_group_tests_name("refs", tests, scratch_setup, scratch_teardown);
+}

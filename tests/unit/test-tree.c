@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-support.h"
+
+#include <sys/stat.h>
+
+static void add(struct ga_changes *c, const char *path, uint32_t mode, const struct ga_oid *oid)
+{
+	struct ga_entry none = { 0 }, e = { mode, mode ? *oid : (struct ga_oid){ { 0 } } };
+
+	(void)ga_changes_add(c, path, &none, &e);
+}
+
+/* What `git diff-tree` prints, from our list. */
+static char *as_raw(const struct ga_changes *c)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ga_change *v = &c->v[i];
+		char kind = !v->old.mode ? 'A' : !v->new.mode ? 'D' :
+			    (v->old.mode ^ v->new.mode) & 0170000 ? 'T' : 'M';
+
+		ga_buf_addf(&b, ":%06o %06o %s %s %c\t%s\n", v->old.mode, v->new.mode,
+			    GA_HEX(&v->old.oid), GA_HEX(&v->new.oid), kind, v->path);
+	}
+	ga_buf_chomp(&b);
+	return ga_buf_steal(&b);
+}
+
+static char *diff_tree(const struct ga_oid *a, const struct ga_oid *b)
+{
+	return sh("r", "git diff-tree -r -z --no-renames --raw --no-abbrev %s %s | tr '\\0' '\\n' |"
+		       "paste - - | LC_ALL=C sort -t'\t' -k2", GA_HEX(a), GA_HEX(b));
+}
+
+/* A tree of random content under few names, so that files and directories of
+ * one name meet; names that sort around '/'. */
+static struct ga_oid random_tree(unsigned n)
+{
+	static const char *const names[] = { "a", "a-b", "a.c", "a0", "b", "\xff\x01", "z z" };
+	static const char *const modes[] = { "100644", "100755", "120000", "160000" };
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_adds(&b, "rm -f idx; export GIT_INDEX_FILE=idx; o=$(echo x | git hash-object -w "
+			"--stdin); h=$(git rev-parse HEAD); for l in");
+	for (unsigned i = 0; i < n; i++) {
+		const char *mode = modes[rnd(GA_NELEMS(modes))];
+
+		ga_buf_addf(&b, " '%s %s", mode, *mode == '1' && mode[1] == '6' ? "$h" : "$o");
+		for (unsigned depth = rnd(4) + 1; depth; depth--)
+			ga_buf_addf(&b, "%c%s", depth ? '/' : ' ', names[rnd(GA_NELEMS(names))]);
+		ga_buf_adds(&b, "'");
+	}
+	ga_buf_adds(&b, "; do m=${l%% *}; l=${l#* }; i=${l%%/*}; "
+			"case $i in \\$o) i=$o;; *) i=$h;; esac; "
+			"git update-index --replace --add --cacheinfo $m,$i,\"${l#*/}\"; done;"
+			"git write-tree");
+	return OID("r", "%s", b.ptr);
+}
+
+static void diff_and_apply_agree_with_git(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("r", "git init -q; git commit -q --allow-empty -m x");
+	r = open_repo("r");
+	rnd_seed();
+	for (int round = 0; round < 12; round++) {
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, none = GA_CHANGES_INIT;
+		struct ga_oid a = random_tree(rnd(12) + 1), b = random_tree(rnd(12) + 1), got;
+		cleanup_free char *want = diff_tree(&a, &b), *have = NULL;
+
+		OK(ga_tree_diff(r, &a, &b, &c, &err));
+		have = as_raw(&c);
+		assert_string_equal(have, want);
+		OK(ga_tree_apply(r, NULL, &a, &c, &got, &err));
+		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+		OK(ga_tree_list(r, &b, 1000, &none, &err));
+		OK(ga_tree_apply(r, NULL, NULL, &none, &got, &err));
+		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+	}
+}
+
+static void entries(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid tree, blob;
+	struct ga_entry e;
+
+	(void)state;
+	SH("e", "git init -q; mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
+		"git commit -qm x");
+	r = open_repo("e");
+	tree = OID("e", "git rev-parse HEAD^{tree}");
+	blob = OID("e", "git rev-parse HEAD:a/b/c");
+	OK(ga_tree_entry(r, &tree, "a/b/c", &e, &err));
+	assert_int_equal(e.mode, GA_MODE_EXEC);
+	assert_true(ga_oid_equal(&e.oid, &blob));
+	OK(ga_tree_entry(r, &tree, "a/b", &e, &err));
+	assert_int_equal(e.mode, GA_MODE_TREE);
+	OK(ga_tree_entry(r, &tree, "a/l", &e, &err));
+	assert_int_equal(e.mode, GA_MODE_LINK);
+	OK(ga_tree_entry(r, &tree, "a/b/c/d", &e, &err));
+	assert_int_equal(e.mode, GA_MODE_NONE);
+	OK(ga_tree_entry(r, &tree, "nope/x", &e, &err));
+	assert_int_equal(e.mode, GA_MODE_NONE);
+	FAILS(ga_tree_entry(r, &blob, "a", &e, &err), "is a blob, not a tree");
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		FAILS(ga_tree_list(r, &tree, 1, &c, &err), "more than 1 entries");
+	}
+}
+
+/* What each list of changes, in the notation of this table, makes of a tree. */
+static void transitions(void **state)
+{
+	/* "name" adds, "-name" deletes; sorted by path; expected: ls-tree -r --name-only */
+	static const struct {
+		const char *base, *changes, *want;
+	} cases[] = {
+		{ "a b", "a/x", "a/x b" },                   /* a file becomes a directory */
+		{ "a b", "-a a/x", "a/x b" },
+		{ "a/x a/y b", "a", "a b" },                 /* and the reverse */
+		{ "a/x a/y b", "a -a/x -a/y", "a b" },
+		{ "a/x a/y b", "-a", "b" },                  /* a whole directory */
+		{ "a/x a/y b", "-a a/z", "a/z b" },          /* replaced by another */
+		{ "a/x b", "-a/x", "b" },                    /* empty directories vanish */
+		{ "a/b/c/d b", "-a/b/c/d", "b" },
+		{ "a", "-a", "" },
+		{ "a", "-a/x -no/pe -nope", "a" },           /* nothing to delete */
+		{ "a-b a/x a0", "a-b a/y a0", "a-b a/x a/y a0" },
+		{ "a a-b", "-a a-b a/c", "a-b a/c" },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid blob;
+
+	(void)state;
+	SH("t", "git init -q");
+	blob = OID("t", "echo new | git hash-object -w --stdin");
+	r = open_repo("t");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		cleanup_free char *words = ga_strdup(cases[i].changes), *got = NULL;
+		struct ga_oid base, tree;
+		char *save = NULL;
+
+		base = OID("t", "rm -f idx; export GIT_INDEX_FILE=idx; for p in %s; do "
+				"git update-index --add --cacheinfo 100644,%s,$p; done;"
+				"git write-tree", cases[i].base, GA_HEX(&blob));
+		for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+			add(&c, *w == '-' ? w + 1 : w, *w == '-' ? 0 : GA_MODE_EXEC, &blob);
+		OK(ga_tree_apply(r, NULL, &base, &c, &tree, &err));
+		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'",
+			 GA_HEX(&tree));
+		if (strcmp(got, cases[i].want))
+			fail_msg("%s + %s = %s, not %s", cases[i].base, cases[i].changes, got,
+				 cases[i].want);
+		/* nothing to say for trees the tool would not write: no empty trees, order */
+		SH("t", "git fsck --strict --no-dangling");
+	}
+}
+
+static void apply_refuses(void **state)
+{
+	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",
+					   "git~1", ".git ", "a/.g\xe2\x80\x8cit/b" };
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid blob, tree;
+
+	(void)state;
+	SH("f", "git init -q");
+	r = open_repo("f");
+	blob = OID("f", "echo x | git hash-object -w --stdin");
+	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		add(&c, bad[i], GA_MODE_FILE, &blob);
+		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
+	}
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		add(&c, "a", GA_MODE_FILE, &blob);
+		add(&c, "a/b", GA_MODE_FILE, &blob);
+		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "a file and a directory");
+	}
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		add(&c, "a", 0100600, &blob);
+		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
+	}
+}
+
+static void deep(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	struct ga_oid blob, tree;
+
+	(void)state;
+	SH("deep", "git init -q");
+	r = open_repo("deep");
+	blob = OID("deep", "echo x | git hash-object -w --stdin");
+	for (int i = 0; i < 1023; i++)
+		ga_buf_adds(&path, "d/");
+	ga_buf_adds(&path, "f");
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+
+		add(&c, path.ptr, GA_MODE_FILE, &blob);
+		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
+		OK(ga_tree_list(r, &tree, 10, &l, &err));
+		assert_int_equal(l.n, 1);
+		assert_string_equal(l.v[0].path, path.ptr);
+	}
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		cleanup_free char *deeper = ga_strf("d/d/%s", path.ptr);
+
+		add(&c, deeper, GA_MODE_FILE, &blob);
+		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
+	}
+	{
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' $t | "
+				   "git mktree); done; echo $t", GA_HEX(&tree));
+		FAILS(ga_tree_list(r, &tree, 10, &c, &err), "nested more than 1024 deep");
+	}
+}
+
+/* Old modes and unordered bytes: what is not touched stays as it is. */
+static void untouched_entries_keep_their_bytes(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+	cleanup_free char *got = NULL;
+	struct ga_oid blob, tree, made;
+
+	(void)state;
+	SH("old", "git init -q");
+	r = open_repo("old");
+	blob = OID("old", "echo x | git hash-object -w --stdin");
+	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), $_)' >>t;"
+			  "git hash-object -w -t tree t", GA_HEX(&blob));
+	OK(ga_tree_list(r, &tree, 10, &l, &err));
+	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);
+	add(&c, "new", GA_MODE_FILE, &blob);
+	OK(ga_tree_apply(r, NULL, &tree, &c, &made, &err));
+	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'",
+		 GA_HEX(&made));
+	assert_string_equal(got, "1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(diff_and_apply_agree_with_git),
+		cmocka_unit_test(entries),
+		cmocka_unit_test(transitions),
+		cmocka_unit_test(apply_refuses),
+		cmocka_unit_test(deep),
+		cmocka_unit_test(untouched_entries_keep_their_bytes),
+	};
+
+	return cmocka_run_group_tests_name("tree", tests, scratch_setup, scratch_teardown);
+}
