@@ -6,7 +6,8 @@
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
  * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
- * and executes the operations in order. Every DEST is relative to STAGE_DIR and is
+ * and executes the operations in order. Beside the two, where no DEST reaches, are
+ * "empty-file" and "empty-dir", for bwrap to lay over what should not be read. Every DEST is relative to STAGE_DIR and is
  * resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
  * crossed, so that no symlink an agent planted is ever followed; every SOURCE
  * and layer is an absolute host path outside every tree an agent can write (or
@@ -47,6 +48,13 @@
 
 #define GA_PLAN_MAGIC "git-agent-plan-1"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
+#define GA_PLAN_EMPTY_FILE "empty-file"
+#define GA_PLAN_EMPTY_DIR "empty-dir"
+
+#define GA_PLAN_MAX_BYTES (4u << 20)
+#define GA_PLAN_MAX_OPS 4096
+/* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
+#define GA_PLAN_MAX_LAYERS 128
 
 #define GA_PLAN_MAX_BYTES (4u << 20)
 #define GA_PLAN_MAX_OPS 4096

@@ -11,7 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-#define VERSION 1
+#define REPORT_VERSION 1
 
 /* ---- writing ------------------------------------------------------------ */
 
@@ -60,7 +60,7 @@ char *ga_report_encode(const struct ga_report *r)
 	json_t *o = json_object(), *flags = json_array(), *left = json_array();
 	char *text, *ret;
 
-	(void)json_object_set_new(o, "version", json_integer(VERSION));
+	(void)json_object_set_new(o, "version", json_integer(REPORT_VERSION));
 	ga_json_set_bytes(o, "session", r->session);
 	(void)json_object_set_new(o, "command", strv_json(&r->command));
 	ga_json_set_oid(o, "base", &r->base);
@@ -262,7 +262,7 @@ static int get_report(const json_t *o, struct ga_report *r, struct ga_error *err
 
 	if (get_count(o, "version", &version, err))
 		return -1;
-	if (version != VERSION)
+	if (version != REPORT_VERSION)
 		return ga_fail(err, GA_EFATAL, "it was written by another version of git-agent");
 	if (get_bytes(o, "session", &r->session, err) || get_oid(o, "base", &r->base, err) ||
 	    get_oid(o, "tip", &r->tip, err) || get_oid(o, "held", &r->held, err))

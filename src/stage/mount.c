@@ -15,10 +15,6 @@
 #include "ga/ns.h"
 #include "stage.h"
 
-/* Names in the staging directory that no plan can reach. */
-#define EMPTY_FILE "empty-file"
-#define EMPTY_DIR "empty-dir"
-
 /* O_PATH opens a final symlink itself on the component-wise way (no openat2):
  * refused here, so that both ways say the same. */
 static int open_dest(int root, const char *dest, int flags)
@@ -125,7 +121,7 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 		return 0;
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	source = openat(root, dir ? EMPTY_DIR : EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
 	return attach_copy(root, source, true, op, f);
@@ -215,9 +211,9 @@ static int open_stage(const char *dir, struct stage_fault *f)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
 	root = ga_mount_tmpfs(at);
 	if (root < 0 || mkdirat(root, "project", 0755) || mkdirat(root, "home", 0755) ||
-	    mkdirat(root, EMPTY_DIR, 0555))
+	    mkdirat(root, GA_PLAN_EMPTY_DIR, 0555))
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	file = openat(root, EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	file = openat(root, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (file < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
 	return ga_steal_fd(&root);

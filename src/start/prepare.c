@@ -179,7 +179,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
-	struct ga_base_opts bo = { .scan = &b->scan, .scanned_all = b->scanned_all,
+	struct ga_base_opts bo = { .config = &e->config,
 				   .trusted = b->trusted, .progress = e->progress };
 	const struct ga_preset *preset = ga_preset_find(o->argv[0]);
 
