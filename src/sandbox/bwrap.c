@@ -47,6 +47,12 @@ static bool exists(const char *path)
 	return !lstat(path, &st);
 }
 
+static bool is_fresh(const char *path)
+{
+	return !strcmp(path, "/tmp") || !strcmp(path, "/var") || !strcmp(path, "/var/tmp") ||
+	       !strcmp(path, "/run");
+}
+
 /* The directories on the way to a mount, which bwrap would make with mode 0700. */
 static void add_parents(struct args *a, const char *path)
 {
@@ -54,7 +60,7 @@ static void add_parents(struct args *a, const char *path)
 
 	for (char *p = strchr(at + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		if (!sandbox_shown_by(a->s, at))
+		if (!sandbox_shown_by(a->s, at) && !is_fresh(at))
 			add(a, "--perms", "0755", "--dir", at, NULL);
 		*p = '/';
 	}
@@ -113,21 +119,24 @@ static int mask_etc(struct args *a, struct ga_error *err)
 	return 0;
 }
 
-/* As uid 0 an agent without any capability could still write core_pattern and
- * its like, which belong to that uid; and the lists of keys and timers
- * tell about the host. */
+/* To uid 0 belong core_pattern and its like, which it may write without any
+ * capability, and lists that tell about the host; to anybody else these
+ * are closed already. Each mount costs bwrap a reading of the whole mount
+ * table, so none is made without need. */
 static void add_proc(struct args *a)
 {
 	static const char *const read_only[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
 						 "/proc/bus", "/proc/acpi",	     "/proc/fs" };
-	static const char *const hidden[] = { "/proc/keys", "/proc/key-users", "/proc/timer_list",
-					      "/proc/kcore", "/proc/kmsg" };
+	static const char *const hidden[] = { "/proc/keys", "/proc/timer_list", "/proc/kcore",
+					      "/proc/kmsg" };
+	bool root = geteuid() == 0;
 
 	add(a, "--proc", "/proc", NULL);
-	for (size_t i = 0; i < GA_NELEMS(read_only); i++)
+	for (size_t i = 0; root && i < GA_NELEMS(read_only); i++)
 		if (exists(read_only[i]))
 			add(a, "--ro-bind", read_only[i], read_only[i], NULL);
-	for (size_t i = 0; i < GA_NELEMS(hidden); i++)
+	/* the user's keyrings have no namespace and show in /proc/keys */
+	for (size_t i = 0; i < (root ? GA_NELEMS(hidden) : 1); i++)
 		if (exists(hidden[i]))
 			add(a, "--ro-bind", a->empty_file, hidden[i], NULL);
 }
