@@ -68,5 +68,8 @@ int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
 /* Take flock(2) on an open descriptor; `wait` false: fails at once.
  * Returns 0, 1 if somebody else holds it, -1 on error. */
 int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
+/* Give a lock back for everybody who inherited the descriptor, which closing
+ * ours would not do. */
+void ga_funlock(int fd);
 
 #endif

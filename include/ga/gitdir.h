@@ -21,13 +21,17 @@ struct ga_gitdir_spec {
 	bool trusted_identity;           /* reserved */
 };
 
-/* Fill the empty directory `dir` (mode 0700, made by the caller) with HEAD,
- * config, packed-refs, refs/heads/..., objects/{info/alternates,pack}, info/exclude (the host's
- * info/exclude and core.excludesFile joined), info/attributes (the host's), shallow,
- * and modules/ as far as needed. Config is generated: identity, core settings
+/* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with
+ * HEAD, config, packed-refs, refs/heads/..., logs/, objects/{info/alternates,pack},
+ * info/exclude (core.excludesFile and the host's info/exclude joined),
+ * info/attributes (the host's; core.attributesFile is a file beside it),
+ * info/sparse-checkout and shallow. Config is generated: identity, core settings
  * that shape the tree, remotes and branches without credentials, filter.lfs.*,
  * extensions.partialClone with its promisor remote, core.checkStat=minimal,
- * core.trustctime=false. */
+ * core.trustctime=false. The index is the base template's. There is no modules/: in a
+ * base tree a submodule is an empty directory, and one that is filled needs none as long as
+ * its .git is not visible. No process is started, unless the identity is in no
+ * configuration. `s->refs` is sorted by name, as ga_refs_list() gives them. */
 int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
 		   struct ga_error *err);
 

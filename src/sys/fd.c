@@ -284,3 +284,8 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
 	}
 	return 0;
 }
+
+void ga_funlock(int fd)
+{
+	(void)flock(fd, LOCK_UN);
+}
