@@ -19,6 +19,12 @@
  * With GA_SPAWN_TTY a small leader process takes the terminal as the
  * controlling one of a new session and runs the command in a foreground process group of
  * its own, so that Ctrl-C, Ctrl-Z and fg work; without, the command gets a session of its own.
+ * The leader outlives the command until the other end of the terminal is closed: its exit would
+ * hang the terminal up and throw away output that was not read yet. A hang-up before
+ * that is passed on to the command.
+ *
+ * argv[0] is looked up in the PATH of the given environment. The command starts with default
+ * signal dispositions, an empty mask and no descriptor but 0, 1 and 2.
  */
 #ifndef GA_CONTROL_H
 #define GA_CONTROL_H
@@ -33,10 +39,18 @@ enum ga_ctl_type {
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
 	/* from init */
 	GA_CTL_READY,     /* value64: inode number of the pid namespace; sent with SCM_CREDENTIALS */
-	GA_CTL_STARTED,   /* id: the command was executed */
-	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed */
+	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed */
+	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed; flags: the step */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
+};
+
+/* What failed, in `flags` of GA_CTL_FAILED. */
+enum ga_ctl_step {
+	GA_CTL_STEP_SETUP = 1, /* the request, a process, descriptors */
+	GA_CTL_STEP_TTY,       /* taking the terminal as the controlling one */
+	GA_CTL_STEP_CWD,       /* entering the directory */
+	GA_CTL_STEP_EXEC,      /* executing the program */
 };
 
 enum ga_spawn_flags {

@@ -1,44 +1,73 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing a session's branch into the branch the user is on.
+ * Bringing a session's branch into the branch the user is on, and what the user
+ * decides about flags. The caller holds the session's lock.
  */
 #ifndef GA_LAND_H
 #define GA_LAND_H
+
+#include <jansson.h>
+#include <stdbool.h>
 
 #include "ga/error.h"
 #include "ga/repo.h"
 #include "ga/report.h"
 #include "ga/session.h"
+#include "ga/strv.h"
 
 struct ga_land_opts {
-	bool dry_run;
-	const char *message; /* -m */
+	bool dry_run;        /* check everything, change nothing in working tree, index and refs */
+	const char *message; /* -m; NULL: "Merge agent/<name>" */
 };
 
 struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
-	struct ga_strv not_brought;  /* paths that overlap with the user's work: "path: reason" */
+	struct ga_strv not_brought;  /* paths that overlap with the user's work: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
 
 /* Merge agent/<name> into HEAD with git (no-ff, the user's hooks and signing),
  * then bring the paths that could not be separated from the user's work as uncommitted edits.
- * GA_EFLAGS while high or critical flags are open or the rules, run again on the
- * merge result, find new ones; GA_ELOSE when git would overwrite uncommitted
- * work (nothing touched); GA_ECONFLICT when an ordinary conflict is left. */
-int ga_land(struct ga_repo *r, struct ga_session *s, const struct ga_report *report,
+ * What is merged is the commit that was checked, by id, whatever happens to the branch meanwhile.
+ *
+ * GA_EFLAGS while flags are open that block, or when the rules, run again on the
+ * result of the merge with the host as it is now, find new ones; these are added to
+ * `report` and, unless it is a dry run, stored with it, so that they can be decided. GA_ELOSE
+ * (nothing touched) when staged or uncommitted work or a file git does not track, ignored ones
+ * too, would be overwritten, or another operation is in progress. GA_ECONFLICT when the merge
+ * is left to be finished by the user.
+ *
+ * On success `s` is LANDED and saved; paths that were brought leave s->left_out, so
+ * that landing again tries only the others. Needs git 2.38. */
+int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
-/* Has the session's tip arrived in HEAD by whatever way: ancestor, or merging it changes nothing? 1 yes. */
+/* The object of `land --json` (docs/json.md). New reference. */
+json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
+
+/* Has the session's branch arrived in HEAD by whatever way: is it an ancestor, or is each of its
+ * changes there already? 1 yes. 0 also when there is no branch or no HEAD. Runs no program. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Accept or reject flags of these paths (all open ones when `paths` is empty and
- * `all`): verdicts bind to the entry; accepting held paths adds a commit to the branch that brings them, rejecting
- * one that restores the base content. Updates branch, held and report refs together, and `s`, `report`. */
+/* Accept or reject what is flagged. `paths` are relative to the root; a directory
+ * stands for everything beneath it. With `all` (and no paths): every open flag.
+ *
+ * Accepting: the verdict binds to path and entry; held paths are brought to the
+ * branch by one commit (three-way of held's parent, the branch and held). Critical
+ * and held paths only with `critical_too`, and then by their own name or `all`, never by
+ * their directory's. Rejecting: one commit puts the paths (flagged or not) back to what the base
+ * has; held ones are dropped from `held`; left-out ones are not brought any more.
+ * What is still held becomes a child of the new tip; `held` goes when nothing is left.
+ *
+ * Branch, held and report are updated together, comparing old values, then `s` is saved;
+ * `s` and `report` are as afterwards. Nothing changes on failure. The branch must not be
+ * checked out if it has to move. GA_ECONFLICT when a held path was also changed on the
+ * branch since. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-	      const struct ga_strv *paths, bool all, bool accept, bool critical_too, struct ga_error *err);
+	      const struct ga_strv *paths, bool all, bool accept, bool critical_too,
+	      struct ga_error *err);
 
 #endif

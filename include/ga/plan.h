@@ -6,7 +6,8 @@
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
  * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
- * and executes the operations in order. Every DEST is relative to STAGE_DIR and is
+ * and executes the operations in order. Beside the two, where no DEST reaches, are
+ * "empty-file" and "empty-dir", for bwrap to lay over what should not be read. Every DEST is relative to STAGE_DIR and is
  * resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
  * crossed, so that no symlink an agent planted is ever followed; every SOURCE
  * and layer is an absolute host path outside every tree an agent can write (or
@@ -27,17 +28,38 @@
  *     "mask-dir" DEST                            cover a directory by an empty read-only one (missing: skipped)
  *     "end"
  *
- * git-agent-stage --plan FD --status FD -- BWRAP ARG...
+ * DEST begins with "project" or "home". A plan that is not exactly this, or goes over
+ * a limit below, is refused before anything is mounted.
+ *
+ *     git-agent-stage --plan FD --status FD [--keep FD]... -- BWRAP ARG...
+ *
+ * The plan's descriptor is sealed against writing (ga_memfd()). BWRAP is an absolute
+ * path; it is executed with an empty environment. Descriptors 0, 1, 2 and those named by --keep
+ * (whatever bwrap's arguments name, and what init inherits through bwrap) stay
+ * open; every other one is closed first. The umask passes through unchanged.
  *
  * On failure it writes one record to the status descriptor, "STEP\0ERRNO\0OBJECT\0"
- * (step: a word of ga_stage_step below), and exits 125. The status descriptor is
- * closed by the exec of bwrap: end of file without a record means success.
+ * (step: a word of GA_STAGE_STEPS below; errno in decimal; the path or word concerned),
+ * and exits 125. The status descriptor is closed by the exec of bwrap: end of file
+ * without a record means success.
  */
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
 #define GA_PLAN_MAGIC "git-agent-plan-1"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
+#define GA_PLAN_EMPTY_FILE "empty-file"
+#define GA_PLAN_EMPTY_DIR "empty-dir"
+
+#define GA_PLAN_MAX_BYTES (4u << 20)
+#define GA_PLAN_MAX_OPS 4096
+/* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
+#define GA_PLAN_MAX_LAYERS 128
+
+#define GA_PLAN_MAX_BYTES (4u << 20)
+#define GA_PLAN_MAX_OPS 4096
+/* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
+#define GA_PLAN_MAX_LAYERS 128
 
 /* Steps that can fail, as reported. */
 #define GA_STAGE_STEPS(X)                                                                  \
@@ -52,5 +74,11 @@
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
 	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
 	X(GA_STEP_EXEC, "exec")         /* executing bwrap */
+
+enum ga_stage_step {
+#define X(id, word) id,
+	GA_STAGE_STEPS(X)
+#undef X
+};
 
 #endif

@@ -2,11 +2,16 @@
  *
  * Base trees: immutable checkouts that sessions share.
  *
- *     <state>/bases/<n>/{tree,index,git,commit,key,lock}
- *
- * `git` is the template of private git dirs: the index, refreshed for the tree,
- * its mtime past the newest entry. A session holds a shared lock on `lock` while it runs; whoever
- * changes a base holds it exclusively.
+ *     <state>/bases/lock                choosing a base
+ *     <state>/bases/<n>/lock            shared: a session stands on it; exclusive: it is being changed
+ *                      /commit          what it stands on, and the boot it was made in; there is none
+ *                                       while it is changed, so that a crash is recognised
+ *                      /key             what besides the commit decides the bytes of a checkout
+ *                      /making          the same two of a base that is being made, to wait for it
+ *                      /tree            the checkout
+ *                      /index           its index
+ *                      /git             template of private git dirs: the same index, its mtime past
+ *                                       the newest entry
  */
 #ifndef GA_POOL_H
 #define GA_POOL_H
@@ -29,17 +34,19 @@ void ga_base_release(struct ga_base *b);
 #define cleanup_base cleanup_(ga_base_release)
 
 struct ga_base_opts {
-	const struct ga_scan *scan; /* NULL: no scan was made */
-	bool scanned_all;           /* the scan knows every changed path (not just ignored ones) */
+	const struct ga_gitconfig *config; /* NULL: read here, at the cost of a process */
 	bool trusted;               /* false: the commit holds agent content, run no filter of the host */
 	bool progress;              /* git's progress on standard error for a first checkout */
 };
 
 /* A base tree standing on `commit`: an existing one, one brought from another
  * commit at the cost of the difference, or a new one. Made by git's own
- * checkout (sparse patterns, attributes, filters as the user has them). Files whose content
- * equals the user's get that file's mtime. Never writes outside `state_dir`. A
- * checkout that a crash cut short is recognised (no `commit` file) and remade. */
+ * checkout (sparse patterns, attributes, filters as the user has them); whole when
+ * an attribute source or the configuration behind it changed. Bases belong to one
+ * working tree. When a base is made or moved, files and directories get the mtime of
+ * the user's where the content is the same, and the root the mode and mtime of the
+ * project's. Never writes outside `state_dir`. Any number of processes may call
+ * it at once; those that want the same base wait for the one that makes it. */
 int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
 		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err);
 

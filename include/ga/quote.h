@@ -9,11 +9,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ga/buf.h"
 
 /* Valid UTF-8 without surrogates, overlong forms or code points over 10FFFF. */
 bool ga_utf8_valid(const char *s, size_t n);
+
+/* Decode the code point at `s`, of which `n` > 0 bytes may be read. Returns its
+ * length in bytes, 0 if they are no valid UTF-8. */
+size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
 /* Append `n` bytes of `s` with everything unsafe written as an escape:
  * C0 and C1 controls and DEL as \n, \t, \e or \xNN; bytes that are no valid
@@ -37,5 +42,9 @@ char *ga_quote_shell(const char *s);
 
 /* Base64 (RFC 4648, with padding). The caller frees it. */
 char *ga_base64(const void *p, size_t n);
+
+/* Append what `s` encodes to `out`. Only what ga_base64() gives is taken: no blanks, padding in
+ * place, unused bits zero; false, with nothing appended, for anything else. */
+bool ga_base64_decode(const char *s, struct ga_buf *out);
 
 #endif

@@ -8,16 +8,18 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 
+#include "ga/buf.h"
 #include "ga/error.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/risk.h"
 #include "ga/session.h"
+#include "ga/strv.h"
 #include "ga/upper.h"
 
 enum ga_verdict { GA_VERDICT_OPEN, GA_VERDICT_ACCEPTED, GA_VERDICT_REJECTED };
+const char *ga_verdict_name(enum ga_verdict v); /* "open", "accepted", "rejected" */
 
 struct ga_report_flag {
 	char *id, *category, *path, *reason;
@@ -30,36 +32,69 @@ struct ga_report_flag {
 struct ga_report {
 	char *session;
 	struct ga_strv command;
-	struct ga_oid base, tip, held;  /* base: what the branch stands on */
-	struct ga_report_flag *flags;
+	struct ga_oid base, tip, held;  /* base: what the branch stands on; tip, held: zero if there is none */
+	struct ga_report_flag *flags;   /* most severe first, then by path */
 	size_t n_flags, cap_flags;
 	struct ga_left_list left;
-	struct ga_strv notes;
-	struct ga_strv left_out;
+	struct ga_strv notes;           /* for people, already quoted */
+	struct ga_strv left_out;        /* paths on `carried` that are not on the branch */
 };
 #define GA_REPORT_INIT { 0 }
 void ga_report_release(struct ga_report *r);
 #define cleanup_report cleanup_(ga_report_release)
 
-/* Add flags; `held_paths` says which are held. A flag already there with the same rule, path and entry keeps its verdict. */
-void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f, const struct ga_strv *held_paths);
+/* Add flags; `held_paths` (may be NULL) says which are held. A flag already
+ * there with the same rule, path and entry keeps its verdict, unless it is
+ * more severe than it was then: it is open again. Keeps the order. */
+void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
+			 const struct ga_strv *held_paths);
+
+/* The flag of this rule on exactly this path and entry, or NULL. */
+struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
+				      const struct ga_entry *entry);
+
+/* Is landing up to the user: open and high, critical or held back? */
+bool ga_report_flag_blocks(const struct ga_report_flag *f);
+/* How many flags do. */
+size_t ga_report_open(const struct ga_report *r);
 
 /* The stored form: one JSON object. Written as a commit (parent: the former report, or none) whose
- * tree has one blob "report.json"; not yet on the ref: the caller updates it with the others. */
+ * tree has one blob "report.json"; not yet on the ref: the caller updates it with the others.
+ * `committer` is a raw header value: "Name <mail> seconds zone". */
 int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char *committer,
 		    const struct ga_oid *parent_or_null, struct ga_oid *ret, struct ga_error *err);
-/* Returns 1 if the session has none. */
+/* Returns 1 if the session has none. What is stored is checked field by field;
+ * a damaged or foreign report is an error. */
 int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_report *ret,
 		   struct ga_error *err);
 
-/* Open high or critical flags. */
-size_t ga_report_open(const struct ga_report *r);
+/* Stored form to text and back; the text is ASCII. */
+char *ga_report_encode(const struct ga_report *r);
+int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct ga_error *err);
 
-/* The object of `review --format=json` (docs/json.md). New reference. */
+/* The object of `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
-/* Header, flags, held, left behind, diffstat as text; everything of the agent's escaped. */
+/* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
+json_t *ga_report_paths_json(const struct ga_strv *paths);
+
+/* Header, commits, flags, held, left behind, diffstat as text, with what to type
+ * next at the end; everything of the agent's escaped. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool colour, struct ga_buf *out, struct ga_error *err);
+
+/* The diff base..tip with flagged files first, then what is held back, then what
+ * was left out of the branch, appended to `out`. Made in process from blob
+ * bytes: no attribute, driver, filter or configuration is consulted. Bytes of
+ * the agent's are escaped; colour escapes are ours alone. A file that is binary but
+ * flagged is shown escaped. Bounded in bytes by file and in all; what is cut is said. */
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, bool colour, struct ga_buf *out,
+		   struct ga_error *err);
+
+/* The same for any two trees (NULL: the empty one). Paths in `first_or_null` come first, in
+ * its order, and are shown even when binary. */
+int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
+			const struct ga_oid *new_tree, const struct ga_strv *first_or_null,
+			bool colour, struct ga_buf *out, struct ga_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #define GA_RISK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "ga/error.h"
 #include "ga/oid.h"
@@ -21,7 +22,11 @@ struct ga_rule {
 	const char *category;
 	enum ga_severity severity;
 	bool editor;           /* "+E": an editor runs it in a trusted workspace */
-	const char *patterns;  /* gitignore-style, separated by ", ", braces expanded; NULL: a predicate */
+	bool on_delete;        /* fires on removal too: what goes is a guard */
+	/* Gitignore-style, separated by ", ", with {a,b} for alternatives; NULL: a
+	 * predicate in code only. They cover files, never directories; without a
+	 * leading '/' they hold at any depth. Matched against folded names. */
+	const char *patterns;
 	const char *reason;
 };
 const struct ga_rule *ga_rules(size_t *ret_n);
@@ -42,27 +47,47 @@ struct ga_flags {
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
 
-/* What the host's own state makes critical (RISKS 5.2, DESIGN 8): gathered from the host side only. */
+struct ga_matcher;
+
+/* What the host's own state makes critical: gathered from the host side only. */
 struct ga_host_facts {
-	struct ga_strv paths;     /* tracked paths a hook, driver or config token reaches: exact */
-	struct ga_strv dirs;      /* directories (core.hooksPath and what it resolves through) */
-	struct ga_strv reasons;   /* parallel to paths, then dirs: why */
+	struct ga_host_fact {
+		char *path;       /* relative to the root, normalised; "" with `dir`: everything */
+		bool dir;         /* everything beneath it; else exactly this path */
+		const char *rule; /* static id */
+		char *reason;     /* owned; quoted, one line */
+	} *v;
+	size_t n, cap;
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" defined in host config */
-	struct ga_strv raised;    /* rule ids a host hook's tools raise to critical */
+	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
+	struct ga_strv raised_by; /* ... and, parallel, what raises them */
+	struct ga_matcher *matcher; /* compiled rules, made by ga_host_facts_gather(); may be NULL */
 };
-#define GA_HOST_FACTS_INIT { 0 }
+#define GA_HOST_FACTS_INIT { .v = NULL }
 void ga_host_facts_release(struct ga_host_facts *h);
+#define cleanup_host_facts cleanup_(ga_host_facts_release)
+
+/* Reads the host's git configuration (as `c`), its hook directory, scripts of the
+ * working tree that hooks name, and .envrc; names are looked up in HEAD's tree.
+ * HEAD's whole tree is listed only if a hook names something by its last part.
+ * What a hook reaches is followed one script further. Bounded: files by 256 KiB,
+ * 64 scripts. */
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err);
 
-/* Classify the changes from `old_tree` to `new_tree`: every rule on every changed path,
- * content read through the repository, bounded. What cannot be inspected is
- * flagged high "could not be inspected". Sorted: severity down, then path. */
+/* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty
+ * tree): every rule on every changed path, content read through the repository, at
+ * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be
+ * inspected", and is no error. Of the path rules of one category only the most
+ * severe and specific is kept for a path. `h` may be NULL. Appends to `ret`, which
+ * is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes, struct ga_flags *ret,
 		struct ga_error *err);
 
-/* Path rules only, for paths that are not in a tree (what was left behind). */
+/* Path rules and host facts only, for paths that are not in a tree (what was left
+ * behind); the flags' entries have mode GA_MODE_NONE. `h` may be NULL, but rules are
+ * compiled anew for each call then. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga_flags *ret);
 
 /* Does this flag keep its path off the branch? (critical) */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Running a sandbox: launch, spawn, relay, teardown. One poll loop, one
- * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT are
- * taken over between ga_run_launch() and ga_run_finish(), and the terminal is restored on every way out.
+ * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
+ * SIGPIPE are taken over between ga_run_launch() and ga_run_finish(); during a session they are the
+ * command's, at other times one that ends a program makes the call fail and takes effect after
+ * ga_run_finish(). What the caller ignores stays ignored. The terminal is restored on every way
+ * out. Descriptors 0, 1 and 2 must be open.
  */
 #ifndef GA_RUN_H
 #define GA_RUN_H
@@ -27,7 +30,7 @@ struct ga_run_paths {
 /* Build plan and arguments, start stage -> bwrap -> init, wait for READY. On
  * failure the stage's record, or what bwrap wrote to the log pipe, becomes the
  * error (GA_ESTART). bwrap runs in a minimal environment, with a session keyring of its
- * own (keyctl JOIN), RLIMIT_CORE 0, all descriptors but its own closed. init is shown inside
+ * own (keyctl JOIN), no core dumps, all descriptors but its own closed. init is shown inside
  * at /run/git-agent/init. */
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
@@ -67,8 +70,8 @@ int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_sta
  * more. Frees `sb`; NULL is fine. */
 void ga_run_finish(struct ga_sandbox *sb);
 
-/* For recovery: is any process left in the pid namespace with this inode number
- * (scans /proc of the own uid), or pid `pid` with the start time recorded? */
-bool ga_run_pidns_alive(uint64_t pidns);
+/* For recovery: is the sandbox with this pid 1 and this pid namespace still there?
+ * Both, since the kernel uses either number again. */
+bool ga_run_alive(pid_t pid, uint64_t pidns);
 
 #endif

@@ -38,20 +38,30 @@ struct ga_spec {
 	struct ga_strv tools;   /* toolchain directories below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* further host directories, absolute, read-only at their own place */
 	bool network;           /* the host's network (true) or none */
-	bool read_only_project; /* reserved for looking only */
 	struct ga_strv env;     /* NAME=VALUE inside, complete */
 };
 #define GA_SPEC_INIT { 0 }
 void ga_spec_release(struct ga_spec *s);
 #define cleanup_spec cleanup_(ga_spec_release)
 
+/* Refuse what cannot be built or would open a hole: a home that is or holds a system directory,
+ * a project that is or holds home, session directories or an agent home that a sandbox would see
+ * or could write. Both functions below call it. */
+int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
+
 /* Where object directory number `i` of a spec is shown inside; caller frees.
  * ("/run/git-agent/odb/<i>/objects"; a "lfs" directory beside the real one is shown beside it.) */
 char *ga_spec_object_path(size_t i);
 
+/* Where init is shown inside: what bwrap is to execute. */
+#define GA_INIT_INSIDE "/run/git-agent/init"
+
 /* The toolchain table: which of its directories exist below `home` (relative
- * paths into `tools`), plus whatever directory `command` resolves to through
- * `path` when that lies below home. Never a directory that holds credentials. */
+ * paths into `tools`), plus what `command` needs when it lies below home: each directory on the
+ * chain of symlinks that `path` finds it through, the package it belongs to, and the same for the
+ * interpreter a script names. Never a directory that holds credentials: a command
+ * that can only be shown with one is an error. A command not found, or with a relative path, adds
+ * nothing. `home` as in $HOME; the result is sorted and no entry contains another. */
 int ga_spec_find_tools(const char *home, const char *path, const char *command, struct ga_strv *tools,
 		       struct ga_error *err);
 
@@ -63,11 +73,15 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const s
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h). */
+/* The plan's bytes (ga/plan.h). A shared directory that is gone on the host, or is reached
+ * through a symlink there by now, is left out. */
 int ga_spec_plan(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 
-/* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD. */
-int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
+/* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD.
+ * `init` is the absolute path of git-agent-init on the host, shown at GA_INIT_INSIDE. The
+ * caller adds "--seccomp FD" and what names descriptors. */
+int ga_spec_bwrap_args(const struct ga_spec *s, const char *init, struct ga_buf *ret,
+		       struct ga_error *err);
 
 /* The seccomp program (by libseccomp), as bytes for bwrap's --seccomp FD. */
 int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);
@@ -76,7 +90,8 @@ int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);
  * caller frees `*ret`. The version is asked for only when `check_version`. */
 int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err);
 
-/* Map a stage failure (ga/plan.h) to one line with cause and remedy. */
+/* Map a stage failure (ga/plan.h) to one line with cause and remedy (GA_ESTART). Looks at
+ * sysctls and file systems to tell causes apart. Returns -1. */
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err);
 
 #endif

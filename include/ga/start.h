@@ -52,10 +52,11 @@ struct ga_start {
 	struct ga_base base;    /* empty for a live session */
 	struct ga_spec spec;
 	struct ga_strv argv;    /* command with the preset's flags */
+	char *cwd;              /* where it starts: the directory the user stands in, if it is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 };
-#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, GA_STRV_INIT, GA_STRV_INIT, 0 }
+#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, GA_STRV_INIT, NULL, GA_STRV_INIT, 0 }
 void ga_start_release(struct ga_start *s);
 
 /* Everything before the sandbox: scan, snapshot, base tree, layers, git dir,

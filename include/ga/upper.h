@@ -38,6 +38,10 @@ struct ga_left_list {
 };
 #define GA_LEFT_INIT { NULL, 0, 0 }
 void ga_left_release(struct ga_left_list *l);
+/* Add to the line of this path and kind, or begin one. */
+void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
+		 uint64_t bytes);
+void ga_left_sort(struct ga_left_list *l); /* by path */
 
 struct ga_upper_limits {
 	uint32_t max_depth;      /* 128 */
@@ -47,17 +51,25 @@ struct ga_upper_limits {
 };
 extern const struct ga_upper_limits ga_upper_limits_default;
 
-/* One regular file or link of the upper that could be content. */
 struct ga_upper_opts {
 	const char *upper;              /* absolute path of the layer */
 	const struct ga_oid *base_tree; /* what lies beneath */
-	const struct ga_oid *tracked;   /* tree of the agent's HEAD: its paths count as tracked too; or NULL */
-	const char *host_excludes;      /* the host's info/exclude and core.excludesFile, joined; "" */
+	const struct ga_oid *tracked;   /* tree of the agent's HEAD: what it has counts as tracked, and what
+					 * it dropped from the base no longer does; NULL: the base decides */
+	const char *host_excludes;      /* the host's core.excludesFile and info/exclude, joined; "" */
 	bool filemode;                  /* core.fileMode: the executable bit counts */
 	bool icase;                     /* core.ignoreCase */
+	/* What else lies beneath the upper; each may be NULL. */
+	const char *lower;              /* the checkout, where it may lack paths of the base (sparse): what it
+					 * never showed cannot have been deleted */
+	const char *extras;             /* the layer between, or a live working tree: a path that only it
+					 * and a commit of the agent have keeps the commit's entry */
+	const struct ga_strv *shared;   /* directories with overlays of their own: there too */
+	/* Content git would convert on the way in (eol, filters). */
 	const struct ga_strv *cleaned_paths;    /* paths whose blob was made inside the sandbox ... */
 	const struct ga_entry *cleaned_entries; /* ... and those entries, same order, sorted by path */
-	const struct ga_upper_limits *limits;
+	bool raw;                       /* bytes as they are, whatever attributes say */
+	const struct ga_upper_limits *limits; /* NULL: the default */
 };
 
 struct ga_upper_result {
@@ -73,12 +85,16 @@ void ga_upper_result_release(struct ga_upper_result *r);
 
 /* Compute it, writing blobs and trees into the repository as one pack. Runs in
  * a child with the own uid mapped in a user namespace, whose CAP_DAC_OVERRIDE
- * reads mode-000 files without changing a mode. */
+ * reads mode-000 files without changing a mode.
+ *
+ * Returns 1, with nothing written, if a .gitattributes met on the way asks for
+ * conversion, `raw` is not set and `cleaned_paths` is NULL: list, clean, and come
+ * again with the answers. A path not among them then is taken as it is. */
 int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
 		     struct ga_error *err);
 
-/* The regular files of the upper that would be captured, without reading content: what the
- * clean pass inside the sandbox is asked about. */
+/* The regular files of the upper that would be captured and that git inside could
+ * open, without reading content: what the clean pass is asked about. Sorted. */
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
 		  struct ga_error *err);
 

@@ -4,10 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Decode one code point; returns its length in bytes, 0 if the bytes at `s`
- * are no valid UTF-8. */
-static size_t decode(const unsigned char *s, size_t n, uint32_t *ret)
+size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 {
+	const unsigned char *s = (const unsigned char *)str;
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t len;
 	uint32_t c;
@@ -62,15 +61,14 @@ static bool deceptive(uint32_t c)
 
 bool ga_utf8_valid(const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s;
 	uint32_t c;
 
 	while (n) {
-		size_t len = decode(p, n, &c);
+		size_t len = ga_utf8_decode(s, n, &c);
 
 		if (!len)
 			return false;
-		p += len;
+		s += len;
 		n -= len;
 	}
 	return true;
@@ -102,7 +100,7 @@ static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
 	uint32_t c = 0;
 
 	while (n) {
-		size_t len = decode(p, n, &c);
+		size_t len = ga_utf8_decode((const char *)p, n, &c);
 
 		if (!len) {
 			ga_buf_addf(out, "\\x%02x", *p);
@@ -170,9 +168,10 @@ char *ga_quote_shell(const char *s)
 	return ga_buf_steal(&out);
 }
 
+static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 char *ga_base64(const void *p, size_t n)
 {
-	static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *s = p;
 	struct ga_buf out = GA_BUF_INIT;
 
@@ -187,4 +186,47 @@ char *ga_base64(const void *p, size_t n)
 		ga_buf_addch(&out, left > 2 ? abc[v & 63] : '=');
 	}
 	return ga_buf_steal(&out);
+}
+
+/* One group of four digits; how many bytes it stands for, 0 if it is no group. */
+static size_t decode_group(const char *s, bool last, unsigned char out[3])
+{
+	size_t digits = s[2] != '=' ? s[3] != '=' ? 4 : 3 : 2;
+	uint32_t v = 0;
+
+	if (digits < 4 && (!last || s[3] != '='))
+		return 0;
+	for (size_t i = 0; i < 4; i++) {
+		const char *d = i < digits ? strchr(abc, s[i]) : abc;
+
+		if (!d || (i < digits && !s[i]))
+			return 0;
+		v = v << 6 | (uint32_t)(d - abc);
+	}
+	out[0] = (unsigned char)(v >> 16);
+	out[1] = (unsigned char)(v >> 8);
+	out[2] = (unsigned char)v;
+	/* the same bytes written in another way are refused */
+	if ((digits == 3 && out[2]) || (digits == 2 && (out[1] || out[2])))
+		return 0;
+	return digits - 1;
+}
+
+bool ga_base64_decode(const char *s, struct ga_buf *out)
+{
+	size_t len = strlen(s), was = out->len;
+
+	if (len % 4)
+		return false;
+	for (size_t i = 0; i < len; i += 4) {
+		unsigned char bytes[3];
+		size_t n = decode_group(s + i, i + 4 == len, bytes);
+
+		if (!n) {
+			ga_buf_truncate(out, was);
+			return false;
+		}
+		ga_buf_add(out, bytes, n);
+	}
+	return true;
 }

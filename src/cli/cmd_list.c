@@ -66,8 +66,10 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 
 		if (landed < 0)
 			return -1;
-		if (landed)
-			s.state = GA_STATE_LANDED;
+		/* merged by plain git: remember it */
+		s.state = landed ? GA_STATE_LANDED : s.state;
+		if (landed && ga_session_save(&s, err))
+			return -1;
 	}
 	++*n;
 	if (list)

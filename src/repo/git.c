@@ -64,6 +64,16 @@ static const char *const local_env[] = {
 	"GIT_QUARANTINE_PATH=", "GIT_TERMINAL_PROMPT=", "GIT_DEFAULT_HASH=", NULL,
 };
 
+const char *ga_env_get(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
 static bool begins_with_any(const char *s, const char *const *list)
 {
 	for (; *list; list++)

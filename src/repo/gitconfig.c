@@ -2,7 +2,6 @@
 #include "repo-internal.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -109,14 +108,6 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 
 /* ---- identity ---------------------------------------------------------------- */
 
-static bool env_has(const char *name_eq)
-{
-	for (char **e = environ; e && *e; e++)
-		if (!strncmp(*e, name_eq, strlen(name_eq)))
-			return true;
-	return false;
-}
-
 /* Would git take this name or address as it is? It strips punctuation at both
  * ends and drops angle brackets and newlines. */
 static bool is_plain(const char *s)
@@ -144,8 +135,8 @@ int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char
 	char *end;
 	int status;
 
-	if (is_plain(name) && is_plain(mail) && !env_has("GIT_COMMITTER_NAME=") &&
-	    !env_has("GIT_COMMITTER_EMAIL=") && !ga_gitconfig_get(c, "committer.name") &&
+	if (is_plain(name) && is_plain(mail) && !ga_env_get("GIT_COMMITTER_NAME") &&
+	    !ga_env_get("GIT_COMMITTER_EMAIL") && !ga_gitconfig_get(c, "committer.name") &&
 	    !ga_gitconfig_get(c, "committer.email")) {
 		*ret = ga_strf("%s <%s>", name, mail);
 		return 0;

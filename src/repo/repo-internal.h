@@ -33,6 +33,10 @@ int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 int ga_git_run_plain(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 		     struct ga_error *err);
 
+/* A variable of the environment git commands start from: the places git itself
+ * looks at (HOME, identity) have to be looked at in the same way. */
+const char *ga_env_get(const char *name);
+
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
 {
 	git_oid o;

@@ -70,10 +70,10 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 		struct stat st;
 
 		*p = '\0';
-		if (!mkdirat(l->extras, at, 0755)) {
-			if (!fstatat(l->project, at, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
-				(void)fchmodat(l->extras, at, st.st_mode & 0777, 0);
-		} else if (errno != EEXIST) {
+		if (fstatat(l->project, at, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+			st.st_mode = 0755;
+		if (mkdirat(l->extras, at, 0755) ? errno != EEXIST
+						 : fchmodat(l->extras, at, st.st_mode & 0777, 0) != 0) {
 			cleanup_free char *q = ga_quote(at);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);

@@ -9,6 +9,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
 
@@ -20,6 +21,7 @@ void ga_start_release(struct ga_start *s)
 	ga_base_release(&s->base);
 	ga_spec_release(&s->spec);
 	ga_strv_release(&s->argv);
+	free(s->cwd);
 	ga_strv_release(&s->banner);
 	*s = (struct ga_start)GA_START_INIT;
 }
@@ -152,11 +154,32 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	return 0;
 }
 
+/* The agent starts where the user stands, unless that directory is not part of
+ * what it sees (untracked and empty, or not in the base). */
+static char *choose_cwd(const struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	cleanup_free char *cwd = getcwd(NULL, 0), *extras = start_dir(s, "extras");
+	const char *rel = cwd ? ga_path_below(cwd, s->project) : NULL;
+	const char *const lowers[] = { extras, s->live ? s->project : st->base.tree };
+
+	for (size_t i = 0; rel && *rel && i < GA_NELEMS(lowers); i++) {
+		cleanup_free char *p = ga_path_join(lowers[i], rel);
+
+		if (!access(p, X_OK))
+			return ga_steal(&cwd);
+	}
+	for (size_t i = 0; rel && i < s->shared.n; i++)
+		if (ga_path_inside(rel, s->shared.v[i]))
+			return ga_steal(&cwd);
+	return ga_strdup(s->project);
+}
+
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
-	struct ga_base_opts bo = { .scan = &b->scan, .scanned_all = b->scanned_all,
+	struct ga_base_opts bo = { .config = &e->config,
 				   .trusted = b->trusted, .progress = e->progress };
 	const struct ga_preset *preset = ga_preset_find(o->argv[0]);
 
@@ -170,8 +193,11 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (start_make_spec(e, s, o->live ? NULL : &st->base, o->argv[0], preset, &st->spec, err))
 		return -1;
 	make_argv(o, preset, &st->argv);
+	st->cwd = choose_cwd(st);
 	st->carried = b->carried;
 	describe(o, b, st);
+	if (ga_fault("start:prepared"))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, struct ga_sandbox *s
 	if (ga_session_save(s, err) || ga_fault("start:running"))
 		return -1;
 	(void)e;
-	return ga_run_session(sb, s->project, (const char *const *)st->argv.v,
+	return ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			      (const char *const *)st->spec.env.v, ret_status, err);
 }
 
@@ -80,7 +80,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 {
 	struct capture_sandbox *c = payload;
 	struct ga_run_paths paths;
-	struct ga_base_opts bo = { .trusted = c->s->trusted };
+	struct ga_base_opts bo = { .config = &c->e->config, .trusted = c->s->trusted };
 
 	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
 		return -1;
@@ -172,7 +172,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	if (s->state != GA_STATE_RUNNING)
 		return 0;
 	/* init dies with the socket to its supervisor, at once but not before us */
-	for (int i = 0; s->pidns && ga_run_pidns_alive(s->pidns); i++) {
+	for (int i = 0; ga_run_alive(s->pid, s->pidns); i++) {
 		struct timespec t = { 0, 10000000 };
 
 		if (i == 500) {

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Make ./configure and run it. With --deps, first install what is missing with
+# the system's package manager. Other arguments go to ./configure.
+set -eu
+
+cd "$(dirname "$0")"
+
+deps=no
+if [ "${1-}" = --deps ]; then
+	deps=yes
+	shift
+fi
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null 2>&1; then
+		sudo "$@"
+	else
+		echo "autogen.sh: root is needed for: $*" >&2
+		exit 1
+	fi
+}
+
+# What is needed, by the test that tells whether it is there.
+missing() {
+	for prog in cc make autoconf automake pkg-config git bwrap prove; do
+		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
+	done
+	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
+		pkg-config --exists "$lib" 2>/dev/null || echo "$lib"
+	done
+	echo 'int main(void){return 0;}' >conftest-$$.c
+	cc -static -o conftest-$$ conftest-$$.c 2>/dev/null || echo static-libc
+	rm -f conftest-$$.c conftest-$$
+}
+
+# The package that brings it: NAME:apt:dnf:pacman
+packages='
+cc:gcc:gcc:gcc
+make:make:make:make
+autoconf:autoconf:autoconf:autoconf
+automake:automake:automake:automake
+pkg-config:pkg-config:pkgconf-pkg-config:pkgconf
+git:git:git:git
+bwrap:bubblewrap:bubblewrap:bubblewrap
+prove:perl:perl-Test-Harness:perl
+libgit2:libgit2-dev:libgit2-devel:libgit2
+yaml-0.1:libyaml-dev:libyaml-devel:libyaml
+libseccomp:libseccomp-dev:libseccomp-devel:libseccomp
+jansson:libjansson-dev:jansson-devel:jansson
+zlib:zlib1g-dev:zlib-devel:zlib
+cmocka:libcmocka-dev:libcmocka-devel:cmocka
+static-libc:libc6-dev:glibc-static:glibc
+'
+
+install_deps() {
+	need=$(missing)
+	[ -n "$need" ] || return 0
+	if command -v apt-get >/dev/null 2>&1; then
+		column=2
+	elif command -v dnf >/dev/null 2>&1; then
+		column=3
+	elif command -v pacman >/dev/null 2>&1; then
+		column=4
+	else
+		echo "autogen.sh: no apt-get, dnf or pacman here; install by hand:" $need >&2
+		exit 1
+	fi
+	list=
+	for name in $need; do
+		list="$list $(echo "$packages" | awk -F: -v n="$name" -v c="$column" '$1 == n { print $c }')"
+	done
+	echo "installing:$list"
+	# the lists of names are meant to be split
+	# shellcheck disable=SC2086
+	case $column in
+	2)
+		as_root apt-get update -q
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $list
+		;;
+	3) as_root dnf install -y $list ;;
+	4) as_root pacman -S --needed --noconfirm $list ;;
+	esac
+	need=$(missing)
+	if [ -n "$need" ]; then
+		echo "autogen.sh: still missing after the installation:" $need >&2
+		exit 1
+	fi
+}
+
+if [ $deps = yes ]; then
+	install_deps
+fi
+mkdir -p build-aux
+autoreconf -fi
+./configure "$@"

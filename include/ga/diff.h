@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines that differ between two versions of a path. Made in process from the
+ * bytes of the blobs: no attribute, diff driver, textconv, filter or
+ * configuration has a say, so nothing in the repository can hide a change or
+ * run a program. Binary is what has a NUL byte near its beginning.
+ */
+#ifndef GA_DIFF_H
+#define GA_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+
+/* A blob longer than this is not compared line by line. */
+#define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
+/* What ga_diff_stat() reads at most in all; files after that have no line counts. */
+#define GA_DIFF_TOTAL_MAX ((size_t)512 << 20)
+
+struct ga_diff_lines {
+	int64_t additions, deletions; /* -1: binary or above a limit */
+};
+
+/* What differs between two trees, with line counts. `lines` runs parallel to
+ * `changes.v`. */
+struct ga_diff_stat {
+	struct ga_changes changes; /* sorted by path */
+	struct ga_diff_lines *lines;
+};
+#define GA_DIFF_STAT_INIT { GA_CHANGES_INIT, NULL }
+void ga_diff_stat_release(struct ga_diff_stat *s);
+#define cleanup_diff_stat cleanup_(ga_diff_stat_release)
+
+/* `old_tree` or `new_tree` may be NULL: the empty tree. */
+int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
+		 struct ga_diff_stat *ret, struct ga_error *err);
+
+/* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+',
+ * '-' or '\', raw bytes. Returns 0; 1 if a side is binary and `as_text` is false; 2
+ * if a side is longer than GA_DIFF_BLOB_MAX; nothing is appended then. A gitlink's
+ * content is the line "Subproject commit ID". */
+int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, struct ga_buf *out, struct ga_error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mounts by descriptor, for a process that has CAP_SYS_ADMIN over its mount
+ * namespace (ga/ns.h). No function takes a path, so that names hold any byte
+ * and nothing can be swapped between a check and its use. All return -1 with
+ * errno on failure.
+ *
+ * Needs Linux 5.12 (mount_setattr; overlays by ordinary users are 5.11).
+ */
+#ifndef GA_MOUNT_H
+#define GA_MOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A small tmpfs (nosuid, nodev, mode 0755) on the directory `at`, meant to hold
+ * nothing but mount points. Returns a descriptor of its root. */
+int ga_mount_tmpfs(int at);
+
+/* An overlay (userxattr, volatile; nosuid, nodev) on the directory `at`. Layers
+ * are topmost first and must have been opened in this mount namespace. ENAMETOOLONG if there are
+ * more of them than one page of options can name. */
+int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work);
+
+/* A recursive copy of what is mounted at `fd`, attached nowhere yet: nosuid and
+ * nodev, read-only too if asked, all through. Returns its descriptor. */
+int ga_mount_copy(int fd, bool read_only);
+
+/* Attach such a copy on `at`, a directory for a directory, a file for a file. */
+int ga_mount_attach(int copy, int at);
+
+#endif

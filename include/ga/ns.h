@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * User and mount namespaces and capabilities of the calling process. Every
+ * function changes the process for good: call them in a child, or in a program
+ * made for it. The process must have one thread (the kernel refuses
+ * CLONE_NEWUSER with more).
+ *
+ * Functions without an error parameter return 0, or -1 with errno, so that a
+ * caller with a protocol of its own (the stage) can report step and number.
+ */
+#ifndef GA_NS_H
+#define GA_NS_H
+
+#include "ga/error.h"
+
+/* Leave for a new user namespace. Until the ids are mapped, everything looks
+ * as if owned by the overflow ids. */
+int ga_ns_unshare_user(void);
+
+/* Map `uid` and `gid` (those the process had before it left: afterwards it
+ * cannot ask) to themselves and nothing else. setgroups(2) is refused from
+ * here on, as the kernel demands of an unprivileged caller. */
+int ga_ns_map_self(unsigned uid, unsigned gid);
+
+/* A mount namespace of its own, in which nothing propagates in or out. */
+int ga_ns_unshare_mounts(void);
+
+/* Both first steps at once: afterwards the process holds every capability
+ * over files of its own uid and gid, CAP_DAC_OVERRIDE among them, and can read
+ * and remove what it owns whatever the mode says. */
+int ga_ns_enter_user(struct ga_error *err);
+
+/* Give up every capability in every set (ambient, inheritable, bounding,
+ * permitted, effective) with no way back, uid 0's exec included, and set
+ * no_new_privs. Uid 0 keeps CAP_SETFCAP over its namespace, without which it
+ * could not have itself mapped into the next one. */
+int ga_ns_drop_caps(void);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/json.h"
+
+#include <string.h>
+
+#include "ga/alloc.h"
+#include "ga/quote.h"
+
+/* jansson fails here for want of memory or for a string that is no UTF-8, which
+ * every caller has looked at before. */
+static void set_new(json_t *obj, const char *key, json_t *value)
+{
+	if (json_object_set_new(obj, key, value))
+		GA_BUG("a JSON object cannot take a member");
+}
+
+/* JSON text has no byte strings. NUL-terminated, so U+0000 does not occur. */
+static json_t *from_bytes(const char *s, bool *ret_base64)
+{
+	size_t n = strlen(s);
+
+	*ret_base64 = !ga_utf8_valid(s, n);
+	if (*ret_base64) {
+		cleanup_free char *b64 = ga_base64(s, n);
+
+		return json_string(b64);
+	}
+	return json_stringn_nocheck(s, n);
+}
+
+void ga_json_set_bytes(json_t *obj, const char *key, const char *s)
+{
+	bool base64;
+	json_t *v = from_bytes(s, &base64);
+	cleanup_free char *name = ga_strf("%s%s", key, base64 ? "_b64" : "");
+
+	set_new(obj, name, v);
+}
+
+void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid)
+{
+	char hex[GA_OID_HEXSZ + 1];
+
+	if (ga_oid_is_zero(oid))
+		set_new(obj, key, json_null());
+	else
+		set_new(obj, key, json_string(ga_oid_hex(oid, hex)));
+}
+
+json_t *ga_json_strv(const struct ga_strv *sv)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < sv->n; i++) {
+		bool base64;
+		json_t *v = from_bytes(sv->v[i], &base64);
+
+		if (base64)
+			v = json_pack("{s:o}", "b64", v);
+		if (json_array_append_new(a, v))
+			GA_BUG("a JSON array cannot take an element");
+	}
+	return a;
+}

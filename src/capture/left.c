@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ga/upper.h"
+
+const char *ga_left_kind_name(enum ga_left_kind k)
+{
+	static const char *const names[] = {
+		[GA_LEFT_IGNORED] = "ignored",
+		[GA_LEFT_SPECIAL] = "special",
+		[GA_LEFT_REPOSITORY] = "repository",
+		[GA_LEFT_SUBMODULE] = "submodule",
+		[GA_LEFT_NAME] = "name",
+		[GA_LEFT_UNREADABLE] = "unreadable",
+		[GA_LEFT_LIMIT] = "limit",
+	};
+
+	if ((size_t)k >= GA_NELEMS(names))
+		GA_BUG("unknown kind of what is left behind");
+	return names[k];
+}
+
+void ga_left_release(struct ga_left_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i].path);
+	free(l->v);
+	*l = (struct ga_left_list)GA_LEFT_INIT;
+}
+
+void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
+		 uint64_t bytes)
+{
+	/* a walk adds to the line it added to last: no search needed for thousands */
+	struct ga_left *last = l->n ? &l->v[l->n - 1] : NULL;
+
+	if (last && last->kind == kind && !strcmp(last->path, path)) {
+		last->count += count;
+		last->bytes += bytes;
+		return;
+	}
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_left){ ga_strdup(path), kind, count, bytes };
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ga_left *x = a, *y = b;
+	int c = strcmp(x->path, y->path);
+
+	return c ? c : (int)x->kind - (int)y->kind;
+}
+
+void ga_left_sort(struct ga_left_list *l)
+{
+	size_t n = 0;
+
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), compare);
+	for (size_t i = 0; i < l->n; i++) {
+		if (n && !compare(&l->v[n - 1], &l->v[i])) {
+			l->v[n - 1].count += l->v[i].count;
+			l->v[n - 1].bytes += l->v[i].bytes;
+			free(l->v[i].path);
+			continue;
+		}
+		l->v[n++] = l->v[i];
+	}
+	l->n = n;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "upper-internal.h"
+
+void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,
+		bool icase)
+{
+	*ru = (struct rules){ .repo = r, .tree = tree, .ig = { .icase = icase } };
+	ignore_push(&ru->ig, "", host, strlen(host));
+}
+
+static void leave(struct rules *ru)
+{
+	struct rules_dir *d = &ru->dirs[--ru->n_dirs];
+
+	ignore_pop(&ru->ig, d->mark);
+	free(d->path);
+}
+
+void rules_release(struct rules *ru)
+{
+	while (ru->n_dirs)
+		leave(ru);
+	free(ru->dirs);
+	for (size_t i = 0; i < ru->n_over; i++) {
+		free(ru->over[i].dir);
+		free(ru->over[i].text);
+	}
+	free(ru->over);
+	ignore_release(&ru->ig);
+}
+
+void rules_override(struct rules *ru, const char *dir, const char *text, size_t len)
+{
+	GA_GROW(ru->over, ru->n_over, ru->cap_over);
+	ru->over[ru->n_over++] = (struct rules_override){
+		ga_strdup(dir), text ? ga_memdup(text, len ? len : 1) : NULL, len
+	};
+}
+
+static int by_dir(const void *a, const void *b)
+{
+	const struct rules_override *x = a, *y = b;
+
+	return strcmp(x->dir, y->dir);
+}
+
+void rules_sort(struct rules *ru)
+{
+	if (ru->n_over)
+		qsort(ru->over, ru->n_over, sizeof(*ru->over), by_dir);
+}
+
+static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
+{
+	struct rules_override key = { .dir = (char *)(uintptr_t)dir };
+	const struct rules_override *o =
+		ru->n_over ? bsearch(&key, ru->over, ru->n_over, sizeof(*ru->over), by_dir) : NULL;
+	cleanup_free char *file = ga_path_join(dir, ".gitignore");
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_entry e;
+
+	if (o) {
+		if (o->text)
+			ignore_push(&ru->ig, dir, o->text, o->len);
+		return 0;
+	}
+	if (!ru->tree)
+		return 0;
+	if (ga_tree_entry(ru->repo, ru->tree, file, &e, err))
+		return -1;
+	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
+		return 0;
+	if (ga_blob_read(ru->repo, &e.oid, MAX_RULES_BYTES, &text, err) < 0)
+		return -1;
+	ignore_push(&ru->ig, dir, text.ptr, text.len);
+	return 0;
+}
+
+static int enter(struct rules *ru, const char *path, size_t len, struct ga_error *err)
+{
+	bool above = ru->n_dirs && ru->dirs[ru->n_dirs - 1].ignored;
+	struct rules_dir d = { ga_strndup(path, len), ru->ig.n, above };
+
+	if (len && !above)
+		d.ignored = ignore_check(&ru->ig, d.path, true) == IGNORE_YES;
+	GA_GROW(ru->dirs, ru->n_dirs, ru->cap_dirs);
+	ru->dirs[ru->n_dirs++] = d;
+	return d.ignored ? 0 : push_own(ru, d.path, err);
+}
+
+int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error *err)
+{
+	size_t at;
+
+	while (ru->n_dirs > 1) {
+		const char *dir = ru->dirs[ru->n_dirs - 1].path;
+		size_t n = strlen(dir);
+
+		if (!strncmp(path, dir, n) && path[n] == '/')
+			break;
+		leave(ru);
+	}
+	if (!ru->n_dirs && enter(ru, "", 0, err))
+		return -1;
+	at = strlen(ru->dirs[ru->n_dirs - 1].path);
+	for (const char *p = strchr(path + at + (at > 0), '/'); p; p = strchr(p + 1, '/'))
+		if (enter(ru, path, (size_t)(p - path), err))
+			return -1;
+	*ret = ru->dirs[ru->n_dirs - 1].ignored || ignore_check(&ru->ig, path, false) == IGNORE_YES;
+	return 0;
+}

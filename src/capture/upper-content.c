@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes a blob: regular files and links of an upper layer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+#include "upper-internal.h"
+
+#define SMALL_FILE (1u << 20) /* read as a whole */
+
+/* The base counts what it tracks, unless the agent's own commits say otherwise:
+ * a path they dropped (`git rm --cached`) is untracked, as `git add` sees it. */
+static bool counts(const struct walk *w, const struct walk_item *it)
+{
+	return entry_is_content(w->o->tracked ? &it->tracked : &it->base);
+}
+
+static int read_small(int fd, size_t size, struct ga_buf *out)
+{
+	ga_buf_clear(out);
+	for (;;) {
+		char *at = ga_buf_reserve(out, size + 1 - out->len);
+		ssize_t n = read(fd, at, size + 1 - out->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		out->len += (size_t)n;
+		out->ptr[out->len] = '\0';
+		if (!n || out->len > size)
+			return 0;
+	}
+}
+
+static const struct ga_entry *cleaned(const struct walk *w)
+{
+	size_t lo = 0, hi = w->o->cleaned_paths ? w->o->cleaned_paths->n : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = strcmp(w->path.ptr, w->o->cleaned_paths->v[mid]);
+
+		if (!c)
+			return &w->o->cleaned_entries[mid];
+		if (c < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+/* [limit]: by what stat says, before a byte is read; a hole is as long as it says. */
+static bool over_limit(struct walk *w, const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size;
+
+	if (size <= w->limits->max_file_bytes && size <= w->limits->max_total_bytes - w->bytes) {
+		w->bytes += size;
+		return false;
+	}
+	walk_left(w, GA_LEFT_LIMIT, 1, size);
+	return true;
+}
+
+/* The blob of an open regular file. */
+static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oid *ret)
+{
+	const struct ga_entry *clean = cleaned(w);
+
+	if (clean) {
+		*ret = clean->oid;
+		return 0;
+	}
+	if (st->st_size > SMALL_FILE)
+		return ga_pack_add_blob_fd(w->pack, fd, (uint64_t)st->st_size, ret, w->err);
+	if (read_small(fd, (size_t)st->st_size, &w->data)) {
+		cleanup_free char *q = ga_quote(w->path.ptr);
+
+		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
+	}
+	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
+}
+
+/* [mode]: of all of a file's mode only its owner's executable bit is kept, and
+ * where core.fileMode is off not even that: the tracked one stands. */
+static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
+{
+	const struct ga_entry *known = entry_is_content(&it->tracked) ? &it->tracked : &it->base;
+
+	if (w->o->filemode)
+		return it->st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	return known->mode == GA_MODE_EXEC ? GA_MODE_EXEC : GA_MODE_FILE;
+}
+
+static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it, struct ga_oid *ret)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
+
+	if (n < 0) {
+		cleanup_free char *q = ga_quote(w->path.ptr);
+
+		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read the link '%s'", q);
+	}
+	return ga_pack_add_blob(w->pack, target, (size_t)n, ret, w->err);
+}
+
+static int add_content(struct walk *w, const struct walk_item *it, const struct ga_entry *new)
+{
+	/* [dir->file] */
+	if (it->base.mode == GA_MODE_TREE) {
+		static const struct ga_entry none = { 0 };
+
+		if (walk_removed(w, &it->base))
+			return -1;
+		(void)ga_changes_add(&w->res->changes, w->path.ptr, &none, new);
+		return 0;
+	}
+	/* [unchanged]: copied up, touched, written with what was there */
+	if (!ga_entry_equal(&it->base, new))
+		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
+	return 0;
+}
+
+/* What git inside could open by name: the sandbox holds no capability. */
+static bool readable_inside(const struct walk_dir *d, const struct stat *st)
+{
+	return !d->closed && (st->st_mode & S_IRUSR);
+}
+
+/* Open the regular file; 1 if it stays behind or is a whiteout (all said and done). */
+static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item *it, int *ret)
+{
+	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS);
+	struct marks m;
+	bool odd, white;
+
+	if (fd < 0 && errno == ENOENT)
+		return 1; /* gone since it was listed: while an agent runs */
+	if (fd < 0 || fstat(fd, &it->st) || !S_ISREG(it->st.st_mode)) {
+		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
+		return 1;
+	}
+	read_marks(fd, &m);
+	white = m.whiteout && d->marks.xwhiteouts && !it->st.st_size;
+	odd = m.odd || m.opaque || m.xwhiteouts || (m.whiteout && !white);
+	marks_release(&m);
+	if (white) /* [whiteout-xattr] */
+		return walk_removed(w, &it->base) ? -1 : 1;
+	if (odd) { /* [planted] */
+		walk_note(w, "carries an overlay attribute that no session writes");
+		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size);
+		return 1;
+	}
+	*ret = ga_steal_fd(&fd);
+	return 0;
+}
+
+int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
+{
+	cleanup_close int fd = -1;
+	bool is_file = S_ISREG(it->st.st_mode);
+	struct ga_entry new = { .mode = GA_MODE_LINK };
+	int rc;
+
+	if (!counts(w, it) &&
+	    (d->ignored || ignore_check(&w->final, w->path.ptr, false) == IGNORE_YES)) {
+		/* [ignored] */
+		walk_ignored(w, d->ignored, 1, is_file ? (uint64_t)it->st.st_size : 0, false);
+		return walk_removed(w, &it->base);
+	}
+	if (is_file) {
+		rc = open_file(w, d, it, &fd);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		if (over_limit(w, &it->st))
+			return 0;
+		new.mode = file_mode(w, it);
+	}
+	if (!w->pack) {
+		if (is_file && readable_inside(d, &it->st))
+			ga_strv_push(w->list, w->path.ptr);
+		return 0;
+	}
+	if (is_file ? take_blob(w, fd, &it->st, &new.oid) : take_link(w, d, it, &new.oid))
+		return -1;
+	return add_content(w, it, &new);
+}
+

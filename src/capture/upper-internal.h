@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk over an upper layer and what carries its result out of the child.
+ */
+#ifndef CAPTURE_UPPER_INTERNAL_H
+#define CAPTURE_UPPER_INTERNAL_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "ga/buf.h"
+#include "ga/treelevel.h"
+#include "ga/upper.h"
+#include "ignore.h"
+
+#define MAX_RULES_BYTES (1u << 20) /* of one .gitignore or .gitattributes */
+
+/* ---- ignore rules of a tree, for any path (rules.c) -------------------- */
+
+/* A directory whose .gitignore is not the tree's. */
+struct rules_override {
+	char *dir;
+	char *text; /* NULL: there is none */
+	size_t len;
+};
+
+struct rules {
+	struct ga_repo *repo;
+	const struct ga_oid *tree;
+	struct rules_override *over; /* sorted by dir when `rules_ignored` is called */
+	size_t n_over, cap_over;
+	struct ignore ig;
+	/* the directories entered: of the path asked about last */
+	struct rules_dir {
+		char *path;
+		size_t mark; /* depth of `ig` before its own .gitignore */
+		bool ignored;
+	} *dirs;
+	size_t n_dirs, cap_dirs;
+};
+
+void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,
+		bool icase);
+void rules_release(struct rules *ru);
+void rules_override(struct rules *ru, const char *dir, const char *text, size_t len);
+void rules_sort(struct rules *ru);
+/* Would git ignore `path` (no directory), were it untracked? Fast for sorted paths. */
+int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error *err);
+
+/* ---- the walk (upper-walk.c, upper-read.c) ----------------------------- */
+
+struct walk {
+	struct ga_repo *repo;
+	const struct ga_upper_opts *o;
+	const struct ga_upper_limits *limits;
+	struct ga_pack *pack;         /* NULL: listing, no content is read */
+	struct ga_strv *list;         /* paths of regular files, when listing */
+	struct ga_upper_result *res;
+	struct ignore final, base;    /* rules of the result and of the base */
+	struct rules overrides;       /* the result's rules, for paths the walk does not meet */
+	struct ga_buf path;           /* where it stands; "" at the root */
+	struct ga_buf data;           /* content of one file */
+	dev_t dev;
+	int lower_fd;                 /* of o->lower, or -1 */
+	uint64_t entries, bytes;
+	bool stopped;                 /* at a limit, or because content must be converted */
+	bool convert;
+	struct ga_error *err;
+};
+
+int walk_upper(struct walk *w, int fd);
+
+/* Count all that lies in `fd` as one ignored line at the current path. */
+void walk_count(struct walk *w, int fd);
+
+#define WALK_OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
+
+/* Names in a directory, sorted, at most `max`; 1 if there are more. -1 with errno. */
+int read_names(int fd, size_t max, struct ga_strv *names);
+
+/* What overlayfs wrote beside an entry. */
+struct marks {
+	bool opaque;     /* hides what lies beneath */
+	bool xwhiteouts; /* empty files inside may be whiteouts */
+	bool whiteout;
+	char *odd;       /* an attribute no session writes (its name, quoted), or NULL */
+};
+void marks_release(struct marks *m);
+void read_marks(int fd, struct marks *m);
+
+/* A directory of the upper while it is walked. */
+struct walk_dir {
+	int fd;
+	unsigned depth;
+	struct marks marks;
+	struct ga_tree_level base, tracked;
+	const struct ga_oid *base_tree, *tracked_tree; /* NULL: none there */
+	bool hidden;         /* it, or one above it, hides what lies beneath */
+	bool closed;         /* it, or one above it, cannot be entered without capabilities */
+	const char *ignored; /* the topmost ignored directory it is in, or NULL */
+	struct ga_strv names;
+};
+
+/* An entry of it while it is looked at. */
+struct walk_item {
+	const char *name;
+	struct stat st;
+	struct ga_entry base, tracked;
+};
+
+static inline bool entry_is_content(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC || e->mode == GA_MODE_LINK;
+}
+
+/* About the current path: it stays behind; something is odd; what the base has is gone. */
+void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
+void walk_note(struct walk *w, const char *what);
+int walk_removed(struct walk *w, const struct ga_entry *base);
+/* It is ignored: counted in `top`, the ignored directory it is in, if that is not NULL. */
+void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir);
+/* A regular file or link (upper-content.c). */
+int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it);
+
+/* Does the directory hold a repository's `.git`? */
+bool holds_repository(int fd);
+/* Does this text ask git to convert content? */
+bool attributes_convert(const char *text, size_t n);
+/* A name that no tree may hold, on whatever system it is checked out. */
+bool name_is_bad(const char *name, bool is_link);
+
+/* Paths the walk cannot meet: what only a commit of the agent changed
+ * (upper-post.c). `changes` is sorted before and after. */
+int add_unmet(struct walk *w);
+
+/* ---- out of the child (upper-wire.c) ----------------------------------- */
+
+void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r);
+int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r);
+void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv);
+int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv);
+void wire_put_error(struct ga_buf *b, const struct ga_error *err);
+int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err);
+
+#endif

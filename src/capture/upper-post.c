@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths the walk over the upper does not meet, since the agent changed nothing
+ * but its index there.
+ */
+#include <string.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "upper-internal.h"
+
+/* Is there something at `path` that is neither the base's nor the upper's? */
+static bool lies_between(int extras, int upper, const struct ga_strv *shared, const char *path)
+{
+	cleanup_close int in_extras = -1, in_upper = -1;
+
+	for (size_t i = 0; shared && i < shared->n; i++)
+		if (ga_path_inside(path, shared->v[i]))
+			return true;
+	if (extras < 0)
+		return false;
+	in_extras = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
+	if (in_extras < 0)
+		return false;
+	/* the upper's word counts, a whiteout's too, and the walk has heard it */
+	in_upper = ga_openat_beneath(upper, path, O_PATH | O_NOFOLLOW, 0);
+	return in_upper < 0;
+}
+
+/* One path that the agent's commits changed and the walk did not. */
+static int unmet(struct walk *w, const struct ga_change *c, int extras, int upper, bool *ret_take,
+		 struct ga_entry *ret_new)
+{
+	bool ignored = false;
+
+	*ret_take = false;
+	*ret_new = c->new;
+	/* a submodule moved to another commit: that is all there is to see of it */
+	if (c->old.mode == GA_MODE_GITLINK) {
+		*ret_take = c->new.mode == GA_MODE_GITLINK;
+		return 0;
+	}
+	/* dropped from the index, still in the working tree: untracked, so that it
+	 * is kept or not as its being ignored says */
+	if (c->new.mode == GA_MODE_NONE) {
+		if (rules_ignored(&w->overrides, c->path, &ignored, w->err))
+			return -1;
+		*ret_take = ignored;
+		return 0;
+	}
+	/* added by force: an ignored file of the user's that the sandbox showed */
+	if (c->old.mode == GA_MODE_NONE && entry_is_content(&c->new))
+		*ret_take = lies_between(extras, upper, w->o->shared, c->path);
+	return 0;
+}
+
+int add_unmet(struct walk *w)
+{
+	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
+	cleanup_close int extras = -1, upper = -1;
+	struct ga_changes *all = &w->res->changes;
+	size_t met;
+
+	ga_changes_sort(all);
+	if (!w->o->tracked || ga_oid_equal(w->o->tracked, w->o->base_tree))
+		return 0;
+	if (ga_tree_diff(w->repo, w->o->base_tree, w->o->tracked, &diff, w->err))
+		return -1;
+	upper = open(w->o->upper, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (w->o->extras)
+		extras = open(w->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	rules_sort(&w->overrides);
+	met = all->n;
+	for (size_t i = 0; i < diff.n; i++) {
+		const struct ga_change *c = &diff.v[i];
+		/* only what was sorted is searched: what is added here is met once */
+		struct ga_changes before = { all->v, met, met };
+		struct ga_entry new;
+		bool take;
+
+		if (ga_changes_find(&before, c->path))
+			continue;
+		if (unmet(w, c, extras, upper, &take, &new))
+			return -1;
+		if (take)
+			(void)ga_changes_add(all, c->path, &c->old, &new);
+	}
+	ga_changes_sort(all);
+	return 0;
+}

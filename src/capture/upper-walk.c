@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One visit of every entry of an upper layer. What each kind of entry means is
+ * the case table in docs/capture.md; the tags in brackets are its rows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "upper-internal.h"
+
+static void dir_release(struct walk_dir *d)
+{
+	marks_release(&d->marks);
+	ga_tree_level_release(&d->base);
+	ga_tree_level_release(&d->tracked);
+	ga_strv_release(&d->names);
+}
+
+static const char *where(const struct walk *w)
+{
+	return w->path.len ? w->path.ptr : ".";
+}
+
+void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
+{
+	ga_left_add(&w->res->left, where(w), kind, count, bytes);
+}
+
+void walk_note(struct walk *w, const char *what)
+{
+	cleanup_free char *q = ga_quote(where(w));
+
+	ga_strv_pushf(&w->res->notes, "%s: %s", q, what);
+}
+
+static size_t enter(struct walk *w, const char *name)
+{
+	size_t len = w->path.len;
+
+	if (len)
+		ga_buf_addch(&w->path, '/');
+	ga_buf_adds(&w->path, name);
+	return len;
+}
+
+/* ---- what is gone ------------------------------------------------------ */
+
+/* A sparse checkout does not show every path of the base: what was never there
+ * cannot have been removed. */
+static bool was_shown(const struct walk *w, const char *path)
+{
+	cleanup_close int fd = -1;
+
+	if (w->lower_fd < 0)
+		return true;
+	fd = ga_openat_beneath(w->lower_fd, path, O_PATH | O_NOFOLLOW, 0);
+	return fd >= 0;
+}
+
+static void remove_one(struct walk *w, const char *path, const struct ga_entry *base)
+{
+	static const struct ga_entry none = { 0 };
+
+	if (was_shown(w, path))
+		(void)ga_changes_add(&w->res->changes, path, base, &none);
+}
+
+/* The base's entry at the current path is no longer there. */
+int walk_removed(struct walk *w, const struct ga_entry *base)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	if (base->mode == GA_MODE_NONE)
+		return 0;
+	if (base->mode != GA_MODE_TREE) {
+		remove_one(w, w->path.ptr, base);
+		return 0;
+	}
+	if (ga_tree_list(w->repo, &base->oid, w->limits->max_entries, &all, w->err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		cleanup_free char *path = ga_path_join(w->path.ptr, all.v[i].path);
+
+		remove_one(w, path, &all.v[i].new);
+	}
+	return 0;
+}
+
+/* ---- what stays behind ------------------------------------------------- */
+
+static bool is_whiteout(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
+}
+
+/* Count what lies in a directory without looking at it any closer. Its depth is
+ * bounded like the walk's, and what is deeper is said. */
+static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	size_t room = w->limits->max_entries > w->entries ? w->limits->max_entries - w->entries : 0;
+
+	if (depth > w->limits->max_depth || read_names(fd, room, &names)) {
+		walk_left(w, depth > w->limits->max_depth || names.n ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, 1, 0);
+		return;
+	}
+	w->entries += names.n;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_close int sub = -1;
+		struct stat st;
+
+		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) || is_whiteout(&st))
+			continue;
+		if (!S_ISDIR(st.st_mode)) {
+			*count += 1;
+			*bytes += S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+			continue;
+		}
+		sub = openat(fd, names.v[i], WALK_OPEN_FLAGS | O_DIRECTORY);
+		if (sub >= 0)
+			count_below(w, sub, depth + 1, count, bytes);
+		else
+			*count += 1; /* nobody can say what is in it */
+	}
+}
+
+void walk_count(struct walk *w, int fd)
+{
+	uint64_t count = 0, bytes = 0;
+
+	count_below(w, fd, 0, &count, &bytes);
+	if (count)
+		walk_left(w, GA_LEFT_IGNORED, count, bytes);
+}
+
+/* The current entry, whatever it is, stays: one line for all of it. */
+static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it, enum ga_left_kind kind,
+		  bool even_empty)
+{
+	cleanup_close int fd = -1;
+	uint64_t count = 0, bytes = 0;
+
+	if (S_ISDIR(it->st.st_mode)) {
+		fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
+		if (fd >= 0)
+			count_below(w, fd, d->depth + 1, &count, &bytes);
+	} else {
+		count = 1;
+		bytes = S_ISREG(it->st.st_mode) ? (uint64_t)it->st.st_size : 0;
+	}
+	if (count || even_empty)
+		walk_left(w, kind, count, bytes);
+}
+
+void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir)
+{
+	ga_left_add(&w->res->left, top ? top : where(w), GA_LEFT_IGNORED, count, bytes);
+	if (!top && ignore_check(&w->base, w->path.ptr, is_dir) != IGNORE_YES)
+		ga_strv_push(&w->res->newly_ignored, w->path.ptr);
+}
+
+/* ---- directories ------------------------------------------------------- */
+
+static int visit(struct walk *w, struct walk_dir *d, const char *name);
+
+/* The text of a file of rules in this directory: the upper's, if it has one
+ * that is a regular file, else the base's where it shows. Links are not followed,
+ * as git does not. `out` may stay empty. */
+static int read_rules(struct walk *w, const struct walk_dir *d, const char *name, bool upper,
+		      struct ga_buf *out)
+{
+	struct ga_entry base = ga_tree_level_find(&d->base, name);
+	cleanup_error struct ga_error odd = GA_ERROR_INIT;
+	int rc;
+
+	if (upper) {
+		/* anything that is not a small regular file holds no rules */
+		if (ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd)) {
+			size_t len = enter(w, name);
+
+			ga_buf_clear(out);
+			walk_note(w, "is not read as rules: not a regular file, or too long");
+			ga_buf_truncate(&w->path, len);
+		}
+		return 0;
+	}
+	if (base.mode != GA_MODE_FILE && base.mode != GA_MODE_EXEC)
+		return 0;
+	rc = ga_blob_read(w->repo, &base.oid, MAX_RULES_BYTES, out, w->err);
+	return rc < 0 ? -1 : 0;
+}
+
+static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st)
+{
+	return !fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
+static int push_rules(struct walk *w, const struct walk_dir *d)
+{
+	cleanup_buf struct ga_buf below = GA_BUF_INIT, own = GA_BUF_INIT;
+	struct stat st;
+	bool upper = in_upper(d, ".gitignore", &st), hidden = upper || d->hidden;
+
+	if (d->ignored)
+		return 0;
+	if (read_rules(w, d, ".gitignore", false, &below))
+		return -1;
+	ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
+	if (!hidden) {
+		ignore_push(&w->final, w->path.ptr, below.ptr, below.len);
+		return 0;
+	}
+	if (upper && S_ISREG(st.st_mode) && read_rules(w, d, ".gitignore", true, &own))
+		return -1;
+	ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
+	rules_override(&w->overrides, w->path.ptr, own.len ? own.ptr : NULL, own.len);
+	return 0;
+}
+
+/* Content that git would convert has to go through git: stop before the first
+ * blob. The base's attributes count even where they are hidden, since git falls
+ * back to its index for them. */
+static int check_attributes(struct walk *w, const struct walk_dir *d)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct stat st;
+
+	if (!w->pack || w->o->raw || w->o->cleaned_paths)
+		return 0;
+	if (read_rules(w, d, ".gitattributes", false, &text))
+		return -1;
+	ga_buf_addch(&text, '\n');
+	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
+		cleanup_buf struct ga_buf own = GA_BUF_INIT;
+
+		if (read_rules(w, d, ".gitattributes", true, &own))
+			return -1;
+		ga_buf_add(&text, own.ptr, own.len);
+	}
+	if (attributes_convert(text.ptr, text.len))
+		w->convert = w->stopped = true;
+	return 0;
+}
+
+/* [opaque]: what the base has here and the upper has not is gone. */
+static int remove_hidden(struct walk *w, const struct walk_dir *d)
+{
+	for (size_t i = 0, k = 0; i < d->base.n; i++) {
+		const char *name = d->base.v[i].name;
+		size_t len;
+		int rc;
+
+		while (k < d->names.n && strcmp(d->names.v[k], name) < 0)
+			k++;
+		if (k < d->names.n && !strcmp(d->names.v[k], name))
+			continue;
+		len = enter(w, name);
+		rc = walk_removed(w, &d->base.v[i].entry);
+		ga_buf_truncate(&w->path, len);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+static int walk_names(struct walk *w, struct walk_dir *d)
+{
+	size_t room = w->limits->max_entries - w->entries, mark_final = w->final.n, mark_base = w->base.n;
+	int rc = read_names(d->fd, room, &d->names);
+
+	if (rc < 0) {
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		return 0;
+	}
+	if (rc) {
+		/* [limit]: half a directory must not look like the whole of it */
+		walk_left(w, GA_LEFT_LIMIT, d->names.n, 0);
+		walk_note(w, "more entries than can be captured: from here on everything stays in the session");
+		w->stopped = true;
+		return 0;
+	}
+	w->entries += d->names.n;
+	rc = check_attributes(w, d) || push_rules(w, d);
+	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++)
+		rc = visit(w, d, d->names.v[i]);
+	if (!rc && !w->stopped && d->hidden)
+		rc = remove_hidden(w, d);
+	ignore_pop(&w->final, mark_final);
+	ignore_pop(&w->base, mark_base);
+	return rc ? -1 : 0;
+}
+
+/* `d` says where it lies; the rest is read here. */
+static int walk_one(struct walk *w, struct walk_dir *d)
+{
+	read_marks(d->fd, &d->marks);
+	if (d->marks.odd || d->marks.whiteout) {
+		/* [planted]: a redirect or the like would make it mean something else */
+		walk_note(w, "carries an overlay attribute that no session writes; all of it stays behind");
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		return 0;
+	}
+	d->hidden |= d->marks.opaque || !d->base_tree;
+	if (ga_tree_level_read(w->repo, d->base_tree, &d->base, w->err))
+		return -1;
+	if (d->tracked_tree && ga_tree_level_read(w->repo, d->tracked_tree, &d->tracked, w->err))
+		return -1;
+	return walk_names(w, d);
+}
+
+/* A directory that the walk goes into. */
+static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it, bool ignored)
+{
+	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
+	cleanup_free char *top = ignored && !d->ignored ? ga_strdup(w->path.ptr) : NULL;
+	cleanup_(dir_release) struct walk_dir sub = {
+		.fd = fd,
+		.depth = d->depth + 1,
+		.base_tree = it->base.mode == GA_MODE_TREE ? &it->base.oid : NULL,
+		.tracked_tree = it->tracked.mode == GA_MODE_TREE ? &it->tracked.oid : NULL,
+		.hidden = d->hidden,
+		.closed = d->closed || !(it->st.st_mode & S_IXUSR),
+		.ignored = top ? top : d->ignored,
+	};
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_dev != w->dev) {
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
+		return 0;
+	}
+	if (d->depth >= w->limits->max_depth) {
+		walk_note(w, "lies too deep to be captured");
+		walk_left(w, GA_LEFT_LIMIT, 1, 0); /* [limit] */
+		return 0;
+	}
+	if (!sub.base_tree && !sub.tracked_tree && holds_repository(fd)) {
+		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
+		return 0;
+	}
+	return walk_one(w, &sub);
+}
+
+static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk_item *it)
+{
+	bool known = it->base.mode == GA_MODE_TREE || it->tracked.mode == GA_MODE_TREE;
+	bool ignored = d->ignored;
+
+	if (it->base.mode == GA_MODE_GITLINK) {
+		stays(w, d, it, GA_LEFT_SUBMODULE, false); /* [submodule] */
+		return 0;
+	}
+	/* [file->dir] */
+	if (entry_is_content(&it->base) && walk_removed(w, &it->base))
+		return -1;
+	if (!ignored)
+		ignored = ignore_check(&w->final, w->path.ptr, true) == IGNORE_YES;
+	if (ignored && !known) {
+		cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
+		uint64_t count = 0, bytes = 0;
+
+		if (fd >= 0)
+			count_below(w, fd, d->depth + 1, &count, &bytes);
+		if (count || fd < 0)
+			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
+		return 0;
+	}
+	return go_down(w, d, it, ignored);
+}
+
+/* ---- one entry --------------------------------------------------------- */
+
+static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item *it)
+{
+	mode_t type = it->st.st_mode & S_IFMT;
+	bool top = !d->depth;
+
+	if (is_whiteout(&it->st))
+		return walk_removed(w, &it->base); /* [whiteout] */
+	if (!strcmp(it->name, ".git")) {
+		/* [git]: at the top the private git dir's mount point; deeper, the planted
+		 * or nested repository of a directory that is itself tracked */
+		if (!top)
+			stays(w, d, it, GA_LEFT_REPOSITORY, true);
+		return 0;
+	}
+	if (name_is_bad(it->name, type == S_IFLNK)) {
+		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
+		return walk_removed(w, &it->base);
+	}
+	if (type == S_IFDIR)
+		return visit_dir(w, d, it);
+	if (type == S_IFREG || type == S_IFLNK)
+		return walk_content(w, d, it);
+	walk_left(w, GA_LEFT_SPECIAL, 1, 0); /* [special] */
+	return walk_removed(w, &it->base);
+}
+
+static int visit(struct walk *w, struct walk_dir *d, const char *name)
+{
+	struct walk_item it = { .name = name, .base = ga_tree_level_find(&d->base, name),
+			   .tracked = ga_tree_level_find(&d->tracked, name) };
+	size_t len = enter(w, name);
+	int rc = 0;
+
+	if (fstatat(d->fd, name, &it.st, AT_SYMLINK_NOFOLLOW)) {
+		/* while an agent runs an entry may go between two calls */
+		if (errno != ENOENT)
+			walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+	} else {
+		rc = visit_kind(w, d, &it);
+	}
+	ga_buf_truncate(&w->path, len);
+	return rc;
+}
+
+int walk_upper(struct walk *w, int fd)
+{
+	cleanup_(dir_release) struct walk_dir d = { .fd = fd };
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot stat the upper layer");
+	w->dev = st.st_dev;
+	d.base_tree = w->o->base_tree;
+	d.tracked_tree = w->o->tracked;
+	return walk_one(w, &d);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The child and its parent are one program: numbers travel as they lie in
+ * memory, strings with their length. The reader checks bounds all the same, since
+ * a child can be ended in the middle of a record.
+ */
+#include <string.h>
+
+#include "upper-internal.h"
+
+static void put(struct ga_buf *b, const void *p, size_t n)
+{
+	ga_buf_add(b, p, n);
+}
+
+static void put_u64(struct ga_buf *b, uint64_t v)
+{
+	put(b, &v, sizeof(v));
+}
+
+static void put_str(struct ga_buf *b, const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	put_u64(b, s ? n + 1 : 0); /* 0: NULL */
+	put(b, s ? s : "", n);
+}
+
+static int get(const struct ga_buf *b, size_t *pos, void *p, size_t n)
+{
+	if (n > b->len - *pos)
+		return -1;
+	memcpy(p, b->ptr + *pos, n);
+	*pos += n;
+	return 0;
+}
+
+static int get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
+{
+	return get(b, pos, ret, sizeof(*ret));
+}
+
+/* A count of records of at least `least` bytes each: bounded by what is there. */
+static int get_count(const struct ga_buf *b, size_t *pos, size_t least, uint64_t *ret)
+{
+	return get_u64(b, pos, ret) || *ret > (b->len - *pos) / least ? -1 : 0;
+}
+
+static int get_str(const struct ga_buf *b, size_t *pos, char **ret)
+{
+	uint64_t n;
+
+	if (get_u64(b, pos, &n))
+		return -1;
+	*ret = NULL;
+	if (!n)
+		return 0;
+	if (n - 1 > b->len - *pos)
+		return -1;
+	*ret = ga_strndup(b->ptr + *pos, n - 1);
+	*pos += n - 1;
+	return 0;
+}
+
+void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv)
+{
+	put_u64(b, sv->n);
+	for (size_t i = 0; i < sv->n; i++)
+		put_str(b, sv->v[i]);
+}
+
+int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv)
+{
+	uint64_t n;
+
+	if (get_count(b, pos, sizeof(uint64_t), &n))
+		return -1;
+	while (n--) {
+		char *s;
+
+		if (get_str(b, pos, &s) || !s)
+			return -1;
+		ga_strv_take(sv, s);
+	}
+	return 0;
+}
+
+static void put_changes(struct ga_buf *b, const struct ga_changes *c)
+{
+	put_u64(b, c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		put_str(b, c->v[i].path);
+		put(b, &c->v[i].old, sizeof(c->v[i].old));
+		put(b, &c->v[i].new, sizeof(c->v[i].new));
+	}
+}
+
+static int get_changes(const struct ga_buf *b, size_t *pos, struct ga_changes *c)
+{
+	uint64_t n;
+
+	if (get_count(b, pos, sizeof(uint64_t) + 2 * sizeof(struct ga_entry), &n))
+		return -1;
+	while (n--) {
+		cleanup_free char *path = NULL;
+		struct ga_entry old, new;
+
+		if (get_str(b, pos, &path) || !path || get(b, pos, &old, sizeof(old)) ||
+		    get(b, pos, &new, sizeof(new)))
+			return -1;
+		(void)ga_changes_add(c, path, &old, &new);
+	}
+	return 0;
+}
+
+static void put_left(struct ga_buf *b, const struct ga_left_list *l)
+{
+	put_u64(b, l->n);
+	for (size_t i = 0; i < l->n; i++) {
+		put_str(b, l->v[i].path);
+		put_u64(b, (uint64_t)l->v[i].kind);
+		put_u64(b, l->v[i].count);
+		put_u64(b, l->v[i].bytes);
+	}
+}
+
+static int get_left(const struct ga_buf *b, size_t *pos, struct ga_left_list *l)
+{
+	uint64_t n;
+
+	if (get_count(b, pos, 4 * sizeof(uint64_t), &n))
+		return -1;
+	while (n--) {
+		cleanup_free char *path = NULL;
+		uint64_t kind, count, bytes;
+
+		if (get_str(b, pos, &path) || !path || get_u64(b, pos, &kind) ||
+		    get_u64(b, pos, &count) || get_u64(b, pos, &bytes) || kind > GA_LEFT_LIMIT)
+			return -1;
+		ga_left_add(l, path, (enum ga_left_kind)kind, count, bytes);
+	}
+	return 0;
+}
+
+void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
+{
+	put(b, &r->tree, sizeof(r->tree));
+	put_changes(b, &r->changes);
+	put_left(b, &r->left);
+	wire_put_strv(b, &r->newly_ignored);
+	wire_put_strv(b, &r->notes);
+	put_str(b, r->keep);
+}
+
+int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r)
+{
+	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
+			       get_left(b, pos, &r->left) || wire_get_strv(b, pos, &r->newly_ignored) ||
+			       wire_get_strv(b, pos, &r->notes) || get_str(b, pos, &r->keep)
+		       ? -1
+		       : 0;
+}
+
+void wire_put_error(struct ga_buf *b, const struct ga_error *err)
+{
+	put_u64(b, (uint64_t)err->code);
+	put_str(b, err->msg);
+	put_str(b, err->hint);
+}
+
+int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err)
+{
+	cleanup_free char *msg = NULL, *hint = NULL;
+	uint64_t code;
+
+	if (get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg || get_str(b, pos, &hint))
+		return -1;
+	(void)ga_fail(err, (enum ga_code)code, "%s", msg);
+	if (hint)
+		(void)ga_hint(err, "%s", hint);
+	return 0;
+}

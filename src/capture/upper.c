@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/upper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/ns.h"
+#include "ga/quote.h"
+#include "upper-internal.h"
+
+#define MAX_ANSWER ((size_t)2 << 30) /* of the child: some 10 million changes */
+
+const struct ga_upper_limits ga_upper_limits_default = {
+	.max_depth = 128,
+	.max_entries = 2000000,
+	.max_file_bytes = (uint64_t)2 << 30,
+	.max_total_bytes = (uint64_t)20 << 30,
+};
+
+void ga_upper_result_release(struct ga_upper_result *r)
+{
+	ga_changes_release(&r->changes);
+	ga_left_release(&r->left);
+	ga_strv_release(&r->newly_ignored);
+	ga_strv_release(&r->notes);
+	free(r->keep);
+	*r = (struct ga_upper_result)GA_UPPER_RESULT_INIT;
+}
+
+/* ---- the child --------------------------------------------------------- */
+
+enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
+
+/* What is done in it: 0, 1 (content must be converted) or -1. */
+typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
+
+static void child(work_fn *fn, void *arg, int fd) __attribute__((noreturn));
+static void child(work_fn *fn, void *arg, int fd)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_buf out = GA_BUF_INIT;
+	unsigned char answer = ANSWER_FAILED;
+	int rc = 0;
+
+	/* Root reads everything as it is, and would read less in a namespace that
+	 * maps but one id. */
+	if (geteuid())
+		rc = ga_ns_enter_user(&err);
+	/* after the change of credentials, which forgets it */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!rc)
+		rc = fn(arg, &out, &err);
+	if (rc < 0) {
+		ga_buf_clear(&out);
+		wire_put_error(&out, &err);
+	} else {
+		answer = rc ? ANSWER_CONVERT : ANSWER_OK;
+	}
+	if (ga_write_full(fd, &answer, 1) || ga_write_full(fd, out.ptr, out.len))
+		_exit(1);
+	_exit(0);
+}
+
+static int reap(pid_t pid, struct ga_error *err)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the reader of the upper layer");
+	if (WIFSIGNALED(status))
+		return ga_fail(err, GA_EFATAL, "the reader of the upper layer was ended by signal %d",
+			       WTERMSIG(status));
+	if (WEXITSTATUS(status))
+		return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
+	return 0;
+}
+
+/* Run it in a child and get its answer; `*pos` is behind the first byte. */
+static int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err)
+{
+	cleanup_error struct ga_error read_err = GA_ERROR_INIT;
+	cleanup_close int in = -1, out = -1;
+	int fds[2], rc;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	in = fds[0];
+	out = fds[1];
+	pid = fork();
+	if (pid < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot start the reader of the upper layer");
+	if (!pid)
+		child(fn, arg, out);
+	(void)close(ga_steal_fd(&out));
+	rc = ga_read_fd(in, MAX_ANSWER, ret, &read_err);
+	if (rc)
+		(void)kill(pid, SIGKILL);
+	if (reap(pid, err))
+		return -1;
+	if (rc)
+		return ga_fail(err, GA_EFATAL, "%s", read_err.msg);
+	*pos = 1;
+	if (ret->len && ret->ptr[0] == ANSWER_OK)
+		return 0;
+	if (ret->len && ret->ptr[0] == ANSWER_CONVERT)
+		return 1;
+	if (ret->len && ret->ptr[0] == ANSWER_FAILED && !wire_get_error(ret, pos, err))
+		return -1;
+	return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
+}
+
+static int bad_answer(struct ga_error *err)
+{
+	return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave half an answer");
+}
+
+/* ---- what is done in it ------------------------------------------------ */
+
+struct job {
+	struct ga_repo *repo;
+	const struct ga_upper_opts *o;
+	bool list;
+};
+
+static int open_layer(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(path);
+	int fd = open(path, WALK_OPEN_FLAGS | O_DIRECTORY);
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the layer '%s'", q);
+	return fd;
+}
+
+static void walk_release(struct walk *w)
+{
+	ignore_release(&w->final);
+	ignore_release(&w->base);
+	rules_release(&w->overrides);
+	ga_buf_release(&w->path);
+	ga_buf_release(&w->data);
+	ga_pack_free(w->pack);
+	ga_upper_result_release(w->res);
+	if (w->lower_fd >= 0)
+		(void)close(w->lower_fd);
+}
+
+/* The tree and its objects; 1 if content must be converted first. */
+static int finish(struct walk *w)
+{
+	struct ga_upper_result *res = w->res;
+
+	if (w->convert)
+		return 1;
+	if (add_unmet(w))
+		return -1;
+	if (!res->changes.n)
+		res->tree = *w->o->base_tree;
+	else if (ga_tree_apply(w->repo, w->pack, w->o->base_tree, &res->changes, &res->tree, w->err))
+		return -1;
+	if (ga_pack_commit(w->pack, &res->keep, w->err))
+		return -1;
+	w->pack = NULL;
+	ga_left_sort(&res->left);
+	ga_strv_sort_unique(&res->newly_ignored);
+	return 0;
+}
+
+static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
+{
+	struct job *j = arg;
+	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	cleanup_close int fd = open_layer(j->o->upper, err);
+	const char *host = j->o->host_excludes ? j->o->host_excludes : "";
+	cleanup_(walk_release) struct walk w = {
+		.repo = j->repo,
+		.o = j->o,
+		.limits = j->o->limits ? j->o->limits : &ga_upper_limits_default,
+		.list = &list,
+		.res = &res,
+		.final = { .icase = j->o->icase },
+		.base = { .icase = j->o->icase },
+		.path = GA_BUF_INIT,
+		.data = GA_BUF_INIT,
+		.lower_fd = -1,
+		.err = err,
+	};
+	int rc;
+
+	rules_init(&w.overrides, j->repo, j->o->base_tree, host, j->o->icase);
+	ignore_push(&w.final, "", host, strlen(host));
+	ignore_push(&w.base, "", host, strlen(host));
+	if (fd < 0 || (!j->list && ga_pack_begin(j->repo, &w.pack, err)))
+		return -1;
+	if (j->o->lower) {
+		w.lower_fd = open_layer(j->o->lower, err);
+		if (w.lower_fd < 0)
+			return -1;
+	}
+	if (walk_upper(&w, fd))
+		return -1;
+	if (j->list) {
+		ga_strv_sort_unique(&list);
+		wire_put_strv(out, &list);
+		return 0;
+	}
+	rc = finish(&w);
+	if (!rc)
+		wire_put_result(out, &res);
+	return rc;
+}
+
+int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
+		     struct ga_error *err)
+{
+	struct job j = { r, o, false };
+	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
+	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	size_t pos;
+	int rc = in_child(do_walk, &j, &answer, &pos, err);
+
+	if (rc)
+		return rc;
+	if (wire_get_result(&answer, &pos, &res)) {
+		ga_upper_result_release(&res);
+		return bad_answer(err);
+	}
+	*ret = res;
+	return 0;
+}
+
+int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
+		  struct ga_error *err)
+{
+	struct job j = { r, o, true };
+	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
+	size_t pos;
+
+	if (in_child(do_walk, &j, &answer, &pos, err))
+		return -1;
+	return wire_get_strv(&answer, &pos, ret_files) ? bad_answer(err) : 0;
+}
+
+/* ---- counting ---------------------------------------------------------- */
+
+struct count_job {
+	const char *upper, *path;
+};
+
+static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
+{
+	struct count_job *j = arg;
+	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	cleanup_close int fd = open_layer(j->upper, err);
+	struct walk w = { .limits = &ga_upper_limits_default, .res = &res, .path = GA_BUF_INIT,
+			  .lower_fd = -1, .err = err };
+
+	if (fd < 0)
+		return -1;
+	ga_buf_adds(&w.path, j->path);
+	walk_count(&w, fd);
+	wire_put_result(out, &res);
+	ga_buf_release(&w.path);
+	ga_upper_result_release(&res);
+	return 0;
+}
+
+int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left, struct ga_error *err)
+{
+	struct count_job j = { upper, path };
+	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
+	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	size_t pos;
+
+	if (in_child(do_count, &j, &answer, &pos, err))
+		return -1;
+	if (wire_get_result(&answer, &pos, &res))
+		return bad_answer(err);
+	for (size_t i = 0; i < res.left.n; i++)
+		ga_left_add(left, res.left.v[i].path, res.left.v[i].kind, res.left.v[i].count,
+			    res.left.v[i].bytes);
+	return 0;
+}

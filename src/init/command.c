@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting a command: one fork, and in the child everything up to exec.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "init.h"
+
+struct request {
+	char *bytes;
+	size_t len, pos;
+	char *cwd;
+	char **argv, **envp;
+};
+
+/* To end of file; -1 with errno, E2BIG beyond the limit. */
+static int read_payload(int fd, struct request *r)
+{
+	size_t cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (r->len == cap) {
+			cap = cap ? cap * 2 : 64u << 10;
+			if (cap > 2 * (size_t)GA_CTL_PAYLOAD_MAX) {
+				errno = E2BIG;
+				return -1;
+			}
+			r->bytes = realloc(r->bytes, cap);
+			if (!r->bytes)
+				return -1;
+		}
+		n = read(fd, r->bytes + r->len, cap - r->len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		r->len += (size_t)n;
+	}
+	if (r->len <= GA_CTL_PAYLOAD_MAX)
+		return 0;
+	errno = E2BIG;
+	return -1;
+}
+
+static char *next_string(struct request *r)
+{
+	char *s = r->bytes + r->pos;
+	char *end = r->pos < r->len ? memchr(s, '\0', r->len - r->pos) : NULL;
+
+	if (!end)
+		return NULL;
+	r->pos = (size_t)(end - r->bytes) + 1;
+	return s;
+}
+
+/* A count and that many strings; every string takes at least one byte. */
+static char **next_vector(struct request *r)
+{
+	const char *count = next_string(r);
+	char **v, *end;
+	unsigned long n;
+
+	if (!count || *count < '0' || *count > '9')
+		return NULL;
+	errno = 0;
+	n = strtoul(count, &end, 10);
+	if (errno || *end || n > r->len - r->pos)
+		return NULL;
+	v = calloc(n + 1, sizeof(*v));
+	for (unsigned long i = 0; v && i < n; i++) {
+		v[i] = next_string(r);
+		if (!v[i])
+			return NULL;
+	}
+	return v;
+}
+
+static int parse_request(struct request *r)
+{
+	r->cwd = next_string(r);
+	r->argv = r->cwd ? next_vector(r) : NULL;
+	r->envp = r->argv ? next_vector(r) : NULL;
+	if (r->envp && r->argv[0] && r->pos == r->len)
+		return 0;
+	errno = EPROTO;
+	return -1;
+}
+
+static void __attribute__((noreturn)) fail(int report, uint32_t step)
+{
+	struct exec_failure f = { .step = step, .errnum = errno };
+	ssize_t n;
+
+	do
+		n = write(report, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	_exit(126);
+}
+
+/* Ignored signals would stay ignored through exec. */
+static void default_signals(void)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		(void)sigaction(n, &dfl, NULL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void command_exec(int payload, const int io[3], int report)
+{
+	struct request r = { 0 };
+
+	if (read_payload(payload, &r) || parse_request(&r))
+		fail(report, GA_CTL_STEP_SETUP);
+	/* ours are above 2 (main saw to it), so none of these hits another's source */
+	for (int i = 0; i < 3; i++)
+		if (dup2(io[i], i) < 0)
+			fail(report, GA_CTL_STEP_SETUP);
+	if (chdir(r.cwd))
+		fail(report, GA_CTL_STEP_CWD);
+	default_signals();
+	/* execvp looks PATH up in environ, which must be the command's */
+	environ = r.envp;
+	(void)execvp(r.argv[0], r.argv);
+	fail(report, GA_CTL_STEP_EXEC);
+}
+
+/* A leader never executes anything, so what it inherited does not close by
+ * itself: the control socket, the channels of other commands. All of that
+ * is numbered below `base`, as pid 1 has few descriptors. */
+static void __attribute__((noreturn)) run_leader(uint32_t id, int payload, int tty, int chan)
+{
+	const int base = 4 * MAX_COMMANDS;
+
+	payload = fcntl(payload, F_DUPFD_CLOEXEC, base);
+	tty = fcntl(tty, F_DUPFD_CLOEXEC, base);
+	chan = fcntl(chan, F_DUPFD_CLOEXEC, base);
+	if (payload < 0 || tty < 0 || chan < 0)
+		_exit(126);
+	for (int fd = 3; fd < base; fd++)
+		(void)close(fd);
+	leader_main(id, payload, tty, chan);
+}
+
+static void __attribute__((noreturn))
+run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int ctl)
+{
+	(void)close(ctl);
+	if (m->flags & GA_SPAWN_TTY)
+		run_leader(m->id, f->v[0], f->v[1], chan);
+	if (setsid() < 0)
+		fail(chan, GA_CTL_STEP_SETUP);
+	command_exec(f->v[0], f->v + 1, chan);
+}
+
+/* [0] ours, [1] the child's */
+static int open_chan(bool tty, int pair[2])
+{
+	if (tty)
+		return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+	return pipe2(pair, O_CLOEXEC);
+}
+
+int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl)
+{
+	bool tty = m->flags & GA_SPAWN_TTY;
+	int pair[2];
+	pid_t pid;
+
+	if (f->n != (tty ? 2u : 4u)) {
+		errno = EPROTO;
+		return -1;
+	}
+	if (open_chan(tty, pair))
+		return -1;
+	pid = fork();
+	if (!pid)
+		run_child(m, f, pair[1], ctl);
+	(void)close(pair[1]);
+	if (pid < 0) {
+		int e = errno;
+
+		(void)close(pair[0]);
+		errno = e;
+		return -1;
+	}
+	*c = (struct command){ .id = m->id, .pid = pid, .chan = pair[0], .tty = tty };
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside of git-agent-init. Nothing here allocates but the child that reads a
+ * payload; pid 1 itself lives on its stack.
+ */
+#ifndef INIT_H
+#define INIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ga/control.h"
+
+#define MAX_COMMANDS 32
+#define MAX_FDS 4
+
+/* One command. Its first process is the command itself or, with a terminal,
+ * the leader; `chan` is the end of a pipe that closes on exec, or of the
+ * leader's socket. */
+struct command {
+	uint32_t id;
+	pid_t pid;     /* of the first process, 0: this slot is free */
+	pid_t pgrp;    /* of the command, 0 before it was executed */
+	int chan;      /* -1 once it is over */
+	bool tty;
+	bool reported; /* FAILED or EXITED was sent */
+};
+
+/* What a child that could not execute the command writes instead. */
+struct exec_failure {
+	uint32_t step;
+	int32_t errnum;
+};
+
+/* The descriptors of a request, in the order of ga/control.h. */
+struct request_fds {
+	int v[MAX_FDS];
+	size_t n;
+};
+
+void close_fds(struct request_fds *f);
+
+/* Fork the command or its leader. The slot is filled on success; -1 with errno. */
+int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl);
+
+/* In a child with standard streams to become `io`: read the request, execute.
+ * What went wrong is written to `report`. */
+void command_exec(int payload, const int io[3], int report) __attribute__((noreturn));
+
+/* The leader of a terminal session; `chan` is its socket to pid 1. */
+void leader_main(uint32_t id, int payload, int tty, int chan) __attribute__((noreturn));
+
+/* One message; retries EINTR. 0 or -1 with errno. */
+int send_msg(int fd, const struct ga_ctl_msg *m);
+/* 1: one message, 0: end of file or an error, -1: nothing there (EAGAIN). */
+int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
+
+/* 128 + n for a signal, as shells do. */
+int32_t status_value(int status);
+
+#endif

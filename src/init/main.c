@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * git-agent-init CONTROL_FD: pid 1 of a sandbox; see ga/control.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "init.h"
+
+/* Not in the headers of every libc; numbers and layout are the kernel's. */
+#define SYS_LANDLOCK_CREATE_RULESET 444
+#define SYS_LANDLOCK_RESTRICT_SELF 446
+#define LANDLOCK_VERSION_QUERY 1u
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX 1u
+#define LANDLOCK_SCOPE_SIGNALS 2u
+struct landlock_attr {
+	uint64_t fs, net, scoped;
+};
+
+struct init {
+	int ctl;
+	int sigfd;
+	struct command commands[MAX_COMMANDS];
+};
+
+static void __attribute__((noreturn)) die(const char *what)
+{
+	(void)dprintf(2, "git-agent-init: %s: %s\n", what, strerror(errno));
+	_exit(125);
+}
+
+/* The exit of pid 1 alone ends everything in the namespace; the kill is for the
+ * case that something made init run elsewhere. */
+static void __attribute__((noreturn)) end_everything(void)
+{
+	(void)kill(-1, SIGKILL);
+	_exit(0);
+}
+
+/* No abstract socket of the host and no process outside can be reached from
+ * here on. Kernels before 6.12 (ABI 6) cannot do it, and there the namespaces
+ * are what holds; where it exists it must work. */
+static void restrict_scope(void)
+{
+	struct landlock_attr attr = { .scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX |
+						LANDLOCK_SCOPE_SIGNALS };
+	long fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		die("cannot give up new privileges");
+	if (syscall(SYS_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_QUERY) < 6)
+		return;
+	fd = syscall(SYS_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr), 0u);
+	if (fd < 0 || syscall(SYS_LANDLOCK_RESTRICT_SELF, (int)fd, 0u))
+		die("cannot restrict the scope of signals and sockets");
+	(void)close((int)fd);
+}
+
+static int parse_control_fd(int argc, char **argv)
+{
+	char *end;
+	long fd;
+
+	errno = EINVAL;
+	if (argc != 2 || !*argv[1])
+		die("one argument is needed, the control descriptor");
+	fd = strtol(argv[1], &end, 10);
+	if (*end || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_SETFD, FD_CLOEXEC))
+		die("bad control descriptor");
+	return (int)fd;
+}
+
+/* What a command is given as 0, 1 and 2 must never collide with ours. */
+static void fill_standard_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0)
+			die("cannot open '/dev/null'");
+}
+
+static void say(struct init *in, uint32_t type, const struct command *c, int32_t value,
+		uint32_t flags)
+{
+	struct ga_ctl_msg m = { .type = type, .id = c->id, .flags = flags, .value = value };
+
+	if (send_msg(in->ctl, &m))
+		end_everything();
+}
+
+/* The kernel translates the credentials: outside they name us by the pid that
+ * the supervisor knows us by. */
+static void say_ready(int ctl)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(struct ucred))];
+	} u = { .buf = { 0 } };
+	struct ucred cred = { .pid = getpid(), .uid = getuid(), .gid = getgid() };
+	struct ga_ctl_msg m = { .type = GA_CTL_READY };
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	struct cmsghdr *ch = CMSG_FIRSTHDR(&h);
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st))
+		die("cannot look at '/proc/self/ns/pid'");
+	m.value64 = st.st_ino;
+	ch->cmsg_level = SOL_SOCKET;
+	ch->cmsg_type = SCM_CREDENTIALS;
+	ch->cmsg_len = CMSG_LEN(sizeof(cred));
+	memcpy(CMSG_DATA(ch), &cred, sizeof(cred));
+	if (sendmsg(ctl, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(m)) {
+		if (errno == EPIPE || errno == ECONNRESET)
+			end_everything();
+		die("cannot reach the supervisor");
+	}
+}
+
+static struct command *by_id(struct init *in, uint32_t id)
+{
+	for (size_t i = 0; i < MAX_COMMANDS; i++)
+		if (in->commands[i].pid && in->commands[i].id == id)
+			return &in->commands[i];
+	return NULL;
+}
+
+static struct command *by_pid(struct init *in, pid_t pid)
+{
+	for (size_t i = 0; i < MAX_COMMANDS; i++)
+		if (in->commands[i].pid == pid)
+			return &in->commands[i];
+	return NULL;
+}
+
+static void close_chan(struct command *c)
+{
+	if (c->chan >= 0)
+		(void)close(c->chan);
+	c->chan = -1;
+}
+
+static void finished(struct init *in, struct command *c, uint32_t type, int32_t value,
+		     uint32_t flags)
+{
+	if (!c->reported)
+		say(in, type, c, value, flags);
+	c->reported = true;
+}
+
+static void started(struct init *in, struct command *c, pid_t pgrp)
+{
+	if (c->reported || c->pgrp)
+		return;
+	c->pgrp = pgrp;
+	say(in, GA_CTL_STARTED, c, pgrp, 0);
+}
+
+/* Without a terminal: the pipe ends empty when the command was executed. */
+static void on_exec_pipe(struct init *in, struct command *c)
+{
+	struct exec_failure f;
+	ssize_t n;
+
+	do
+		n = read(c->chan, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	close_chan(c);
+	if (n == (ssize_t)sizeof(f))
+		finished(in, c, GA_CTL_FAILED, f.errnum, f.step);
+	else
+		started(in, c, c->pid);
+}
+
+static void on_leader(struct init *in, struct command *c)
+{
+	struct ga_ctl_msg m;
+	int r = recv_msg(c->chan, &m, NULL);
+
+	if (r < 0)
+		return;
+	if (!r) {
+		close_chan(c);
+		return;
+	}
+	if (m.type == GA_CTL_STARTED)
+		started(in, c, m.value);
+	else if (m.type == GA_CTL_STOPPED && c->pgrp && !c->reported)
+		say(in, GA_CTL_STOPPED, c, m.value, 0);
+	else if (m.type == GA_CTL_FAILED || m.type == GA_CTL_EXITED)
+		finished(in, c, m.type, m.value, m.flags);
+}
+
+/* Everything its first process still had to say comes before its end. */
+static void on_first_process_end(struct init *in, struct command *c, int status)
+{
+	while (c->chan >= 0 && c->tty)
+		on_leader(in, c);
+	if (c->chan >= 0)
+		on_exec_pipe(in, c);
+	/* a leader that somebody killed leaves its command without anybody to watch it */
+	if (c->tty && c->pgrp && !c->reported)
+		(void)kill(-c->pgrp, SIGKILL);
+	finished(in, c, GA_CTL_EXITED, status_value(status), 0);
+	*c = (struct command){ .chan = -1 };
+}
+
+static void reap(struct init *in)
+{
+	int st;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &st, WNOHANG | WUNTRACED)) > 0) {
+		struct command *c = by_pid(in, pid);
+
+		if (WIFSTOPPED(st)) {
+			/* a leader has no reason to stop but somebody's kill(2), and
+			 * while it stands nobody would see the command end */
+			if (c && c->tty)
+				(void)kill(pid, SIGCONT);
+			else if (c && c->pgrp && !c->reported)
+				say(in, GA_CTL_STOPPED, c, WSTOPSIG(st), 0);
+			continue;
+		}
+		if (c)
+			on_first_process_end(in, c, st);
+	}
+}
+
+static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fds *f)
+{
+	struct command refused = { .id = m->id };
+	struct command *c = by_pid(in, 0);
+
+	errno = by_id(in, m->id) ? EEXIST : EAGAIN;
+	if (errno == EEXIST || !c || command_start(c, m, f, in->ctl))
+		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
+}
+
+static void resume(const struct ga_ctl_msg *m, struct command *c)
+{
+	/* only the leader may give the terminal away */
+	if (c->tty)
+		(void)send_msg(c->chan, m);
+	else
+		(void)kill(-c->pgrp, SIGCONT);
+}
+
+static void on_request(struct init *in)
+{
+	struct request_fds f = { .n = 0 };
+	struct ga_ctl_msg m;
+	struct command *c;
+	int r = recv_msg(in->ctl, &m, &f);
+
+	if (r < 0)
+		return;
+	if (!r || m.type == GA_CTL_QUIT)
+		end_everything();
+	c = m.type == GA_CTL_SPAWN ? NULL : by_id(in, m.id);
+	if (m.type == GA_CTL_SPAWN)
+		spawn(in, &m, &f);
+	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
+		 m.value < NSIG)
+		(void)kill(-c->pgrp, m.value);
+	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_CONT)
+		resume(&m, c);
+	close_fds(&f);
+}
+
+static void on_signal(struct init *in)
+{
+	struct signalfd_siginfo si[8];
+
+	while (read(in->sigfd, si, sizeof(si)) > 0)
+		;
+	reap(in);
+}
+
+static void __attribute__((noreturn)) serve(struct init *in)
+{
+	for (;;) {
+		struct pollfd p[2 + MAX_COMMANDS] = { { .fd = in->ctl, .events = POLLIN },
+						      { .fd = in->sigfd, .events = POLLIN } };
+
+		for (size_t i = 0; i < MAX_COMMANDS; i++)
+			p[2 + i] = (struct pollfd){ .fd = in->commands[i].chan, .events = POLLIN };
+		if (poll(p, 2 + MAX_COMMANDS, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			die("cannot wait");
+		}
+		/* end of file first: nothing else matters then */
+		if (p[0].revents)
+			on_request(in);
+		for (size_t i = 0; i < MAX_COMMANDS; i++) {
+			struct command *c = &in->commands[i];
+
+			/* a request above may have put a new command into a free slot */
+			if (!p[2 + i].revents || c->chan != p[2 + i].fd)
+				continue;
+			if (c->tty)
+				on_leader(in, c);
+			else
+				on_exec_pipe(in, c);
+		}
+		if (p[1].revents)
+			on_signal(in);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct init in = { .ctl = parse_control_fd(argc, argv) };
+	sigset_t all, chld;
+
+	/* or /proc/1 would be an open door to our descriptors */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		die("cannot become non-dumpable");
+	fill_standard_fds();
+	/* Nothing is delivered: signals to pid 1 come by signalfd or not at all. */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, NULL);
+	(void)sigemptyset(&chld);
+	(void)sigaddset(&chld, SIGCHLD);
+	in.sigfd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (in.sigfd < 0)
+		die("cannot open a signal descriptor");
+	restrict_scope();
+	for (size_t i = 0; i < MAX_COMMANDS; i++)
+		in.commands[i].chan = -1;
+	say_ready(in.ctl);
+	serve(&in);
+}

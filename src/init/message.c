@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Messages and their descriptors.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "init.h"
+
+int32_t status_value(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void close_fds(struct request_fds *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i] >= 0)
+			(void)close(f->v[i]);
+	f->n = 0;
+}
+
+int send_msg(int fd, const struct ga_ctl_msg *m)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, m, sizeof(*m), MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*m) ? 0 : -1;
+}
+
+static void take_fds(struct msghdr *h, struct request_fds *f)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		size_t n;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (f && f->n < MAX_FDS)
+				f->v[f->n++] = fd;
+			else
+				(void)close(fd);
+		}
+	}
+}
+
+int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(MAX_FDS * sizeof(int))];
+	} u;
+	struct iovec iov = { m, sizeof(*m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && (errno == EAGAIN))
+		return -1;
+	if (n <= 0)
+		return 0;
+	take_fds(&h, f);
+	if (n == (ssize_t)sizeof(*m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return 1;
+	/* not one of ours: as if it had not come */
+	if (f)
+		close_fds(f);
+	return -1;
+}

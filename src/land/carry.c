@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes of the agent that stand on the user's uncommitted work. They come back as
+ * uncommitted edits: a three-way merge by path of what the session started from,
+ * what the working tree has now, and what the agent made of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "land-internal.h"
+
+#define FILE_MAX ((size_t)64 << 20)
+
+void land_carries_release(struct land_carries *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].path);
+		ga_buf_release(&c->v[i].seen);
+		ga_buf_release(&c->v[i].bytes);
+	}
+	free(c->v);
+	*c = (struct land_carries){ NULL, 0, 0 };
+}
+
+static bool present(const struct land_carry *c)
+{
+	return c->had.mode != GA_MODE_NONE;
+}
+
+static void refuse(struct land *l, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path), *rev = NULL, *word = NULL, *safe = NULL;
+
+	rev = ga_strf("refs/agent/%s/carried:%s", l->s->name, path);
+	word = ga_quote_shell(rev);
+	safe = ga_quote(path);
+	/* a name that cannot be shown as it is cannot be typed from here either */
+	if (!strcmp(safe, path))
+		ga_strv_pushf(&l->ret->not_brought, "%s: %s; 'git show %s' has the agent's version",
+			      q, why, word);
+	else
+		ga_strv_pushf(&l->ret->not_brought,
+			      "%s: %s; refs/agent/%s/carried has the agent's version", q, why,
+			      l->s->name);
+}
+
+int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(l->s, "carried");
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	struct ga_oid carried;
+	int rc;
+
+	if (!l->s->left_out.n)
+		return 0;
+	rc = ga_ref_read(l->repo, ref, &carried, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is gone", ref);
+		return ga_hint(err, "it held the agent's changes to your uncommitted work");
+	}
+	if (ga_commit_tree(l->repo, &l->s->base, &l->base_tree, err) ||
+	    ga_commit_tree(l->repo, &carried, &l->carried_tree, err) ||
+	    ga_tree_diff(l->repo, &l->base_tree, &l->carried_tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_has(&l->s->left_out, all.v[i].path))
+			(void)ga_changes_add(ret, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	return 0;
+}
+
+/* ---- between working tree and blobs ------------------------------------- */
+
+/* One git command in the user's working tree that turns bytes into bytes by the
+ * user's own attributes and filters, before anything was merged. 1: it failed. */
+static int filter(struct land *l, const char *const *args, const struct ga_buf *in,
+		  struct ga_buf *out, struct ga_error *err)
+{
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.in = in ? in->ptr : NULL;
+	g.in_len = in ? in->len : 0;
+	g.out = out;
+	g.out_max = FILE_MAX;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	return status != 0;
+}
+
+static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("--path=%s", c->path);
+	const char *const args[] = { "hash-object", "-w", "--stdin", path, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	int rc = filter(l, args, &c->seen, &out, err);
+
+	if (rc)
+		return rc;
+	ga_buf_chomp(&out);
+	return !ga_oid_parse(out.ptr, out.len, &c->had.oid);
+}
+
+static int smudge(struct land *l, struct land_carry *c, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("--path=%s", c->path);
+	const char *const args[] = { "cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL };
+
+	return filter(l, args, NULL, &c->bytes, err);
+}
+
+static uint32_t file_mode(struct land *l, const struct stat *st, const struct ga_entry *was)
+{
+	if (!ga_gitconfig_bool(&l->config, "core.filemode", true) &&
+	    (was->mode == GA_MODE_FILE || was->mode == GA_MODE_EXEC))
+		return was->mode;
+	return st->st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+}
+
+/* Read what stands at the path: 0 read (perhaps nothing there), else a reason. */
+static const char *look(int root, struct land_carry *c, struct ga_buf *ret, struct stat *st,
+			bool *there)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int fd = ga_openat_beneath(root, c->path,
+						 O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
+
+	*there = false;
+	if (fd < 0 && errno == ENOENT)
+		return NULL;
+	if (fd < 0)
+		return errno == ELOOP ? "a symlink stands there" :
+		       errno == ENOTDIR ? "a file stands where a directory should" :
+					  "it cannot be read";
+	if (fstat(fd, st) || !S_ISREG(st->st_mode))
+		return "no regular file stands there";
+	if (ga_read_fd(fd, FILE_MAX, ret, &ignored))
+		return "it cannot be read or is too long";
+	*there = true;
+	return NULL;
+}
+
+/* ---- deciding ----------------------------------------------------------- */
+
+static bool is_file(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_NONE || e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
+}
+
+/* 0: `c` is filled; 1: not brought, and why. */
+static int decide(struct land *l, int root, const struct ga_change *want, struct land_carry *c,
+		  const char **why, struct ga_error *err)
+{
+	bool there;
+	int rc;
+
+	*why = "a symlink or submodule is not brought";
+	if (!is_file(&want->old) || !is_file(&want->new))
+		return 1;
+	*why = look(root, c, &c->seen, &c->st, &there);
+	if (*why)
+		return 1;
+	*why = "git cannot convert it";
+	if (there) {
+		rc = clean(l, c, err);
+		if (rc)
+			return rc;
+		c->had.mode = file_mode(l, &c->st, &want->old);
+	}
+	rc = ga_merge_entry(l->repo, &want->old, &c->had, &want->new, &c->will, err);
+	*why = "it overlaps with your changes";
+	if (rc || ga_entry_equal(&c->had, &c->will) || c->will.mode == GA_MODE_NONE)
+		return rc;
+	*why = "git cannot convert it";
+	return smudge(l, c, err);
+}
+
+int land_carry_decide(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes wanted = GA_CHANGES_INIT;
+	cleanup_close int root = -1;
+
+	if (land_carry_changes(l, &wanted, err))
+		return -1;
+	if (!wanted.n)
+		return 0;
+	root = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	for (size_t i = 0; i < wanted.n; i++) {
+		struct land_carries *list = &l->carries;
+		const char *why = NULL;
+		struct land_carry *c;
+		int rc;
+
+		GA_GROW(list->v, list->n, list->cap);
+		c = &list->v[list->n++];
+		*c = (struct land_carry){ .path = ga_strdup(wanted.v[i].path),
+					  .seen = GA_BUF_INIT,
+					  .bytes = GA_BUF_INIT };
+		rc = decide(l, root, &wanted.v[i], c, &why, err);
+		if (rc < 0)
+			return -1;
+		if (rc) {
+			refuse(l, c->path, why);
+			c->will = c->had;
+		} else {
+			ga_strv_push(&l->ret->brought, c->path);
+		}
+	}
+	return 0;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* Open the directory of `path` beneath `root`, making what is missing. */
+static int open_parent(int root, const char *path)
+{
+	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	const char *p = path, *slash;
+
+	while (at >= 0 && (slash = strchr(p, '/'))) {
+		cleanup_free char *name = ga_strndup(p, (size_t)(slash - p));
+		int next;
+
+		if (mkdirat(at, name, 0777) && errno != EEXIST)
+			return -1;
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(at);
+		at = next;
+		p = slash + 1;
+	}
+	return ga_steal_fd(&at);
+}
+
+static mode_t perms(const struct land_carry *c)
+{
+	bool exec = c->will.mode == GA_MODE_EXEC;
+	mode_t mask, m;
+
+	if (present(c)) {
+		m = c->st.st_mode & 0777;
+		return exec ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
+	}
+	mask = umask(0);
+	(void)umask(mask);
+	return (exec ? 0777 : 0666) & ~mask;
+}
+
+/* NULL, or why it could not be written. */
+static const char *write_one(int root, struct land_carry *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf now = GA_BUF_INIT;
+	cleanup_close int dir = -1;
+	const char *why;
+	struct stat st;
+	bool there;
+
+	/* hooks of the merge, or the user, may have been here since */
+	why = look(root, c, &now, &st, &there);
+	if (why)
+		return why;
+	if (there != present(c) || now.len != c->seen.len || memcmp(now.ptr, c->seen.ptr, now.len) != 0)
+		return "it was changed meanwhile";
+	dir = open_parent(root, c->path);
+	if (dir < 0)
+		return "its directory cannot be opened";
+	if (c->will.mode == GA_MODE_NONE)
+		return unlinkat(dir, ga_path_base(c->path), 0) ? "it cannot be removed" : NULL;
+	if (ga_write_atomic(dir, ga_path_base(c->path), c->bytes.ptr, c->bytes.len, perms(c), &ignored))
+		return "it cannot be written";
+	return NULL;
+}
+
+static void done(struct land *l, const char *path)
+{
+	struct ga_strv rest = GA_STRV_INIT;
+
+	for (size_t i = 0; i < l->s->left_out.n; i++)
+		if (strcmp(l->s->left_out.v[i], path) != 0)
+			ga_strv_push(&rest, l->s->left_out.v[i]);
+	ga_strv_release(&l->s->left_out);
+	l->s->left_out = rest;
+}
+
+int land_carry_write(struct land *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv planned = l->ret->brought;
+	cleanup_close int root = -1;
+
+	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
+	if (!planned.n)
+		return 0;
+	root = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	for (size_t i = 0; i < l->carries.n; i++) {
+		struct land_carry *c = &l->carries.v[i];
+		const char *why = NULL;
+
+		if (!ga_strv_has(&planned, c->path))
+			continue;
+		if (!ga_entry_equal(&c->had, &c->will))
+			why = write_one(root, c);
+		if (why) {
+			refuse(l, c->path, why);
+			continue;
+		}
+		ga_strv_push(&l->ret->brought, c->path);
+		done(l, c->path);
+	}
+	return 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What must hold before anything is touched.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dirent.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "land-internal.h"
+
+/* ---- flags -------------------------------------------------------------- */
+
+static int store_report(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	struct ga_oid old, new;
+	int rc = ga_ref_read(l->repo, ref, &old, err);
+
+	if (rc < 0 || land_committer(l->repo, &l->config, &committer, err) ||
+	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
+		return -1;
+	if (rc)
+		old = (struct ga_oid){ { 0 } };
+	ga_ref_updates_add(&u, ref, &old, &new);
+	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
+}
+
+/* A rejected flag that fires again: somebody brought the content back. */
+static void reopen(struct ga_report *r, const struct ga_flags *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		const struct ga_flag *f = &found->v[i];
+		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
+
+		if (have && have->verdict == GA_VERDICT_REJECTED)
+			have->verdict = GA_VERDICT_OPEN;
+	}
+}
+
+static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
+{
+	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+
+	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	    ga_classify(l->repo, &facts, &l->head_tree, &l->merged, &l->changes, ret, err))
+		return -1;
+	/* what comes as uncommitted edits runs just as well */
+	if (land_carry_changes(l, &carried, err))
+		return -1;
+	if (!carried.n)
+		return 0;
+	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
+}
+
+static int fail_open(struct land *l, const char *what, struct ga_error *err)
+{
+	size_t critical = 0, high = 0, held = 0;
+	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
+
+	for (size_t i = 0; i < l->report->n_flags; i++) {
+		const struct ga_report_flag *f = &l->report->flags[i];
+
+		if (!ga_report_flag_blocks(f))
+			continue;
+		critical += f->severity == GA_CRITICAL;
+		high += f->severity == GA_HIGH;
+		held += f->severity < GA_HIGH;
+	}
+	if (critical)
+		ga_buf_addf(&counts, ", %zu critical", critical);
+	if (high)
+		ga_buf_addf(&counts, ", %zu high", high);
+	if (held)
+		ga_buf_addf(&counts, ", %zu held back", held);
+	(void)ga_fail(err, GA_EFLAGS, "%s of agent/%s: %s", what, l->s->name, counts.ptr + 2);
+	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
+		       l->s->name);
+}
+
+int land_check_flags(struct land *l, struct ga_error *err)
+{
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+
+	if (ga_report_open(l->report))
+		return fail_open(l, "flags are open", err);
+	if (classify(l, &found, err))
+		return -1;
+	ga_report_add_flags(l->report, &found, NULL);
+	reopen(l->report, &found);
+	if (!ga_report_open(l->report))
+		return 0;
+	if (!l->opts->dry_run && store_report(l, err))
+		return -1;
+	return fail_open(l, "the result of landing raises new flags", err);
+}
+
+/* ---- work in the way ---------------------------------------------------- */
+
+/* Staged and changed tracked paths, by git: it knows the index, filters and
+ * what counts as changed. `git merge` refuses any staged change when it has to make
+ * a commit, also where the paths have nothing to do with each other. */
+static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_strv *changed,
+			      struct ga_error *err)
+{
+	const char *const args[] = { "status",	    "--porcelain=v1",	      "-z", "--no-renames",
+				     "--untracked-files=no", "--ignore-submodules=dirty", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *line;
+	size_t pos = 0;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.out = &out;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos))) {
+		if (strlen(line) < 4)
+			continue;
+		if (line[0] != ' ')
+			ga_strv_push(staged, line + 3);
+		else if (ga_changes_find(&l->changes, line + 3))
+			ga_strv_push(changed, line + 3);
+	}
+	return 0;
+}
+
+static int tracked(struct land *l, const char *path, struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
+		return -1;
+	return e.mode != GA_MODE_NONE && e.mode != GA_MODE_TREE;
+}
+
+#define DIR_ENTRIES_MAX 10000
+#define DIR_DEPTH_MAX 128
+
+/* A directory stands where the merge puts a file. Is there anything in it that
+ * git does not track? 1 and a name in `ret`. */
+static int untracked_below(struct land *l, int dirfd, const char *path, size_t *budget,
+			   unsigned depth, struct ga_strv *ret, struct ga_error *err)
+{
+	int fd = ga_openat_beneath(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			(void)close(fd);
+		ga_strv_push(ret, path);
+		return 1;
+	}
+	while (!rc && (errno = 0, e = readdir(d))) {
+		cleanup_free char *child = NULL;
+		struct stat st;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		child = ga_path_join(path, e->d_name);
+		if (!(*budget)-- || depth >= DIR_DEPTH_MAX ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
+			ga_strv_push(ret, path);
+			rc = 1;
+		} else if (S_ISDIR(st.st_mode)) {
+			rc = untracked_below(l, dirfd, child, budget, depth + 1, ret, err);
+		} else {
+			rc = tracked(l, child, err);
+			rc = rc < 0 ? -1 : !rc;
+			if (rc > 0)
+				ga_strv_push(ret, child);
+		}
+	}
+	(void)closedir(d);
+	return rc;
+}
+
+/* Something that is no directory stands where the path needs one. */
+static int parent_in_the_way(struct land *l, int root, const char *path, struct ga_strv *ret,
+			     struct ga_error *err)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+		cleanup_close int fd = ga_openat_beneath(root, dir, O_PATH | O_NOFOLLOW, 0);
+		struct stat st;
+		int rc;
+
+		if (fd < 0 || fstat(fd, &st))
+			return 0;
+		if (S_ISDIR(st.st_mode))
+			continue;
+		rc = tracked(l, dir, err);
+		if (!rc)
+			ga_strv_push(ret, dir);
+		return rc < 0 ? -1 : 0;
+	}
+	return 0;
+}
+
+/* git merge overwrites ignored files without a word and untracked ones not at
+ * all; neither may happen to a file of the user's. */
+static int added_in_the_way(struct land *l, int root, const char *path, struct ga_strv *ret,
+			    struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
+	size_t budget = DIR_ENTRIES_MAX;
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return parent_in_the_way(l, root, path, ret, err);
+	if (fstat(fd, &st) || !S_ISDIR(st.st_mode)) {
+		ga_strv_push(ret, path);
+		return 0;
+	}
+	return untracked_below(l, root, path, &budget, 0, ret, err) < 0 ? -1 : 0;
+}
+
+static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_close int root = open(ga_repo_info(l->repo)->workdir,
+				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	for (size_t i = 0; i < l->changes.n; i++) {
+		const struct ga_change *c = &l->changes.v[i];
+
+		if (c->old.mode == GA_MODE_NONE && added_in_the_way(l, root, c->path, ret, err))
+			return -1;
+	}
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+static int refuse(const struct ga_strv *paths, const char *what, const char *hint,
+		  struct ga_error *err)
+{
+	cleanup_free char *list = land_list(paths);
+
+	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
+	return ga_hint(err, "%s", hint);
+}
+
+int land_check_worktree(struct land *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv staged = GA_STRV_INIT, changed = GA_STRV_INIT,
+				    untracked = GA_STRV_INIT;
+
+	if (tracked_in_the_way(l, &staged, &changed, err) ||
+	    untracked_in_the_way(l, &untracked, err))
+		return -1;
+	if (changed.n)
+		return refuse(&changed, "uncommitted changes would be overwritten",
+			      "commit them or 'git stash' them, then land again", err);
+	if (untracked.n)
+		return refuse(&untracked, "files git does not track would be overwritten",
+			      "move them away, then land again", err);
+	if (staged.n)
+		return refuse(&staged, "staged changes are in the way of a merge commit",
+			      "commit them, or unstage them with 'git restore --staged', "
+			      "then land again",
+			      err);
+	return 0;
+}

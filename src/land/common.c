@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "land-internal.h"
+
+#define LISTED 5
+
+int land_committer(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+		   struct ga_error *err)
+{
+	struct ga_gitconfig own = GA_GITCONFIG_INIT;
+	cleanup_free char *who = NULL;
+	time_t now = time(NULL);
+	long minutes;
+	struct tm tm;
+	int rc = 0;
+
+	if (!c) {
+		rc = ga_gitconfig_load(r, &own, err);
+		c = &own;
+	}
+	if (!rc)
+		rc = ga_repo_identity(r, c, &who, err);
+	ga_gitconfig_release(&own);
+	if (rc)
+		return -1;
+	if (!localtime_r(&now, &tm))
+		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
+	minutes = tm.tm_gmtoff / 60;
+	*ret = ga_strf("%s %" PRId64 " %c%02ld%02ld", who, (int64_t)now, minutes < 0 ? '-' : '+',
+		       labs(minutes) / 60, labs(minutes) % 60);
+	return 0;
+}
+
+static int read_ref(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
+{
+	int rc = ga_ref_read(r, name, ret, err);
+
+	if (rc == 1)
+		*ret = (struct ga_oid){ { 0 } };
+	return rc < 0 ? -1 : 0;
+}
+
+int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_refs *ret,
+		   struct ga_error *err)
+{
+	cleanup_free char *held = ga_session_ref(s, "held"), *report = ga_session_ref(s, "report");
+
+	if (read_ref(r, s->branch, &ret->branch, err) || read_ref(r, held, &ret->held, err) ||
+	    read_ref(r, report, &ret->report, err))
+		return -1;
+	if (!ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&ret->branch)) {
+		(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
+		return ga_hint(err, "'git branch agent/%s %s' brings it back", s->name,
+			       GA_HEX(&s->tip));
+	}
+	return 0;
+}
+
+char *land_list(const struct ga_strv *paths)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	for (size_t i = 0; i < paths->n && i < LISTED; i++) {
+		cleanup_free char *q = ga_quote(paths->v[i]);
+
+		ga_buf_addf(&out, "%s%s", i ? ", " : "", q);
+	}
+	if (paths->n > LISTED)
+		ga_buf_addf(&out, " and %zu more", paths->n - LISTED);
+	return ga_buf_steal(&out);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of src/land share.
+ */
+#ifndef GA_LAND_INTERNAL_H
+#define GA_LAND_INTERNAL_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/land.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/report.h"
+#include "ga/session.h"
+
+/* A path to be brought into the working tree without a commit. */
+struct land_carry {
+	char *path;
+	struct ga_entry had;  /* what the working tree has, as git would store it */
+	struct ga_entry will; /* what it gets; the same as `had`: nothing to do */
+	struct ga_buf seen;   /* the file's bytes as read, if there was one ... */
+	struct stat st;
+	struct ga_buf bytes;  /* ... and what is written */
+};
+struct land_carries {
+	struct land_carry *v;
+	size_t n, cap;
+};
+
+/* One landing. */
+struct land {
+	struct ga_repo *repo;
+	struct ga_session *s;
+	struct ga_report *report;
+	const struct ga_land_opts *opts;
+	struct ga_land_result *ret;
+	struct ga_gitconfig config;
+	struct ga_oid head, head_tree;
+	struct ga_oid held;       /* zero if nothing is */
+	bool merge;               /* there is something to merge */
+	struct ga_oid tip;        /* what is merged */
+	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
+	bool conflicts;
+	struct ga_changes changes; /* head_tree -> merged */
+	struct ga_oid base_tree, carried_tree; /* for left-out paths */
+	struct land_carries carries;
+};
+
+/* "Name <mail> seconds zone" for commits made now. `c` may be NULL: read from git. */
+int land_committer(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+		   struct ga_error *err);
+
+/* The refs of a session as they are now; zero where there is none. A ref that is
+ * gone although the session has it is an error. */
+struct land_refs {
+	struct ga_oid branch, held, report;
+};
+int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_refs *ret,
+		   struct ga_error *err);
+
+/* Names for a message: the first few, quoted, then how many more. Caller frees. */
+char *land_list(const struct ga_strv *paths);
+
+/* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
+int land_preview(struct land *l, struct ga_error *err);
+int land_merge(struct land *l, struct ga_error *err);
+
+/* check.c */
+int land_check_flags(struct land *l, struct ga_error *err);
+int land_check_worktree(struct land *l, struct ga_error *err);
+
+/* carry.c: decide about all left-out paths before anything is touched, then write. */
+int land_carry_decide(struct land *l, struct ga_error *err);
+int land_carry_write(struct land *l, struct ga_error *err);
+void land_carries_release(struct land_carries *c);
+/* The agent's changes to left-out paths that are still to be brought. */
+int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err);
+
+#endif

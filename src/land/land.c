@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/land.h"
+
+#include <string.h>
+
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/objects.h"
+#include "ga/refs.h"
+#include "land-internal.h"
+
+void ga_land_result_release(struct ga_land_result *r)
+{
+	ga_strv_release(&r->brought);
+	ga_strv_release(&r->not_brought);
+	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
+}
+
+json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "session", s->name);
+	(void)json_object_set_new(o, "dry_run", json_boolean(dry_run));
+	(void)json_object_set_new(o, "landed", json_boolean(!dry_run && !r->nothing));
+	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
+	ga_json_set_oid(o, "commit", &r->commit);
+	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
+	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
+	return o;
+}
+
+static void land_release(struct land *l)
+{
+	ga_gitconfig_release(&l->config);
+	ga_changes_release(&l->changes);
+	land_carries_release(&l->carries);
+}
+
+/* ---- before anything ---------------------------------------------------- */
+
+static int check_state(const struct ga_session *s, struct ga_error *err)
+{
+	switch (s->state) {
+	case GA_STATE_CAPTURED:
+	case GA_STATE_LANDED:
+		return 0;
+	case GA_STATE_NEW:
+	case GA_STATE_RUNNING:
+	case GA_STATE_INTERRUPTED:
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured", s->name,
+			      ga_state_name(s->state));
+		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
+	case GA_STATE_DROPPED:
+		break;
+	}
+	return ga_fail(err, GA_EFATAL, "session '%s' was dropped", s->name);
+}
+
+static int read_head(struct land *l, struct ga_error *err)
+{
+	const char *operation = ga_repo_operation(l->repo);
+	cleanup_free char *branch = NULL;
+	int rc;
+
+	if (operation) {
+		(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
+		return ga_hint(err, "finish or abort it, then land again");
+	}
+	rc = ga_repo_head(l->repo, &l->head, &branch, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_EFATAL, "this branch has no commit yet to land on");
+		return ga_hint(err, "commit something first, or switch to another branch");
+	}
+	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
+}
+
+/* What is merged: the branch as it is now. Commits the user added to it come along;
+ * the rules run on the result, whatever is in it. */
+static int read_tip(struct land *l, struct ga_error *err)
+{
+	struct land_refs refs;
+	int rc;
+
+	if (land_refs_read(l->repo, l->s, &refs, err))
+		return -1;
+	l->merged = l->head_tree;
+	l->held = refs.held;
+	if (ga_oid_is_zero(&refs.branch))
+		return 0;
+	l->tip = refs.branch;
+	rc = ga_is_ancestor(l->repo, &l->tip, &l->head, err);
+	if (rc < 0)
+		return -1;
+	return rc ? 0 : land_preview(l, err);
+}
+
+/* A session without a report is one in which nothing happened; one that has
+ * something to land must have been looked at. */
+static int check_report(struct land *l, struct ga_error *err)
+{
+	if (l->report->session || (!l->merge && !l->s->left_out.n))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' has no report, so its flags are not known",
+		      l->s->name);
+	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
+}
+
+static int prepare(struct land *l, struct ga_error *err)
+{
+	if (check_state(l->s, err) || read_head(l, err) ||
+	    ga_gitconfig_load(l->repo, &l->config, err) || read_tip(l, err) || check_report(l, err))
+		return -1;
+	/* what came by plain git is no longer ours to stop */
+	if ((l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held)) && l->report->session &&
+	    land_check_flags(l, err))
+		return -1;
+	if (l->merge && land_check_worktree(l, err))
+		return -1;
+	return land_carry_decide(l, err);
+}
+
+/* ---- doing it ----------------------------------------------------------- */
+
+static int record(struct land *l, struct ga_error *err)
+{
+	json_t *o = json_object();
+
+	l->s->state = GA_STATE_LANDED;
+	l->s->landed = l->ret->commit;
+	if (!ga_oid_is_zero(&l->tip))
+		l->s->tip = l->tip;
+	ga_json_set_oid(o, "commit", &l->ret->commit);
+	ga_json_set_oid(o, "tip", &l->tip);
+	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
+	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
+	(void)ga_journal(l->s->dir, "landed", o);
+	if (ga_session_save(l->s, err))
+		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted", l->s->name);
+	return 0;
+}
+
+static int run(struct land *l, struct ga_error *err)
+{
+	/* merged by other means before: that counts as landed too */
+	bool arrived = !ga_oid_is_zero(&l->tip) && l->s->state != GA_STATE_LANDED;
+
+	l->ret->commit = l->head;
+	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n;
+	if (l->opts->dry_run) {
+		if (l->conflicts) {
+			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict", l->s->name);
+			return ga_hint(err, "landing leaves the conflict for you to resolve");
+		}
+		return 0;
+	}
+	if (l->merge && land_merge(l, err))
+		return -1;
+	if (land_carry_write(l, err))
+		return -1;
+	if (l->merge || arrived || l->ret->brought.n)
+		return record(l, err);
+	return 0;
+}
+
+int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
+{
+	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
+	int rc = prepare(&l, err);
+
+	if (!rc)
+		rc = run(&l, err);
+	land_release(&l);
+	return rc;
+}
+
+/* ---- by whatever way ---------------------------------------------------- */
+
+/* Is each change base..tip in HEAD, alone or under later edits? */
+static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct ga_oid *head,
+		     const struct ga_oid *tip, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_oid base_tree, head_tree, tip_tree;
+
+	if (ga_commit_tree(r, base, &base_tree, err) || ga_commit_tree(r, head, &head_tree, err) ||
+	    ga_commit_tree(r, tip, &tip_tree, err) ||
+	    ga_tree_diff(r, &base_tree, &tip_tree, &changes, err))
+		return -1;
+	for (size_t i = 0; i < changes.n; i++) {
+		const struct ga_change *c = &changes.v[i];
+		struct ga_entry ours, merged;
+		int rc;
+
+		if (ga_tree_entry(r, &head_tree, c->path, &ours, err))
+			return -1;
+		if (ga_entry_equal(&ours, &c->new))
+			continue;
+		if (ga_entry_equal(&ours, &c->old))
+			return 0;
+		rc = ga_merge_entry(r, &c->old, &ours, &c->new, &merged, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		if (!ga_entry_equal(&ours, &merged))
+			return 0;
+	}
+	return 1;
+}
+
+int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, tip;
+	int rc = ga_ref_read(r, s->branch, &tip, err);
+
+	if (rc < 0)
+		return -1;
+	/* deleted by hand, perhaps because it was merged */
+	if (rc)
+		tip = s->tip;
+	if (ga_oid_is_zero(&tip))
+		return 0;
+	rc = ga_repo_head(r, &head, &branch, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_is_ancestor(r, &tip, &head, err);
+	if (rc)
+		return rc;
+	return all_there(r, &s->onto, &head, &tip, err);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "index-file.h"
+
+/* All names and ids of attribute files in an index: if they differ, files that
+ * did not change may still have to be written differently. */
+static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_error *err)
+{
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	struct ga_index_entry e;
+	int rc = ga_index_open(index, &ix, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	while (!(rc = ga_index_next(&ix, &e, err)))
+		if (!strcmp(ga_path_base(e.path), ".gitattributes")) {
+			ga_buf_add(ret, e.oid.id, GA_OID_RAWSZ);
+			ga_buf_add0(ret, e.path);
+		}
+	return rc < 0 ? -1 : 0;
+}
+
+/* No command of the host runs for agent content: each driver it defines is
+ * emptied, and none is required. */
+static int without_filters(const struct ga_gitconfig *c, struct ga_strv *config,
+			   struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *key = c->v[i].key, *dot = strrchr(key, '.');
+
+		if (!strncmp(key, "filter.", 7) && dot > key + 7)
+			ga_strv_push_n(&names, key + 7, (size_t)(dot - key - 7));
+	}
+	ga_strv_sort_unique(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *n = names.v[i];
+
+		/* git splits "-c key=value" at the first '=' */
+		if (strchr(n, '=')) {
+			cleanup_free char *q = ga_quote(n);
+
+			return ga_fail(err, GA_EFATAL, "the filter '%s' cannot be switched off", q);
+		}
+		ga_strv_pushf(config, "filter.%s.smudge=", n);
+		ga_strv_pushf(config, "filter.%s.clean=", n);
+		ga_strv_pushf(config, "filter.%s.process=", n);
+		ga_strv_pushf(config, "filter.%s.required=false", n);
+	}
+	return 0;
+}
+
+/* --reset brings what is there to `commit`: it looks at the stat data of every
+ * file and writes those anew that are not what the index says, so it also
+ * repairs what a crash of the machine cut short. */
+static int read_tree(struct ga_repo *r, const char *dir, const struct ga_oid *commit, bool whole,
+		     const struct ga_base_opts *o, struct ga_error *err)
+{
+	cleanup_free char *tree = ga_path_join(dir, "tree"), *index = ga_path_join(dir, "index");
+	cleanup_strv struct ga_strv args = GA_STRV_INIT, config = GA_STRV_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_strv_push_many(&args, "read-tree", "--reset", "-u", NULL);
+	if (o->progress && whole)
+		ga_strv_push(&args, "-v");
+	ga_strv_push(&args, GA_HEX(commit));
+	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
+	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
+			  "checkout.workers=0", NULL);
+	if (!o->trusted && without_filters(o->config, &config, err))
+		return -1;
+	g.args = (const char *const *)args.v;
+	g.config = (const char *const *)config.v;
+	g.work_tree = tree;
+	g.index_file = index;
+	g.lazy_fetch = o->trusted;
+	g.show_stderr = o->progress && whole;
+	return ga_git_ok(r, &g, err);
+}
+
+static int make_empty(const char *dir, struct ga_error *err)
+{
+	static const char *const parts[] = { "tree", "git", "index", "index.lock", "index.new" };
+	cleanup_free char *q = ga_quote(dir);
+	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	for (size_t i = 0; i < GA_NELEMS(parts); i++)
+		if (ga_rmtree_at(at, parts[i], err))
+			return -1;
+	if (mkdirat(at, "tree", 0755) || mkdirat(at, "git", 0700))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directories in '%s'", q);
+	return 0;
+}
+
+static int checkout_whole(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
+			  const struct ga_base_opts *o, struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (make_empty(dir, err))
+		return -1;
+	if (read_tree(r, dir, commit, true, o, err)) {
+		/* most often no space: give it back */
+		(void)make_empty(dir, &ignored);
+		return -1;
+	}
+	return 0;
+}
+
+static int checkout_move(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
+			 const struct ga_base_opts *o, struct ga_error *err)
+{
+	cleanup_free char *index = ga_path_join(dir, "index"), *tree = ga_path_join(dir, "tree");
+	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+
+	/* the root has the mode of the user's, who may have made it read-only */
+	(void)chmod(tree, 0755);
+	if (attribute_sources(index, &before, err) || read_tree(r, dir, commit, false, o, err) ||
+	    attribute_sources(index, &after, err))
+		return -1;
+	if (before.len == after.len && !memcmp(before.ptr, after.ptr, before.len))
+		return 0;
+	return checkout_whole(r, dir, commit, o, err);
+}
+
+int ga_base_checkout(struct ga_repo *r, const char *dir, const struct ga_oid *commit, bool whole,
+		     const struct ga_base_opts *o, struct ga_error *err)
+{
+	time_t since = time(NULL);
+	int rc = whole ? checkout_whole(r, dir, commit, o, err)
+		       : checkout_move(r, dir, commit, o, err);
+
+	return rc ? -1 : ga_base_settle(r, dir, since, err);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define MAGIC "git-agent base 1"
+#define RULES_MAX ((size_t)16 << 20)
+
+void ga_base_key_release(struct ga_base_key *k)
+{
+	ga_buf_release(&k->text);
+}
+
+/* Configuration that changes what a checkout writes. */
+static bool shapes_checkout(const char *key)
+{
+	static const char *const keys[] = {
+		"core.autocrlf", "core.eol", "core.symlinks", "core.filemode", "core.ignorecase",
+		"core.precomposeunicode", "core.protecthfs", "core.protectntfs",
+		"core.attributesfile", "core.sparsecheckout", "core.sparsecheckoutcone",
+	};
+
+	if (!strncmp(key, "filter.", 7) || !strncmp(key, "lfs.", 4))
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* The file's content as a record of its own; a missing file is an empty one. */
+static int add_file(struct ga_base_key *k, const char *path, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+
+	ga_buf_add0(&k->text, path);
+	/* not ga_read_file_at(): dot files of a user are often symlinks */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EACCES) {
+		cleanup_free char *q = ga_quote(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	}
+	if (fd >= 0 && ga_read_fd(fd, RULES_MAX, &k->text, err)) {
+		cleanup_free char *q = ga_quote(path);
+
+		return ga_error_wrap(err, "cannot read '%s'", q);
+	}
+	ga_buf_addch(&k->text, '\0');
+	return 0;
+}
+
+/* core.attributesFile, or where git looks without it. NULL: nowhere. */
+static char *attributes_file(const struct ga_gitconfig *c)
+{
+	const char *set = ga_gitconfig_get(c, "core.attributesfile");
+	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
+
+	if (set && !strncmp(set, "~/", 2))
+		return home ? ga_path_join(home, set + 2) : NULL;
+	if (set)
+		return *set ? ga_strdup(set) : NULL;
+	if (xdg && *xdg)
+		return ga_path_join(xdg, "git/attributes");
+	return home ? ga_path_join(home, ".config/git/attributes") : NULL;
+}
+
+static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_base_key *k,
+		     struct ga_error *err)
+{
+	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
+	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
+	cleanup_free char *own = attributes_file(c);
+
+	for (size_t i = 0; i < c->n; i++)
+		if (shapes_checkout(c->v[i].key)) {
+			ga_buf_addf(&k->text, "%s%c", c->v[i].key, c->v[i].has_value ? '=' : ' ');
+			ga_buf_add0(&k->text, c->v[i].value);
+		}
+	if (add_file(k, "/etc/gitattributes", err) || (own && add_file(k, own, err)) ||
+	    add_file(k, info, err))
+		return -1;
+	if (!ga_gitconfig_bool(c, "core.sparsecheckout", false))
+		return 0;
+	return add_file(k, sparse, err);
+}
+
+int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool trusted,
+		     struct ga_base_key *ret, struct ga_error *err)
+{
+	ga_buf_clear(&ret->text);
+	ga_buf_add0(&ret->text, MAGIC);
+	ga_buf_add0(&ret->text, r->info.workdir);
+	ga_buf_add0(&ret->text, trusted ? "trusted" : "untrusted");
+	ret->place_len = ret->text.len;
+	return add_rules(r, c, ret, err);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/diff.h"
+
+#include "ga/objects.h"
+#include "repo-internal.h"
+
+void ga_diff_stat_release(struct ga_diff_stat *s)
+{
+	ga_changes_release(&s->changes);
+	free(s->lines);
+	*s = (struct ga_diff_stat)GA_DIFF_STAT_INIT;
+}
+
+static void free_patch(git_patch **p)
+{
+	git_patch_free(*p);
+}
+
+/* One side of a change. Returns 2 if it is too long. */
+static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
+		     struct ga_error *err)
+{
+	int rc;
+
+	if (e->mode == GA_MODE_NONE)
+		return 0;
+	if (e->mode == GA_MODE_GITLINK) {
+		ga_buf_addf(out, "Subproject commit %s\n", GA_HEX(&e->oid));
+		return 0;
+	}
+	rc = ga_blob_read(r, &e->oid, GA_DIFF_BLOB_MAX, out, err);
+	return rc == 1 ? 2 : rc;
+}
+
+/* libgit2 consults attributes and drivers of the working tree for blobs of a
+ * repository, but for plain buffers it has no repository to look at. Returns
+ * 1 for binary content, 2 for a side that is too long. */
+static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		      bool as_text, size_t *ret_bytes, git_patch **ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	git_diff_options o;
+	git_patch *patch = NULL;
+	int rc = read_side(r, old, &a, err);
+
+	if (!rc)
+		rc = read_side(r, new, &b, err);
+	if (rc)
+		return rc;
+	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
+	*ret_bytes = a.len + b.len;
+	if (as_text)
+		o.flags |= GIT_DIFF_FORCE_TEXT;
+	if (git_patch_from_buffers(&patch, a.ptr, a.len, NULL, b.ptr, b.len, NULL, &o))
+		return ga_fail_git(err, "cannot compare two blobs");
+	if (!as_text && git_patch_get_delta(patch)->flags & GIT_DIFF_FLAG_BINARY) {
+		git_patch_free(patch);
+		return 1;
+	}
+	*ret = patch;
+	return 0;
+}
+
+static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *bytes,
+		       struct ga_diff_lines *ret, struct ga_error *err)
+{
+	__attribute__((cleanup(free_patch))) git_patch *patch = NULL;
+	size_t add, del;
+	int rc = make_patch(r, &c->old, &c->new, false, bytes, &patch, err);
+
+	*ret = (struct ga_diff_lines){ -1, -1 };
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (git_patch_line_stats(NULL, &add, &del, patch))
+		return ga_fail_git(err, "cannot count changed lines");
+	*ret = (struct ga_diff_lines){ (int64_t)add, (int64_t)del };
+	return 0;
+}
+
+int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
+		 struct ga_diff_stat *ret, struct ga_error *err)
+{
+	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
+	size_t total = 0;
+
+	if (ga_tree_diff(r, old_tree, new_tree, &s.changes, err))
+		return -1;
+	s.lines = ga_calloc(s.changes.n + 1, sizeof(*s.lines));
+	for (size_t i = 0; i < s.changes.n; i++) {
+		const struct ga_change *c = &s.changes.v[i];
+		size_t bytes = 0;
+
+		s.lines[i] = (struct ga_diff_lines){ -1, -1 };
+		/* only the mode changed: no need to read anything */
+		if (ga_oid_equal(&c->old.oid, &c->new.oid) && c->old.mode && c->new.mode)
+			s.lines[i] = (struct ga_diff_lines){ 0, 0 };
+		else if (total < GA_DIFF_TOTAL_MAX && count_lines(r, c, &bytes, &s.lines[i], err))
+			return -1;
+		total += bytes;
+	}
+	ga_diff_stat_release(ret);
+	*ret = s;
+	s = (struct ga_diff_stat)GA_DIFF_STAT_INIT;
+	return 0;
+}
+
+static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk, const git_diff_line *line,
+		    void *payload)
+{
+	struct ga_buf *out = payload;
+
+	(void)delta;
+	(void)hunk;
+	switch (line->origin) {
+	case GIT_DIFF_LINE_CONTEXT:
+	case GIT_DIFF_LINE_ADDITION:
+	case GIT_DIFF_LINE_DELETION:
+		ga_buf_addch(out, line->origin);
+		break;
+	case GIT_DIFF_LINE_HUNK_HDR:
+	case GIT_DIFF_LINE_CONTEXT_EOFNL:
+	case GIT_DIFF_LINE_ADD_EOFNL:
+	case GIT_DIFF_LINE_DEL_EOFNL:
+		break;
+	default: /* the file header, which the caller makes */
+		return 0;
+	}
+	ga_buf_add(out, line->content, line->content_len);
+	return 0;
+}
+
+int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		  bool as_text, struct ga_buf *out, struct ga_error *err)
+{
+	__attribute__((cleanup(free_patch))) git_patch *patch = NULL;
+	size_t bytes;
+	int rc = make_patch(r, old, new, as_text, &bytes, &patch, err);
+
+	if (rc)
+		return rc;
+	if (git_patch_print(patch, add_line, out))
+		return ga_fail_git(err, "cannot print a comparison");
+	return 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "index-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+
+#define HEADER 12
+#define TRAILER GA_OID_RAWSZ
+#define FLAG_VALID 0x8000u
+#define FLAG_EXTENDED 0x4000u
+#define XFLAG_SKIP_WORKTREE 0x4000u
+#define XFLAG_INTENT_TO_ADD 0x2000u
+
+static uint32_t be32(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static unsigned be16(const unsigned char *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+void ga_index_release(struct ga_index *ix)
+{
+	union {
+		const unsigned char *in;
+		void *out;
+	} map = { .in = ix->map };
+
+	if (ix->map)
+		(void)munmap(map.out, ix->len);
+	ga_buf_release(&ix->path);
+	*ix = (struct ga_index)GA_INDEX_INIT;
+}
+
+static int damaged(struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "the index is damaged");
+	return ga_hint(err, "see what 'git status' says");
+}
+
+/* git replaces an index by rename, so a mapping cannot be cut short. */
+static int map_file(const char *path, struct ga_index *ix, struct ga_error *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	cleanup_free char *q = ga_quote(path);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 && errno == ENOENT)
+		return 1;
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	if (!S_ISREG(st.st_mode) || st.st_size < HEADER + TRAILER)
+		return damaged(err);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot map '%s'", q);
+	ix->map = map;
+	ix->len = (size_t)st.st_size;
+	return 0;
+}
+
+int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err)
+{
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	int rc = map_file(path, &ix, err);
+
+	if (rc)
+		return rc;
+	ix.version = be32(ix.map + 4);
+	ix.n = be32(ix.map + 8);
+	ix.pos = HEADER;
+	if (memcmp(ix.map, "DIRC", 4) || ix.version < 2 || ix.version > 4)
+		return damaged(err);
+	*ret = ix;
+	ix = (struct ga_index)GA_INDEX_INIT;
+	return 0;
+}
+
+/* Version 4 strips what the path shares with the one before. */
+static bool read_prefix(struct ga_index *ix, size_t end)
+{
+	size_t strip = 0;
+	unsigned char c;
+
+	if (ix->pos >= end)
+		return false;
+	c = ix->map[ix->pos++];
+	strip = c & 0x7f;
+	while (c & 0x80) {
+		if (ix->pos >= end || strip > (SIZE_MAX >> 8))
+			return false;
+		c = ix->map[ix->pos++];
+		strip = ((strip + 1) << 7) | (c & 0x7f);
+	}
+	if (strip > ix->path.len)
+		return false;
+	ga_buf_truncate(&ix->path, ix->path.len - strip);
+	return true;
+}
+
+static bool read_path(struct ga_index *ix, size_t start, size_t end)
+{
+	const unsigned char *nul;
+
+	if (ix->version == 4) {
+		if (!read_prefix(ix, end))
+			return false;
+	} else {
+		ga_buf_clear(&ix->path);
+	}
+	nul = memchr(ix->map + ix->pos, 0, end - ix->pos);
+	if (!nul)
+		return false;
+	ga_buf_add(&ix->path, ix->map + ix->pos, (size_t)(nul - (ix->map + ix->pos)));
+	ix->pos = (size_t)(nul - ix->map) + 1;
+	if (ix->version != 4) /* 1 to 8 NULs end an entry at a multiple of 8 from its start */
+		ix->pos = start + (((ix->pos - 1 - start) + 8) & ~(size_t)7);
+	/* in a split index, an entry that replaces a shared one has no name */
+	return ix->pos <= end;
+}
+
+static bool has_extension(const struct ga_index *ix, const char *name)
+{
+	size_t at = ix->pos, end = ix->len - TRAILER;
+
+	while (at <= end && end - at >= 8) {
+		uint32_t n = be32(ix->map + at + 4);
+
+		if (!memcmp(ix->map + at, name, 4))
+			return true;
+		if (n > end - at - 8)
+			return false;
+		at += 8 + (size_t)n;
+	}
+	return false;
+}
+
+int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err)
+{
+	size_t end = ix->len - TRAILER, start = ix->pos;
+	const unsigned char *e = ix->map + start;
+	unsigned flags, xflags = 0;
+
+	if (ix->i == ix->n) {
+		ix->split = has_extension(ix, "link");
+		return 1;
+	}
+	if (end < start || end - start < GA_INDEX_FLAGS + 5)
+		return damaged(err);
+	flags = be16(e + GA_INDEX_FLAGS);
+	ix->pos = start + GA_INDEX_FLAGS + 2;
+	if (flags & FLAG_EXTENDED) {
+		xflags = be16(e + GA_INDEX_FLAGS + 2);
+		ix->pos += 2;
+	}
+	if (!read_path(ix, start, end))
+		return damaged(err);
+	ix->i++;
+	ret->offset = start;
+	ret->mtime = be32(e + GA_INDEX_MTIME);
+	ret->mtime_ns = be32(e + GA_INDEX_MTIME + 4);
+	ret->mode = be32(e + GA_INDEX_MODE);
+	ret->size = be32(e + GA_INDEX_SIZE);
+	memcpy(ret->oid.id, e + GA_INDEX_OID, GA_OID_RAWSZ);
+	ret->stage = (flags >> 12) & 3;
+	ret->valid = (flags & FLAG_VALID) != 0;
+	ret->skip_worktree = (xflags & XFLAG_SKIP_WORKTREE) != 0;
+	ret->intent_to_add = (xflags & XFLAG_INTENT_TO_ADD) != 0;
+	ret->path = ix->path.ptr;
+	return 0;
+}

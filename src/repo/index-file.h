@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading an index file entry by entry, without libgit2 (which refuses split
+ * and sparse ones) and without a process: gitlinks, and the stat data git keeps.
+ * Nothing is ever written through this; git alone writes indexes.
+ */
+#ifndef GA_INDEX_FILE_H
+#define GA_INDEX_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+
+struct ga_index {
+	const unsigned char *map;
+	size_t len;
+	size_t pos;           /* where the next entry begins */
+	uint32_t version, n, i;
+	bool split;           /* known at the end: entries of a shared index are missing here */
+	struct ga_buf path;   /* of the entry last read */
+};
+#define GA_INDEX_INIT { .path = GA_BUF_INIT }
+
+struct ga_index_entry {
+	size_t offset;        /* of the entry in the file: its stat data is at the front */
+	uint32_t mtime, mtime_ns, mode, size;
+	struct ga_oid oid;
+	unsigned stage;
+	bool skip_worktree, intent_to_add, valid; /* valid: assume-unchanged */
+	const char *path;     /* until the next call */
+};
+
+/* Where the stat fields are within an entry (gitformat-index(5)). */
+enum {
+	GA_INDEX_CTIME = 0, GA_INDEX_MTIME = 8, GA_INDEX_DEV = 16, GA_INDEX_INO = 20,
+	GA_INDEX_MODE = 24, GA_INDEX_UID = 28, GA_INDEX_GID = 32, GA_INDEX_SIZE = 36,
+	GA_INDEX_OID = 40, GA_INDEX_FLAGS = 60,
+};
+
+/* Returns 1 if there is no such file. */
+int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err);
+/* Returns 1 at the end, -1 if the file is damaged. */
+int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err);
+void ga_index_release(struct ga_index *ix);
+#define cleanup_index cleanup_(ga_index_release)
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/pool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "pool-internal.h"
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define SMALL_FILE ((size_t)64 << 20)
+#define MAX_TRIES 100
+
+/* What one call is after. */
+struct want {
+	struct ga_repo *r;
+	const struct ga_base_opts *o;
+	const struct ga_oid *commit;
+	struct ga_base_key key;
+	char *bases;           /* <state>/bases */
+	struct ga_buf stand;   /* the content of a fitting `commit` file */
+	struct ga_buf making;  /* the content of a fitting `making` file */
+};
+
+static void want_release(struct want *w)
+{
+	ga_base_key_release(&w->key);
+	ga_buf_release(&w->stand);
+	ga_buf_release(&w->making);
+	free(w->bases);
+}
+
+/* How one base looks from the outside. */
+enum fit {
+	FIT_EXACT,      /* stands there */
+	FIT_MAKING,     /* somebody is bringing it there */
+	FIT_REPAIR,     /* stood there when the machine went down: to be looked over */
+	FIT_MOVE,       /* stands elsewhere, same rules */
+	FIT_INCOMPLETE, /* nothing in it is worth keeping */
+	FIT_RULES,      /* of this working tree, but by other rules */
+	FIT_NONE,
+};
+
+struct candidate {
+	unsigned n;
+	enum fit fit;
+	struct timespec made;
+};
+
+struct pool {
+	struct candidate *v;
+	size_t n, cap;
+};
+
+static void pool_release(struct pool *p)
+{
+	free(p->v);
+}
+
+void ga_base_release(struct ga_base *b)
+{
+	free(b->tree);
+	free(b->git);
+	ga_cleanup_closep(&b->lock_fd);
+	*b = (struct ga_base)GA_BASE_INIT;
+}
+
+/* ---- small files ------------------------------------------------------------------ */
+
+static bool file_is(int dir, const char *name, const struct ga_buf *want)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return !ga_read_file_at(dir, name, SMALL_FILE, &b, &ignored) && b.len == want->len &&
+	       !memcmp(b.ptr, want->ptr, b.len);
+}
+
+/* By rename, so that nobody reads half of it, but without a sync: a base does
+ * not outlive its boot unchecked anyway, and a sync would wait for the whole checkout. */
+static int write_small(int dir, const char *name, const struct ga_buf *b, struct ga_error *err)
+{
+	cleanup_free char *tmp = ga_strf("%s.new", name);
+	cleanup_close int fd = -1;
+
+	/* the lock is ours, and with it this name */
+	(void)unlinkat(dir, tmp, 0);
+	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || ga_write_full(fd, b->ptr, b->len) || renameat(dir, tmp, dir, name))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s' of a base tree", name);
+	return 0;
+}
+
+static bool exists(int dir, const char *name)
+{
+	return !faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* ---- looking ----------------------------------------------------------------------- */
+
+static int open_base(const struct want *w, unsigned n)
+{
+	cleanup_free char *path = ga_strf("%s/%u", w->bases, n);
+
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static bool stands(int dir, const struct want *w)
+{
+	return file_is(dir, "commit", &w->stand) && file_is(dir, "key", &w->key.text);
+}
+
+/* "<commit>\n<boot id>\n" */
+static enum fit fit_of_complete(const struct want *w, const struct ga_buf *commit)
+{
+	const size_t id = GA_OID_HEXSZ + 1;
+
+	if (commit->len == w->stand.len && !memcmp(commit->ptr, w->stand.ptr, commit->len))
+		return FIT_EXACT;
+	if (commit->len < id)
+		return FIT_INCOMPLETE;
+	return memcmp(commit->ptr, w->stand.ptr, id) ? FIT_MOVE : FIT_REPAIR;
+}
+
+static enum fit look_at(const struct want *w, int dir)
+{
+	cleanup_error struct ga_error e1 = GA_ERROR_INIT, e2 = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf commit = GA_BUF_INIT, key = GA_BUF_INIT;
+
+	if (!exists(dir, "commit"))
+		return file_is(dir, "making", &w->making) ? FIT_MAKING : FIT_INCOMPLETE;
+	if (ga_read_file_at(dir, "commit", SMALL_FILE, &commit, &e1) ||
+	    ga_read_file_at(dir, "key", SMALL_FILE, &key, &e2))
+		return FIT_INCOMPLETE;
+	if (key.len == w->key.text.len && !memcmp(key.ptr, w->key.text.ptr, key.len))
+		return fit_of_complete(w, &commit);
+	if (key.len >= w->key.place_len && !memcmp(key.ptr, w->key.text.ptr, w->key.place_len))
+		return FIT_RULES;
+	return FIT_NONE;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->fit != y->fit)
+		return x->fit < y->fit ? -1 : 1;
+	if (x->made.tv_sec != y->made.tv_sec)
+		return x->made.tv_sec > y->made.tv_sec ? -1 : 1;
+	if (x->made.tv_nsec != y->made.tv_nsec)
+		return x->made.tv_nsec > y->made.tv_nsec ? -1 : 1;
+	return x->n < y->n ? -1 : 1;
+}
+
+/* Every base, the most useful first; of those to be moved the youngest, which
+ * is likely the nearest. */
+static int list(const struct want *w, struct pool *p, struct ga_error *err)
+{
+	DIR *d = opendir(w->bases);
+	struct dirent *e;
+	uint64_t n;
+
+	if (!d) {
+		cleanup_free char *q = ga_quote(w->bases);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	}
+	while ((e = readdir(d))) {
+		cleanup_close int dir = -1;
+		struct candidate *c;
+		struct stat st = { 0 };
+
+		if (!ga_parse_u64(e->d_name, 1000000000, &n))
+			continue;
+		dir = open_base(w, (unsigned)n);
+		if (dir < 0)
+			continue;
+		GA_GROW(p->v, p->n, p->cap);
+		c = &p->v[p->n++];
+		(void)fstatat(dir, "commit", &st, AT_SYMLINK_NOFOLLOW);
+		*c = (struct candidate){ (unsigned)n, look_at(w, dir), st.st_mtim };
+	}
+	(void)closedir(d);
+	if (p->n)
+		qsort(p->v, p->n, sizeof(*p->v), by_worth);
+	return 0;
+}
+
+/* ---- locks ------------------------------------------------------------------------- */
+
+static int open_lock(int dir, const char *name, struct ga_error *err)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the lock of a base tree");
+	return fd;
+}
+
+/* Stand on base `n`: a shared lock, and only then the last look. Returns 1 if it
+ * is not (or no longer) what we want. */
+static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
+		    struct ga_error *err)
+{
+	cleanup_close int dir = open_base(w, n), lock = -1;
+	int rc;
+
+	if (dir < 0)
+		return 1;
+	lock = open_lock(dir, "lock", err);
+	if (lock < 0)
+		return -1;
+	rc = ga_flock(lock, false, wait, err);
+	if (rc)
+		return rc;
+	if (!stands(dir, w))
+		return 1;
+	ret->tree = ga_strf("%s/%u/tree", w->bases, n);
+	ret->git = ga_strf("%s/%u/git", w->bases, n);
+	ret->lock_fd = ga_steal_fd(&lock);
+	return 0;
+}
+
+/* ---- making -------------------------------------------------------------------------- */
+
+/* A base taken for change: the exclusive lock is held, `commit` is gone and
+ * `making` says what it will be. */
+struct taken {
+	unsigned n;
+	int dir, lock;
+	bool whole;
+};
+#define TAKEN_INIT { 0, -1, -1, false }
+
+static void taken_release(struct taken *t)
+{
+	ga_cleanup_closep(&t->dir);
+	ga_cleanup_closep(&t->lock);
+}
+
+/* Returns 1 if a session stands on it. */
+static int take(const struct want *w, unsigned n, bool whole, struct taken *ret,
+		struct ga_error *err)
+{
+	cleanup_(taken_release) struct taken t = TAKEN_INIT;
+	int rc;
+
+	t.n = n;
+	t.whole = whole;
+	t.dir = open_base(w, n);
+	if (t.dir < 0)
+		return 1;
+	t.lock = open_lock(t.dir, "lock", err);
+	if (t.lock < 0)
+		return -1;
+	rc = ga_flock(t.lock, true, false, err);
+	if (rc)
+		return rc;
+	/* from here on nobody takes it for complete; a crash leaves it so */
+	if (unlinkat(t.dir, "commit", 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot take a base tree");
+	if (write_small(t.dir, "making", &w->making, err))
+		return -1;
+	*ret = t;
+	t = (struct taken)TAKEN_INIT;
+	return 0;
+}
+
+static int take_new(const struct want *w, const struct pool *p, struct taken *ret,
+		    struct ga_error *err)
+{
+	unsigned n = 1;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].n >= n)
+			n = p->v[i].n + 1;
+	for (;; n++) {
+		cleanup_free char *path = ga_strf("%s/%u", w->bases, n);
+
+		if (!mkdir(path, 0700))
+			break;
+		if (errno != EEXIST) {
+			cleanup_free char *q = ga_quote(path);
+
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+		}
+	}
+	if (take(w, n, true, ret, err) < 0)
+		return -1;
+	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
+}
+
+/* With the pool's lock held: find a base that stands there (returns 0), one that is
+ * being made (2, `*ret_n`), or take one to be made (1). */
+static int choose(const struct want *w, struct ga_base *ret, struct taken *taken, unsigned *ret_n,
+		  struct ga_error *err)
+{
+	cleanup_(pool_release) struct pool p = { 0 };
+
+	if (list(w, &p, err))
+		return -1;
+	for (size_t i = 0; i < p.n; i++) {
+		const struct candidate *c = &p.v[i];
+		int rc = 1;
+
+		if (c->fit == FIT_NONE)
+			break;
+		if (c->fit == FIT_EXACT) {
+			rc = stand_on(w, c->n, false, ret, err);
+			if (rc <= 0)
+				return rc;
+			continue;
+		}
+		rc = take(w, c->n, c->fit > FIT_MOVE || c->fit == FIT_MAKING, taken, err);
+		if (rc <= 0)
+			return rc ? -1 : 1;
+		if (c->fit == FIT_MAKING) {
+			*ret_n = c->n;
+			return 2;
+		}
+	}
+	return take_new(w, &p, taken, err) ? -1 : 1;
+}
+
+static int make(const struct want *w, struct taken *t, struct ga_base *ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/%u", w->bases, t->n);
+
+	if (ga_base_checkout(w->r, dir, w->commit, t->whole, w->o, err))
+		return ga_error_wrap(err, "cannot make a base tree");
+	if (write_small(t->dir, "key", &w->key.text, err) ||
+	    write_small(t->dir, "commit", &w->stand, err))
+		return -1;
+	(void)unlinkat(t->dir, "making", 0);
+	ret->how = t->whole ? GA_BASE_MADE : GA_BASE_MOVED;
+	return 0;
+}
+
+/* ---- acquiring ------------------------------------------------------------------------ */
+
+static int prepare(struct want *w, const char *state_dir, const struct ga_gitconfig *c,
+		   struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf boot = GA_BUF_INIT;
+
+	w->bases = ga_path_join(state_dir, "bases");
+	if (ga_mkdir_p(w->bases, 0700, err) ||
+	    ga_base_key_make(w->r, c, w->o->trusted, &w->key, err))
+		return -1;
+	/* where there is no boot id, no boot is told from another */
+	if (ga_read_file_at(AT_FDCWD, BOOT_ID, 4096, &boot, &ignored))
+		ga_buf_clear(&boot);
+	ga_buf_chomp(&boot);
+	ga_buf_addf(&w->stand, "%s\n%s\n", GA_HEX(w->commit), boot.ptr);
+	ga_buf_add(&w->making, w->stand.ptr, w->stand.len);
+	ga_buf_add(&w->making, w->key.text.ptr, w->key.text.len);
+	return 0;
+}
+
+/* The everyday case, without the pool's lock. */
+static int find_standing(const struct want *w, struct ga_base *ret, struct ga_error *err)
+{
+	cleanup_(pool_release) struct pool p = { 0 };
+
+	if (list(w, &p, err))
+		return -1;
+	for (size_t i = 0; i < p.n && p.v[i].fit == FIT_EXACT; i++) {
+		int rc = stand_on(w, p.v[i].n, false, ret, err);
+
+		if (rc <= 0)
+			return rc;
+	}
+	return 1;
+}
+
+static int choose_locked(const struct want *w, struct ga_base *ret, struct taken *taken,
+			 unsigned *ret_n, struct ga_error *err)
+{
+	cleanup_close int dir = open(w->bases, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the pool of base trees");
+	lock = open_lock(dir, "lock", err);
+	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
+		return -1;
+	return choose(w, ret, taken, ret_n, err);
+}
+
+/* Turning an exclusive lock into a shared one lets go of it for a moment, in
+ * which the base may be taken away: hence the look after, and another try. */
+static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *err)
+{
+	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
+		cleanup_(taken_release) struct taken t = TAKEN_INIT;
+		struct ga_base b = GA_BASE_INIT;
+		unsigned n = 0;
+		int rc = find_standing(w, ret, err);
+
+		if (rc <= 0)
+			return rc;
+		rc = choose_locked(w, ret, &t, &n, err);
+		if (rc <= 0)
+			return rc;
+		if (rc == 2) {
+			rc = stand_on(w, n, true, ret, err);
+			if (rc <= 0)
+				return rc;
+			continue;
+		}
+		if (make(w, &t, &b, err))
+			return -1;
+		n = t.n;
+		ga_cleanup_closep(&t.lock);
+		t.lock = -1;
+		rc = stand_on(w, n, true, ret, err);
+		if (!rc)
+			ret->how = b.how;
+		if (rc <= 0)
+			return rc;
+	}
+	return ga_fail(err, GA_EFATAL, "cannot get hold of a base tree");
+}
+
+int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
+		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig own = GA_GITCONFIG_INIT;
+	struct ga_base_opts mine = *o;
+	cleanup_(want_release) struct want w = {
+		.r = r, .o = &mine, .commit = commit, .key = { .text = GA_BUF_INIT },
+		.stand = GA_BUF_INIT, .making = GA_BUF_INIT,
+	};
+
+	if (!mine.config) {
+		if (ga_gitconfig_load(r, &own, err))
+			return -1;
+		mine.config = &own;
+	}
+	if (prepare(&w, state_dir, mine.config, err))
+		return -1;
+	return acquire(&w, ret, err);
+}

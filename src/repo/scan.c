@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/snapshot.h"
+#include "index-file.h"
+
+#define CACHE_MAGIC "git-agent scan 1"
+#define CACHE_MAX ((size_t)256 << 20)
+#define OUTPUT_MAX ((size_t)4 << 30)
+
+void ga_scan_release(struct ga_scan *s)
+{
+	ga_strv_release(&s->changed);
+	ga_strv_release(&s->unindexed);
+	ga_strv_release(&s->untracked);
+	ga_strv_release(&s->ignored_dirs);
+	ga_strv_release(&s->ignored_files);
+	ga_strv_release(&s->submodules);
+	ga_strv_release(&s->skipped);
+}
+
+struct scan {
+	struct ga_scan *ret;
+	uint64_t max_untracked;
+	bool ignored_only;
+	int workdir;
+};
+
+static void skip(struct ga_scan *s, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	ga_strv_pushf(&s->skipped, "%s: %s", q, why);
+}
+
+/* After `n` space-separated fields comes the path, which may hold anything. */
+static const char *after_fields(const char *rec, unsigned n)
+{
+	while (n--) {
+		rec = strchr(rec, ' ');
+		if (!rec)
+			return NULL;
+		rec++;
+	}
+	return *rec ? rec : NULL;
+}
+
+/* Can git read it as content? Says why not in `*ret_why`. */
+static bool can_carry(const struct scan *sc, const char *path, struct stat *st,
+		      const char **ret_why)
+{
+	if (fstatat(sc->workdir, path, st, AT_SYMLINK_NOFOLLOW)) {
+		*ret_why = NULL;
+		return errno == ENOENT || errno == ENOTDIR;
+	}
+	if (S_ISLNK(st->st_mode) || S_ISDIR(st->st_mode))
+		return true;
+	*ret_why = "neither a file nor a symbolic link";
+	if (!S_ISREG(st->st_mode))
+		return false;
+	*ret_why = "cannot be read";
+	return !faccessat(sc->workdir, path, R_OK, AT_EACCESS);
+}
+
+static void add_changed(struct scan *sc, const char *xy, const char *path)
+{
+	const char *why = "cannot be examined";
+	struct stat st;
+
+	if (!can_carry(sc, path, &st, &why)) {
+		skip(sc->ret, path, why ? why : "cannot be examined");
+		return;
+	}
+	ga_strv_push(&sc->ret->changed, path);
+	if (xy[0] == 'D' && xy[1] == '.')
+		ga_strv_push(&sc->ret->unindexed, path);
+}
+
+static void add_untracked(struct scan *sc, const char *path)
+{
+	size_t n = strlen(path);
+	const char *why = NULL;
+	struct stat st;
+
+	if (path[n - 1] == '/') {
+		cleanup_free char *dir = ga_strndup(path, n - 1);
+
+		skip(sc->ret, dir, "a repository of its own");
+		return;
+	}
+	if (!can_carry(sc, path, &st, &why)) {
+		skip(sc->ret, path, why ? why : "cannot be examined");
+	} else if (why && S_ISREG(st.st_mode) && (uint64_t)st.st_size > sc->max_untracked) {
+		cleanup_free char *q = ga_quote(path);
+
+		ga_strv_pushf(&sc->ret->skipped, "%s: untracked and larger than %llu bytes", q,
+			      (unsigned long long)sc->max_untracked);
+	} else {
+		ga_strv_push(&sc->ret->untracked, path);
+	}
+}
+
+static void add_ignored(struct ga_scan *s, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (path[n - 1] == '/')
+		ga_strv_push_n(&s->ignored_dirs, path, n - 1);
+	else
+		ga_strv_push(&s->ignored_files, path);
+}
+
+static int unmerged(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", q);
+	return ga_hint(err, "resolve it, or start with --dirty ignore");
+}
+
+/* One record of porcelain v2. Headers ("# ...") are not asked for. */
+static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
+{
+	const char *path = NULL;
+
+	if (sc->ignored_only && *rec != '!')
+		return 0;
+	switch (*rec) {
+	case '1':
+		path = after_fields(rec, 8);
+		if (path)
+			add_changed(sc, rec + 2, path);
+		break;
+	case 'u':
+		path = after_fields(rec, 10);
+		if (path)
+			return unmerged(path, err);
+		break;
+	case '?':
+		path = after_fields(rec, 1);
+		if (path)
+			add_untracked(sc, path);
+		break;
+	case '!':
+		path = after_fields(rec, 1);
+		if (path)
+			add_ignored(sc->ret, path);
+		break;
+	default:
+		break;
+	}
+	if (!path)
+		return ga_fail(err, GA_EFATAL, "git status printed something unknown");
+	return 0;
+}
+
+/* ---- submodules ----------------------------------------------------------- */
+
+static void add_if_populated(struct scan *sc, const char *path)
+{
+	cleanup_free char *git = ga_path_join(path, ".git");
+
+	if (!faccessat(sc->workdir, git, F_OK, AT_SYMLINK_NOFOLLOW))
+		ga_strv_push(&sc->ret->submodules, path);
+}
+
+/* A split index has entries elsewhere: git puts them together. */
+static int submodules_by_git(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-z", "--stage", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *rec, *tab;
+	size_t pos = 0;
+
+	g.args = args;
+	g.work_tree = r->info.workdir;
+	g.out = &out;
+	g.out_max = OUTPUT_MAX;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	while ((rec = ga_buf_next0(&out, &pos))) {
+		tab = strchr(rec, '\t');
+		if (tab && !strncmp(rec, "160000 ", 7))
+			add_if_populated(sc, tab + 1);
+	}
+	return 0;
+}
+
+static int find_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(r->info.gitdir, "index");
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	struct ga_index_entry e;
+	int rc = ga_index_open(file, &ix, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	while (!(rc = ga_index_next(&ix, &e, err)))
+		if (e.mode == GA_MODE_GITLINK && *e.path)
+			add_if_populated(sc, e.path);
+	if (rc < 0)
+		return -1;
+	if (!ix.split)
+		return 0;
+	ga_strv_release(&sc->ret->submodules);
+	return submodules_by_git(r, sc, err);
+}
+
+/* ---- scanning ------------------------------------------------------------- */
+
+static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *err)
+{
+	static const char *const args[] = { "--no-optional-locks", "status", "-z",
+					    "--porcelain=v2", "--untracked-files=all",
+					    "--ignored=matching", "--no-renames",
+					    "--ignore-submodules=dirty", NULL };
+	/* the user's untracked cache saves reading directories; it is not written */
+	static const char *const config[] = { "core.untrackedCache=keep", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.config = config;
+	g.work_tree = r->info.workdir;
+	g.out = out;
+	g.out_max = OUTPUT_MAX;
+	if (ga_git_ok(r, &g, err))
+		return ga_error_wrap(err, "cannot look for uncommitted work");
+	return 0;
+}
+
+static int scan_into(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int workdir = -1;
+	const char *rec;
+	size_t pos = 0;
+
+	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (workdir < 0) {
+		cleanup_free char *q = ga_quote(r->info.workdir);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	}
+	sc->workdir = workdir;
+	if (run_status(r, &out, err))
+		return -1;
+	while ((rec = ga_buf_next0(&out, &pos)))
+		if (add_record(sc, rec, err))
+			return -1;
+	return find_submodules(r, sc, err);
+}
+
+int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
+		     struct ga_error *err)
+{
+	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
+	struct scan sc = { .ret = &s, .max_untracked = max_untracked };
+	const char *op = ga_repo_operation(r);
+
+	if (op && strcmp(op, "bisect")) {
+		(void)ga_fail(err, GA_EFATAL, "a %s is in progress", op);
+		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
+	}
+	if (scan_into(r, &sc, err))
+		return -1;
+	*ret = s;
+	s = (struct ga_scan)GA_SCAN_INIT;
+	return 0;
+}
+
+/* ---- the cache ------------------------------------------------------------- */
+
+/* A repository has one state directory for all its working trees: the file is
+ * named after the working tree, whose path it repeats. */
+static char *cache_path(const struct ga_repo *r, const char *state_dir)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+	for (const char *p = r->info.workdir; *p; p++)
+		h = (h ^ (unsigned char)*p) * 1099511628211u;
+	return ga_strf("%s/scan-%016llx", state_dir, (unsigned long long)h);
+}
+
+static void add_list(struct ga_buf *b, char tag, const struct ga_strv *sv)
+{
+	for (size_t i = 0; i < sv->n; i++) {
+		ga_buf_addch(b, tag);
+		ga_buf_add0(b, sv->v[i]);
+	}
+}
+
+int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct ga_scan *s,
+			struct ga_error *err)
+{
+	cleanup_free char *path = cache_path(r, state_dir);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT, old = GA_BUF_INIT;
+
+	ga_buf_add0(&b, CACHE_MAGIC);
+	ga_buf_add0(&b, r->info.workdir);
+	add_list(&b, 'd', &s->ignored_dirs);
+	add_list(&b, 'f', &s->ignored_files);
+	add_list(&b, 's', &s->submodules);
+	ga_buf_add0(&b, "end");
+	/* writing costs two syncs: not for the same again */
+	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && old.len == b.len &&
+	    !memcmp(old.ptr, b.ptr, b.len))
+		return 0;
+	return ga_write_atomic(AT_FDCWD, path, b.ptr, b.len, 0600, err);
+}
+
+static void add_if_there(int workdir, struct ga_strv *to, const char *path, mode_t type)
+{
+	struct stat st;
+
+	if (fstatat(workdir, path, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	if ((type == S_IFDIR) == (S_ISDIR(st.st_mode) != 0))
+		ga_strv_push(to, path);
+}
+
+static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga_scan *ret)
+{
+	cleanup_free char *path = cache_path(r, state_dir);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_close int workdir = -1;
+	const char *magic, *dir, *rec;
+	size_t pos = 0;
+
+	if (ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &b, &ignored))
+		return false;
+	magic = ga_buf_next0(&b, &pos);
+	dir = ga_buf_next0(&b, &pos);
+	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!magic || strcmp(magic, CACHE_MAGIC) || !dir || strcmp(dir, r->info.workdir) ||
+	    workdir < 0)
+		return false;
+	while ((rec = ga_buf_next0(&b, &pos))) {
+		if (!strcmp(rec, "end"))
+			return true;
+		if (*rec == 'd')
+			add_if_there(workdir, &ret->ignored_dirs, rec + 1, S_IFDIR);
+		else if (*rec == 'f')
+			add_if_there(workdir, &ret->ignored_files, rec + 1, S_IFREG);
+		else if (*rec == 's')
+			add_if_there(workdir, &ret->submodules, rec + 1, S_IFDIR);
+	}
+	return false; /* cut short */
+}
+
+int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
+		    struct ga_error *err)
+{
+	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
+	struct scan sc = { .ret = &s, .ignored_only = true };
+	struct stat st;
+
+	if (!load_cache(r, state_dir, &s)) {
+		ga_scan_release(&s);
+		if (scan_into(r, &sc, err))
+			return -1;
+		/* a dry run has no state directory to leave it in */
+		if (!stat(state_dir, &st) && ga_scan_cache_store(r, state_dir, &s, err))
+			return -1;
+	}
+	*ret = s;
+	s = (struct ga_scan)GA_SCAN_INIT;
+	return 0;
+}

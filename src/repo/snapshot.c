@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "repo-internal.h"
+
+#define MESSAGE "uncommitted work at the start of a session\n"
+#define TMP_PREFIX "index-"
+#define STALE_SECONDS 86400
+
+/* A copy of the user's index, removed with its lock when done. */
+struct tmp_index {
+	char *path;
+};
+
+static void tmp_index_release(struct tmp_index *t)
+{
+	cleanup_free char *lock = NULL;
+
+	if (!t->path)
+		return;
+	lock = ga_strf("%s.lock", t->path);
+	(void)unlink(t->path);
+	(void)unlink(lock);
+	free(t->path);
+	t->path = NULL;
+}
+
+/* What a killed process left here. */
+static void sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) &&
+		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    st.st_mtime < time(NULL) - STALE_SECONDS && st.st_ctime < time(NULL) - STALE_SECONDS)
+			(void)unlinkat(dirfd(d), e->d_name, 0);
+	(void)closedir(d);
+}
+
+/* The copy keeps the index's own mtime: with a newer one, git would trust the
+ * stat data of files changed within the second in which the index was written. */
+static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(r->info.commondir, "git-agent");
+	cleanup_free char *from = ga_path_join(r->info.gitdir, "index");
+	cleanup_free char *name = NULL;
+	cleanup_close int at = -1, src = -1;
+	uint64_t rnd;
+
+	sweep(dir);
+	if (getrandom(&rnd, sizeof(rnd), 0) != (ssize_t)sizeof(rnd))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	name = ga_strf(TMP_PREFIX "%016llx", (unsigned long long)rnd);
+	t->path = ga_path_join(dir, name);
+	src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (src < 0 && errno == ENOENT)
+		return 0; /* nothing was ever added: git begins with an empty one */
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (src < 0 || at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot copy the index");
+	return ga_copy_fd_to(src, at, name, err);
+}
+
+static int excluded_cmp(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+/* Both lists in one sorted look-up, so that many paths stay cheap. */
+static bool contains(const struct ga_strv *sorted, const char *path)
+{
+	return sorted->n &&
+	       bsearch(&path, sorted->v, sorted->n, sizeof(*sorted->v), excluded_cmp);
+}
+
+static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
+{
+	if (from)
+		ga_strv_extend(to, from);
+	ga_strv_sort_unique(to);
+}
+
+static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
+		      const char *index, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--add", "--remove", "--replace",
+					    "--stdin", NULL };
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, gone = GA_STRV_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	sorted_copy(&gone, &s->unindexed);
+	for (size_t i = 0; i < s->changed.n; i++)
+		if (!contains(&gone, s->changed.v[i]))
+			ga_strv_push(&paths, s->changed.v[i]);
+	ga_strv_extend(&paths, &s->untracked);
+	ga_strv_sort_unique(&paths);
+	for (size_t i = 0; i < paths.n; i++)
+		if (!contains(exclude, paths.v[i]))
+			ga_buf_add0(&in, paths.v[i]);
+	if (!in.len)
+		return 0;
+	g.args = args;
+	g.work_tree = r->info.workdir;
+	g.index_file = index;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	return ga_git_ok(r, &g, err);
+}
+
+/* What HEAD has at the excluded paths, whatever was staged there. */
+static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
+			    const struct ga_strv *exclude, const struct ga_oid *head,
+			    const char *index, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	static const struct ga_oid zero = { { 0 } };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	struct ga_oid tree;
+
+	if (!exclude->n)
+		return 0;
+	if (head && ga_commit_tree(r, head, &tree, err))
+		return -1;
+	for (size_t i = 0; i < s->changed.n; i++) {
+		struct ga_entry e = { GA_MODE_NONE, zero };
+
+		if (!contains(exclude, s->changed.v[i]))
+			continue;
+		if (head && ga_tree_entry(r, &tree, s->changed.v[i], &e, err))
+			return -1;
+		/* mode 0 removes */
+		ga_buf_addf(&in, "%06o %s\t", e.mode == GA_MODE_TREE ? 0 : e.mode,
+			    GA_HEX(&e.oid));
+		ga_buf_add0(&in, s->changed.v[i]);
+	}
+	if (!in.len)
+		return 0;
+	g.args = args;
+	g.index_file = index;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	return ga_git_ok(r, &g, err);
+}
+
+static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
+		      struct ga_error *err)
+{
+	static const char *const args[] = { "write-tree", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.index_file = index;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	if (!ga_oid_parse(out.ptr, out.len, ret))
+		return ga_fail(err, GA_EFATAL, "git write-tree printed no object id");
+	return 0;
+}
+
+/* "Name <mail>" with the time of now in the user's zone. */
+static int stamp(struct ga_repo *r, char **ret, struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_free char *who = NULL;
+	time_t now = time(NULL);
+	struct tm tm;
+	long minutes;
+
+	if (ga_gitconfig_load(r, &c, err) || ga_repo_identity(r, &c, &who, err))
+		return -1;
+	if (!localtime_r(&now, &tm))
+		return ga_fail(err, GA_EFATAL, "cannot tell the time");
+	minutes = tm.tm_gmtoff / 60;
+	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)now, minutes < 0 ? '-' : '+',
+		       labs(minutes) / 60, labs(minutes) % 60);
+	return 0;
+}
+
+static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *head,
+		  struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *who = NULL;
+	char message[] = MESSAGE, extra[] = "";
+	struct ga_oid parent;
+	struct ga_commit c = { .tree = *tree, .extra = extra, .message = message };
+
+	if (stamp(r, &who, err))
+		return -1;
+	c.author = c.committer = who;
+	if (head) {
+		parent = *head;
+		c.parents = &parent;
+		c.n_parents = 1;
+	}
+	return ga_commit_write(r, &c, ret, err);
+}
+
+static int snapshot(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,
+		    const struct ga_strv *exclude, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_(tmp_index_release) struct tmp_index t = { NULL };
+	struct ga_oid tree, old;
+
+	if (copy_index(r, &t, err) || stage_work(r, s, exclude, t.path, err) ||
+	    restore_excluded(r, s, exclude, head, t.path, err) ||
+	    write_tree(r, t.path, &tree, err))
+		return -1;
+	if (head) {
+		if (ga_commit_tree(r, head, &old, err))
+			return -1;
+		if (ga_oid_equal(&tree, &old)) {
+			*ret = *head;
+			return 0;
+		}
+	}
+	return commit(r, &tree, head, ret, err);
+}
+
+int ga_snapshot_commit(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,
+		       const struct ga_strv *exclude, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv sorted = GA_STRV_INIT;
+
+	sorted_copy(&sorted, exclude);
+	if (snapshot(r, s, head, &sorted, ret, err))
+		return ga_error_wrap(err, "cannot snapshot the uncommitted work");
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/worktree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+
+#define MAX_LINK 8192 /* bytes of a gitdir file */
+
+/* What stands in the entry's `gitdir`. The directory it names never exists:
+ * `git worktree repair` and `remove` leave a missing working tree alone. */
+static char *gitdir_line(const struct ga_session *s)
+{
+	return ga_strf("%s/worktree/.git\n", s->dir);
+}
+
+/* Is there an entry, and is it ours? 1 ours, 0 none, 2 somebody else's. */
+static int whose(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(name, "gitdir"), *want = gitdir_line(s);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf have = GA_BUF_INIT;
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		if (errno == ENOENT)
+			return 0;
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat 'worktrees/%s'", name);
+	}
+	/* `gitdir` is written last: without it the entry was cut short in the making,
+	 * which git does under another name's lock and we under this one's */
+	if (!S_ISDIR(st.st_mode))
+		return 2;
+	if (fstatat(fd, file, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 1 : 2;
+	if (ga_read_file_at(fd, file, MAX_LINK, &have, &ignored))
+		return 2;
+	return strcmp(have.ptr, want) ? 2 : 1;
+}
+
+static int put(int dir, const char *name, const char *text, struct ga_error *err)
+{
+	return ga_write_atomic(dir, name, text, strlen(text), 0644, err);
+}
+
+int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
+	cleanup_free char *name = ga_strf("agent-%s", s->name), *link = gitdir_line(s);
+	cleanup_free char *head = ga_strf("ref: %s\n", s->branch);
+	cleanup_close int fd = -1, dir = -1;
+	int rc;
+
+	if (mkdir(parent, 0777) && errno != EEXIST)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", parent);
+	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", parent);
+	rc = whose(fd, name, s, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 2) {
+		(void)ga_fail(err, GA_EFATAL, "a linked working tree '%s' exists already", name);
+		return ga_hint(err, "choose another name for the session");
+	}
+	if (mkdirat(fd, name, 0777) && errno != EEXIST)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s/%s'", parent, name);
+	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s/%s'", parent, name);
+	/* locked first: `git worktree prune` removes what is incomplete but not locked;
+	 * gitdir last: git passes over entries without it */
+	if (put(dir, "locked", "a git-agent session is using it\n", err) ||
+	    put(dir, "commondir", "../..\n", err) || put(dir, "HEAD", head, err))
+		return -1;
+	return put(dir, "gitdir", link, err);
+}
+
+int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
+	cleanup_free char *name = ga_strf("agent-%s", s->name);
+	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", parent);
+	rc = whose(fd, name, s, err);
+	if (rc != 1)
+		return rc < 0 ? -1 : 0;
+	if (ga_rmtree_at(fd, name, err))
+		return -1;
+	/* as git does: gone with the last entry; not empty is the usual answer */
+	(void)rmdir(parent);
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/parse.h"
+#include "review-internal.h"
+
+/* More commits than a person could look at; reading them stays bounded. */
+#define COMMITS_MAX 100000
+/* 31 December 9999: what a four-digit year can show */
+#define SECONDS_MAX 253402300799
+
+void review_commits_release(struct review_commits *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].author);
+		free(c->v[i].date);
+		free(c->v[i].subject);
+	}
+	free(c->v);
+	*c = (struct review_commits){ NULL, 0 };
+}
+
+/* "+0130" in seconds. */
+static bool parse_zone(const char *s, int64_t *ret)
+{
+	uint64_t hhmm;
+
+	if ((*s != '+' && *s != '-') || strlen(s) != 5 || !ga_parse_u64(s + 1, 2359, &hhmm) ||
+	    hhmm % 100 > 59)
+		return false;
+	*ret = (int64_t)(hhmm / 100 * 3600 + hhmm % 100 * 60);
+	if (*s == '-')
+		*ret = -*ret;
+	return true;
+}
+
+/* `when` is "SECONDS ZONE", the end of an author line. */
+static char *iso_date(const char *when)
+{
+	size_t n = strcspn(when, " ");
+	cleanup_free char *number = ga_strndup(when, n);
+	const char *zone = when[n] ? when + n + 1 : "";
+	uint64_t seconds;
+	int64_t offset;
+	struct tm tm;
+	time_t t;
+
+	if (!ga_parse_u64(number, SECONDS_MAX, &seconds) || !parse_zone(zone, &offset))
+		return NULL;
+	t = (time_t)((int64_t)seconds + offset);
+	if (!gmtime_r(&t, &tm))
+		return NULL;
+	return ga_strf("%04d-%02d-%02dT%02d:%02d:%02d%.3s:%.2s", tm.tm_year + 1900, tm.tm_mon + 1,
+		       tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, zone, zone + 3);
+}
+
+static void describe(const struct ga_commit *c, struct review_commit *ret)
+{
+	const char *end = strrchr(c->author, '>'), *m = c->message;
+
+	ret->author = end ? ga_strndup(c->author, (size_t)(end - c->author) + 1) : ga_strdup(c->author);
+	ret->date = end && end[1] == ' ' ? iso_date(end + 2) : NULL;
+	while (*m == '\n')
+		m++;
+	ret->subject = ga_strndup(m, strcspn(m, "\n"));
+}
+
+int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
+			struct review_commits *ret, struct ga_error *err)
+{
+	cleanup_(review_commits_release) struct review_commits list = { NULL, 0 };
+	cleanup_free struct ga_oid *ids = NULL;
+	size_t n = 0;
+
+	if (ga_oid_is_zero(tip))
+		return 0;
+	if (ga_rev_list(repo, tip, base, 1, COMMITS_MAX, &ids, &n, err))
+		return -1;
+	list.v = ga_calloc(n + 1, sizeof(*list.v));
+	for (size_t i = 0; i < n; i++) {
+		cleanup_commit struct ga_commit c = { .parents = NULL };
+
+		if (ga_commit_read(repo, &ids[i], &c, err))
+			return -1;
+		list.v[i].id = ids[i];
+		describe(&c, &list.v[i]);
+		list.n++;
+	}
+	*ret = list;
+	list = (struct review_commits){ NULL, 0 };
+	return 0;
+}
+
+int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
+		 struct ga_oid *ret_new, struct ga_error *err)
+{
+	if (ga_commit_tree(repo, &r->base, ret_old, err))
+		return -1;
+	return ga_commit_tree(repo, ga_oid_is_zero(&r->tip) ? &r->base : &r->tip, ret_new, err);
+}
+
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .parents = NULL };
+	struct ga_oid under;
+
+	if (ga_oid_is_zero(&r->held))
+		return 0;
+	if (ga_commit_read(repo, &r->held, &c, err))
+		return -1;
+	/* against its parent, not the tip: the branch may have moved on since */
+	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, &under, err))
+		return -1;
+	return ga_tree_diff(repo, &under, &c.tree, ret, err);
+}

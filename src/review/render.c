@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report as the JSON object of docs/json.md.
+ */
+#include "ga/diff.h"
+#include "ga/json.h"
+#include "review-internal.h"
+
+static const char *status_name(const struct ga_change *c)
+{
+	if (c->old.mode == GA_MODE_NONE)
+		return "added";
+	if (c->new.mode == GA_MODE_NONE)
+		return "deleted";
+	/* file, symlink, submodule: one became another; the executable bit is no type */
+	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? "typechange" : "modified";
+}
+
+static json_t *lines_json(int64_t n)
+{
+	return n < 0 ? json_null() : json_integer((json_int_t)n);
+}
+
+static json_t *files_json(const struct ga_diff_stat *stat)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < stat->changes.n; i++) {
+		const struct ga_change *c = &stat->changes.v[i];
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", c->path);
+		(void)json_object_set_new(o, "status", json_string(status_name(c)));
+		(void)json_object_set_new(o, "additions", lines_json(stat->lines[i].additions));
+		(void)json_object_set_new(o, "deletions", lines_json(stat->lines[i].deletions));
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *commits_json(const struct review_commits *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct review_commit *c = &list->v[i];
+		json_t *o = json_object();
+
+		ga_json_set_oid(o, "id", &c->id);
+		ga_json_set_bytes(o, "author", c->author);
+		(void)json_object_set_new(o, "date", c->date ? json_string(c->date) : json_null());
+		ga_json_set_bytes(o, "subject", c->subject);
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *flags_json(const struct ga_report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "id", f->id);
+		(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
+		ga_json_set_bytes(o, "category", f->category);
+		ga_json_set_bytes(o, "path", f->path);
+		ga_json_set_bytes(o, "reason", f->reason);
+		(void)json_object_set_new(o, "held", json_boolean(f->held));
+		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *left_json(const struct ga_left_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", l->v[i].path);
+		(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
+		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
+		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+json_t *ga_report_paths_json(const struct ga_strv *paths)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < paths->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", paths->v[i]);
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_(review_commits_release) struct review_commits commits = { NULL, 0 };
+	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	struct ga_oid old, new;
+	json_t *o;
+
+	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err))
+		return NULL;
+	o = json_object();
+	ga_json_set_bytes(o, "session", r->session);
+	(void)json_object_set_new(o, "command", ga_json_strv(&r->command));
+	ga_json_set_oid(o, "base", &r->base);
+	ga_json_set_oid(o, "tip", &r->tip);
+	ga_json_set_oid(o, "held", &r->held);
+	(void)json_object_set_new(o, "commits", commits_json(&commits));
+	(void)json_object_set_new(o, "files", files_json(&stat));
+	(void)json_object_set_new(o, "flags", flags_json(r));
+	(void)json_object_set_new(o, "left_behind", left_json(&r->left));
+	(void)json_object_set_new(o, "left_out", ga_report_paths_json(&r->left_out));
+	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));
+	return o;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stored form of a report. Only the user's own tools can write the ref it is
+ * on, but it is read back as strictly as if anybody could.
+ */
+#include "ga/report.h"
+
+#include <string.h>
+
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define REPORT_VERSION 1
+
+/* ---- writing ------------------------------------------------------------ */
+
+static json_t *strv_json(const struct ga_strv *sv)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < sv->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "s", sv->v[i]);
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *flag_json(const struct ga_report_flag *f)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "id", f->id);
+	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
+	ga_json_set_bytes(o, "category", f->category);
+	ga_json_set_bytes(o, "path", f->path);
+	ga_json_set_bytes(o, "reason", f->reason);
+	(void)json_object_set_new(o, "mode", json_integer(f->entry.mode));
+	ga_json_set_oid(o, "oid", &f->entry.oid);
+	(void)json_object_set_new(o, "held", json_boolean(f->held));
+	(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+	return o;
+}
+
+static json_t *left_json(const struct ga_left *l)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "path", l->path);
+	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->kind)));
+	(void)json_object_set_new(o, "count", json_integer((json_int_t)l->count));
+	(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->bytes));
+	return o;
+}
+
+char *ga_report_encode(const struct ga_report *r)
+{
+	json_t *o = json_object(), *flags = json_array(), *left = json_array();
+	char *text, *ret;
+
+	(void)json_object_set_new(o, "version", json_integer(REPORT_VERSION));
+	ga_json_set_bytes(o, "session", r->session);
+	(void)json_object_set_new(o, "command", strv_json(&r->command));
+	ga_json_set_oid(o, "base", &r->base);
+	ga_json_set_oid(o, "tip", &r->tip);
+	ga_json_set_oid(o, "held", &r->held);
+	for (size_t i = 0; i < r->n_flags; i++)
+		(void)json_array_append_new(flags, flag_json(&r->flags[i]));
+	(void)json_object_set_new(o, "flags", flags);
+	for (size_t i = 0; i < r->left.n; i++)
+		(void)json_array_append_new(left, left_json(&r->left.v[i]));
+	(void)json_object_set_new(o, "left", left);
+	(void)json_object_set_new(o, "notes", strv_json(&r->notes));
+	(void)json_object_set_new(o, "left_out", strv_json(&r->left_out));
+	text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
+	json_decref(o);
+	if (!text)
+		GA_BUG("a report cannot be written as JSON");
+	ret = ga_strf("%s\n", text);
+	free(text);
+	return ret;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static int damaged(struct ga_error *err, const char *key)
+{
+	return ga_fail(err, GA_EFATAL, "'%s' is missing or wrong", key);
+}
+
+static int get_bytes(const json_t *o, const char *key, char **ret, struct ga_error *err)
+{
+	cleanup_free char *b64 = ga_strf("%s_b64", key);
+	cleanup_buf struct ga_buf raw = GA_BUF_INIT;
+	const char *s = json_string_value(json_object_get(o, key));
+
+	if (s) {
+		*ret = ga_strdup(s);
+		return 0;
+	}
+	s = json_string_value(json_object_get(o, b64));
+	if (!s || !ga_base64_decode(s, &raw) || memchr(raw.ptr, '\0', raw.len))
+		return damaged(err, key);
+	*ret = ga_buf_steal(&raw);
+	return 0;
+}
+
+/* null is the zero id */
+static int get_oid(const json_t *o, const char *key, struct ga_oid *ret, struct ga_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	const char *s = json_string_value(v);
+
+	memset(ret, 0, sizeof(*ret));
+	if (json_is_null(v))
+		return 0;
+	if (!s || !ga_oid_parse(s, strlen(s), ret))
+		return damaged(err, key);
+	return 0;
+}
+
+static int get_count(const json_t *o, const char *key, uint64_t *ret, struct ga_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_integer(v) || json_integer_value(v) < 0)
+		return damaged(err, key);
+	*ret = (uint64_t)json_integer_value(v);
+	return 0;
+}
+
+static int get_strv(const json_t *o, const char *key, struct ga_strv *ret, struct ga_error *err)
+{
+	const json_t *a = json_object_get(o, key);
+
+	if (!json_is_array(a))
+		return damaged(err, key);
+	for (size_t i = 0; i < json_array_size(a); i++) {
+		char *s;
+
+		if (get_bytes(json_array_get(a, i), "s", &s, err))
+			return -1;
+		ga_strv_take(ret, s);
+	}
+	return 0;
+}
+
+static int get_severity(const json_t *o, enum ga_severity *ret, struct ga_error *err)
+{
+	const char *s = json_string_value(json_object_get(o, "severity"));
+
+	for (int i = GA_LOW; s && i <= GA_CRITICAL; i++) {
+		if (!strcmp(s, ga_severity_name((enum ga_severity)i))) {
+			*ret = (enum ga_severity)i;
+			return 0;
+		}
+	}
+	return damaged(err, "severity");
+}
+
+static int get_verdict(const json_t *o, enum ga_verdict *ret, struct ga_error *err)
+{
+	const char *s = json_string_value(json_object_get(o, "verdict"));
+
+	for (int i = GA_VERDICT_OPEN; s && i <= GA_VERDICT_REJECTED; i++) {
+		if (!strcmp(s, ga_verdict_name((enum ga_verdict)i))) {
+			*ret = (enum ga_verdict)i;
+			return 0;
+		}
+	}
+	return damaged(err, "verdict");
+}
+
+static int get_mode(const json_t *o, uint32_t *ret, struct ga_error *err)
+{
+	uint64_t mode;
+
+	if (get_count(o, "mode", &mode, err))
+		return -1;
+	switch (mode) {
+	case GA_MODE_NONE:
+	case GA_MODE_FILE:
+	case GA_MODE_EXEC:
+	case GA_MODE_LINK:
+	case GA_MODE_GITLINK:
+	case GA_MODE_TREE:
+		*ret = (uint32_t)mode;
+		return 0;
+	default:
+		return damaged(err, "mode");
+	}
+}
+
+static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
+{
+	const json_t *held = json_object_get(o, "held");
+	struct ga_report_flag *f;
+
+	GA_GROW(r->flags, r->n_flags, r->cap_flags);
+	f = &r->flags[r->n_flags++];
+	memset(f, 0, sizeof(*f));
+	if (!json_is_boolean(held))
+		return damaged(err, "held");
+	f->held = json_is_true(held);
+	if (get_bytes(o, "id", &f->id, err) || get_bytes(o, "category", &f->category, err) ||
+	    get_bytes(o, "path", &f->path, err) || get_bytes(o, "reason", &f->reason, err) ||
+	    get_severity(o, &f->severity, err) || get_verdict(o, &f->verdict, err) ||
+	    get_mode(o, &f->entry.mode, err) || get_oid(o, "oid", &f->entry.oid, err))
+		return -1;
+	return 0;
+}
+
+static int get_left(const json_t *o, struct ga_left_list *l, struct ga_error *err)
+{
+	const char *kind = json_string_value(json_object_get(o, "kind"));
+	struct ga_left *v;
+
+	GA_GROW(l->v, l->n, l->cap);
+	v = &l->v[l->n++];
+	memset(v, 0, sizeof(*v));
+	if (get_bytes(o, "path", &v->path, err) || get_count(o, "count", &v->count, err) ||
+	    get_count(o, "bytes", &v->bytes, err))
+		return -1;
+	for (int k = GA_LEFT_IGNORED; kind && k <= GA_LEFT_LIMIT; k++) {
+		if (!strcmp(kind, ga_left_kind_name((enum ga_left_kind)k))) {
+			v->kind = (enum ga_left_kind)k;
+			return 0;
+		}
+	}
+	return damaged(err, "kind");
+}
+
+static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
+{
+	const json_t *flags = json_object_get(o, "flags"), *left = json_object_get(o, "left");
+
+	if (!json_is_array(flags))
+		return damaged(err, "flags");
+	for (size_t i = 0; i < json_array_size(flags); i++)
+		if (get_flag(json_array_get(flags, i), r, err))
+			return -1;
+	if (!json_is_array(left))
+		return damaged(err, "left");
+	for (size_t i = 0; i < json_array_size(left); i++)
+		if (get_left(json_array_get(left, i), &r->left, err))
+			return -1;
+	if (get_strv(o, "command", &r->command, err) || get_strv(o, "notes", &r->notes, err) ||
+	    get_strv(o, "left_out", &r->left_out, err))
+		return -1;
+	/* these are looked for in the user's working tree */
+	for (size_t i = 0; i < r->left_out.n; i++)
+		if (!ga_path_relative_ok(r->left_out.v[i]))
+			return damaged(err, "left_out");
+	return 0;
+}
+
+static int get_report(const json_t *o, struct ga_report *r, struct ga_error *err)
+{
+	uint64_t version;
+
+	if (get_count(o, "version", &version, err))
+		return -1;
+	if (version != REPORT_VERSION)
+		return ga_fail(err, GA_EFATAL, "it was written by another version of git-agent");
+	if (get_bytes(o, "session", &r->session, err) || get_oid(o, "base", &r->base, err) ||
+	    get_oid(o, "tip", &r->tip, err) || get_oid(o, "held", &r->held, err))
+		return -1;
+	return get_lists(o, r, err);
+}
+
+int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	json_error_t why;
+	json_t *o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+	int rc;
+
+	if (!json_is_object(o)) {
+		json_decref(o);
+		return ga_fail(err, GA_EFATAL, "it is not a JSON object");
+	}
+	rc = get_report(o, &r, err);
+	json_decref(o);
+	if (rc)
+		return -1;
+	ga_report_release(ret);
+	*ret = r;
+	r = (struct ga_report)GA_REPORT_INIT;
+	return 0;
+}

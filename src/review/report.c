@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/report.h"
+
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/refs.h"
+
+/* A report lists what is unusual, so this is far more than any honest one has. */
+#define REPORT_MAX ((size_t)64 << 20)
+
+static const char *const verdict_names[] = {
+	[GA_VERDICT_OPEN] = "open",
+	[GA_VERDICT_ACCEPTED] = "accepted",
+	[GA_VERDICT_REJECTED] = "rejected",
+};
+
+const char *ga_verdict_name(enum ga_verdict v)
+{
+	return verdict_names[v];
+}
+
+void ga_report_release(struct ga_report *r)
+{
+	free(r->session);
+	ga_strv_release(&r->command);
+	for (size_t i = 0; i < r->n_flags; i++) {
+		free(r->flags[i].id);
+		free(r->flags[i].category);
+		free(r->flags[i].path);
+		free(r->flags[i].reason);
+	}
+	free(r->flags);
+	ga_left_release(&r->left);
+	ga_strv_release(&r->notes);
+	ga_strv_release(&r->left_out);
+	*r = (struct ga_report)GA_REPORT_INIT;
+}
+
+struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
+				      const struct ga_entry *entry)
+{
+	for (size_t i = 0; i < r->n_flags; i++) {
+		struct ga_report_flag *f = &r->flags[i];
+
+		if (!strcmp(f->path, path) && !strcmp(f->id, rule) && ga_entry_equal(&f->entry, entry))
+			return f;
+	}
+	return NULL;
+}
+
+/* Flags meet by what the verdict binds to. */
+static int cmp_identity(const struct ga_report_flag *a, const struct ga_report_flag *b)
+{
+	int c = strcmp(a->path, b->path);
+
+	if (!c)
+		c = strcmp(a->id, b->id);
+	if (!c)
+		c = ga_oid_cmp(&a->entry.oid, &b->entry.oid);
+	if (!c && a->entry.mode != b->entry.mode)
+		c = a->entry.mode < b->entry.mode ? -1 : 1;
+	return c;
+}
+
+static int cmp_identity_v(const void *a, const void *b)
+{
+	return cmp_identity(a, b);
+}
+
+static int cmp_order(const void *pa, const void *pb)
+{
+	const struct ga_report_flag *a = pa, *b = pb;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	return cmp_identity(a, b);
+}
+
+static void sort_flags(struct ga_report *r, int (*cmp)(const void *, const void *))
+{
+	if (r->n_flags)
+		qsort(r->flags, r->n_flags, sizeof(*r->flags), cmp);
+}
+
+static void append(struct ga_report *r, const struct ga_flag *f, bool held)
+{
+	GA_GROW(r->flags, r->n_flags, r->cap_flags);
+	r->flags[r->n_flags++] = (struct ga_report_flag){
+		.id = ga_strdup(f->rule),
+		.category = ga_strdup(f->category),
+		.path = ga_strdup(f->path),
+		.reason = ga_strdup(f->reason),
+		.severity = f->severity,
+		.entry = f->entry,
+		.held = held,
+		.verdict = GA_VERDICT_OPEN,
+	};
+}
+
+/* The new flag says the same as one there was. Reason and severity are those of
+ * now: the host may have changed since. What was accepted as less severe was not
+ * accepted. */
+static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held)
+{
+	if (f->severity > have->severity)
+		have->verdict = GA_VERDICT_OPEN;
+	have->severity = f->severity;
+	free(have->reason);
+	have->reason = ga_strdup(f->reason);
+	have->held = have->held || held;
+}
+
+void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
+			 const struct ga_strv *held_paths)
+{
+	size_t n_old;
+
+	/* searched by halves, so that many thousands of flags stay quick */
+	sort_flags(r, cmp_identity_v);
+	n_old = r->n_flags;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct ga_flag *g = &f->v[i];
+		bool held = held_paths && ga_strv_has(held_paths, g->path);
+		cleanup_free char *rule = ga_strdup(g->rule);
+		struct ga_report_flag key = { .id = rule, .path = g->path, .entry = g->entry };
+		struct ga_report_flag *have = NULL;
+
+		if (n_old)
+			have = bsearch(&key, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
+		if (have)
+			merge(have, g, held);
+		else
+			append(r, g, held);
+	}
+	sort_flags(r, cmp_order);
+}
+
+bool ga_report_flag_blocks(const struct ga_report_flag *f)
+{
+	return f->verdict == GA_VERDICT_OPEN && (f->severity >= GA_HIGH || f->held);
+}
+
+size_t ga_report_open(const struct ga_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		n += ga_report_flag_blocks(&r->flags[i]);
+	return n;
+}
+
+/* ---- on the ref --------------------------------------------------------- */
+
+int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char *committer,
+		    const struct ga_oid *parent_or_null, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *text = ga_report_encode(r), *who = ga_strdup(committer);
+	cleanup_free char *message = ga_strf("Report of session '%s'\n", r->session);
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_entry none = { 0 }, blob = { .mode = GA_MODE_FILE };
+	struct ga_oid parent, *parents = NULL;
+	char empty[1] = "";
+	struct ga_commit c = { .author = who, .committer = who, .extra = empty, .message = message };
+
+	if (strlen(text) > REPORT_MAX)
+		return ga_fail(err, GA_EFATAL, "the report of session '%s' is too long", r->session);
+	if (ga_blob_write(repo, text, strlen(text), &blob.oid, err))
+		return -1;
+	(void)ga_changes_add(&changes, "report.json", &none, &blob);
+	if (ga_tree_apply(repo, NULL, NULL, &changes, &c.tree, err))
+		return -1;
+	if (parent_or_null) {
+		parent = *parent_or_null;
+		parents = &parent;
+		c.n_parents = 1;
+	}
+	c.parents = parents;
+	return ga_commit_write(repo, &c, ret, err);
+}
+
+static int read_text(struct ga_repo *repo, const struct ga_oid *commit, struct ga_buf *out,
+		     struct ga_error *err)
+{
+	struct ga_entry e;
+	struct ga_oid tree;
+	int rc;
+
+	if (ga_commit_tree(repo, commit, &tree, err) ||
+	    ga_tree_entry(repo, &tree, "report.json", &e, err))
+		return -1;
+	if (e.mode != GA_MODE_FILE)
+		return ga_fail(err, GA_EFATAL, "it has no report.json");
+	rc = ga_blob_read(repo, &e.oid, REPORT_MAX, out, err);
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "it is too long");
+	return rc;
+}
+
+static int read_checked(struct ga_repo *repo, const struct ga_session *s,
+			const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	if (read_text(repo, commit, &text, err) || ga_report_decode(text.ptr, text.len, &r, err))
+		return -1;
+	if (strcmp(r.session, s->name) != 0)
+		return ga_fail(err, GA_EFATAL, "it is of another session");
+	ga_report_release(ret);
+	*ret = r;
+	r = (struct ga_report)GA_REPORT_INIT;
+	return 0;
+}
+
+int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_report *ret,
+		   struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(s, "report");
+	struct ga_oid commit;
+	int rc = ga_ref_read(repo, ref, &commit, err);
+
+	if (rc)
+		return rc;
+	if (read_checked(repo, s, &commit, ret, err)) {
+		(void)ga_error_wrap(err, "the report of session '%s' is damaged", s->name);
+		return ga_hint(err, "'git log %s' shows former ones", ref);
+	}
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the renderings share.
+ */
+#ifndef GA_REVIEW_INTERNAL_H
+#define GA_REVIEW_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/report.h"
+
+/* One commit as a listing shows it; raw bytes. */
+struct review_commit {
+	struct ga_oid id;
+	char *author;  /* "Name <mail>" */
+	char *date;    /* 2031-01-31T12:34:56+01:00, or NULL if the header makes no sense */
+	char *subject; /* first line of the message */
+};
+struct review_commits {
+	struct review_commit *v;
+	size_t n;
+};
+void review_commits_release(struct review_commits *c);
+
+/* The commits base..tip, oldest first; none if there is no tip. */
+int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
+			struct review_commits *ret, struct ga_error *err);
+
+/* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */
+int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
+		 struct ga_oid *ret_new, struct ga_error *err);
+
+/* What the held commit has beyond its parent; empty if nothing is held. */
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
+		struct ga_error *err);
+
+enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
+
+/* Append text in a colour; `colour` false: plain. The text is trusted (escaped before). */
+void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);
+
+#endif

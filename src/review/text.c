@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report for a terminal. Columns that need alignment hold only our own words
+ * and numbers and come first; names of the agent's come last and escaped, so that
+ * no name can push anything about.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ga/diff.h"
+#include "ga/quote.h"
+#include "review-internal.h"
+
+#define COMMITS_SHOWN 20
+#define MINOR_FLAGS_SHOWN 20 /* of each of low and medium */
+#define FILES_SHOWN 200
+#define LEFT_SHOWN 20
+
+struct text {
+	struct ga_buf *out;
+	bool colour;
+};
+
+static const char *const sgr[] = {
+	[RC_NONE] = "",	       [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m", [RC_GREEN] = "\033[32m",
+	[RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m", [RC_DIM] = "\033[2m",
+};
+
+void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text)
+{
+	if (!colour || c == RC_NONE) {
+		ga_buf_adds(out, text);
+		return;
+	}
+	ga_buf_addf(out, "%s%s\033[m", sgr[c], text);
+}
+
+static void heading(const struct text *t, const char *text)
+{
+	ga_buf_addch(t->out, '\n');
+	review_paint(t->out, t->colour, RC_BOLD, text);
+	ga_buf_addch(t->out, '\n');
+}
+
+static void more(const struct text *t, size_t n, const char *what)
+{
+	ga_buf_addf(t->out, "  ... and %zu more %s\n", n, what);
+}
+
+static void add_path(const struct text *t, const char *path)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	ga_buf_adds(t->out, q);
+}
+
+static char *plural(size_t n, const char *one, const char *many)
+{
+	return ga_strf("%zu %s", n, n == 1 ? one : many);
+}
+
+/* ---- header ------------------------------------------------------------- */
+
+static void put_command(const struct text *t, const struct ga_strv *argv)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < argv->n; i++) {
+		cleanup_free char *q = ga_quote_shell(argv->v[i]);
+
+		if (i)
+			ga_buf_addch(&line, ' ');
+		ga_buf_adds(&line, q);
+	}
+	ga_buf_adds(t->out, "  command  ");
+	/* not for copying from here: escapes count for more */
+	ga_quote_add(t->out, line.ptr, line.len);
+	ga_buf_addch(t->out, '\n');
+}
+
+static void put_totals(const struct text *t, const struct ga_diff_stat *stat, size_t n_commits)
+{
+	cleanup_free char *c = plural(n_commits, "commit", "commits");
+	cleanup_free char *f = plural(stat->changes.n, "file", "files");
+	int64_t add = 0, del = 0;
+
+	for (size_t i = 0; i < stat->changes.n; i++) {
+		if (stat->lines[i].additions > 0)
+			add += stat->lines[i].additions;
+		if (stat->lines[i].deletions > 0)
+			del += stat->lines[i].deletions;
+	}
+	ga_buf_addf(t->out, "  changes  %s, %s, +%" PRId64 " -%" PRId64 "\n", c, f, add, del);
+}
+
+static void put_header(const struct text *t, const struct ga_session *s, const struct ga_report *r,
+		       const struct ga_diff_stat *stat, size_t n_commits)
+{
+	cleanup_free char *title = ga_strf("session %s", s->name);
+	static const char heads[] = "refs/heads/";
+
+	review_paint(t->out, t->colour, RC_BOLD, title);
+	ga_buf_addf(t->out, " (%s)\n", ga_state_name(s->state));
+	put_command(t, &r->command);
+	ga_buf_addf(t->out, "  base     %.12s", GA_HEX(&r->base));
+	if (s->onto_ref && !strncmp(s->onto_ref, heads, sizeof(heads) - 1)) {
+		ga_buf_adds(t->out, " (");
+		add_path(t, s->onto_ref + sizeof(heads) - 1);
+		ga_buf_addch(t->out, ')');
+	}
+	ga_buf_addch(t->out, '\n');
+	if (ga_oid_is_zero(&r->tip))
+		ga_buf_adds(t->out, "  branch   none: nothing was committed\n");
+	else
+		ga_buf_addf(t->out, "  branch   agent/%s at %.12s\n", s->name, GA_HEX(&r->tip));
+	put_totals(t, stat, n_commits);
+}
+
+static void put_commits(const struct text *t, const struct review_commits *c)
+{
+	size_t first = c->n > COMMITS_SHOWN ? c->n - COMMITS_SHOWN : 0;
+
+	if (!c->n)
+		return;
+	heading(t, "commits");
+	if (first)
+		ga_buf_addf(t->out, "  ... %zu earlier ones, then\n", first);
+	for (size_t i = first; i < c->n; i++) {
+		ga_buf_addf(t->out, "  %.12s ", GA_HEX(&c->v[i].id));
+		ga_quote_add(t->out, c->v[i].subject, strnlen(c->v[i].subject, 200));
+		ga_buf_addch(t->out, '\n');
+	}
+}
+
+/* ---- flags -------------------------------------------------------------- */
+
+static enum review_colour severity_colour(enum ga_severity s)
+{
+	switch (s) {
+	case GA_CRITICAL:
+		return RC_RED;
+	case GA_HIGH:
+		return RC_YELLOW;
+	case GA_MEDIUM:
+		return RC_CYAN;
+	case GA_LOW:
+		break;
+	}
+	return RC_NONE;
+}
+
+static const char *flag_mark(const struct ga_report_flag *f)
+{
+	if (f->verdict == GA_VERDICT_ACCEPTED)
+		return " (accepted)";
+	if (f->verdict == GA_VERDICT_REJECTED)
+		return " (rejected)";
+	return f->held ? " (held back)" : "";
+}
+
+static void put_flag(const struct text *t, const struct ga_report_flag *f)
+{
+	ga_buf_adds(t->out, "    ");
+	add_path(t, *f->path ? f->path : ".");
+	ga_buf_adds(t->out, flag_mark(f));
+	ga_buf_adds(t->out, "\n        ");
+	/* the reason was quoted where it was made; once more costs nothing but is
+	 * for one line only */
+	ga_quote_add_text(t->out, f->reason, strcspn(f->reason, "\n"));
+	ga_buf_adds(t->out, " [");
+	ga_quote_add(t->out, f->id, strlen(f->id));
+	ga_buf_adds(t->out, "]\n");
+}
+
+/* All flags of one severity. Those that block are all shown, however many. */
+static void put_severity(const struct text *t, const struct ga_report *r, enum ga_severity sev)
+{
+	size_t n = 0, hidden = 0, shown = 0;
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		n += r->flags[i].severity == sev;
+	if (!n)
+		return;
+	ga_buf_adds(t->out, "  ");
+	review_paint(t->out, t->colour, severity_colour(sev), ga_severity_name(sev));
+	ga_buf_addf(t->out, " (%zu)\n", n);
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+
+		if (f->severity != sev)
+			continue;
+		if (sev < GA_HIGH && !f->held && shown >= MINOR_FLAGS_SHOWN) {
+			hidden++;
+			continue;
+		}
+		put_flag(t, f);
+		shown++;
+	}
+	if (hidden)
+		ga_buf_addf(t->out, "    ... and %zu more (--format=json has them all)\n", hidden);
+}
+
+static void put_flags(const struct text *t, const struct ga_report *r)
+{
+	if (!r->n_flags)
+		return;
+	heading(t, "flags");
+	for (int sev = GA_CRITICAL; sev >= GA_LOW; sev--)
+		put_severity(t, r, (enum ga_severity)sev);
+}
+
+/* ---- what is not on the branch ------------------------------------------ */
+
+static void put_held(const struct text *t, struct ga_report const *r,
+		     const struct ga_changes *held)
+{
+	cleanup_free char *title = ga_strf("held back, on refs/agent/%s/held until accepted",
+					   r->session);
+
+	if (!held->n)
+		return;
+	heading(t, title);
+	for (size_t i = 0; i < held->n && i < FILES_SHOWN; i++) {
+		ga_buf_adds(t->out, "  ");
+		add_path(t, held->v[i].path);
+		ga_buf_adds(t->out, held->v[i].new.mode ? "\n" : " (deleted)\n");
+	}
+	if (held->n > FILES_SHOWN)
+		more(t, held->n - FILES_SHOWN, "files");
+}
+
+static void put_size(const struct text *t, uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
+	size_t u = 0;
+
+	if (bytes < 1024) {
+		ga_buf_addf(t->out, "%" PRIu64 " bytes", bytes);
+		return;
+	}
+	for (tenths /= 1024; tenths >= 10240 && u + 1 < GA_NELEMS(units); u++)
+		tenths /= 1024;
+	ga_buf_addf(t->out, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
+}
+
+static void put_left(const struct text *t, const struct ga_left_list *l)
+{
+	if (!l->n)
+		return;
+	heading(t, "left behind, in the session until it is dropped");
+	for (size_t i = 0; i < l->n && i < LEFT_SHOWN; i++) {
+		const struct ga_left *v = &l->v[i];
+		cleanup_free char *n = plural((size_t)v->count, "file", "files");
+
+		ga_buf_addf(t->out, "  %-10s ", ga_left_kind_name(v->kind));
+		add_path(t, v->path);
+		ga_buf_addf(t->out, " (%s, ", n);
+		put_size(t, v->bytes);
+		ga_buf_adds(t->out, ")\n");
+	}
+	if (l->n > LEFT_SHOWN)
+		more(t, l->n - LEFT_SHOWN, "places");
+}
+
+static void put_left_out(const struct text *t, const struct ga_strv *paths)
+{
+	if (!paths->n)
+		return;
+	heading(t, "left out of the branch: changes on top of your uncommitted work\n"
+		   "(landing brings them as uncommitted edits)");
+	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++) {
+		ga_buf_adds(t->out, "  ");
+		add_path(t, paths->v[i]);
+		ga_buf_addch(t->out, '\n');
+	}
+	if (paths->n > FILES_SHOWN)
+		more(t, paths->n - FILES_SHOWN, "files");
+}
+
+static void put_notes(const struct text *t, const struct ga_strv *notes)
+{
+	if (!notes->n)
+		return;
+	heading(t, "notes");
+	for (size_t i = 0; i < notes->n; i++) {
+		ga_buf_adds(t->out, "  ");
+		/* quoted where they were made */
+		ga_quote_add_text(t->out, notes->v[i], strcspn(notes->v[i], "\n"));
+		ga_buf_addch(t->out, '\n');
+	}
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static char status_letter(const struct ga_change *c)
+{
+	if (c->old.mode == GA_MODE_NONE)
+		return 'A';
+	if (c->new.mode == GA_MODE_NONE)
+		return 'D';
+	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? 'T' : 'M';
+}
+
+static void put_file(const struct text *t, const struct ga_change *c, const struct ga_diff_lines *l)
+{
+	ga_buf_addf(t->out, "  %c ", status_letter(c));
+	if (l->additions < 0)
+		ga_buf_addf(t->out, "%14s  ", "binary");
+	else
+		ga_buf_addf(t->out, "%+7" PRId64 " %6" PRId64 "  ", l->additions, -l->deletions);
+	add_path(t, c->path);
+	if (c->old.mode && c->new.mode && c->old.mode != c->new.mode)
+		ga_buf_addf(t->out, " (mode %06o, was %06o)", c->new.mode, c->old.mode);
+	else if (c->new.mode == GA_MODE_LINK || c->new.mode == GA_MODE_GITLINK)
+		ga_buf_adds(t->out, c->new.mode == GA_MODE_LINK ? " (symlink)" : " (submodule)");
+	ga_buf_addch(t->out, '\n');
+}
+
+static void put_files(const struct text *t, const struct ga_diff_stat *stat)
+{
+	size_t n = stat->changes.n;
+
+	if (!n)
+		return;
+	heading(t, "files");
+	for (size_t i = 0; i < n && i < FILES_SHOWN; i++)
+		put_file(t, &stat->changes.v[i], &stat->lines[i]);
+	if (n > FILES_SHOWN)
+		more(t, n - FILES_SHOWN, "files (--format=json has them all)");
+}
+
+/* ---- what to type next -------------------------------------------------- */
+
+static void put_next(const struct text *t, const struct ga_session *s, const struct ga_report *r,
+		     size_t n_files)
+{
+	size_t open = ga_report_open(r);
+
+	ga_buf_addch(t->out, '\n');
+	if (open) {
+		cleanup_free char *n = plural(open, "open flag", "open flags");
+
+		ga_buf_addf(t->out,
+			    "next: %s to decide before landing\n"
+			    "  git agent review --accept %s PATH...\n"
+			    "  git agent review --reject %s PATH...\n",
+			    n, s->name, s->name);
+	} else if (s->state == GA_STATE_LANDED) {
+		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
+	} else if (n_files || r->left_out.n) {
+		ga_buf_addf(t->out, "next: git agent land %s\n", s->name);
+	} else {
+		ga_buf_addf(t->out, "next: nothing to land; git agent drop %s\n", s->name);
+	}
+}
+
+int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		   bool colour, struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_(review_commits_release) struct review_commits commits = { NULL, 0 };
+	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	cleanup_changes struct ga_changes held = GA_CHANGES_INIT;
+	const struct text t = { out, colour };
+	struct ga_oid old, new;
+
+	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
+	    review_held(repo, r, &held, err))
+		return -1;
+	put_header(&t, s, r, &stat, commits.n);
+	put_commits(&t, &commits);
+	put_flags(&t, r);
+	put_held(&t, r, &held);
+	put_left_out(&t, &r->left_out);
+	put_left(&t, &r->left);
+	put_notes(&t, &r->notes);
+	put_files(&t, &stat);
+	put_next(&t, s, r, stat.changes.n);
+	return 0;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every change is looked at on its own; what fired on it is collected, thinned
+ * out and appended to the flags.
+ */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "internal.h"
+
+enum { FACT_RANK = 1000 }; /* above any pattern's */
+
+/* ---- what fired on one change -------------------------------------------- */
+
+static struct ga_pending *pending_of(struct ga_look *k, const struct ga_rule *rule)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->v[i].rule == rule)
+			return &k->v[i];
+	GA_GROW(k->v, k->n, k->cap);
+	k->v[k->n] = (struct ga_pending){ .rule = rule, .severity = GA_LOW };
+	return &k->v[k->n++];
+}
+
+void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
+{
+	const struct ga_rule *rule = ga_rule_by_id(id);
+	struct ga_pending *p;
+
+	if (!rule)
+		GA_BUG("a rule that is not in the table");
+	p = pending_of(k, rule);
+	if (s > p->severity)
+		p->severity = s;
+	if (p->detail || !detail)
+		free(detail);
+	else
+		p->detail = detail;
+}
+
+void ga_look_fire(struct ga_look *k, const char *id, char *detail)
+{
+	const struct ga_rule *rule = ga_rule_by_id(id);
+
+	if (!rule)
+		GA_BUG("a rule that is not in the table");
+	ga_look_fire_as(k, id, rule->severity, detail);
+}
+
+void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_adds(&b, what);
+	if (err && err->msg) {
+		ga_buf_adds(&b, ": ");
+		ga_quote_add(&b, err->msg, strlen(err->msg));
+		ga_error_release(err);
+	}
+	ga_look_fire(k, "uninspected", ga_buf_steal(&b));
+}
+
+bool ga_look_fired(const struct ga_look *k, const char *rule)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (!strcmp(k->v[i].rule->id, rule))
+			return true;
+	return false;
+}
+
+struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path)
+{
+	struct ga_entry e = { GA_MODE_NONE, { { 0 } } };
+	struct ga_error err = GA_ERROR_INIT;
+
+	if (tree && *path && ga_tree_entry(k->repo, tree, path, &e, &err)) {
+		ga_look_uninspected(k, "tree", &err);
+		e.mode = GA_MODE_NONE;
+	}
+	return e;
+}
+
+int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	int r = ga_blob_read(k->repo, &e->oid, max, out, &err);
+
+	if (r < 0)
+		ga_look_uninspected(k, "content", &err);
+	return r;
+}
+
+static bool better(const struct ga_pending *a, const struct ga_pending *b)
+{
+	if (a->severity != b->severity)
+		return a->severity > b->severity;
+	if (a->rule->editor != b->rule->editor)
+		return a->rule->editor;
+	return a->rank > b->rank;
+}
+
+/* Of the path rules of one category one says enough; predicates each found
+ * something of their own. */
+static bool drowned(const struct ga_look *k, size_t i)
+{
+	const struct ga_pending *p = &k->v[i];
+
+	if (!p->rank)
+		return false;
+	for (size_t j = 0; j < k->n; j++) {
+		const struct ga_pending *q = &k->v[j];
+
+		if (j == i || !q->rank || strcmp(q->rule->category, p->rule->category) != 0)
+			continue;
+		if (better(q, p) || (j < i && !better(p, q)))
+			return true;
+	}
+	return false;
+}
+
+void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
+		  const char *path, const struct ga_entry *e, char *reason)
+{
+	GA_GROW(f->v, f->n, f->cap);
+	f->v[f->n++] = (struct ga_flag){
+		.rule = rule->id,
+		.category = rule->category,
+		.severity = s,
+		.path = ga_strdup(path),
+		.reason = reason,
+		.entry = *e,
+	};
+}
+
+/* Move what fired into the flags. */
+static void settle(struct ga_look *k, struct ga_flags *ret)
+{
+	bool removed = k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct ga_pending *p = &k->v[i];
+		char *reason;
+
+		if (drowned(k, i))
+			continue;
+		reason = ga_strf("%s%s%s%s", removed ? "removed: " : "", p->rule->reason,
+				 p->detail ? ": " : "", p->detail ? p->detail : "");
+		ga_flags_add(ret, p->rule, p->severity, k->c->path, &k->c->new, reason);
+	}
+	for (size_t i = 0; i < k->n; i++)
+		free(k->v[i].detail);
+	k->n = 0;
+}
+
+/* ---- path rules ------------------------------------------------------------ */
+
+static bool ends_in_one_of(const char *s, const char *const *ends, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t have = strlen(s), len = strlen(ends[i]);
+
+		if (have >= len && !strcmp(s + have - len, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool starts_like_script(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (k->c->new.mode == GA_MODE_NONE || k->c->new.mode == GA_MODE_EXEC)
+		return true; /* a name only: nothing says it is none */
+	if (k->c->new.mode != GA_MODE_FILE)
+		return k->c->new.mode == GA_MODE_LINK;
+	return ga_look_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
+}
+
+/* The conditions that patterns alone cannot say. */
+static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct ga_hits *hits)
+{
+	static const char *const templates[] = { ".example", ".sample", ".template", ".dist",
+						 ".defaults", ".schema", ".tmpl", ".tpl" };
+	static const char *const lock[] = { ".lock" };
+
+	if (!strcmp(rule->id, "dotenv"))
+		return ends_in_one_of(k->base, templates, GA_NELEMS(templates));
+	if (!strcmp(rule->id, "hook-name-anywhere"))
+		return !starts_like_script(k);
+	if (!strcmp(rule->id, "name-lock-and-temp") && ends_in_one_of(k->base, lock, 1))
+		for (size_t i = 0; i < hits->n; i++)
+			if (!strcmp(hits->v[i].rule->category, "package-manager"))
+				return true;
+	return false;
+}
+
+static void apply_hit(struct ga_look *k, const struct ga_hit *hit)
+{
+	const char *id = hit->rule->id;
+	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
+	struct ga_pending *p;
+
+	if (node >= 0)
+		ga_look_fire_as(k, id, GA_CRITICAL,
+				ga_strf("on this host run by %s",
+					k->host->raised_by.v[k->raised.nodes[node].value]));
+	else
+		ga_look_fire(k, id, NULL);
+	p = pending_of(k, hit->rule);
+	if (hit->rank > p->rank)
+		p->rank = hit->rank;
+}
+
+static void look_at_path(struct ga_look *k, bool removed)
+{
+	static const char *const special[] = { ".gitmodules", ".gitattributes", ".gitignore",
+					       ".mailmap" };
+	bool link = k->c->new.mode == GA_MODE_LINK || k->c->new.mode == GA_MODE_GITLINK;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+
+	k->link_covered = false;
+	for (size_t i = 0; i < GA_NELEMS(special); i++)
+		k->link_covered |= !strcmp(k->base, special[i]);
+	ga_matcher_find(k->matcher, k->folded, link, &hits);
+	for (size_t i = 0; i < hits.n; i++) {
+		const struct ga_hit *h = &hits.v[i];
+
+		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
+			continue;
+		apply_hit(k, h);
+		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
+	}
+}
+
+/* ---- host facts -------------------------------------------------------------- */
+
+static void fire_fact(struct ga_look *k, uint32_t index, bool removed)
+{
+	const struct ga_host_fact *f = k->facts[index];
+
+	/* What is gone is not run, but somebody relied on it. */
+	ga_look_fire_as(k, f->rule, removed ? GA_HIGH : GA_CRITICAL, ga_strdup(f->reason));
+	/* Says more than any pattern of its category. */
+	pending_of(k, ga_rule_by_id(f->rule))->rank = FACT_RANK;
+}
+
+static void fire_facts(struct ga_look *k, const struct ga_strmap *m, size_t len, bool removed)
+{
+	for (int32_t i = ga_strmap_first(m, k->folded, len); i >= 0; i = m->nodes[i].next)
+		fire_fact(k, m->nodes[i].value, removed);
+}
+
+static void look_at_facts(struct ga_look *k, bool removed)
+{
+	size_t len = strlen(k->folded);
+
+	fire_facts(k, &k->exact, len, removed);
+	fire_facts(k, &k->dirs, 0, removed);
+	for (size_t i = 1; i <= len; i++)
+		if (k->folded[i] == '/' || !k->folded[i])
+			fire_facts(k, &k->dirs, i, removed);
+	/* A change is no directory: where one was on the way, something else is now. */
+	if (!removed)
+		fire_facts(k, &k->above, len, false);
+}
+
+/* ---- all of it --------------------------------------------------------------- */
+
+static void look_at_modes(struct ga_look *k)
+{
+	const struct ga_change *c = k->c;
+
+	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK) {
+		if (c->new.mode == GA_MODE_GITLINK)
+			ga_look_fire(k, "gitlink-changed", ga_strf("-> %s", GA_HEX(&c->new.oid)));
+		else
+			ga_look_fire(k, "gitlink-changed", NULL);
+	}
+	if (c->old.mode == GA_MODE_EXEC && c->new.mode == GA_MODE_FILE)
+		ga_look_fire(k, "exec-bit-removed", NULL);
+}
+
+static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flags *ret)
+{
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	bool removed = c->new.mode == GA_MODE_NONE;
+
+	ga_risk_fold(&folded, c->path);
+	k->c = c;
+	k->folded = folded.ptr;
+	k->base = ga_path_base(folded.ptr);
+	look_at_path(k, removed);
+	look_at_facts(k, removed);
+	look_at_modes(k);
+	if (removed) {
+		ga_look_link_gone(k);
+	} else {
+		ga_look_names(k);
+		ga_look_link(k);
+		ga_look_repository(k);
+		ga_look_content(k);
+	}
+	settle(k, ret);
+}
+
+/* File one fact under its folded path; the key lives in `keys`. */
+static void index_fact(struct ga_look *k, const struct ga_host_fact *f, struct ga_strv *keys)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	uint32_t index = (uint32_t)k->n_facts;
+	const char *key;
+
+	GA_GROW(k->facts, k->n_facts, k->cap_facts);
+	k->facts[k->n_facts++] = f;
+	ga_risk_fold(&b, f->path);
+	ga_strv_take(keys, ga_buf_steal(&b));
+	key = keys->v[keys->n - 1];
+	ga_strmap_add(f->dir ? &k->dirs : &k->exact, key, strlen(key), index);
+	for (const char *p = key; (p = strchr(p, '/')); p++)
+		ga_strmap_add(&k->above, key, (size_t)(p - key), index);
+	/* A directory's own name, given to something else. */
+	if (f->dir && *key)
+		ga_strmap_add(&k->above, key, strlen(key), index);
+}
+
+static void index_facts(struct ga_look *k, const struct ga_host_facts *h, struct ga_strv *keys)
+{
+	for (size_t i = 0; h && i < h->n; i++)
+		index_fact(k, &h->v[i], keys);
+}
+
+static void index_raised(struct ga_look *k)
+{
+	for (size_t i = 0; k->host && i < k->host->raised.n; i++)
+		ga_strmap_add(&k->raised, k->host->raised.v[i], strlen(k->host->raised.v[i]),
+			      (uint32_t)i);
+}
+
+static void look_release(struct ga_look *k)
+{
+	ga_strmap_release(&k->exact);
+	ga_strmap_release(&k->above);
+	ga_strmap_release(&k->dirs);
+	ga_strmap_release(&k->raised);
+	free(k->facts);
+	free(k->v);
+}
+
+static int flag_cmp(const void *a, const void *b)
+{
+	const struct ga_flag *x = a, *y = b;
+	int c;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	c = strcmp(x->path, y->path);
+	return c ? c : strcmp(x->rule, y->rule);
+}
+
+int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
+		const struct ga_oid *new_tree, const struct ga_changes *changes,
+		struct ga_flags *ret, struct ga_error *err)
+{
+	cleanup_(look_release) struct ga_look k = {
+		.repo = r, .host = h, .old_tree = old_tree, .new_tree = new_tree,
+		.changes = changes,
+	};
+	cleanup_host_facts struct ga_host_facts nested = GA_HOST_FACTS_INIT;
+	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
+	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+
+	if (ga_nested_envrc_facts(r, changes, &nested, err)) {
+		ga_matcher_free(own);
+		return -1;
+	}
+	k.matcher = own ? own : h->matcher;
+	index_facts(&k, h, &keys);
+	index_facts(&k, &nested, &keys);
+	index_raised(&k);
+	for (size_t i = 0; i < changes->n; i++)
+		look_at(&k, &changes->v[i], ret);
+	ga_find_collisions(&k, ret);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), flag_cmp);
+	ga_matcher_free(own);
+	return 0;
+}
+
+void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga_flags *ret)
+{
+	const struct ga_change c = { .path = (char *)(uintptr_t)path };
+	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
+	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+
+	k.matcher = own ? own : h->matcher;
+	index_facts(&k, h, &keys);
+	index_raised(&k);
+	ga_risk_fold(&folded, path);
+	k.folded = folded.ptr;
+	k.base = ga_path_base(folded.ptr);
+	look_at_path(&k, false);
+	look_at_facts(&k, false);
+	ga_look_names(&k);
+	settle(&k, ret);
+	ga_matcher_free(own);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a file is and what was added to it. Everything is scanned once, by hand:
+ * no pattern language, so no pattern can be made slow.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "text.h"
+
+enum { CONTENT_MAX = 10 << 20, HEAD = 8000 };
+
+static bool starts(const struct ga_buf *b, const char *magic, size_t n)
+{
+	return b->len >= n && !memcmp(b->ptr, magic, n);
+}
+#define STARTS(b, magic) starts((b), (magic), sizeof(magic) - 1)
+
+static bool is_program(const struct ga_buf *b)
+{
+	return STARTS(b, "\177ELF") || STARTS(b, "\xfe\xed\xfa\xce") ||
+	       STARTS(b, "\xfe\xed\xfa\xcf") || STARTS(b, "\xce\xfa\xed\xfe") ||
+	       STARTS(b, "\xcf\xfa\xed\xfe") || STARTS(b, "\xca\xfe\xba\xbe") ||
+	       STARTS(b, "MZ") || STARTS(b, "dex\n03") || STARTS(b, "\0asm") ||
+	       STARTS(b, "!<arch>\n") || STARTS(b, "\xed\xab\xee\xdb") ||
+	       STARTS(b, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
+}
+
+/* Pictures, sounds and fonts, which are binary and expected to be. */
+static bool is_media(const struct ga_buf *b)
+{
+	return STARTS(b, "\x89PNG\r\n") || STARTS(b, "\xff\xd8\xff") || STARTS(b, "GIF8") ||
+	       (STARTS(b, "RIFF") && b->len > 12) || STARTS(b, "\0\0\1\0") || STARTS(b, "BM") ||
+	       STARTS(b, "wOFF") || STARTS(b, "wOF2") || STARTS(b, "\0\1\0\0\0") ||
+	       STARTS(b, "OTTO") || STARTS(b, "ID3") || STARTS(b, "OggS") ||
+	       STARTS(b, "fLaC") || STARTS(b, "II*\0") || STARTS(b, "MM\0*") ||
+	       (b->len > 12 && !memcmp(b->ptr + 4, "ftyp", 4));
+}
+
+static bool is_binary(const struct ga_buf *b)
+{
+	return memchr(b->ptr, '\0', b->len < HEAD ? b->len : HEAD) != NULL;
+}
+
+/* ---- modes and names that need a look inside ----------------------------- */
+
+static bool on_path_like_dir(const struct ga_look *k)
+{
+	static const char *const dirs[] = { "bin", ".bin", "sbin", "tools" };
+	cleanup_free char *dir = ga_path_parent(k->folded);
+	const char *last = ga_path_base(dir);
+
+	if (!*dir)
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
+		if (!strcmp(last, dirs[i]))
+			return true;
+	return false;
+}
+
+static bool common_command(const char *name)
+{
+	static const char *const commands[] = {
+		"git", "ls", "cd", "cat", "cp", "mv", "rm", "less", "more", "grep", "rg", "find",
+		"sed", "awk", "tar", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "pip",
+		"pip3", "uv", "poetry", "make", "cmake", "ninja", "gcc", "cc", "clang", "cargo",
+		"rustc", "go", "java", "mvn", "gradle", "ruby", "gem", "bundle", "rake", "php",
+		"composer", "perl", "docker", "podman", "kubectl", "terraform", "ssh", "scp", "curl",
+		"wget", "code", "vim", "nvim", "vi", "emacs", "nano", "sudo", "su", "bash", "sh",
+		"zsh", "fish", "env", "which", "man", "gh", "glab", "tmux", "direnv", "claude",
+		"codex", "gemini", "opencode",
+	};
+
+	if (!strncmp(name, "python", 6) && !name[6 + strspn(name + 6, "0123456789.")])
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(commands); i++)
+		if (!strcmp(name, commands[i]))
+			return true;
+	return false;
+}
+
+static void check_exec(struct ga_look *k, const struct ga_buf *text)
+{
+	bool runs = STARTS(text, "#!") || is_program(text) || on_path_like_dir(k);
+
+	if (k->c->new.mode != GA_MODE_EXEC || k->c->old.mode == GA_MODE_EXEC)
+		return;
+	ga_look_fire_as(k, "exec-bit-added", runs ? GA_HIGH : GA_MEDIUM, NULL);
+	if (on_path_like_dir(k) && common_command(k->base))
+		ga_look_fire(k, "path-shadow-bin", NULL);
+}
+
+/* With the LFS filter on the host, a checkout fetches what is not there yet. */
+static void check_lfs(struct ga_look *k, const struct ga_buf *text)
+{
+	static const char head[] = "version https://git-lfs.github.com/spec/";
+	const char *oid;
+	cleanup_free char *object = NULL;
+	bool fetched;
+
+	if (!starts(text, head, sizeof(head) - 1) || text->len > 1024)
+		return;
+	oid = strstr(text->ptr, "oid sha256:");
+	if (!k->host || !ga_strv_has(&k->host->drivers, "filter:lfs") || !oid) {
+		ga_look_fire(k, "lfs-pointer-change", NULL);
+		return;
+	}
+	oid += strlen("oid sha256:");
+	if (strspn(oid, "0123456789abcdef") == 64)
+		object = ga_strf("%s/lfs/objects/%.2s/%.2s/%.64s",
+				 ga_repo_info(k->repo)->commondir, oid, oid + 2, oid);
+	fetched = object && access(object, F_OK) == 0;
+	ga_look_fire_as(k, "lfs-pointer-change", fetched ? GA_MEDIUM : GA_CRITICAL,
+			ga_strdup(fetched ? "its object is here" :
+					    "git-lfs on this host would fetch it"));
+}
+
+static void check_minified(struct ga_look *k, const struct ga_buf *text)
+{
+	static const char *const sources[] = {
+		".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", ".css", ".py", ".rb", ".php", ".sh",
+		".go", ".c", ".h", ".java", ".lua", ".pl", ".rs",
+	};
+	const char *ext = strrchr(k->base, '.');
+	bool source = false;
+
+	for (size_t i = 0; ext && i < GA_NELEMS(sources); i++)
+		source |= !strcmp(ext, sources[i]);
+	for (size_t i = 0; source && i < text->len;) {
+		const char *end = memchr(text->ptr + i, '\n', text->len - i);
+		size_t n = end ? (size_t)(end - text->ptr) - i : text->len - i;
+
+		if (n > 5000) {
+			ga_look_fire(k, "minified", ga_strf("a line of %zu bytes", n));
+			return;
+		}
+		i += n + 1;
+	}
+}
+
+/* A lock file that changes alone: nobody asked for other packages. */
+static void check_lock(struct ga_look *k)
+{
+	static const char *const pairs[][2] = {
+		{ "package-lock.json", "package.json" }, { "npm-shrinkwrap.json", "package.json" },
+		{ "yarn.lock", "package.json" },         { "pnpm-lock.yaml", "package.json" },
+		{ "bun.lock", "package.json" },          { "bun.lockb", "package.json" },
+		{ "cargo.lock", "Cargo.toml" },          { "gemfile.lock", "Gemfile" },
+		{ "composer.lock", "composer.json" },    { "poetry.lock", "pyproject.toml" },
+		{ "uv.lock", "pyproject.toml" },         { "pdm.lock", "pyproject.toml" },
+		{ "pipfile.lock", "Pipfile" },           { "go.sum", "go.mod" },
+		{ "mix.lock", "mix.exs" },               { "flake.lock", "flake.nix" },
+		{ "pubspec.lock", "pubspec.yaml" },
+	};
+	const char *manifest = NULL;
+
+	for (size_t i = 0; i < GA_NELEMS(pairs); i++)
+		if (!strcmp(k->base, pairs[i][0]))
+			manifest = pairs[i][1];
+	if (!manifest || k->c->old.mode == GA_MODE_NONE)
+		return;
+	/* In a workspace the manifest may be that of any member. */
+	for (size_t i = 0; i < k->changes->n; i++)
+		if (!strcmp(ga_path_base(k->changes->v[i].path), manifest))
+			return;
+	ga_look_fire(k, "lockfile-swap", ga_strf("no %s changes with it", manifest));
+}
+
+/* ---- added text ----------------------------------------------------------- */
+
+/* Lines of `text` that `old` has nowhere, each with its newline; NUL becomes a
+ * space, so that the result is a string. */
+static void added_lines(const struct ga_buf *old, const struct ga_buf *text, struct ga_buf *out)
+{
+	cleanup_strmap struct ga_strmap lines = GA_STRMAP_INIT;
+	size_t start = 0;
+
+	for (size_t i = 0, n; i < old->len; i += n + 1) {
+		const char *end = memchr(old->ptr + i, '\n', old->len - i);
+
+		n = end ? (size_t)(end - old->ptr) - i : old->len - i;
+		if (ga_strmap_first(&lines, old->ptr + i, n) < 0)
+			ga_strmap_add(&lines, old->ptr + i, n, 0);
+	}
+	/* A byte order mark is expected here and nowhere else. */
+	if (STARTS(text, "\xef\xbb\xbf"))
+		start = 3;
+	for (size_t i = start, n; i < text->len; i += n + 1) {
+		const char *end = memchr(text->ptr + i, '\n', text->len - i);
+
+		n = end ? (size_t)(end - text->ptr) - i : text->len - i;
+		if (ga_strmap_first(&lines, text->ptr + i, n) >= 0)
+			continue;
+		ga_buf_add(out, text->ptr + i, n);
+		ga_buf_addch(out, '\n');
+	}
+	for (size_t i = 0; i < out->len; i++)
+		if (!out->ptr[i])
+			out->ptr[i] = ' ';
+}
+
+/* Files whose syntax is known. */
+static void check_known(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+			const struct ga_buf *added)
+{
+	if (!strcmp(k->base, ".gitattributes"))
+		ga_look_attributes(k, added);
+	if (!strcmp(k->base, ".gitmodules"))
+		ga_look_modules(k, text);
+	if (!strcmp(k->base, "package.json"))
+		ga_look_manifest(k, old, text);
+	if (ga_look_fired(k, "dotenv") || ga_look_fired(k, "direnv"))
+		ga_look_dotenv(k, added);
+	if (ga_look_fired(k, "version-selectors") || ga_look_fired(k, "tool-versions") ||
+	    !strcmp(k->base, ".bazelversion"))
+		ga_look_version(k, text);
+}
+
+static void check_text(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	cleanup_buf struct ga_buf added = GA_BUF_INIT;
+
+	if (old->len == text->len && !memcmp(old->ptr, text->ptr, old->len))
+		return; /* only the mode changed */
+	added_lines(old, text, &added);
+	check_known(k, old, text, &added);
+	ga_text_characters(k, &added);
+	ga_text_lines(k, &added);
+	ga_text_modelines(k, old, text);
+	check_minified(k, text);
+}
+
+static bool is_regular(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
+}
+
+void ga_look_content(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf old = GA_BUF_INIT, text = GA_BUF_INIT;
+	int r;
+
+	if (!is_regular(&k->c->new))
+		return;
+	check_lock(k);
+	r = ga_look_blob(k, &k->c->new, CONTENT_MAX, &text);
+	if (r > 0) {
+		ga_look_fire(k, "huge-file", NULL);
+		ga_look_uninspected(k, "longer than 10 MiB", NULL);
+	}
+	if (r)
+		return;
+	/* An old version that is too long or unreadable leaves everything as added. */
+	if (is_regular(&k->c->old) && ga_look_blob(k, &k->c->old, CONTENT_MAX, &old) != 0)
+		ga_buf_clear(&old);
+	check_exec(k, &text);
+	check_lfs(k, &text);
+	if (is_program(&text))
+		ga_look_fire(k, "binary-executable", NULL);
+	else if (!is_binary(&text))
+		check_text(k, &old, &text);
+	else if (!is_media(&text))
+		ga_look_fire(k, "binary-blob", NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What direnv loads again without asking, because an .envrc that the user allowed
+ * names it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "internal.h"
+
+enum { ENVRC_MAX = 256 << 10 };
+
+static void add(struct ga_host_facts *h, const char *dir, const char *name, bool is_dir)
+{
+	cleanup_free char *path = ga_resolve_lexically(dir, name);
+	cleanup_free char *file = NULL, *shown = NULL;
+
+	if (!path)
+		return;
+	file = ga_path_join(dir, ".envrc");
+	shown = ga_quote(file);
+	ga_host_facts_add(h, path, is_dir, "direnv-dependents", ga_strf("named in %s", shown));
+}
+
+/* The words behind a command, up to the end of the line or a comment. */
+static void add_words(struct ga_host_facts *h, const char *dir, char *rest, bool is_dir,
+		      const char *without)
+{
+	char *save = NULL;
+	bool any = false;
+
+	for (char *w = strtok_r(rest, " \t\"';()", &save); w && *w != '#';
+	     w = strtok_r(NULL, " \t\"';()", &save)) {
+		if (*w == '-')
+			continue;
+		add(h, dir, w, is_dir);
+		any = true;
+	}
+	if (!any && without)
+		add(h, dir, without, is_dir);
+}
+
+static void envrc_line(const char *dir, char *line, struct ga_host_facts *h)
+{
+	static const struct {
+		const char *command;
+		bool dir;
+		const char *without; /* what it means without a word behind it */
+	} commands[] = {
+		{ "source_env", false, NULL },       { "source_env_if_exists", false, NULL },
+		{ "source_up", false, "../.envrc" }, { "source_up_if_exists", false, "../.envrc" },
+		{ "source", false, NULL },           { ".", false, NULL },
+		{ "watch_file", false, NULL },       { "watch_dir", true, NULL },
+		{ "dotenv", false, ".env" },         { "dotenv_if_exists", false, ".env" },
+		{ "PATH_add", true, NULL },          { "path_add", true, NULL },
+		{ "load_prefix", true, NULL },       { "env_vars_file", false, NULL },
+	};
+	char *word = line + strspn(line, " \t"), *rest;
+	size_t n = strcspn(word, " \t;");
+
+	rest = word + n;
+	if (*rest)
+		*rest++ = '\0';
+	if (!strcmp(word, "use")) {
+		const char *what = rest + strspn(rest, " \t");
+
+		if (!strncmp(what, "flake", 5)) {
+			add(h, dir, "flake.nix", false);
+			add(h, dir, "flake.lock", false);
+		} else if (!strncmp(what, "nix", 3)) {
+			add(h, dir, "shell.nix", false);
+			add(h, dir, "default.nix", false);
+		} else if (!strncmp(what, "mise", 4) || !strncmp(what, "asdf", 4)) {
+			add(h, dir, ".tool-versions", false);
+		}
+		return;
+	}
+	for (size_t i = 0; i < GA_NELEMS(commands); i++)
+		if (!strcmp(word, commands[i].command))
+			add_words(h, dir, rest, commands[i].dir, commands[i].without);
+}
+
+void ga_envrc_facts(const char *dir, const char *text, struct ga_host_facts *h)
+{
+	cleanup_free char *copy = ga_strdup(text);
+	char *save = NULL;
+
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		envrc_line(dir, line, h);
+}
+
+void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h)
+{
+	cleanup_free char *path = ga_path_join(dir, ".envrc");
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int fd = ga_openat_beneath(workfd, path, O_RDONLY | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (ga_read_fd(fd, ENVRC_MAX, &text, &err))
+		ga_host_facts_add(h, dir, true, "direnv-dependents",
+				  ga_strdup("the .envrc there could not be read"));
+	else
+		ga_envrc_facts(dir, text.ptr, h);
+}
+
+int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
+			  struct ga_host_facts *h, struct ga_error *err)
+{
+	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
+	const char *root = ga_repo_info(r)->workdir;
+	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (workfd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", root);
+	for (size_t i = 0; i < changes->n; i++) {
+		const char *path = changes->v[i].path;
+
+		/* Deepest first, until one that was seen: all above it were, too. */
+		for (size_t n = strlen(path); n; n--) {
+			cleanup_free char *dir = NULL;
+
+			if (path[n] != '/')
+				continue;
+			if (ga_strmap_first(&seen, path, n) >= 0)
+				break;
+			ga_strmap_add(&seen, path, n, 0);
+			dir = ga_strndup(path, n);
+			if (ga_path_relative_ok(dir))
+				ga_envrc_read(workfd, dir, h);
+		}
+	}
+	return 0;
+}

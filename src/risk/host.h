@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathering what the host's own state makes critical.
+ */
+#ifndef GA_RISK_HOST_H
+#define GA_RISK_HOST_H
+
+#include "internal.h"
+
+struct ga_gather {
+	struct ga_repo *repo;
+	const struct ga_repo_info *info;
+	struct ga_host_facts *h;
+	char *home;          /* what "~" means to git; NULL: nothing needed it */
+	bool have_tree;      /* HEAD is born */
+	struct ga_oid tree;  /* HEAD's */
+	struct ga_strv scripts; /* relative paths of scripts hooks name: read one step further */
+	struct ga_changes all;  /* HEAD's files, once listed */
+	struct ga_strmap by_base; /* last component -> index in `all` */
+	bool listed;
+	struct ga_error *err;
+};
+
+/* What a text is, for the scanner. */
+struct ga_scan {
+	const char *what; /* for the reason: "the hook 'pre-commit'"; quoted */
+	const char *rule;
+	bool hook;        /* shell, run by git itself: its tools and directories count */
+	bool command;     /* one command of the configuration, not lines of a script */
+	bool deeper;      /* scripts it names are read as well */
+};
+
+/* Find in a text of the host's what names something in the project. Returns -1
+ * with g->err set if the repository cannot be read. */
+int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text);
+
+/* Follow `path` (absolute) component by component on the host's file system. Each
+ * symbolic link of the working tree on the way, and where it ends, becomes a fact. */
+void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char *rule,
+		    const char *what);
+
+/* Raise the rules of a tool. */
+void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, const char *what);
+
+/* Is there such a file or directory, in HEAD or in the working tree? */
+enum ga_kind { GA_KIND_NONE, GA_KIND_FILE, GA_KIND_DIR };
+int ga_gather_kind(struct ga_gather *g, const char *path, enum ga_kind *ret);
+
+#endif

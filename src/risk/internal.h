@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this folder share.
+ */
+#ifndef GA_RISK_INTERNAL_H
+#define GA_RISK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/buf.h"
+#include "ga/risk.h"
+#include "strmap.h"
+
+/* NULL: no such rule. */
+const struct ga_rule *ga_rule_by_id(const char *id);
+
+/* ---- folding (fold.c) --------------------------------------------------- */
+
+/* Append `path` as file systems that ignore case and more would compare it: in
+ * each component, code points HFS+ ignores are dropped, letters lowered, the rest
+ * cut at ':' (an NTFS stream), trailing dots and spaces stripped. */
+void ga_risk_fold(struct ga_buf *out, const char *path);
+
+/* ---- patterns (match.c) -------------------------------------------------- */
+
+/* All patterns of the table, compiled for looking paths up. */
+struct ga_matcher *ga_matcher_new(void);
+void ga_matcher_free(struct ga_matcher *m);
+
+struct ga_hit {
+	const struct ga_rule *rule;
+	unsigned rank; /* how specific the pattern is */
+	bool whole;    /* the path is covered as it is, not only as a link above covered paths */
+};
+struct ga_hits {
+	struct ga_hit *v;
+	size_t n, cap;
+};
+#define GA_HITS_INIT { NULL, 0, 0 }
+void ga_hits_release(struct ga_hits *h);
+#define cleanup_hits cleanup_(ga_hits_release)
+
+/* Every rule that covers the folded path, each once. With `link`, a pattern of
+ * something beneath the path counts: that is what the link stands in for. */
+void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
+		     struct ga_hits *ret);
+
+/* ---- one change under the glass ------------------------------------------ */
+
+struct ga_look {
+	struct ga_repo *repo;
+	const struct ga_host_facts *host; /* NULL: none */
+	const struct ga_matcher *matcher;
+	const struct ga_oid *old_tree, *new_tree;
+	const struct ga_changes *changes;
+	const struct ga_host_fact **facts;
+	size_t n_facts, cap_facts;
+	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above them, directories */
+	struct ga_strmap raised;             /* rule id -> index in host->raised */
+
+	const struct ga_change *c;
+	const char *folded; /* of c->path */
+	const char *base;   /* last component of `folded` */
+	bool link_covered;  /* a high or critical path rule covers this very path */
+	struct ga_pending {
+		const struct ga_rule *rule;
+		enum ga_severity severity;
+		unsigned rank; /* 0: a predicate */
+		char *detail;  /* owned, quoted; may be NULL */
+	} *v;
+	size_t n, cap;
+};
+
+/* Note that a rule fires on the current change; `detail` is put behind the
+ * rule's reason and taken over (may be NULL); it is already quoted. A rule fires
+ * once for a change, with the highest severity. */
+void ga_look_fire(struct ga_look *k, const char *rule, char *detail);
+void ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
+/* "could not be inspected", high; releases the error. */
+void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
+bool ga_look_fired(const struct ga_look *k, const char *rule);
+
+/* Entry of a path; what cannot be read counts as absent and is flagged. */
+struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path);
+/* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
+int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out);
+
+void ga_look_names(struct ga_look *k);      /* names.c */
+void ga_look_link(struct ga_look *k);       /* links.c */
+void ga_look_link_gone(struct ga_look *k);  /* links.c */
+void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
+void ga_look_content(struct ga_look *k);    /* content.c */
+/* content-git.c and content-env.c: files whose syntax is known. `added` holds the added lines. */
+void ga_look_attributes(struct ga_look *k, const struct ga_buf *added);
+void ga_look_modules(struct ga_look *k, const struct ga_buf *text);
+void ga_look_dotenv(struct ga_look *k, const struct ga_buf *added);
+void ga_look_version(struct ga_look *k, const struct ga_buf *text);
+void ga_look_manifest(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+/* collide.c: name-case-collision, over the whole new tree at once. */
+void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
+
+/* Append a flag; `reason` is taken over. */
+void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
+		  const char *path, const struct ga_entry *e, char *reason);
+
+/* ---- host facts (host*.c) ------------------------------------------------ */
+
+void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
+		       char *reason);
+/* What the .envrc text in directory `dir` ("" for the root) loads again by itself. */
+void ga_envrc_facts(const char *dir, const char *text, struct ga_host_facts *h);
+/* The same for the host's .envrc files in the directories above changed paths, the
+ * root left out; what cannot be read or is too long stands for its whole directory. */
+int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
+			  struct ga_host_facts *h, struct ga_error *err);
+/* Read `dir`/.envrc of the host's working tree, open as `workfd`, into facts. */
+void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h);
+/* The rules whose files a build or package tool reads, separated by spaces; NULL:
+ * `word` names no such tool. `next`: the word behind it. */
+const char *ga_tool_rules(const char *word);
+/* Does `word` run tests, so that test code runs too? */
+bool ga_tool_runs_tests(const char *word, const char *next);
+/* Resolve `path` against directory `dir`, both relative to the root, by text alone.
+ * NULL if it leaves the root or is absolute. The caller frees it. */
+char *ga_resolve_lexically(const char *dir, const char *path);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Symbolic links, and directories that would count as repositories.
+ */
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/strv.h"
+#include "internal.h"
+
+/* Linux gives up beyond this, so no link that works is longer. */
+enum { TARGET_MAX = 4096 };
+
+char *ga_resolve_lexically(const char *dir, const char *path)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (path[0] == '/')
+		return NULL;
+	ga_buf_adds(&b, dir);
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && !memcmp(path, "..", 2)) {
+			const char *slash = strrchr(b.ptr, '/');
+
+			if (!b.len) {
+				ga_buf_release(&b);
+				return NULL;
+			}
+			ga_buf_truncate(&b, slash ? (size_t)(slash - b.ptr) : 0);
+		} else if (n && !(n == 1 && path[0] == '.')) {
+			if (b.len)
+				ga_buf_addch(&b, '/');
+			ga_buf_add(&b, path, n);
+		}
+		if (!path[n])
+			return ga_buf_steal(&b);
+		path += n + 1;
+	}
+}
+
+/* Does the way from the link's directory leave the root, or pass through a link? */
+static bool escapes(struct ga_look *k, const char *dir, const char *target)
+{
+	cleanup_free char *at = ga_strdup(dir);
+
+	for (const char *p = target;;) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *part = ga_strndup(p, n);
+		char *next = ga_resolve_lexically(at, part);
+
+		free(at);
+		at = next;
+		if (!at)
+			return true;
+		if (!p[n])
+			return false;
+		if (*at && ga_look_entry(k, k->new_tree, at).mode == GA_MODE_LINK)
+			return true;
+		p += n + 1;
+	}
+}
+
+static bool into_git(const char *target)
+{
+	for (const char *p = target;;) {
+		size_t n = strcspn(p, "/\\");
+
+		if (ga_path_component_is_dotgit(p, n))
+			return true;
+		if (!p[n])
+			return false;
+		p += n + 1;
+	}
+}
+
+static bool into_system(const char *target)
+{
+	static const char *const roots[] = { "proc", "dev", "sys", "run", "oldroot", "newroot" };
+	cleanup_free char *plain = NULL;
+
+	if (target[0] != '/')
+		return false;
+	while (*target == '/')
+		target++;
+	plain = ga_resolve_lexically("", target);
+	if (!plain) /* ".." above the root stays there */
+		return strstr(target, "proc") || strstr(target, "dev");
+	for (size_t i = 0; i < GA_NELEMS(roots); i++)
+		if (ga_path_inside(plain, roots[i]))
+			return true;
+	return false;
+}
+
+static void check_target(struct ga_look *k, const char *target)
+{
+	cleanup_free char *dir = ga_path_parent(k->c->path);
+	cleanup_free char *slashed = ga_strdup(target);
+	cleanup_free char *shown = ga_quote(target);
+	bool drive = target[0] && target[1] == ':' &&
+		     ((target[0] >= 'a' && target[0] <= 'z') ||
+		      (target[0] >= 'A' && target[0] <= 'Z'));
+
+	for (char *p = slashed; *p; p++)
+		if (*p == '\\')
+			*p = '/';
+	if (into_git(target))
+		ga_look_fire(k, "symlink-into-git", ga_strf("-> %s", shown));
+	if (into_system(target))
+		ga_look_fire(k, "symlink-proc-dev", ga_strf("-> %s", shown));
+	if (strchr("/~\\", target[0]) || drive)
+		ga_look_fire(k, "symlink-absolute", ga_strf("-> %s", shown));
+	else if (escapes(k, dir, target) || (strchr(target, '\\') && escapes(k, dir, slashed)))
+		ga_look_fire(k, "symlink-escapes", ga_strf("-> %s", shown));
+	if (k->link_covered)
+		ga_look_fire(k, "symlink-special-name", ga_strf("-> %s", shown));
+	/* Every link shows its target: on the most telling flag, else on this one. */
+	if (!ga_look_fired(k, "symlink-into-git") && !ga_look_fired(k, "symlink-proc-dev") &&
+	    !ga_look_fired(k, "symlink-absolute") && !ga_look_fired(k, "symlink-escapes") &&
+	    !ga_look_fired(k, "symlink-special-name"))
+		ga_look_fire(k, "symlink-any", ga_strf("-> %s", shown));
+}
+
+static bool is_plain(uint32_t mode)
+{
+	return mode == GA_MODE_FILE || mode == GA_MODE_EXEC || mode == GA_MODE_GITLINK;
+}
+
+void ga_look_link(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
+	const struct ga_change *c = k->c;
+	int r;
+
+	if (c->old.mode == GA_MODE_LINK && is_plain(c->new.mode))
+		ga_look_fire(k, "symlink-replaces", ga_strdup("was a link"));
+	if (c->new.mode != GA_MODE_LINK)
+		return;
+	if (is_plain(c->old.mode))
+		ga_look_fire(k, "symlink-replaces", ga_strdup("was a file"));
+	else if (c->old.mode == GA_MODE_NONE &&
+		 ga_look_entry(k, k->old_tree, c->path).mode == GA_MODE_TREE)
+		ga_look_fire(k, "symlink-replaces", ga_strdup("was a directory"));
+	r = ga_look_blob(k, &c->new, TARGET_MAX, &target);
+	if (r < 0)
+		return;
+	if (r > 0 || strlen(target.ptr) != target.len || !target.len) {
+		ga_look_fire(k, "symlink-escapes", ga_strdup("its target is no path"));
+		return;
+	}
+	check_target(k, target.ptr);
+}
+
+void ga_look_link_gone(struct ga_look *k)
+{
+	if (k->c->old.mode == GA_MODE_LINK &&
+	    ga_look_entry(k, k->new_tree, k->c->path).mode == GA_MODE_TREE)
+		ga_look_fire(k, "symlink-replaces", ga_strdup("a directory takes its place"));
+}
+
+/* ---- directories that look like repositories ----------------------------- */
+
+static uint32_t mode_below(struct ga_look *k, const char *dir, const char *name)
+{
+	cleanup_free char *path = ga_path_join(dir, name);
+
+	return ga_look_entry(k, k->new_tree, path).mode;
+}
+
+static bool head_text(const struct ga_buf *b)
+{
+	struct ga_oid oid;
+
+	return !strncmp(b->ptr, "ref:", 4) ||
+	       (b->len >= GA_OID_HEXSZ && ga_oid_parse(b->ptr, GA_OID_HEXSZ, &oid));
+}
+
+/* Git takes a directory for a repository if it has HEAD, and objects and refs or
+ * a file that says where those are. */
+static bool is_repository(struct ga_look *k, const char *dir)
+{
+	cleanup_buf struct ga_buf head = GA_BUF_INIT;
+	cleanup_free char *path = ga_path_join(dir, "HEAD");
+	struct ga_entry e = ga_look_entry(k, k->new_tree, path);
+
+	if (e.mode == GA_MODE_NONE || e.mode == GA_MODE_TREE)
+		return false;
+	/* A link named HEAD counts for git as well, whatever it points to. */
+	if (e.mode != GA_MODE_LINK &&
+	    (ga_look_blob(k, &e, TARGET_MAX, &head) != 0 || !head_text(&head)))
+		return false;
+	return (mode_below(k, dir, "objects") && mode_below(k, dir, "refs")) ||
+	       mode_below(k, dir, "commondir") || mode_below(k, dir, "gitdir");
+}
+
+static bool config_text(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (k->c->new.mode != GA_MODE_FILE && k->c->new.mode != GA_MODE_EXEC)
+		return false;
+	return ga_look_blob(k, &k->c->new, 1 << 20, &b) == 0 &&
+	       (strcasestr(b.ptr, "[core]") || strcasestr(b.ptr, "[core "));
+}
+
+void ga_look_repository(struct ga_look *k)
+{
+	static const char *const files[] = { "head", "config", "commondir", "gitdir" };
+	cleanup_free char *dir = ga_path_parent(k->c->path);
+	bool found = false;
+
+	for (size_t i = 0; i < GA_NELEMS(files) && !found; i++)
+		found = !strcmp(k->base, files[i]) && is_repository(k, dir);
+	if (!found && !strcmp(k->base, "config"))
+		found = config_text(k);
+	/* Or it is what was missing: the first thing beneath objects or refs. */
+	for (const char *p = k->c->path, *slash; !found && (slash = strchr(p, '/')); p = slash + 1) {
+		size_t n = (size_t)(slash - p);
+		cleanup_free char *above = NULL;
+
+		if (!(n == 7 && !memcmp(p, "objects", 7)) && !(n == 4 && !memcmp(p, "refs", 4)))
+			continue;
+		above = ga_strndup(k->c->path, p > k->c->path ? (size_t)(p - 1 - k->c->path) : 0);
+		found = is_repository(k, above);
+	}
+	if (found)
+		ga_look_fire(k, "embedded-bare-repo", NULL);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Each pattern is filed under one literal piece of itself: a last component, an
+ * extension, a directory, or the first byte of the last component. A path is
+ * looked up by its own pieces, and only patterns found there are matched. The
+ * few patterns without such a piece are tried on every path.
+ */
+#include <string.h>
+
+#include "ga/strv.h"
+#include "ga/wildmatch.h"
+#include "internal.h"
+
+struct pattern {
+	char *glob;
+	const struct ga_rule *rule;
+	unsigned rank;
+	bool exact;   /* its place in the index decides, nothing is left to match */
+	bool on_base; /* matched against the last component */
+	bool link;    /* holds for a link only: the pattern covers something beneath */
+	bool partial; /* ... but not everything beneath */
+};
+
+struct ga_matcher {
+	struct pattern *v;
+	size_t n, cap;
+	struct ga_strmap bases, exts, dirs;
+	struct ga_strmap firsts; /* first byte of the last component */
+	uint32_t *rest;
+	size_t n_rest, cap_rest;
+};
+
+void ga_hits_release(struct ga_hits *h)
+{
+	free(h->v);
+	*h = (struct ga_hits)GA_HITS_INIT;
+}
+
+static bool literal(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strchr("*?[\\", s[i]))
+			return false;
+	return n > 0;
+}
+
+/* File `index` under the last literal directory of `body`, if it has one. */
+static bool file_by_dir(struct ga_matcher *m, const char *body, uint32_t index)
+{
+	const char *best = NULL;
+	size_t best_len = 0;
+
+	for (const char *p = body, *slash; (slash = strchr(p, '/')); p = slash + 1)
+		if (literal(p, (size_t)(slash - p))) {
+			best = p;
+			best_len = (size_t)(slash - p);
+		}
+	if (best)
+		ga_strmap_add(&m->dirs, best, best_len, index);
+	return best != NULL;
+}
+
+static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *body, bool anchored)
+{
+	const char *slash = strrchr(body, '/'), *last = slash ? slash + 1 : body;
+	uint32_t index = (uint32_t)m->n;
+
+	if (!strcmp(last, "**")) {
+		if (file_by_dir(m, body, index)) {
+			p->exact = !anchored && literal(body, strlen(body) - 3) &&
+				   !memchr(body, '/', strlen(body) - 3);
+			return;
+		}
+	} else if (literal(last, strlen(last))) {
+		ga_strmap_add(&m->bases, last, strlen(last), index);
+		p->exact = p->on_base;
+		return;
+	} else if (file_by_dir(m, body, index)) {
+		return;
+	} else if (last[0] == '*' && last[1] == '.' && literal(last + 1, strlen(last + 1))) {
+		ga_strmap_add(&m->exts, last + 1, strlen(last + 1), index);
+		p->exact = p->on_base;
+		return;
+	} else if (literal(last, 1)) {
+		ga_strmap_add(&m->firsts, last, 1, index);
+		return;
+	}
+	GA_GROW(m->rest, m->n_rest, m->cap_rest);
+	m->rest[m->n_rest++] = index;
+}
+
+static unsigned rank_of(const char *body)
+{
+	unsigned rank = 1;
+
+	for (; *body; body++)
+		rank += !strchr("*?/", *body);
+	return rank;
+}
+
+static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const char *body, size_t n,
+		     bool anchored, bool link, bool partial)
+{
+	struct pattern *p;
+
+	GA_GROW(m->v, m->n, m->cap);
+	p = &m->v[m->n];
+	*p = (struct pattern){ .rule = rule, .link = link, .partial = partial };
+	p->on_base = !anchored && !memchr(body, '/', n);
+	/* The index borrows its keys from the glob, behind the prefix put here. */
+	p->glob = ga_strf("%s%.*s", anchored || p->on_base ? "" : "**/", (int)n, body);
+	p->rank = rank_of(p->glob);
+	file_pattern(m, p, p->glob + (anchored || p->on_base ? 0 : 3), anchored);
+	m->n++;
+}
+
+/* One pattern without braces, already in lower case. */
+static void add_pattern(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
+{
+	bool anchored = pattern[0] == '/';
+	const char *body = pattern + anchored;
+
+	add_body(m, rule, body, strlen(body), anchored, false, false);
+	for (const char *p = body, *slash; (slash = strchr(p, '/')); p = slash + 1) {
+		if (slash - p == 2 && !memcmp(p, "**", 2))
+			break;
+		add_body(m, rule, body, (size_t)(slash - body), anchored, true,
+			 strcmp(slash, "/**") != 0);
+	}
+}
+
+/* Write out the first pair of braces, once for each alternative, and go on. */
+static void expand(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
+{
+	const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+
+	if (!close) {
+		add_pattern(m, rule, pattern);
+		return;
+	}
+	for (const char *p = open + 1; p <= close;) {
+		size_t n = strcspn(p, ",}");
+		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
+						 (int)n, p, close + 1);
+
+		expand(m, rule, one);
+		p += n + 1;
+	}
+}
+
+static void add_rule(struct ga_matcher *m, const struct ga_rule *rule)
+{
+	cleanup_free char *all = ga_strdup(rule->patterns);
+
+	for (char *p = all; *p; p++)
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p + 32);
+	for (char *p = all; p;) {
+		char *end = strstr(p, ", ");
+
+		if (end)
+			*end = '\0';
+		expand(m, rule, p);
+		p = end ? end + 2 : NULL;
+	}
+}
+
+struct ga_matcher *ga_matcher_new(void)
+{
+	struct ga_matcher *m = ga_calloc(1, sizeof(*m));
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].patterns)
+			add_rule(m, &rules[i]);
+	return m;
+}
+
+void ga_matcher_free(struct ga_matcher *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i].glob);
+	free(m->v);
+	free(m->rest);
+	ga_strmap_release(&m->bases);
+	ga_strmap_release(&m->exts);
+	ga_strmap_release(&m->dirs);
+	ga_strmap_release(&m->firsts);
+	free(m);
+}
+
+/* ---- looking up ---------------------------------------------------------- */
+
+struct search {
+	const struct ga_matcher *m;
+	const char *path, *base;
+	bool link;
+	struct ga_hits *ret;
+};
+
+static void try_pattern(struct search *s, uint32_t index)
+{
+	const struct pattern *p = &s->m->v[index];
+	bool whole = !p->partial;
+
+	if (p->link && !s->link)
+		return;
+	if (!p->exact && !ga_wildmatch(p->glob, p->on_base ? s->base : s->path, false))
+		return;
+	for (size_t i = 0; i < s->ret->n; i++) {
+		struct ga_hit *h = &s->ret->v[i];
+
+		if (h->rule != p->rule)
+			continue;
+		h->whole |= whole;
+		if (p->rank > h->rank)
+			h->rank = p->rank;
+		return;
+	}
+	GA_GROW(s->ret->v, s->ret->n, s->ret->cap);
+	s->ret->v[s->ret->n++] = (struct ga_hit){ p->rule, p->rank, whole };
+}
+
+static void try_filed(struct search *s, const struct ga_strmap *map, const char *key, size_t len)
+{
+	for (int32_t i = ga_strmap_first(map, key, len); i >= 0; i = map->nodes[i].next)
+		try_pattern(s, map->nodes[i].value);
+}
+
+void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
+		     struct ga_hits *ret)
+{
+	struct search s = { m, folded, folded, link, ret };
+
+	ret->n = 0;
+	for (const char *slash; (slash = strchr(s.base, '/')); s.base = slash + 1)
+		try_filed(&s, &m->dirs, s.base, (size_t)(slash - s.base));
+	try_filed(&s, &m->bases, s.base, strlen(s.base));
+	if (*s.base)
+		try_filed(&s, &m->firsts, s.base, 1);
+	for (const char *dot = strchr(s.base, '.'); dot; dot = strchr(dot + 1, '.'))
+		try_filed(&s, &m->exts, dot, strlen(dot));
+	for (size_t i = 0; i < m->n_rest; i++)
+		try_pattern(&s, m->rest[i]);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules about names themselves.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "internal.h"
+
+static void fire_on(struct ga_look *k, const char *rule, const char *name, size_t n)
+{
+	cleanup_free char *part = ga_strndup(name, n);
+
+	ga_look_fire(k, rule, ga_quote(part));
+}
+
+static bool starts_with_short_name(const char *s, size_t n)
+{
+	static const char *const prefixes[] = { "gitmod~", "gitatt~", "gitign~", "gi7eba~",
+						"gi7d29~", "gi250a~" };
+
+	for (size_t i = 0; i < GA_NELEMS(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (n > len && !strncasecmp(s, prefixes[i], len) && s[len] >= '0' && s[len] <= '9')
+			return true;
+	}
+	return false;
+}
+
+/* What means a git file although it is not written like one. */
+static void check_git_alias(struct ga_look *k, const char *s, size_t n)
+{
+	static const char *const files[] = { ".gitmodules", ".gitattributes", ".gitignore",
+					     ".gitconfig" };
+
+	/* A backslash separates components on Windows. */
+	for (size_t i = 0; i < n;) {
+		const char *sep = memchr(s + i, '\\', n - i);
+		size_t len = sep ? (size_t)(sep - (s + i)) : n - i;
+
+		if (ga_path_component_is_dotgit(s + i, len))
+			fire_on(k, n == 4 && !memcmp(s, ".git", 4) ? "dotgit-component" :
+								    "name-dotgit-alias", s, n);
+		i += len + 1;
+	}
+	for (size_t i = 0; i < GA_NELEMS(files); i++)
+		if (ga_path_component_folds_to(s, n, files[i]) &&
+		    (n != strlen(files[i]) || memcmp(s, files[i], n) != 0))
+			fire_on(k, "name-gitfile-alias", s, n);
+	if (starts_with_short_name(s, n))
+		fire_on(k, "name-gitfile-alias", s, n);
+}
+
+static void check_traversal(struct ga_look *k, const char *s, size_t n)
+{
+	bool dots = n == 0 || (n == 1 && s[0] == '.') || (n >= 2 && !memcmp(s, "..", 2) &&
+							  (n == 2 || s[2] == '\\'));
+
+	for (size_t i = 0; i + 3 <= n && !dots; i++)
+		dots = !memcmp(s + i, "\\..", 3) && (i + 3 == n || s[i + 3] == '\\');
+	if (n >= 3 && s[1] == ':' && s[2] == '\\')
+		dots = true;
+	if (dots)
+		fire_on(k, "name-traversal", s, n);
+}
+
+static void check_windows(struct ga_look *k, const char *s, size_t n)
+{
+	static const char *const devices[] = { "con", "prn", "aux", "nul", "conin$", "conout$" };
+	size_t stem = 0;
+	bool bad = false;
+
+	while (stem < n && s[stem] != '.' && s[stem] != ':')
+		stem++;
+	while (stem && s[stem - 1] == ' ')
+		stem--;
+	for (size_t i = 0; i < GA_NELEMS(devices); i++)
+		bad |= stem == strlen(devices[i]) && !strncasecmp(s, devices[i], stem);
+	if (stem == 4 && (!strncasecmp(s, "com", 3) || !strncasecmp(s, "lpt", 3)))
+		bad |= s[3] >= '0' && s[3] <= '9';
+	for (size_t i = 0; i < n; i++)
+		bad |= strchr("<>:\"|?*\\", s[i]) != NULL;
+	if (n && (s[n - 1] == ' ' || s[n - 1] == '.'))
+		bad = true;
+	if (bad)
+		fire_on(k, "name-windows-reserved", s, n);
+}
+
+static bool invisible(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2060 && c <= 0x2064) || c == 0xfeff ||
+	       c == 0xad || c == 0x61c || c == 0x180e || (c >= 0xe0000 && c <= 0xe007f) ||
+	       (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
+}
+
+enum { LATIN = 1, OTHER_SCRIPT = 2 };
+
+/* Latin, or one of the scripts whose letters look like Latin ones; 0: no letter of these. */
+static int script_of(uint32_t c)
+{
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+		return LATIN;
+	if ((c >= 0x370 && c <= 0x3ff) || (c >= 0x400 && c <= 0x52f) || (c >= 0x531 && c <= 0x587) ||
+	    (c >= 0x1c80 && c <= 0x1c8f) || (c >= 0x1f00 && c <= 0x1fff))
+		return OTHER_SCRIPT;
+	return 0;
+}
+
+static void check_characters(struct ga_look *k, const char *s, size_t n)
+{
+	bool control = false, hidden = false, mixed = false, valid = true;
+	int scripts = 0;
+	uint32_t c;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		len = ga_utf8_decode(s + i, n - i, &c);
+		if (!len) {
+			valid = false;
+			len = 1;
+			continue;
+		}
+		control |= c < 0x20 || (c >= 0x7f && c <= 0x9f);
+		hidden |= invisible(c);
+		/* A word ends at anything that is no letter: "тест.py" mixes nothing. */
+		scripts = script_of(c) ? scripts | script_of(c) : 0;
+		mixed |= scripts == (LATIN | OTHER_SCRIPT);
+	}
+	if (control)
+		fire_on(k, "name-control-chars", s, n);
+	if (hidden)
+		fire_on(k, "name-bidi-zero-width", s, n);
+	if (mixed)
+		fire_on(k, "name-homoglyph", s, n);
+	if (!valid)
+		fire_on(k, "name-invalid-utf8", s, n);
+}
+
+/* File names that a framework's router prescribes; an editor given one as a
+ * command would do nothing with it. */
+static bool router_name(const char *s, size_t n)
+{
+	static const char *const prefixes[] = { "+page", "+layout", "+server", "+error" };
+
+	for (size_t i = 0; i < GA_NELEMS(prefixes); i++)
+		if (n >= strlen(prefixes[i]) && !memcmp(s, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static void check_option(struct ga_look *k, const char *s, size_t n)
+{
+	cleanup_free char *part = ga_strndup(s, n);
+
+	if (n && strchr("-+~=", s[0]))
+		ga_look_fire_as(k, "name-leading-dash-plus",
+				router_name(s, n) ? GA_MEDIUM : GA_HIGH, ga_quote(part));
+}
+
+/* Brackets, braces and "$name" are what routers of web frameworks name files
+ * with; what substitutes, separates or redirects has no such use. */
+static void check_shell(struct ga_look *k, const char *s, size_t n)
+{
+	cleanup_free char *part = ga_strndup(s, n);
+	bool strong = n && (s[0] == ' ' || s[n - 1] == ' '), weak = false;
+
+	for (size_t i = 0; i < n; i++) {
+		strong |= strchr("`;&|<>\"*?", s[i]) != NULL;
+		strong |= s[i] == '$' && i + 1 < n && (s[i + 1] == '(' || s[i + 1] == '{');
+		weak |= strchr("(){}[]'!$", s[i]) != NULL;
+	}
+	if (strong || weak)
+		ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
+static void check_double_ext(struct ga_look *k)
+{
+	static const char documents[] = "pdf doc docx xls xlsx ppt pptx jpg jpeg png gif bmp webp "
+					"mp3 mp4 avi mov zip rar";
+	static const char programs[] = "exe scr bat cmd com js vbs ps1 sh desktop lnk hta jar msi "
+				       "py pl app command";
+	const char *ext = strrchr(k->base, '.'), *before = ext;
+	cleanup_free char *middle = NULL;
+
+	if (!ext || ext == k->base || !has_word(programs, ext + 1))
+		return;
+	while (before > k->base && before[-1] != '.')
+		before--;
+	middle = ga_strndup(before, (size_t)(ext - before));
+	if ((before > k->base && *middle && has_word(documents, middle)) ||
+	    strstr(k->base, "     "))
+		ga_look_fire(k, "name-double-ext", NULL);
+}
+
+void ga_look_names(struct ga_look *k)
+{
+	const char *p = k->c->path;
+	bool added = k->c->old.mode == GA_MODE_NONE;
+	size_t depth = 0;
+	bool long_part = false;
+
+	for (;;) {
+		size_t n = strcspn(p, "/");
+
+		depth++;
+		long_part |= n > 200;
+		check_git_alias(k, p, n);
+		check_traversal(k, p, n);
+		if (added) {
+			check_windows(k, p, n);
+			check_characters(k, p, n);
+			check_option(k, p, n);
+			check_shell(k, p, n);
+		}
+		if (!p[n])
+			break;
+		p += n + 1;
+	}
+	if (!added)
+		return;
+	if (long_part || depth > 64 || strlen(k->c->path) > 1024)
+		ga_look_fire(k, "name-too-long", NULL);
+	check_double_ext(k);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "internal.h"
+
+#include <string.h>
+
+enum { EDITOR = 1, ON_DELETE = 2 };
+
+#define RULE(id, category, severity, marks, patterns, reason)                       \
+	{ id, category, GA_##severity, ((marks) & EDITOR) != 0, ((marks) & ON_DELETE) != 0, \
+	  patterns, reason },
+
+static const struct ga_rule rules[] = {
+#include "rules-git.def"
+#include "rules-env.def"
+#include "rules-build.def"
+#include "rules-package.def"
+#include "rules-service.def"
+#include "rules-tool.def"
+#include "rules-file.def"
+#include "rules-content.def"
+};
+
+#undef RULE
+
+const struct ga_rule *ga_rules(size_t *ret_n)
+{
+	*ret_n = GA_NELEMS(rules);
+	return rules;
+}
+
+const struct ga_rule *ga_rule_by_id(const char *id)
+{
+	for (size_t i = 0; i < GA_NELEMS(rules); i++)
+		if (!strcmp(rules[i].id, id))
+			return &rules[i];
+	return NULL;
+}
+
+const char *ga_severity_name(enum ga_severity s)
+{
+	static const char *const names[] = { "low", "medium", "high", "critical" };
+
+	return (size_t)s < GA_NELEMS(names) ? names[s] : "critical";
+}
+
+bool ga_flag_holds(const struct ga_flag *f)
+{
+	return f->severity == GA_CRITICAL;
+}
+
+void ga_flags_release(struct ga_flags *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->v[i].path);
+		free(f->v[i].reason);
+	}
+	free(f->v);
+	*f = (struct ga_flags)GA_FLAGS_INIT;
+}
+
+void ga_host_facts_release(struct ga_host_facts *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		free(h->v[i].path);
+		free(h->v[i].reason);
+	}
+	free(h->v);
+	ga_strv_release(&h->drivers);
+	ga_strv_release(&h->raised);
+	ga_strv_release(&h->raised_by);
+	ga_matcher_free(h->matcher);
+	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
+}

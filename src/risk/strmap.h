@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Strings to numbers, several for one string. Keys are borrowed: they must
+ * outlive the map. The hash is seeded, so that nobody can choose keys that collide.
+ */
+#ifndef GA_STRMAP_H
+#define GA_STRMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ga_strmap {
+	struct ga_strmap_slot {
+		const char *key;
+		size_t len;
+		uint64_t hash;
+		int32_t first, last; /* of its nodes */
+	} *slots;
+	size_t n, n_slots;
+	struct ga_strmap_node {
+		uint32_t value;
+		int32_t next; /* -1: the last */
+	} *nodes;
+	size_t n_nodes, cap_nodes;
+	uint64_t seed;
+};
+#define GA_STRMAP_INIT { .slots = NULL }
+
+void ga_strmap_release(struct ga_strmap *m);
+#define cleanup_strmap cleanup_(ga_strmap_release)
+void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t value);
+/* Index of the first node of a key, -1 if it has none; nodes are in the order added. */
+int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+
+/* ---- characters ------------------------------------------------------------ */
+
+static bool is_bidi(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
+	       c == 0x200f || c == 0x61c;
+}
+
+static bool is_hidden(uint32_t c)
+{
+	return (c >= 0xe0000 && c <= 0xe007f) || (c >= 0xe0100 && c <= 0xe01ef) || c == 0x200b ||
+	       (c >= 0x2060 && c <= 0x2064) || c == 0xad || c == 0x180e || c == 0xfeff ||
+	       c == 0x3164 || c == 0xffa0 || (c >= 0xfe00 && c <= 0xfe0e);
+}
+
+/* Joiners shape letters in some scripts and emoji; beside ASCII they only hide. */
+static bool is_stray_joiner(uint32_t c, uint32_t before, const char *next)
+{
+	return (c == 0x200c || c == 0x200d) &&
+	       ((before > ' ' && before < 0x7f) || (*next > ' ' && *next < 0x7f));
+}
+
+static bool redraws(uint32_t c, const char *next)
+{
+	return c == 0x1b || c == 0x07 || c == 0x08 || (c >= 0x80 && c <= 0x9f) ||
+	       (c == '\r' && *next != '\n' && *next);
+}
+
+void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
+{
+	uint32_t c, before = 0, bidi = 0, hidden = 0, control = 0;
+	const char *s = added->ptr;
+
+	for (size_t i = 0, len; i < added->len; i += len, before = c) {
+		len = ga_utf8_decode(s + i, added->len - i, &c);
+		if (!len) {
+			len = 1;
+			c = 0;
+			continue;
+		}
+		if (!bidi && is_bidi(c))
+			bidi = c;
+		if (!hidden && (is_hidden(c) || is_stray_joiner(c, before, s + i + len)))
+			hidden = c;
+		if (!control && redraws(c, s + i + len))
+			control = c;
+	}
+	if (bidi)
+		ga_look_fire(k, "bidi-controls", ga_strf("U+%04X", (unsigned)bidi));
+	if (hidden)
+		ga_look_fire(k, "invisible-chars", ga_strf("U+%04X", (unsigned)hidden));
+	if (control)
+		ga_look_fire(k, "control-escape", ga_strf("U+%04X", (unsigned)control));
+}
+
+/* ---- lines ------------------------------------------------------------------- */
+
+static bool has_any(const char *line, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasestr(line, words[i]))
+			return true;
+	return false;
+}
+#define HAS_ANY(line, words) has_any((line), (words), GA_NELEMS(words))
+
+/* Is what stands at `p`, behind a pipe, an interpreter? */
+static bool is_interpreter(const char *p)
+{
+	static const char *const names[] = { "sh", "bash", "zsh", "dash", "ksh", "fish", "python",
+					     "python3", "python2", "perl", "ruby", "node", "php",
+					     "iex", "invoke-expression", "pwsh", "powershell",
+					     "source", "." };
+	char word[32];
+
+	for (int skipped = 0; skipped < 4; skipped++) {
+		size_t n;
+		const char *slash;
+
+		p += strspn(p, " \t&");
+		n = strcspn(p, " \t|;&)\"'`");
+		slash = memrchr(p, '/', n);
+		if (slash) {
+			n -= (size_t)(slash + 1 - p);
+			p = slash + 1;
+		}
+		if (!n || n >= sizeof(word))
+			return false;
+		memcpy(word, p, n);
+		word[n] = '\0';
+		if (strcmp(word, "sudo") != 0 && strcmp(word, "env") != 0 &&
+		    strcmp(word, "exec") != 0 && word[0] != '-') {
+			for (size_t i = 0; i < GA_NELEMS(names); i++)
+				if (!strcasecmp(word, names[i]))
+					return true;
+			return false;
+		}
+		p += n;
+	}
+	return false;
+}
+
+static bool downloads_and_runs(const char *line)
+{
+	static const char *const sources[] = { "curl", "wget", "fetch", "iwr", "invoke-webrequest",
+					       "base64", "xxd", "openssl" };
+	static const char *const always[] = { "/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode",
+					      "certutil.exe -decode", "downloadstring(",
+					      "eval \"$(curl", "eval \"$(wget", "eval $(curl",
+					      "eval $(wget", "-c \"$(curl", "-c \"$(wget",
+					      "-c '$(curl", "<(curl", "<(wget", "exec(base64",
+					      "eval(atob(", "exec(requests.get", "exec(urllib",
+					      "frombase64string(" };
+	size_t first = SIZE_MAX;
+
+	if (HAS_ANY(line, always))
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(sources); i++) {
+		const char *at = strcasestr(line, sources[i]);
+
+		if (at && (size_t)(at - line) < first)
+			first = (size_t)(at - line);
+	}
+	if (first == SIZE_MAX)
+		return false;
+	for (const char *p = line + first; (p = strchr(p, '|')); p++)
+		if (is_interpreter(p + 1))
+			return true;
+	return false;
+}
+
+/* A URL whose host is written in numbers. */
+static bool numeric_host(const char *line)
+{
+	for (const char *p = line; (p = strstr(p, "://")); p += 3) {
+		size_t n = strspn(p + 3, "0123456789.");
+		const char *end = p + 3 + n;
+
+		if (n >= 7 && (*end == '/' || *end == ':' || !*end || strchr(" \"'`)", *end)) &&
+		    strncmp(p + 3, "127.", 4) != 0 && strncmp(p + 3, "0.0.0.0", 7) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool sends_data(const char *line)
+{
+	static const char *const hosts[] = {
+		"webhook.site", ".ngrok.", "ngrok-free.", "requestbin", ".oast.", "oastify.com",
+		"discord.com/api/webhooks", "discordapp.com/api/webhooks", "hooks.slack.com/",
+		"api.telegram.org/bot", "169.254.169.254", "metadata.google.internal",
+		"pipedream.net", "burpcollaborator", "interact.sh", "transfer.sh", "pastebin.com/raw",
+	};
+
+	return HAS_ANY(line, hosts) || numeric_host(line);
+}
+
+static bool weakens(const char *line)
+{
+	static const char *const words[] = {
+		"--no-verify", "stricthostkeychecking no", "stricthostkeychecking=no",
+		"verify=false", "git_ssl_no_verify", "# nosec", "# noqa", "eslint-disable",
+		"pytest.mark.skip", "it.skip(", "describe.skip(", "test.skip(", "t.skip(",
+		"ignore-scripts=false", "@ts-nocheck", "node_tls_reject_unauthorized", "#[ignore]",
+	};
+
+	return HAS_ANY(line, words);
+}
+
+static bool encoded(const char *line, size_t n)
+{
+	size_t run = 0, blank = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)line[i];
+
+		run = isalnum(c) || strchr("+/=_-", c) ? run + 1 : 0;
+		if (run >= 512)
+			return true;
+		if (c != ' ' && c != '\t' && blank > 200)
+			return true;
+		blank = c == ' ' || c == '\t' ? blank + 1 : 0;
+	}
+	return false;
+}
+
+static bool imports_outside(const char *line)
+{
+	static const char *const forms[] = { "@/", "@~/", "@../" };
+
+	for (size_t i = 0; i < GA_NELEMS(forms); i++)
+		for (const char *p = line; (p = strstr(p, forms[i])); p++)
+			if (p == line || strchr(" \t(`\"'", p[-1]))
+				return true;
+	return false;
+}
+
+static bool go_command(const char *line)
+{
+	while (*line == ' ' || *line == '\t' || *line == '*' || *line == '/') {
+		if (!strncmp(line, "//go:generate", 13))
+			return true;
+		line++;
+	}
+	return !strncmp(line, "#cgo", 4);
+}
+
+static bool loads_plugins(const char *line)
+{
+	static const char *const keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
+
+	return HAS_ANY(line, keys);
+}
+
+static bool pipeline_privilege(const char *line)
+{
+	static const char *const words[] = { "pull_request_target", "workflow_run", "write-all",
+					     "id-token: write", "self-hosted" };
+
+	return HAS_ANY(line, words);
+}
+
+/* Which of the rules for certain files apply to this one. */
+struct kind {
+	bool go, tsconfig, workflow, instructions;
+};
+
+static struct kind kind_of(const struct ga_look *k)
+{
+	const char *ext = strrchr(k->base, '.');
+	bool json = ext && !strcmp(ext, ".json");
+
+	return (struct kind){
+		.go = ext && !strcmp(ext, ".go"),
+		.tsconfig = json && (!strncmp(k->base, "tsconfig", 8) ||
+				     !strncmp(k->base, "jsconfig", 8)),
+		.workflow = ga_look_fired(k, "ci-github"),
+		.instructions = ga_look_fired(k, "instruction-files") ||
+				ga_look_fired(k, "claude-code-dirs") ||
+				ga_look_fired(k, "cursor-rules") || ga_look_fired(k, "copilot"),
+	};
+}
+
+static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
+{
+	struct ga_buf b = GA_BUF_INIT;
+	size_t n;
+
+	if (ga_look_fired(k, rule))
+		return; /* the first line stands for all */
+	line += strspn(line, " \t");
+	n = strlen(line);
+	ga_quote_add(&b, line, n > 100 ? 100 : n);
+	if (n > 100)
+		ga_buf_adds(&b, "...");
+	ga_look_fire(k, rule, ga_buf_steal(&b));
+}
+
+static void check_line(struct ga_look *k, const struct kind *is, const char *line, size_t n)
+{
+	if (downloads_and_runs(line))
+		fire_quoting(k, "download-exec", line);
+	if (sends_data(line))
+		fire_quoting(k, "exfil-endpoint", line);
+	if (weakens(line))
+		fire_quoting(k, "test-weakening", line);
+	if (encoded(line, n))
+		ga_look_fire(k, "obfuscated-blob", NULL);
+	if (!strncmp(line, "<<<<<<< ", 8) || !strncmp(line, ">>>>>>> ", 8))
+		ga_look_fire(k, "merge-markers", NULL);
+	if (is->go && go_command(line))
+		fire_quoting(k, "go-generate", line);
+	if (is->tsconfig && loads_plugins(line))
+		fire_quoting(k, "ts-plugins", line);
+	if (is->instructions && imports_outside(line))
+		fire_quoting(k, "import-of-outside", line);
+	if (is->workflow && pipeline_privilege(line))
+		ga_look_fire_as(k, "ci-github", GA_HIGH,
+				ga_strdup("asks for privileges, secrets or own machines"));
+}
+
+void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
+{
+	struct kind is = kind_of(k);
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < added->len;) {
+		const char *end = memchr(added->ptr + i, '\n', added->len - i);
+		size_t n = end ? (size_t)(end - added->ptr) - i : added->len - i;
+
+		ga_buf_clear(&line);
+		ga_buf_add(&line, added->ptr + i, n);
+		check_line(k, &is, line.ptr, n);
+		i += n + 1;
+	}
+}
+
+/* ---- modelines ----------------------------------------------------------------- */
+
+static bool is_modeline(const char *line)
+{
+	static const char *const editors[] = { "vim:", "vi:", "ex:" };
+
+	for (size_t i = 0; i < GA_NELEMS(editors); i++)
+		for (const char *p = line; (p = strstr(p, editors[i])); p++)
+			if ((p == line || p[-1] == ' ' || p[-1] == '\t') &&
+			    (strchr(p, '=') || strstr(p, "set ") || strstr(p, "se ")))
+				return true;
+	return strstr(line, "-*-") && strcasestr(line, "eval:");
+}
+
+static void check_modeline(struct ga_look *k, const struct ga_buf *old, const char *s, size_t n)
+{
+	cleanup_free char *line = ga_strndup(s, n);
+
+	if (is_modeline(line) && (!old->len || !memmem(old->ptr, old->len, s, n)))
+		fire_quoting(k, "editor-modeline", line);
+}
+
+void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	const char *s = text->ptr, *end = s + text->len;
+	const char *tail;
+
+	for (int i = 0; i < 5 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		const char *stop = nl ? nl : end;
+
+		check_modeline(k, old, s, (size_t)(stop - s));
+		s = nl ? nl + 1 : end;
+	}
+	if (end > text->ptr && end[-1] == '\n')
+		end--;
+	for (int i = 0; i < 5 && end > s; i++) {
+		const char *nl = memrchr(s, '\n', (size_t)(end - s));
+		const char *start = nl ? nl + 1 : s;
+
+		check_modeline(k, old, start, (size_t)(end - start));
+		end = nl ? nl : s;
+	}
+	/* Emacs looks for its list of variables in the last 3000 characters. */
+	tail = text->len > 3000 ? text->ptr + text->len - 3000 : text->ptr;
+	tail = strstr(tail, "Local Variables:");
+	if (tail && (strstr(tail, "eval:") || strstr(tail, "compile-command:")) &&
+	    !(old->len && memmem(old->ptr, old->len, tail, strlen(tail))))
+		ga_look_fire(k, "editor-modeline", ga_strdup("Emacs local variables"));
+}

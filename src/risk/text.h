@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules about added text, whatever file it is in.
+ */
+#ifndef GA_RISK_TEXT_H
+#define GA_RISK_TEXT_H
+
+#include "internal.h"
+
+/* Characters that deceive a reader or a terminal. */
+void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
+/* Lines that load, hide, send or weaken. `added` holds no NUL. */
+void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
+/* Settings an editor takes from the file's own first and last lines. */
+void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+
+#endif

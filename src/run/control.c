@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+#include "run-internal.h"
+
+/* A child that does not read its request within this was interfered with. */
+#define PAYLOAD_TIMEOUT_MS 20000
+
+int64_t run_now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int run_poll_timeout(int64_t deadline)
+{
+	int64_t left = deadline - run_now_ms();
+
+	if (!deadline)
+		return -1;
+	return left < 0 ? 0 : left > 1 << 30 ? 1 << 30 : (int)left;
+}
+
+static void add_vector(struct ga_buf *b, const char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	ga_buf_addf(b, "%zu", n);
+	ga_buf_addch(b, '\0');
+	for (size_t i = 0; i < n; i++)
+		ga_buf_add0(b, v[i]);
+}
+
+/* The reader works on it as we write; larger than a pipe holds is fine. */
+static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
+{
+	int64_t deadline = run_now_ms() + PAYLOAD_TIMEOUT_MS;
+	size_t done = 0;
+
+	while (done < b->len) {
+		struct pollfd p = { .fd = fd, .events = POLLOUT };
+		ssize_t n = write(fd, b->ptr + done, b->len - done);
+
+		if (n > 0) {
+			done += (size_t)n;
+			continue;
+		}
+		/* who did not read to the end also reports why; its message comes */
+		if (n < 0 && errno == EPIPE)
+			return 0;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
+		if (run_now_ms() >= deadline)
+			return ga_fail(err, GA_ESTART, "the sandbox does not take the command");
+		(void)poll(&p, 1, run_poll_timeout(deadline));
+	}
+	return 0;
+}
+
+static int send_spawn(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, const int *fds,
+		      size_t n)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(4 * sizeof(int))];
+	} u = { .buf = { 0 } };
+	struct ga_ctl_msg copy = *m;
+	struct iovec iov = { &copy, sizeof(copy) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	ssize_t r;
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	do
+		r = sendmsg(sb->ctl, &h, MSG_NOSIGNAL);
+	while (r < 0 && errno == EINTR);
+	return r == (ssize_t)sizeof(copy) ? 0 : -1;
+}
+
+static int lost(const struct ga_sandbox *sb, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	if (run_log_line(sb, &line))
+		return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly: %s", line.ptr);
+	return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly");
+}
+
+int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
+	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
+	      struct ga_error *err)
+{
+	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = ++sb->last_id, .flags = flags };
+	cleanup_buf struct ga_buf payload = GA_BUF_INIT;
+	cleanup_close int rd = -1, wr = -1;
+	int p[2], all[4];
+
+	ga_buf_add0(&payload, cwd);
+	add_vector(&payload, argv);
+	add_vector(&payload, envp);
+	if (payload.len > GA_CTL_PAYLOAD_MAX)
+		return ga_fail(err, GA_ESTART, "the command line and environment are longer than %u bytes",
+			       GA_CTL_PAYLOAD_MAX);
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	rd = p[0];
+	wr = p[1];
+	/* only our end: the reader's is an open file of its own */
+	if (fcntl(wr, F_SETFL, O_NONBLOCK))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	all[0] = rd;
+	memcpy(all + 1, fds, n * sizeof(*fds));
+	if (send_spawn(sb, &m, all, n + 1))
+		return lost(sb, err);
+	(void)close(ga_steal_fd(&rd));
+	*ret_id = m.id;
+	return write_payload(wr, &payload, err);
+}
+
+void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)
+{
+	struct ga_ctl_msg m = { .type = type, .id = id, .value = value };
+
+	/* a socket at its end shows when it is read */
+	while (send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static pid_t sender(struct msghdr *h)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		struct ucred cred;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
+			continue;
+		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+		return cred.pid;
+	}
+	return 0;
+}
+
+/* No room for SCM_RIGHTS: nothing inside may hand us a descriptor. */
+static int receive(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(struct ucred))];
+	} u;
+	struct iovec iov = { m, sizeof(*m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	ssize_t n;
+
+	do
+		n = recvmsg(sb->ctl, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n != (ssize_t)sizeof(*m) || (h.msg_flags & MSG_TRUNC))
+		return -1;
+	*ret_pid = sender(&h);
+	return 1;
+}
+
+int run_recv_ready(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid,
+		   struct ga_error *err)
+{
+	int r = receive(sb, m, ret_pid);
+
+	return r < 0 ? lost(sb, err) : r;
+}
+
+int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
+{
+	pid_t pid;
+
+	return run_recv_ready(sb, m, &pid, err);
+}
+
+int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
+		     struct ga_error *err)
+{
+	cleanup_free char *dir = ga_quote(cwd), *prog = ga_quote(program);
+
+	switch (m->flags) {
+	case GA_CTL_STEP_CWD:
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox", dir);
+	case GA_CTL_STEP_TTY:
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot give the sandbox a terminal");
+	case GA_CTL_STEP_EXEC:
+		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox", prog);
+		if (m->value == ENOENT)
+			return ga_hint(err, "it must be found through PATH as it is inside; "
+					    "'git agent start bash' shows what is there");
+		return -1;
+	default:
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox", prog);
+	}
+}
+
+bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret)
+{
+	char buf[16384];
+	size_t len = 0, end, start;
+
+	/* the last of it: what came before is pushed out */
+	for (;;) {
+		ssize_t n = read(sb->log, buf + len, sizeof(buf) - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+		if (len > sizeof(buf) / 2) {
+			memmove(buf, buf + len - sizeof(buf) / 4, sizeof(buf) / 4);
+			len = sizeof(buf) / 4;
+		}
+	}
+	for (end = len; end && buf[end - 1] == '\n'; end--)
+		;
+	for (start = end; start && buf[start - 1] != '\n' && end - start < 512; start--)
+		;
+	ga_quote_add(ret, buf + start, end - start);
+	return end > start;
+}

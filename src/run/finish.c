@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "run-internal.h"
+
+#define PATIENCE_MS 5000
+
+/* Wait until what `pidfd` names is gone; false after `ms` (-1: for ever). */
+static bool wait_gone(int pidfd, int ms)
+{
+	int64_t deadline = ms < 0 ? 0 : run_now_ms() + ms;
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	for (;;) {
+		int n = poll(&p, 1, run_poll_timeout(deadline));
+
+		if (n > 0)
+			return true;
+		if (!n && deadline && run_now_ms() >= deadline)
+			return false;
+	}
+}
+
+/* pid 1 kills all the others and waits for them before it is gone itself (the
+ * kernel sees to that), so this is the end of every process inside. */
+static void end_pid1(struct ga_sandbox *sb)
+{
+	if (sb->pidfd < 0 || wait_gone(sb->pidfd, PATIENCE_MS))
+		return;
+	(void)syscall(SYS_pidfd_send_signal, sb->pidfd, SIGKILL, NULL, 0);
+	if (sb->bwrap > 0)
+		(void)kill(sb->bwrap, SIGKILL);
+	(void)wait_gone(sb->pidfd, -1);
+}
+
+/* Without a pid 1 that we know (it never came up) bwrap is ended at once; it dies
+ * with its child's parent-death signal set, and init ends with its socket. */
+static void end_bwrap(struct ga_sandbox *sb)
+{
+	if (sb->bwrap <= 0)
+		return;
+	if (sb->pidfd < 0 || sb->child < 0 || !wait_gone(sb->child, PATIENCE_MS))
+		(void)kill(sb->bwrap, SIGKILL);
+	while (waitpid(sb->bwrap, NULL, 0) < 0 && errno == EINTR)
+		;
+	sb->bwrap = 0;
+}
+
+void ga_run_finish(struct ga_sandbox *sb)
+{
+	if (!sb)
+		return;
+	ga_cleanup_closep(&sb->ctl);
+	end_pid1(sb);
+	end_bwrap(sb);
+	ga_cleanup_closep(&sb->pidfd);
+	ga_cleanup_closep(&sb->child);
+	ga_cleanup_closep(&sb->status);
+	ga_cleanup_closep(&sb->log);
+	ga_cleanup_closep(&sb->sigfd);
+	run_signals_restore(sb);
+	free(sb);
+}
+
+/* A pid namespace lives exactly as long as its pid 1. The number alone would
+ * not do: the kernel gives it to the next namespace when this one is gone. */
+bool ga_run_alive(pid_t pid, uint64_t pidns)
+{
+	char path[64];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return pid > 0 && !stat(path, &st) && st.st_ino == pidns;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/quote.h"
+#include "run-internal.h"
+
+#define READY_TIMEOUT_MS 20000
+
+/* What the stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then
+ * these in this order. */
+enum { IN_PLAN, IN_STATUS, IN_ARGS, IN_SECCOMP, IN_CTL, N_INHERITED };
+#define FIRST_INHERITED 3
+
+struct handover {
+	int fds[N_INHERITED];
+	int null, log;
+	const char *const *argv;
+	/* set by the child, which shares our memory until it executes something */
+	const char *failed;
+	int errnum;
+};
+
+static void handover_release(struct handover *h)
+{
+	for (size_t i = 0; i < N_INHERITED; i++)
+		ga_cleanup_closep(&h->fds[i]);
+	ga_cleanup_closep(&h->null);
+	ga_cleanup_closep(&h->log);
+}
+
+/* Both ends close on exec, ours does not block. */
+static int open_pipe(int *ret_ours, int *ret_theirs, struct ga_error *err)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	*ret_ours = p[0];
+	*ret_theirs = p[1];
+	if (fcntl(p[0], F_SETFL, O_NONBLOCK))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	return 0;
+}
+
+static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
+{
+	int pair[2], on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
+	sb->ctl = pair[0];
+	h->fds[IN_CTL] = pair[1];
+	if (setsockopt(sb->ctl, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a socket");
+	if (open_pipe(&sb->status, &h->fds[IN_STATUS], err) || open_pipe(&sb->log, &h->log, err))
+		return -1;
+	h->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (h->null < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'");
+	return 0;
+}
+
+static int open_documents(const struct ga_spec *s, const struct ga_run_paths *p, struct handover *h,
+			  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
+
+	if (ga_spec_plan(s, &plan, err) || ga_spec_bwrap_args(s, p->init, &args, err) ||
+	    ga_seccomp_program(&prog, err))
+		return -1;
+	h->fds[IN_PLAN] = ga_memfd("plan", plan.ptr, plan.len, err);
+	if (h->fds[IN_PLAN] < 0)
+		return -1;
+	h->fds[IN_ARGS] = ga_memfd("arguments", args.ptr, args.len, err);
+	if (h->fds[IN_ARGS] < 0)
+		return -1;
+	h->fds[IN_SECCOMP] = ga_memfd("seccomp", prog.ptr, prog.len, err);
+	return h->fds[IN_SECCOMP] < 0 ? -1 : 0;
+}
+
+/* First above everything, so that no target is another's source. */
+static int place_fds(const struct handover *h)
+{
+	int from[3 + N_INHERITED] = { h->null, h->null, h->log };
+	const int above = FIRST_INHERITED + N_INHERITED;
+
+	memcpy(from + 3, h->fds, sizeof(h->fds));
+	for (size_t i = 0; i < GA_NELEMS(from); i++) {
+		from[i] = fcntl(from[i], F_DUPFD, above);
+		if (from[i] < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < GA_NELEMS(from); i++)
+		if (dup2(from[i], (int)i) < 0)
+			return -1;
+	return (int)syscall(SYS_close_range, (unsigned)above, ~0u, 0u);
+}
+
+static int reset_signals(void)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		(void)sigaction(n, &dfl, NULL);
+	(void)sigemptyset(&none);
+	return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Agents must not find the caller's keys. Kernels without keyrings have none to
+ * find; where the call is forbidden to us it is so inside as well. */
+static int fresh_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
+		return -1;
+	return 0;
+}
+
+/* 1 and not 0: a core_pattern that is a pipe ignores the limit, except for this
+ * value, and runs its program as root on the host. Files need more than one byte. */
+static int no_core_dumps(void)
+{
+	struct rlimit one = { 1, 1 };
+	struct rlimit now;
+
+	if (!getrlimit(RLIMIT_CORE, &now) && now.rlim_max < 1)
+		return 0;
+	return setrlimit(RLIMIT_CORE, &one);
+}
+
+/* In the child of vfork(): system calls only, and nothing of ours is changed but
+ * `failed` and `errnum`. */
+static void __attribute__((noreturn)) become_stage(struct handover *h, pid_t parent)
+{
+	static char *const env[] = { NULL };
+	char **argv;
+
+	h->failed = "die with us";
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		goto fail;
+	errno = ESRCH;
+	if (getppid() != parent)
+		goto fail;
+	/* without a controlling terminal: neither its signals nor its ioctls reach them */
+	h->failed = "enter a session";
+	if (setsid() < 0)
+		goto fail;
+	h->failed = "get a session keyring";
+	if (fresh_keyring())
+		goto fail;
+	h->failed = "forbid core dumps";
+	if (no_core_dumps())
+		goto fail;
+	h->failed = "place descriptors";
+	if (place_fds(h))
+		goto fail;
+	h->failed = "reset signals";
+	if (reset_signals())
+		goto fail;
+	h->failed = "execute";
+	/* the prototype wants char *const *, though nothing is written through it */
+	memcpy(&argv, &h->argv, sizeof(argv));
+	(void)execve(argv[0], argv, env);
+fail:
+	h->errnum = errno;
+	_exit(125);
+}
+
+/* vfork: its cost does not grow with our memory, and the child can tell us
+ * what failed. Every signal that has a handler is blocked or deadly. */
+static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
+{
+	pid_t parent = getpid();
+	pid_t pid = vfork();
+
+	if (!pid)
+		become_stage(h, parent);
+	if (pid < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
+	sb->bwrap = pid;
+	if (h->errnum) {
+		cleanup_free char *q = ga_quote(h->argv[0]);
+
+		if (!strcmp(h->failed, "execute"))
+			return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot start the sandbox: %s",
+				     h->failed);
+	}
+	sb->child = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (sb->child < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch a process");
+	return 0;
+}
+
+/* "STEP\0ERRNO\0OBJECT\0" of the stage: 1 if there was one (err is set). */
+static int stage_record(const struct ga_sandbox *sb, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *step, *num, *object;
+	uint64_t errnum;
+	size_t pos = 0;
+	ssize_t n;
+
+	while ((n = read(sb->status, ga_buf_reserve(&b, 16384), 16384)) > 0 && b.len < 65536) {
+		b.len += (size_t)n;
+		b.ptr[b.len] = '\0';
+	}
+	step = ga_buf_next0(&b, &pos);
+	num = step ? ga_buf_next0(&b, &pos) : NULL;
+	object = num ? ga_buf_next0(&b, &pos) : NULL;
+	if (!object || !ga_parse_u64(num, 4096, &errnum))
+		return 0;
+	(void)ga_stage_explain(step, (int)errnum, object, err);
+	return 1;
+}
+
+/* The stage or bwrap gave up before init was there. It is dead or dying. */
+static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	int st = 0;
+
+	(void)kill(sb->bwrap, SIGKILL);
+	while (waitpid(sb->bwrap, &st, 0) < 0 && errno == EINTR)
+		;
+	sb->bwrap = 0;
+	if (stage_record(sb, err))
+		return -1;
+	if (run_log_line(sb, &line))
+		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line.ptr);
+	else if (WIFSIGNALED(st))
+		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with signal %d",
+			      WTERMSIG(st));
+	else
+		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with status %d",
+			      WEXITSTATUS(st));
+	return ga_hint(err, "'git agent doctor' looks for the cause");
+}
+
+/* 1: READY, 0: not yet, -1: it ended */
+static int take_ready(struct ga_sandbox *sb)
+{
+	struct ga_error ended = GA_ERROR_INIT;
+	struct ga_ctl_msg m;
+	int r = run_recv_ready(sb, &m, &sb->pid, &ended);
+
+	ga_error_release(&ended);
+	if (r <= 0)
+		return r;
+	if (m.type != GA_CTL_READY || sb->pid <= 0)
+		return -1;
+	sb->pidns = m.value64;
+	return 1;
+}
+
+static int wait_ready(struct ga_sandbox *sb, struct ga_error *err)
+{
+	int64_t deadline = run_now_ms() + READY_TIMEOUT_MS;
+
+	for (;;) {
+		struct pollfd p[2] = { { .fd = sb->ctl, .events = POLLIN },
+				       { .fd = sb->sigfd, .events = POLLIN } };
+		int n = run_signals_fatal_pending();
+		int r;
+
+		if (n)
+			return ga_fail(err, GA_ESTART, "interrupted by signal %d (%s)", n, strsignal(n));
+		r = take_ready(sb);
+		if (r < 0)
+			return explain_failure(sb, err);
+		if (r > 0)
+			break;
+		if (run_now_ms() >= deadline)
+			return ga_fail(err, GA_ESTART, "the sandbox did not come up within %d seconds",
+				       READY_TIMEOUT_MS / 1000);
+		if (poll(p, GA_NELEMS(p), run_poll_timeout(deadline)) < 0 && errno != EINTR)
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
+		/* what is not fatal means nothing yet */
+		while (p[1].revents && !run_signals_fatal_pending() && run_signals_next(sb))
+			;
+	}
+	/* it holds the other end of the socket, so it is alive and the pid is its own */
+	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
+	if (sb->pidfd < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch the sandbox");
+	return 0;
+}
+
+static int launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox *sb,
+		  struct ga_error *err)
+{
+	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5", "--keep",
+				     "6", "--keep", "7", "--", p->bwrap, "--args", "5", "--seccomp",
+				     "6", "--", GA_INIT_INSIDE, "7", NULL };
+	cleanup_(handover_release) struct handover h = {
+		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
+	};
+
+	if (run_signals_take(sb, err) || open_documents(s, p, &h, err) ||
+	    open_channels(sb, &h, err) || start_stage(sb, &h, err))
+		return -1;
+	/* or the end of those processes would not be the end of the streams */
+	handover_release(&h);
+	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
+	return wait_ready(sb, err);
+}
+
+int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
+		  struct ga_error *err)
+{
+	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
+
+	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
+	if (launch(s, p, sb, err)) {
+		ga_run_finish(sb);
+		return -1;
+	}
+	*ret = sb;
+	return 0;
+}
+
+pid_t ga_run_pid(const struct ga_sandbox *sb)
+{
+	return sb->pid;
+}
+
+uint64_t ga_run_pidns(const struct ga_sandbox *sb)
+{
+	return sb->pidns;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside of src/run.
+ */
+#ifndef RUN_INTERNAL_H
+#define RUN_INTERNAL_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <termios.h>
+
+#include "ga/control.h"
+#include "ga/run.h"
+
+struct ga_sandbox {
+	int ctl;            /* our end of the control socket; closing it ends the sandbox */
+	int pidfd;          /* of pid 1, -1 before READY */
+	int child;          /* pidfd of the stage, later bwrap */
+	int status;         /* the stage's record; at end of file bwrap runs */
+	int log;            /* standard error of bwrap and init, without blocking */
+	int sigfd;
+	pid_t pid;          /* of pid 1, in our namespace */
+	pid_t bwrap;        /* 0 once reaped */
+	uint64_t pidns;
+	uint32_t last_id;
+	bool masked;        /* old_mask is to be restored */
+	sigset_t old_mask;
+};
+
+/* CLOCK_MONOTONIC in milliseconds. */
+int64_t run_now_ms(void);
+/* What is left until `deadline` (0: none) as poll(2) wants it. */
+int run_poll_timeout(int64_t deadline);
+
+/* ---- signals.c: what the caller's signals mean while a sandbox runs */
+
+/* Block and open the descriptor; undone by run_signals_restore(). */
+int run_signals_take(struct ga_sandbox *sb, struct ga_error *err);
+void run_signals_restore(struct ga_sandbox *sb);
+/* The next one that came, 0 if none. */
+int run_signals_next(const struct ga_sandbox *sb);
+/* Is one that ends a program waiting? Its number, left where it is: the caller gives
+ * up, and the signal does its work when the mask is restored. */
+int run_signals_fatal_pending(void);
+/* Stop as Ctrl-Z would stop our job, and return when continued. */
+void run_signals_suspend(const struct ga_sandbox *sb);
+
+/* ---- control.c: talking to init */
+
+/* Ask for a command. `fds` are duplicated, `n` is 1 (GA_SPAWN_TTY) or 3.
+ * `*ret_id` is what its messages carry. */
+int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
+	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
+	      struct ga_error *err);
+void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value);
+/* 1: a message; 0: none there; -1: the socket is at its end (err is set, with what bwrap
+ * or init said last). */
+int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
+/* The same for READY, with the sender's pid. */
+int run_recv_ready(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid,
+		   struct ga_error *err);
+/* A FAILED message as an error. */
+int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
+		     struct ga_error *err);
+/* Append the last line of the log pipe, quoted; false if there is none. */
+bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret);
+
+/* ---- terminal.c: the caller's terminal */
+
+struct run_terminal {
+	int fd;                /* of the terminal, -1: none */
+	bool raw;              /* changed by us */
+	struct termios saved;  /* as it was */
+};
+int run_terminal_raw(struct run_terminal *t);
+void run_terminal_restore(struct run_terminal *t);
+/* A pty with the caller's settings and size. */
+int run_pty_open(const struct run_terminal *t, int *ret_master, int *ret_slave,
+		 struct ga_error *err);
+void run_pty_resize(const struct run_terminal *t, int master);
+
+/* ---- stream.c: bytes from one descriptor to another */
+
+#define RUN_STREAM_CHUNK ((size_t)32 << 10)
+
+/* Reading stops while the buffer is full, so memory is bounded and whoever
+ * writes too fast is held up by its own pipe. */
+struct run_stream {
+	int from, to;          /* -1 once over */
+	bool own_from, own_to; /* ours to close */
+	bool small;            /* `to` blocks: only as much at once as poll(2) promises */
+	bool limited;          /* read `left` more bytes, or until there are none */
+	size_t left;
+	size_t at, n;          /* what waits to be written */
+	char buf[RUN_STREAM_CHUNK];
+};
+#define RUN_STREAM_POLLS 2
+/* Nothing will come or go any more. */
+bool run_stream_done(const struct run_stream *s);
+/* What to wait for, and then: move what can be moved. */
+void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLLS]);
+void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLLS]);
+/* The writer ended: read what it left, `most` bytes, and do not wait for others that
+ * hold the same pipe open. */
+void run_stream_finish(struct run_stream *s, size_t most);
+/* It has room for what is left: do not wait, nothing announces that there is no more. */
+bool run_stream_hurry(const struct run_stream *s);
+void run_stream_close(struct run_stream *s);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "run-internal.h"
+
+/* From a hang-up until the command is killed, and until it must be gone. */
+#define HANGUP_GRACE_MS 10000
+#define KILL_GRACE_MS 5000
+/* More than a pty can hold on its way from the one end to the other. */
+#define PTY_LEFTOVER ((size_t)64 << 10)
+
+enum { IN, OUT, ERR, N_STREAMS };
+
+struct session {
+	struct ga_sandbox *sb;
+	uint32_t id;
+	bool tty;
+	bool started, exited;
+	int status;
+	int master;                /* of the pty, -1 without or once hung up */
+	struct run_terminal term;
+	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
+	int64_t deadline;          /* after a hang-up; 0: none */
+	bool killed;
+};
+
+static void session_release(struct session *s)
+{
+	run_terminal_restore(&s->term);
+	for (size_t i = 0; s->streams && i < N_STREAMS; i++)
+		run_stream_close(&s->streams[i]);
+	free(s->streams);
+	ga_cleanup_closep(&s->master);
+}
+
+/* ---- the caller's side */
+
+/* O_NONBLOCK belongs to the open file, which the caller shares with its parent:
+ * terminals and pipes are opened anew. A regular file is not (its offset would be
+ * lost) and does not block; the rest is written to in small pieces. */
+static void set_writer(struct run_stream *st, int fd)
+{
+	struct stat sb;
+	char path[32];
+
+	st->to = fd;
+	st->own_to = false;
+	st->small = true;
+	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
+		st->small = false;
+		return;
+	}
+	if (!S_ISFIFO(sb.st_mode) && !isatty(fd))
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	st->to = fd;
+	st->own_to = true;
+	st->small = false;
+}
+
+static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
+{
+	if (run_pty_open(&s->term, &s->master, ret_slave, err))
+		return -1;
+	s->streams[IN].from = 0;
+	s->streams[IN].to = s->master;
+	s->streams[OUT].from = s->master;
+	set_writer(&s->streams[OUT], 1);
+	return 0;
+}
+
+static int open_pipe(int p[2], int ours, struct ga_error *err)
+{
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	if (fcntl(p[ours], F_SETFL, O_NONBLOCK))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	return 0;
+}
+
+static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
+{
+	int p[2];
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		struct run_stream *st = &s->streams[i];
+
+		if (open_pipe(p, i == IN ? 1 : 0, err))
+			return -1;
+		theirs[i] = i == IN ? p[0] : p[1];
+		if (i == IN) {
+			st->from = 0;
+			st->to = p[1];
+			st->own_to = true;
+		} else {
+			st->from = p[0];
+			st->own_from = true;
+			set_writer(st, i);
+		}
+	}
+	return 0;
+}
+
+/* ---- what happens */
+
+static void hang_up(struct session *s)
+{
+	if (s->deadline)
+		return;
+	s->deadline = run_now_ms() + HANGUP_GRACE_MS;
+	if (!s->tty) {
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+		return;
+	}
+	/* the session's leader inside is told by the kernel, and tells the command */
+	run_stream_close(&s->streams[IN]);
+	run_stream_close(&s->streams[OUT]);
+	ga_cleanup_closep(&s->master);
+	s->master = -1;
+}
+
+static void go_raw(struct session *s)
+{
+	if (!s->tty || s->exited || s->master < 0)
+		return;
+	(void)run_terminal_raw(&s->term);
+	run_pty_resize(&s->term, s->master);
+}
+
+/* Ctrl-Z inside stops us too, in front of the shell we were started from. */
+static void suspend(struct session *s)
+{
+	run_terminal_restore(&s->term);
+	run_signals_suspend(s->sb);
+	go_raw(s);
+	run_send(s->sb, GA_CTL_CONT, s->id, 0);
+}
+
+static void on_signal(struct session *s, int n)
+{
+	switch (n) {
+	case SIGWINCH:
+		if (s->master >= 0)
+			run_pty_resize(&s->term, s->master);
+		break;
+	case SIGCONT:
+		/* after a SIGSTOP, which nobody can prepare for, the shell has changed the terminal */
+		go_raw(s);
+		break;
+	case SIGTSTP:
+		/* without a terminal the command's group is orphaned: it would not stop */
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, s->tty ? SIGTSTP : SIGSTOP);
+		break;
+	case SIGHUP:
+		hang_up(s);
+		break;
+	default:
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, n);
+	}
+}
+
+static void on_signals(struct session *s)
+{
+	int n;
+
+	while ((n = run_signals_next(s->sb))) {
+		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
+
+		/* the command is gone: whoever wants us to end does not want the rest of its output */
+		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
+			run_stream_close(&s->streams[i]);
+		if (!s->exited)
+			on_signal(s, n);
+	}
+}
+
+/* What the command wrote is in the pipes by now; what comes behind it is from
+ * processes it left, and nobody waits for those. */
+static void on_exit_status(struct session *s, int status)
+{
+	s->exited = true;
+	s->status = status;
+	run_stream_close(&s->streams[IN]);
+	for (int i = OUT; i < N_STREAMS; i++) {
+		struct run_stream *st = &s->streams[i];
+		int n = 0;
+
+		if (s->tty)
+			run_stream_finish(st, PTY_LEFTOVER);
+		else if (st->from >= 0 && !ioctl(st->from, FIONREAD, &n) && n >= 0)
+			run_stream_finish(st, (size_t)n);
+	}
+}
+
+static int on_message(struct session *s, const char *cwd, const char *program, struct ga_error *err)
+{
+	struct ga_ctl_msg m;
+	int r;
+
+	while ((r = run_recv(s->sb, &m, err)) > 0) {
+		if (m.id != s->id || s->exited)
+			continue;
+		if (m.type == GA_CTL_FAILED)
+			return run_spawn_failed(&m, cwd, program, err);
+		if (m.type == GA_CTL_STARTED) {
+			s->started = true;
+			go_raw(s);
+		} else if (m.type == GA_CTL_STOPPED) {
+			suspend(s);
+		} else if (m.type == GA_CTL_EXITED) {
+			on_exit_status(s, m.value);
+		}
+	}
+	return r;
+}
+
+static int on_deadline(struct session *s, struct ga_error *err)
+{
+	if (s->exited || !s->deadline || run_now_ms() < s->deadline)
+		return 0;
+	if (s->killed)
+		return ga_fail(err, GA_EFATAL, "the command does not end after the terminal was closed");
+	s->killed = true;
+	s->deadline = run_now_ms() + KILL_GRACE_MS;
+	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGKILL);
+	return 0;
+}
+
+static bool over(const struct session *s)
+{
+	if (!s->exited)
+		return false;
+	for (size_t i = 0; i < N_STREAMS; i++)
+		if (!run_stream_done(&s->streams[i]))
+			return false;
+	return true;
+}
+
+static int timeout(const struct session *s)
+{
+	for (size_t i = 0; i < N_STREAMS; i++)
+		if (run_stream_hurry(&s->streams[i]))
+			return 0;
+	return run_poll_timeout(s->exited ? 0 : s->deadline);
+}
+
+static int loop(struct session *s, const char *cwd, const char *program, struct ga_error *err)
+{
+	while (!over(s)) {
+		struct pollfd p[2 + N_STREAMS * RUN_STREAM_POLLS];
+		bool in_open = s->streams[IN].from >= 0;
+
+		p[0] = (struct pollfd){ .fd = s->sb->ctl, .events = POLLIN };
+		/* until there is a command, signals wait for it */
+		p[1] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
+		for (size_t i = 0; i < N_STREAMS; i++)
+			run_stream_poll(&s->streams[i], p + 2 + i * RUN_STREAM_POLLS);
+		/* the caller's input belongs to a command that runs */
+		if (!s->started)
+			p[2].fd = -1;
+		if (poll(p, GA_NELEMS(p), timeout(s)) < 0) {
+			if (errno != EINTR)
+				return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the command");
+			continue;
+		}
+		for (size_t i = 0; i < N_STREAMS; i++)
+			run_stream_move(&s->streams[i], p + 2 + i * RUN_STREAM_POLLS);
+		/* a terminal does not end but by being hung up */
+		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
+			hang_up(s);
+		if (p[1].revents)
+			on_signals(s);
+		if ((p[0].revents && on_message(s, cwd, program, err)) || on_deadline(s, err))
+			return -1;
+	}
+	return 0;
+}
+
+int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
+		   const char *const *envp, int *ret_status, struct ga_error *err)
+{
+	cleanup_(session_release) struct session s = {
+		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .term = { .fd = -1 },
+	};
+	int theirs[3] = { -1, -1, -1 };
+	int rc;
+
+	s.streams = ga_calloc(N_STREAMS, sizeof(*s.streams));
+	for (size_t i = 0; i < N_STREAMS; i++)
+		s.streams[i].from = s.streams[i].to = -1;
+	s.term.fd = s.tty ? 0 : -1;
+	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
+	if (!rc)
+		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3, &s.id,
+			       err);
+	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
+		ga_cleanup_closep(&theirs[i]);
+	if (rc || loop(&s, cwd, argv[0], err))
+		return -1;
+	/* those that came while the command ended were for the command */
+	while (run_signals_next(sb))
+		;
+	*ret_status = s.status;
+	return 0;
+}

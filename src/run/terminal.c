@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "run-internal.h"
+
+/* The one piece of state a signal handler can reach: a program that dies of a
+ * signal must not leave the user's terminal raw. */
+static struct {
+	volatile sig_atomic_t armed;
+	int fd;
+	struct termios saved;
+	struct sigaction old[NSIG];
+} rescue;
+
+/* What ends a program and is not taken over by signals.c. */
+static const int deadly[] = { SIGSEGV, SIGBUS,	SIGILL,	 SIGFPE,    SIGABRT, SIGSYS,  SIGTRAP,
+			      SIGXCPU, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2 };
+
+static void rescue_terminal(int n)
+{
+	if (rescue.armed)
+		(void)tcsetattr(rescue.fd, TCSANOW, &rescue.saved);
+	/* SA_RESETHAND: this time it does what it would have done */
+	(void)raise(n);
+}
+
+static void arm(const struct run_terminal *t)
+{
+	struct sigaction sa = { .sa_handler = rescue_terminal, .sa_flags = (int)SA_RESETHAND };
+
+	if (rescue.armed)
+		return;
+	rescue.fd = t->fd;
+	rescue.saved = t->saved;
+	for (size_t i = 0; i < GA_NELEMS(deadly); i++) {
+		int n = deadly[i];
+
+		/* somebody's own handler (a sanitizer's, say) stays */
+		if (!sigaction(n, NULL, &rescue.old[n]) && rescue.old[n].sa_handler == SIG_DFL)
+			(void)sigaction(n, &sa, NULL);
+	}
+	rescue.armed = 1;
+}
+
+static void disarm(void)
+{
+	if (!rescue.armed)
+		return;
+	rescue.armed = 0;
+	for (size_t i = 0; i < GA_NELEMS(deadly); i++)
+		(void)sigaction(deadly[i], &rescue.old[deadly[i]], NULL);
+}
+
+/* From the background the kernel stops us here until we are brought forward,
+ * as any program that wants the terminal. */
+static int set(int fd, const struct termios *t)
+{
+	int rc;
+
+	do
+		rc = tcsetattr(fd, TCSADRAIN, t);
+	while (rc && errno == EINTR);
+	return rc;
+}
+
+int run_terminal_raw(struct run_terminal *t)
+{
+	struct termios raw;
+
+	if (!t->raw && tcgetattr(t->fd, &t->saved))
+		return -1;
+	raw = t->saved;
+	cfmakeraw(&raw);
+	arm(t);
+	t->raw = true;
+	return set(t->fd, &raw);
+}
+
+/* With SIGTTOU blocked it works from the background too, and cannot stop us. */
+void run_terminal_restore(struct run_terminal *t)
+{
+	sigset_t s, old;
+
+	if (!t->raw)
+		return;
+	(void)sigemptyset(&s);
+	(void)sigaddset(&s, SIGTTOU);
+	(void)sigprocmask(SIG_BLOCK, &s, &old);
+	/* not TCSADRAIN: a terminal that takes nothing must not hold us here */
+	while (tcsetattr(t->fd, TCSANOW, &t->saved) && errno == EINTR)
+		;
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	t->raw = false;
+	disarm();
+}
+
+int run_pty_open(const struct run_terminal *t, int *ret_master, int *ret_slave,
+		 struct ga_error *err)
+{
+	cleanup_close int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_close int slave = -1;
+	struct termios tio;
+
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a pseudo terminal");
+	/* by descriptor, not by a name that another mount namespace could mean differently */
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a pseudo terminal");
+	if (!tcgetattr(t->fd, &tio))
+		(void)tcsetattr(slave, TCSANOW, &tio);
+	run_pty_resize(t, master);
+	*ret_master = ga_steal_fd(&master);
+	*ret_slave = ga_steal_fd(&slave);
+	return 0;
+}
+
+void run_pty_resize(const struct run_terminal *t, int master)
+{
+	struct winsize ws;
+
+	if (!ioctl(t->fd, TIOCGWINSZ, &ws))
+		(void)ioctl(master, TIOCSWINSZ, &ws);
+}

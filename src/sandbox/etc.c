@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "sandbox-internal.h"
+
+#define MAX_DEPTH 16
+
+struct walk {
+	struct ga_strv *files, *dirs;
+	unsigned depth;
+};
+
+static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err);
+
+/* Symlinks are left alone: where they lead is either walked too or not shown. */
+static int visit(struct walk *w, int dir, const char *name, const char *path, struct ga_error *err)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0
+				       : ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
+	if (S_ISDIR(st.st_mode) && st.st_mode & S_IXOTH)
+		return walk(w, dir, name, path, err);
+	if (S_ISDIR(st.st_mode))
+		ga_strv_push(w->dirs, path);
+	else if (S_ISSOCK(st.st_mode) || (!S_ISLNK(st.st_mode) && !(st.st_mode & S_IROTH)))
+		ga_strv_push(w->files, path);
+	return 0;
+}
+
+static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d || w->depth >= MAX_DEPTH) {
+		/* what cannot be walked is not shown */
+		ga_strv_push(w->dirs, path);
+		if (d)
+			(void)closedir(d);
+		else
+			ga_cleanup_closep(&fd);
+		return 0;
+	}
+	w->depth++;
+	while (!rc && (e = readdir(d)) != NULL) {
+		cleanup_free char *at = ga_path_join(path, e->d_name);
+
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			rc = visit(w, fd, e->d_name, at, err);
+	}
+	w->depth--;
+	(void)closedir(d);
+	return rc;
+}
+
+int sandbox_private_etc(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err)
+{
+	struct walk w = { files, dirs, 0 };
+
+	if (walk(&w, AT_FDCWD, "/etc", "/etc", err))
+		return -1;
+	ga_strv_sort_unique(files);
+	ga_strv_sort_unique(dirs);
+	return 0;
+}

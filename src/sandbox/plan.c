@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/plan.h"
+#include "ga/quote.h"
+#include "sandbox-internal.h"
+
+static void words(struct ga_buf *b, ...) __attribute__((sentinel));
+
+static void words(struct ga_buf *b, ...)
+{
+	const char *word;
+	va_list ap;
+
+	va_start(ap, b);
+	while ((word = va_arg(ap, const char *)) != NULL)
+		ga_buf_add0(b, word);
+	va_end(ap);
+}
+
+static void count(struct ga_buf *b, size_t n)
+{
+	ga_buf_addf(b, "%zu", n);
+	ga_buf_addch(b, '\0');
+}
+
+static int add_project(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+{
+	if (!s->lowers.n || s->lowers.n > GA_PLAN_MAX_LAYERS)
+		return ga_fail(err, GA_ESTART, "the project cannot have %zu layers", s->lowers.n);
+	words(b, "overlay", "project", s->upper, s->work, NULL);
+	count(b, s->lowers.n);
+	for (size_t i = 0; i < s->lowers.n; i++)
+		ga_buf_add0(b, s->lowers.v[i]);
+	if (s->git_lower)
+		words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1", s->git_lower, NULL);
+	else
+		words(b, "bind-rw", s->git_upper, "project/.git", NULL);
+	return 0;
+}
+
+/* Is it still the directory it was, with no symlink on the way from the
+ * project's root? A branch that was merged meanwhile could have put one there. */
+static bool still_there(const struct ga_spec *s, const struct ga_shared *sh)
+{
+	const char *rel = ga_path_below(sh->lower, s->project);
+	cleanup_close int root = -1, fd = -1;
+	struct stat st;
+
+	if (!rel)
+		return !stat(sh->lower, &st) && S_ISDIR(st.st_mode);
+	root = open(s->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0)
+		fd = ga_openat_beneath(root, rel, O_PATH | O_DIRECTORY, 0);
+	return fd >= 0;
+}
+
+static int by_rel(const void *a, const void *b)
+{
+	const struct ga_shared *const *x = a, *const *y = b;
+
+	return strcmp((*x)->rel, (*y)->rel);
+}
+
+static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+{
+	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(struct ga_shared *));
+
+	for (size_t i = 0; i < s->n_shared; i++)
+		v[i] = &s->shared[i];
+	/* a directory before what lies in it */
+	qsort(v, s->n_shared, sizeof(struct ga_shared *), by_rel);
+	for (size_t i = 0; i < s->n_shared; i++) {
+		cleanup_free char *dest = ga_path_join("project", v[i]->rel);
+
+		if (!ga_path_relative_ok(v[i]->rel)) {
+			cleanup_free char *q = ga_quote(v[i]->rel);
+
+			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project", q);
+		}
+		if (!still_there(s, v[i]))
+			continue;
+		words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1", NULL);
+		if (v[i]->mask)
+			ga_buf_add0(b, v[i]->mask);
+		ga_buf_add0(b, v[i]->lower);
+	}
+	return 0;
+}
+
+/* A host directory below home, at the same place in the agents' home. */
+static void add_at_home(const struct ga_spec *s, const char *rel, struct ga_buf *b)
+{
+	cleanup_free char *dest = ga_path_join("home", rel), *source = ga_path_join(s->home, rel);
+
+	words(b, "mountpoint", dest, "bind-ro", source, dest, NULL);
+}
+
+static void add_home(const struct ga_spec *s, struct ga_buf *b)
+{
+	const char *project = ga_path_below(s->project, s->home);
+	cleanup_strv struct ga_strv masks = GA_STRV_INIT;
+
+	words(b, "bind-rw", s->home_source, "home", NULL);
+	for (size_t i = 0; i < s->tools.n; i++)
+		/* what lies in the project is shown by the project */
+		if (!project || !ga_path_inside(s->tools.v[i], project))
+			add_at_home(s, s->tools.v[i], b);
+	for (size_t i = 0; i < s->ro.n; i++) {
+		const char *rel = ga_path_below(s->ro.v[i], s->home);
+
+		if (rel)
+			add_at_home(s, rel, b);
+	}
+	sandbox_tool_masks(s->home, &s->tools, &masks);
+	for (size_t i = 0; i < masks.n; i += 2) {
+		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
+
+		words(b, masks.v[i], dest, NULL);
+	}
+	if (project) {
+		cleanup_free char *dest = ga_path_join("home", project);
+
+		words(b, "mountpoint", dest, "move", "project", dest, NULL);
+	}
+}
+
+int ga_spec_plan(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err)
+{
+	if (ga_spec_check(s, err))
+		return -1;
+	words(ret, GA_PLAN_MAGIC, s->stage_dir, NULL);
+	if (add_project(s, ret, err) || add_shared(s, ret, err))
+		return -1;
+	add_home(s, ret);
+	ga_buf_add0(ret, "end");
+	if (ret->len > GA_PLAN_MAX_BYTES)
+		return ga_fail(err, GA_ESTART, "too many directories to mount");
+	return 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/plan.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "sandbox-internal.h"
+
+#define MIN_MAJOR 0
+#define MIN_MINOR 8
+
+/* --- bwrap */
+
+static int check_file(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(path);
+	struct stat st;
+
+	if (stat(path, &st))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", q);
+	/* with rights of its own it would not be what the stage prepared for, and has
+	 * had holes that a plain one cannot have */
+	if (st.st_mode & (S_ISUID | S_ISGID) || getxattr(path, "security.capability", NULL, 0) > 0) {
+		(void)ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities", q);
+		return ga_hint(err, "sudo chmod u-s,g-s %s; sudo setcap -r %s; "
+				    "or put a plain bwrap first in PATH", q, q);
+	}
+	return 0;
+}
+
+static bool parse_version(const char *text, uint64_t *major, uint64_t *minor)
+{
+	static const char name[] = "bubblewrap ";
+	cleanup_free char *a = NULL, *b = NULL;
+	size_t n;
+
+	if (strncmp(text, name, strlen(name)))
+		return false;
+	text += strlen(name);
+	n = strspn(text, "0123456789");
+	if (text[n] != '.')
+		return false;
+	a = ga_strndup(text, n);
+	text += n + 1;
+	b = ga_strndup(text, strspn(text, "0123456789"));
+	return ga_parse_u64(a, 1000000, major) && ga_parse_u64(b, 1000000, minor);
+}
+
+static int check_version_of(const char *path, struct ga_error *err)
+{
+	const char *const argv[] = { path, "--version", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_free char *q = ga_quote(path), *shown = NULL;
+	uint64_t major, minor;
+	int status;
+
+	p.argv = argv;
+	p.out = &out;
+	p.out_max = 4096;
+	p.timeout_ms = 10000;
+	if (ga_process_run(&p, &status, err))
+		return ga_error_wrap(err, "cannot run '%s'", q);
+	ga_buf_chomp(&out);
+	shown = ga_quote(out.ptr);
+	if (status || !parse_version(out.ptr, &major, &minor))
+		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", q, shown);
+	if (major > MIN_MAJOR || minor >= MIN_MINOR)
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed", q, shown,
+		      MIN_MAJOR, MIN_MINOR);
+	return ga_hint(err, "install a newer bubblewrap, or put one first in PATH");
+}
+
+int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err)
+{
+	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
+		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
+		cleanup_free char *file = ga_path_join(dir, "bwrap");
+		struct stat st;
+
+		p += strcspn(p, ":");
+		if (dir[0] != '/' || stat(file, &st) || !S_ISREG(st.st_mode) || access(file, X_OK))
+			continue;
+		if (check_file(file, err) || (check_version && check_version_of(file, err)))
+			return -1;
+		*ret = ga_steal(&file);
+		return 0;
+	}
+	(void)ga_fail(err, GA_ESTART, "bwrap is not installed");
+	return ga_hint(err, "install the package 'bubblewrap' (0.8 or newer)");
+}
+
+/* --- why a stage failed */
+
+/* The number in a sysctl, or -1. */
+static int sysctl_value(const char *path)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	uint64_t v;
+
+	if (ga_read_file_at(AT_FDCWD, path, 64, &b, &err))
+		return -1;
+	ga_buf_chomp(&b);
+	return ga_parse_u64(b.ptr, 1 << 30, &v) ? (int)v : -1;
+}
+
+static bool in_container(void)
+{
+	return !access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK);
+}
+
+/* Whatever the step, the answer to "not permitted" is in the same places. */
+static int explain_userns(int errnum, struct ga_error *err)
+{
+	if (!sysctl_value("/proc/sys/user/max_user_namespaces")) {
+		(void)ga_fail(err, GA_ESTART, "user namespaces are switched off on this machine");
+		return ga_hint(err, "sudo sysctl -w user.max_user_namespaces=15000 "
+				    "(to keep it: a line in /etc/sysctl.d)");
+	}
+	if (!sysctl_value("/proc/sys/kernel/unprivileged_userns_clone")) {
+		(void)ga_fail(err, GA_ESTART, "ordinary users may not create user namespaces here");
+		return ga_hint(err, "sudo sysctl -w kernel.unprivileged_userns_clone=1 "
+				    "(to keep it: a line in /etc/sysctl.d)");
+	}
+	if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0) {
+		(void)ga_fail(err, GA_ESTART, "AppArmor keeps git-agent-stage from using a user namespace");
+		return ga_hint(err, "allow it with a profile in /etc/apparmor.d/git-agent: "
+				    "'abi <abi/4.0>, profile git-agent /**/git-agent-stage "
+				    "flags=(unconfined) { userns, }', then "
+				    "sudo apparmor_parser -r /etc/apparmor.d/git-agent; or for every "
+				    "program: sudo sysctl -w "
+				    "kernel.apparmor_restrict_unprivileged_userns=0");
+	}
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot create a user namespace");
+	if (errnum == ENOSPC || errnum == EUSERS)
+		return ga_hint(err, "too many namespaces exist, or this is already a sandbox: "
+				    "see sysctl user.max_user_namespaces");
+	if (in_container())
+		return ga_hint(err, "this is a container: its seccomp profile must allow unshare and "
+				    "mount (docker run --security-opt seccomp=unconfined "
+				    "--security-opt apparmor=unconfined)");
+	return ga_hint(err, "the kernel needs CONFIG_USER_NS, and no security module or seccomp "
+			    "filter may forbid it");
+}
+
+static const char *fs_name(const char *path)
+{
+	static const struct {
+		unsigned long magic;
+		const char *name;
+	} names[] = {
+		{ 0x794c7630, "overlay" }, { 0x6969, "NFS" },	    { 0xf15f, "eCryptfs" },
+		{ 0x65735546, "FUSE" },	   { 0x01021994, "tmpfs" }, { 0xff534d42, "CIFS" },
+		{ 0xfe534d42, "SMB" },	   { 0x01021997, "9p" },    { 0x4d44, "FAT" },
+	};
+	struct statfs fs;
+
+	if (statfs(path, &fs))
+		return NULL;
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if ((unsigned long)(unsigned)fs.f_type == names[i].magic)
+			return names[i].name;
+	return NULL;
+}
+
+static int explain_overlay(int errnum, const char *object, const char *q, struct ga_error *err)
+{
+	const char *fs = fs_name(object);
+
+	if (errnum == EPERM || errnum == EACCES) {
+		(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount an overlay");
+		return ga_hint(err, "overlays by ordinary users need Linux 5.12 or newer, and no security "
+				    "module may forbid them");
+	}
+	if (errnum == ENODEV) {
+		(void)ga_fail(err, GA_ESTART, "this kernel has no overlay file system");
+		return ga_hint(err, "sudo modprobe overlay");
+	}
+	if (errnum == ENOSPC || errnum == EDQUOT || errnum == EROFS)
+		return ga_fail_errno(err, GA_ESTART, errnum, "cannot write to '%s'", q);
+	if (fs && (errnum == EINVAL || errnum == EOPNOTSUPP || errnum == EREMOTE)) {
+		(void)ga_fail(err, GA_ESTART, "'%s' is on a file system (%s) that cannot hold the "
+					      "writable layer of an overlay", q, fs);
+		return ga_hint(err, "set state_dir to a directory on ext4, xfs or btrfs");
+	}
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount the overlay that writes to '%s'", q);
+	if (errnum == EINVAL)
+		return ga_hint(err, "the file system of state_dir must support user.* extended "
+				    "attributes, and no other file system may be mounted inside the project");
+	if (errnum == ELOOP)
+		return ga_hint(err, "the session directory must not lie inside the project");
+	return -1;
+}
+
+static int explain_dest(int errnum, const char *q, struct ga_error *err)
+{
+	if (errnum == ELOOP) {
+		(void)ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'", q);
+		return ga_hint(err, "something in the agents' home or an earlier session put it there: "
+				    "look at it, then remove it");
+	}
+	if (errnum == ENOTDIR) {
+		(void)ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'", q);
+		return ga_hint(err, "remove it from the agents' home");
+	}
+	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
+}
+
+static int explain_bind(int errnum, const char *q, struct ga_error *err)
+{
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount '%s'", q);
+	if (errnum == ENOSYS)
+		return ga_hint(err, "Linux 5.12 or newer is needed (mount_setattr); or a seccomp filter "
+				    "of a container hides it");
+	if (errnum == EPERM && in_container())
+		return ga_hint(err, "the container's seccomp profile must allow open_tree, move_mount "
+				    "and mount_setattr");
+	return -1;
+}
+
+static bool step_is(const char *word, enum ga_stage_step step)
+{
+	static const char *const words[] = {
+#define X(id, w) [id] = (w),
+		GA_STAGE_STEPS(X)
+#undef X
+	};
+
+	return !strcmp(word, words[step]);
+}
+
+int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(object), *qs = ga_quote(step);
+
+	if (step_is(step, GA_STEP_USERNS) || step_is(step, GA_STEP_IDMAP) ||
+	    step_is(step, GA_STEP_MOUNTNS))
+		return explain_userns(errnum, err);
+	if (step_is(step, GA_STEP_TMPFS))
+		/* the first call that needs the namespace's rights */
+		return errnum == EPERM || errnum == EACCES
+			       ? explain_userns(errnum, err)
+			       : explain_bind(errnum, q, err);
+	if (step_is(step, GA_STEP_OVERLAY))
+		return explain_overlay(errnum, object, q, err);
+	if (step_is(step, GA_STEP_DEST))
+		return explain_dest(errnum, q, err);
+	if (step_is(step, GA_STEP_BIND))
+		return explain_bind(errnum, q, err);
+	if (step_is(step, GA_STEP_SOURCE))
+		return ga_fail_errno(err, GA_ESTART, errnum, "cannot open '%s' for the sandbox", q);
+	if (step_is(step, GA_STEP_EXEC))
+		return ga_fail_errno(err, GA_ESTART, errnum, "cannot execute '%s'", q);
+	if (step_is(step, GA_STEP_CAPS))
+		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
+	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, %s)", qs, q);
+}

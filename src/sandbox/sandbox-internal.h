@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared inside src/sandbox.
+ */
+#ifndef SANDBOX_INTERNAL_H
+#define SANDBOX_INTERNAL_H
+
+#include "ga/sandbox.h"
+
+/* Host directories shown read-only at their own place, as far as they exist;
+ * NULL-terminated. */
+extern const char *const sandbox_system_dirs[];
+
+/* Names in "/" that are symlinks into /usr on most systems and directories on
+ * some; NULL-terminated, without the slash. */
+extern const char *const sandbox_root_names[];
+
+/* realpath(), or a copy of `path` where that fails. */
+char *sandbox_real(const char *path);
+
+/* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
+const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
+
+/* Files in tool directories that may hold credentials, relative to home: those that
+ * exist, `*` expanded, behind symlinks the place they lead to; as words of the plan:
+ * "mask-file" REL or "mask-dir" REL, in turn. */
+void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret);
+
+/* Everything below /etc that others cannot read: absolute paths, files
+ * and directories. For uid 0, to whom the mode alone says nothing. */
+int sandbox_private_etc(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The only file that knows libseccomp. Everything is allowed but what the
+ * table names: an agent runs compilers, browsers, databases and debuggers. What
+ * is refused is what reaches beyond the sandbox or opens kernel code that no
+ * development work needs.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/sandbox.h"
+
+/* Younger than the libseccomp of some distributions; one number on every
+ * architecture since 424. */
+#define NR_SET_MEMPOLICY_HOME_NODE 450
+#define NR_OPEN_TREE_ATTR 467
+
+/* The kernel reads ints from the low half of a register and ignores the rest:
+ * comparing all 64 bits would let "TIOCSTI + 2^32" through. */
+#define LOW(arg, value) { arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)(value) }
+#define BITS(arg, value) { arg, SCMP_CMP_MASKED_EQ, (scmp_datum_t)(value), (scmp_datum_t)(value) }
+
+#if defined(__s390__) || defined(__s390x__)
+#define CLONE_FLAGS_ARG 1
+#else
+#define CLONE_FLAGS_ARG 0
+#endif
+
+struct rule {
+	int nr;
+	int errnum;
+	unsigned n; /* conditions, all of which must hold */
+	struct scmp_arg_cmp cond[2];
+};
+
+#define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } } }
+#define DENY_NR(nr) { nr, EPERM, 0, { { 0 } } }
+
+static const struct rule rules[] = {
+	/* namespaces and mounts: a mount over the project hides what is written below it */
+	DENY(unshare), DENY(setns), DENY(mount), DENY(umount), DENY(umount2), DENY(pivot_root),
+	DENY(chroot), DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig), DENY(fsmount),
+	DENY(fspick), DENY(mount_setattr), DENY_NR(NR_OPEN_TREE_ATTR),
+	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) } },
+	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as "use clone" */
+	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } } },
+	/* the terminal: typing on behalf of the user, the console, line disciplines */
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) } },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) } },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) } },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSETD) } },
+	DENY(vhangup),
+	/* keyrings have no namespace */
+	DENY(add_key), DENY(request_key), DENY(keyctl),
+	/* large parts of the kernel that need no privilege to be reached; io_uring also
+	 * does what other rows refuse, unseen by any filter */
+	DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(io_uring_setup),
+	DENY(io_uring_enter), DENY(io_uring_register), DENY(lookup_dcookie), DENY(nfsservctl),
+	DENY(modify_ldt), DENY(vm86), DENY(vm86old), DENY(uselib), DENY(ustat), DENY(sysfs),
+	DENY(fanotify_init), DENY(name_to_handle_at), DENY(open_by_handle_at), DENY(quotactl),
+	DENY(quotactl_fd), DENY(acct), DENY(syslog),
+	/* placement of memory of other processes and of the machine */
+	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy), DENY(migrate_pages),
+	DENY_NR(NR_SET_MEMPOLICY_HOME_NODE),
+	/* the machine itself */
+	DENY(kexec_load), DENY(kexec_file_load), DENY(init_module), DENY(finit_module),
+	DENY(delete_module), DENY(reboot), DENY(swapon), DENY(swapoff), DENY(settimeofday),
+	DENY(clock_settime), DENY(clock_settime64), DENY(stime), DENY(adjtimex), DENY(clock_adjtime),
+	DENY(clock_adjtime64), DENY(iopl), DENY(ioperm), DENY(sethostname), DENY(setdomainname),
+	/* sockets: addresses of the internet, local ones, and questions about routes */
+	{ SCMP_SYS(socket), EPROTONOSUPPORT, 2,
+	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } } },
+	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } } },
+};
+
+static int add(scmp_filter_ctx ctx, const struct rule *r)
+{
+	/* negative: libseccomp's way of saying that this machine has no such call */
+	if (r->nr < 0)
+		return 0;
+	return seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((unsigned)r->errnum), r->nr, r->n, r->cond);
+}
+
+/* A rule can only say what is refused, so every other family is named. The
+ * kernel itself knows none above AF_MAX. */
+static int add_families(scmp_filter_ctx ctx)
+{
+	for (int family = 0; family < 64; family++) {
+		struct rule r = { SCMP_SYS(socket), EAFNOSUPPORT, 1, { LOW(0, family) } };
+		int rc;
+
+		if (family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
+		    family == AF_NETLINK)
+			continue;
+		rc = add(ctx, &r);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Allowed are 0, ADDR_NO_RANDOMIZE (debuggers) and the question 0xffffffff.
+ * Bit by bit, as one argument can be compared only once in a rule: a bit that
+ * is set while the top one is not, or not set while the top one is. */
+static int add_personality(scmp_filter_ctx ctx)
+{
+	const scmp_datum_t top = 0x80000000u;
+
+	for (scmp_datum_t bit = 1; bit < top; bit <<= 1) {
+		struct rule set = { SCMP_SYS(personality), EPERM, 1,
+				    { { 0, SCMP_CMP_MASKED_EQ, top | bit, bit } } };
+		struct rule clear = { SCMP_SYS(personality), EPERM, 1,
+				      { { 0, SCMP_CMP_MASKED_EQ, top | bit, top } } };
+		int rc = bit == ADDR_NO_RANDOMIZE ? 0 : add(ctx, &set);
+
+		if (!rc)
+			rc = add(ctx, &clear);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int fill(scmp_filter_ctx ctx)
+{
+	/* programs of another ABI (x32, i386) would come past every row above */
+	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	/* a binary search instead of a row of comparisons for every system call */
+	if (!rc)
+		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	for (size_t i = 0; !rc && i < GA_NELEMS(rules); i++)
+		rc = add(ctx, &rules[i]);
+	if (!rc)
+		rc = add_families(ctx);
+	return rc ? rc : add_personality(ctx);
+}
+
+static int export(scmp_filter_ctx ctx, struct ga_buf *ret, struct ga_error *err)
+{
+	cleanup_close int fd = memfd_create("seccomp", MFD_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a memory file");
+	rc = seccomp_export_bpf(ctx, fd);
+	if (rc || lseek(fd, 0, SEEK_SET))
+		return ga_fail_errno(err, GA_ESTART, rc ? -rc : errno, "cannot write the seccomp program");
+	return ga_read_fd(fd, 1u << 20, ret, err);
+}
+
+int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	int rc;
+
+	if (!ctx)
+		return ga_fail(err, GA_ESTART, "cannot make a seccomp program");
+	rc = fill(ctx);
+	rc = rc ? ga_fail_errno(err, GA_ESTART, -rc, "cannot make a seccomp program")
+		: export(ctx, ret, err);
+	seccomp_release(ctx);
+	return rc;
+}

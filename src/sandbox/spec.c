@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "sandbox-internal.h"
+
+/* Of /nix and /gnu only what programs run from: the daemons' sockets lie beside
+ * it, and a read-only mount does not keep anybody from connecting to one. */
+const char *const sandbox_system_dirs[] = {
+	"/usr", "/etc", "/opt", "/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/snap", NULL,
+};
+
+const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
+
+/* Mounted fresh, so that nothing of the host's shows. */
+static const char *const fresh_dirs[] = { "/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL };
+
+void ga_spec_release(struct ga_spec *s)
+{
+	free(s->stage_dir);
+	free(s->project);
+	free(s->home);
+	free(s->home_source);
+	ga_strv_release(&s->lowers);
+	free(s->upper);
+	free(s->work);
+	free(s->git_upper);
+	free(s->git_work);
+	free(s->git_lower);
+	for (size_t i = 0; i < s->n_shared; i++) {
+		free(s->shared[i].rel);
+		free(s->shared[i].lower);
+		free(s->shared[i].upper);
+		free(s->shared[i].work);
+		free(s->shared[i].mask);
+	}
+	free(s->shared);
+	ga_strv_release(&s->object_dirs);
+	ga_strv_release(&s->tools);
+	ga_strv_release(&s->ro);
+	ga_strv_release(&s->env);
+	*s = (struct ga_spec)GA_SPEC_INIT;
+}
+
+char *ga_spec_object_path(size_t i)
+{
+	return ga_strf("/run/git-agent/odb/%zu/objects", i);
+}
+
+char *sandbox_real(const char *path)
+{
+	/* from malloc, which is where the wrappers' memory comes from too */
+	char *real = realpath(path, NULL);
+
+	return real ? real : ga_strdup(path);
+}
+
+static const char *within(const char *path, const char *const *dirs)
+{
+	for (; *dirs; dirs++)
+		if (ga_path_inside(path, *dirs))
+			return *dirs;
+	return NULL;
+}
+
+const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
+{
+	const char *dir = within(path, sandbox_system_dirs);
+
+	if (!dir && s->ro.v)
+		dir = within(path, (const char *const *)s->ro.v);
+	return dir;
+}
+
+static int refuse(struct ga_error *err, const char *what, const char *path, const char *why)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
+}
+
+/* "/" and whatever is, holds or shadows a directory the system is made of. */
+static bool is_system(const char *path)
+{
+	static const char *const more[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var",
+					    NULL };
+	const char *const *const tables[] = { sandbox_system_dirs, fresh_dirs, more };
+
+	for (size_t t = 0; t < GA_NELEMS(tables); t++)
+		for (size_t i = 0; tables[t][i]; i++)
+			if (ga_path_inside(tables[t][i], path))
+				return true;
+	return ga_path_inside(path, "/proc") || ga_path_inside(path, "/dev") ||
+	       ga_path_inside(path, "/sys");
+}
+
+static bool normal(const char *path)
+{
+	return path && path[0] == '/' && (!path[1] || ga_path_relative_ok(path + 1));
+}
+
+/* The session's own directories: what the host reads back must not be where an
+ * agent can see or write it, but for the overlays made of it. */
+static int check_private(const struct ga_spec *s, struct ga_error *err)
+{
+	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_source);
+	cleanup_free char *upper = sandbox_real(s->upper), *project = sandbox_real(s->project);
+	cleanup_free char *real_home = sandbox_real(s->home);
+	const char *const dirs[] = { stage, upper };
+
+	for (size_t i = 0; i < GA_NELEMS(dirs); i++) {
+		const char *shown = sandbox_shown_by(s, dirs[i]);
+
+		if (shown) {
+			(void)refuse(err, "the session directory", dirs[i],
+				     "would be visible inside the sandbox");
+			return ga_hint(err, "set state_dir to a directory outside '%s'", shown);
+		}
+		if (ga_path_inside(dirs[i], project))
+			return refuse(err, "the session directory", dirs[i], "lies inside the project");
+		if (ga_path_inside(dirs[i], home))
+			return refuse(err, "the session directory", dirs[i],
+				      "lies inside the agents' home");
+	}
+	if (ga_path_inside(real_home, home))
+		return refuse(err, "the agents' home", s->home_source, "is your own home or holds it");
+	if (ga_path_inside(project, home))
+		return refuse(err, "the project", s->project, "lies inside the agents' home");
+	if (ga_path_inside(home, project))
+		return refuse(err, "the agents' home", s->home_source, "lies inside the project");
+	return 0;
+}
+
+int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
+{
+	if (!normal(s->home) || !normal(s->project) || !normal(s->home_source) || !normal(s->stage_dir))
+		return ga_fail(err, GA_ESTART, "home, project and session directory must be "
+					       "absolute paths without '.' and '..'");
+	if (is_system(s->home))
+		return refuse(err, "the home directory", s->home, "is part of the system");
+	if (is_system(s->project))
+		return refuse(err, "the project", s->project, "is part of the system");
+	if (ga_path_inside(s->home, s->project))
+		return refuse(err, "the project", s->project, "is your home directory or holds it");
+	for (size_t i = 0; i < s->ro.n; i++) {
+		if (!normal(s->ro.v[i]) || !strcmp(s->ro.v[i], "/") || ga_path_inside(s->home, s->ro.v[i]))
+			return refuse(err, "the read-only directory", s->ro.v[i],
+				      "would show your home directory");
+		if (ga_path_inside(s->ro.v[i], s->project))
+			return refuse(err, "the read-only directory", s->ro.v[i],
+				      "lies inside the project");
+	}
+	return check_private(s, err);
+}
+
+static bool exists(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+static bool visible_below_home(const struct ga_spec *s, const char *rel, const char *path)
+{
+	cleanup_free char *agents = ga_path_join(s->home_source, rel);
+
+	for (size_t i = 0; i < s->tools.n; i++)
+		if (ga_path_inside(rel, s->tools.v[i]))
+			return exists(path);
+	if (s->ro.v && within(path, (const char *const *)s->ro.v))
+		return exists(path);
+	return !*rel || exists(agents);
+}
+
+bool ga_spec_visible(const struct ga_spec *s, const char *path)
+{
+	const char *rel;
+
+	if (path[0] != '/')
+		return false;
+	if (ga_path_inside(path, s->project))
+		return exists(path);
+	rel = ga_path_below(path, s->home);
+	if (rel)
+		return visible_below_home(s, rel, path);
+	if (s->ro.v && within(path, (const char *const *)s->ro.v))
+		return exists(path);
+	if (within(path, fresh_dirs))
+		return false;
+	for (size_t i = 0; sandbox_root_names[i]; i++) {
+		cleanup_free char *dir = ga_path_join("/", sandbox_root_names[i]);
+
+		if (ga_path_inside(path, dir))
+			return exists(path);
+	}
+	return within(path, sandbox_system_dirs) && exists(path);
+}

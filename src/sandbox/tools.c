@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "sandbox-internal.h"
+
+/* Installed programs and what they run from. Not here: caches that the tool
+ * writes to (a read-only go/pkg/mod or .cargo/registry breaks every download),
+ * and directories that hold credentials beside programs (.cargo, .claude). */
+static const char *const table[] = {
+	".local/bin",
+	".local/opt",
+	".local/pipx",
+	".local/share/claude",
+	".local/share/fnm",
+	".local/share/mise",
+	".local/share/pipx",
+	".local/share/pypoetry",
+	".local/share/rtx",
+	".local/share/uv",
+	".asdf",
+	".bun/bin",
+	".bun/install/global",
+	".cargo/bin",
+	".deno/bin",
+	".fnm",
+	".goenv",
+	".jenv",
+	".nodenv",
+	".npm-global",
+	".nvm",
+	".opencode/bin",
+	".proto",
+	".pyenv",
+	".rbenv",
+	".rustup",
+	".sdkman",
+	".volta",
+	"go/bin",
+	"n",
+};
+
+/* Covered inside the directories above. One '*' stands for any one name. */
+static const char *const masks[] = {
+	".local/share/uv/credentials",
+	".local/share/mise/installs/node/*/etc/npmrc",
+	".local/share/fnm/node-versions/*/installation/etc/npmrc",
+	".asdf/installs/nodejs/*/etc/npmrc",
+	".asdf/installs/nodejs/*/.npm/etc/npmrc",
+	".fnm/node-versions/*/installation/etc/npmrc",
+	".nodenv/versions/*/etc/npmrc",
+	".nvm/versions/node/*/etc/npmrc",
+	".volta/tools/image/node/*/etc/npmrc",
+	".npm-global/etc/npmrc",
+	".rbenv/versions/*/etc/gemrc",
+	"n/etc/npmrc",
+};
+
+/* Where credentials are kept. A directory that is one of these, holds one or, where the
+ * whole of it is secret, lies in one, is never shown. */
+static const struct {
+	const char *path;
+	bool whole;
+} secrets[] = {
+	{ ".ssh", true },	      { ".gnupg", true },
+	{ ".aws", true },	      { ".azure", true },
+	{ ".kube", true },	      { ".docker", true },
+	{ ".password-store", true },  { ".mozilla", true },
+	{ ".thunderbird", true },     { ".local/share/keyrings", true },
+	{ ".config/gh", true },	      { ".config/gcloud", true },
+	{ ".config/git", true },      { ".local/state/git-agent", true },
+	{ ".claude.json", false },    { ".claude/.credentials.json", false },
+	{ ".codex/auth.json", false }, { ".gemini/oauth_creds.json", false },
+	{ ".cargo/credentials", false }, { ".cargo/credentials.toml", false },
+	{ ".local/share/opencode/auth.json", false }, { ".netrc", false },
+	{ ".git-credentials", false }, { ".npmrc", false },
+	{ ".pypirc", false },	      { ".m2/settings.xml", false },
+	{ ".gradle/gradle.properties", false }, { ".gem/credentials", false },
+	{ ".config", false },	      { ".local/share", false },
+	{ ".local/state", false },    { ".npm", false },
+	{ "go", false },
+};
+
+static bool secret(const char *rel)
+{
+	if (!*rel)
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(secrets); i++)
+		if (ga_path_inside(secrets[i].path, rel) ||
+		    (secrets[i].whole && ga_path_inside(rel, secrets[i].path)))
+			return true;
+	return false;
+}
+
+struct finder {
+	const char *home;      /* as in $HOME */
+	const char *real_home; /* symlinks resolved: where the chains lead to */
+	const char *path;
+	struct ga_strv *tools;
+	unsigned depth;        /* of scripts and their interpreters */
+};
+
+static const char *below_home(const struct finder *f, const char *path)
+{
+	const char *rel = ga_path_below(path, f->home);
+
+	return rel ? rel : ga_path_below(path, f->real_home);
+}
+
+/* Show `dir` if it is below home; false if that would show credentials. */
+static bool show(struct finder *f, const char *dir)
+{
+	const char *rel = below_home(f, dir);
+
+	if (!rel)
+		return true;
+	for (size_t i = 0; i < f->tools->n; i++)
+		if (ga_path_inside(rel, f->tools->v[i]))
+			return true;
+	if (secret(rel))
+		return false;
+	ga_strv_push(f->tools, rel);
+	return true;
+}
+
+/* What an executable needs beside itself: its npm package, or the directory
+ * around its bin (a virtual environment, an unpacked release). Caller frees. */
+static char *package_of(const char *file)
+{
+	static const char modules[] = "/node_modules/";
+	const char *m = strstr(file, modules);
+	char *dir;
+
+	if (m) {
+		const char *end = m + strlen(modules);
+
+		end += strcspn(end, "/");
+		if (m[strlen(modules)] == '@' && *end)
+			end += 1 + strcspn(end + 1, "/");
+		if (*end)
+			return ga_strndup(file, (size_t)(end - file));
+	}
+	dir = ga_path_parent(file);
+	if (!strcmp(ga_path_base(dir), "bin")) {
+		char *up = ga_path_parent(dir);
+
+		free(dir);
+		return up;
+	}
+	return dir;
+}
+
+static int refuse(const char *file, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(file), *dir = ga_path_parent(file), *qd = ga_quote(dir);
+
+	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials", q, qd);
+	return ga_hint(err, "install it in a directory of its own, or below /usr/local or ~/.local/bin");
+}
+
+static int add_program(struct finder *f, const char *name, struct ga_error *err);
+
+/* "#!/path arg" and "#!/usr/bin/env name": the interpreter may live below home too. */
+static int add_interpreter(struct finder *f, const char *file, struct ga_error *err)
+{
+	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char line[256], *word, *save = NULL;
+	ssize_t n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
+
+	if (n < 3 || line[0] != '#' || line[1] != '!' || f->depth > 3)
+		return 0;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	word = strtok_r(line + 2, " \t", &save);
+	if (word && !strcmp(ga_path_base(word), "env")) {
+		do
+			word = strtok_r(NULL, " \t", &save);
+		while (word && (word[0] == '-' || strchr(word, '=')));
+	}
+	return word && word[0] != '.' ? add_program(f, word, err) : 0;
+}
+
+static int add_target(struct finder *f, const char *file, struct ga_error *err)
+{
+	cleanup_free char *package = package_of(file), *dir = ga_path_parent(file);
+
+	if (!show(f, package) && !show(f, dir))
+		return refuse(file, err);
+	f->depth++;
+	return add_interpreter(f, file, err);
+}
+
+static bool executable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* "a/./b/../c" -> "a/c", as text. Caller frees. */
+static char *normalise(const char *path)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *p = path; *p;) {
+		size_t n;
+
+		p += strspn(p, "/");
+		n = strcspn(p, "/");
+		if (n == 2 && !strncmp(p, "..", 2)) {
+			const char *slash = strrchr(b.ptr, '/');
+
+			ga_buf_truncate(&b, slash ? (size_t)(slash - b.ptr) : 0);
+		} else if (n && !(n == 1 && *p == '.')) {
+			ga_buf_addch(&b, '/');
+			ga_buf_add(&b, p, n);
+		}
+		p += n;
+	}
+	return b.len ? ga_buf_steal(&b) : ga_strdup("/");
+}
+
+/* Where a symlink in `dir` leads. Inside, `dir` is a mount at the place its name
+ * says, so ".." counts from there; on the host, from where it really is. */
+static char *link_target(const char *dir, const char *target)
+{
+	cleanup_free char *joined = NULL, *named = NULL, *real = NULL;
+
+	if (target[0] == '/')
+		return normalise(target);
+	joined = ga_path_join(dir, target);
+	named = normalise(joined);
+	if (executable(named))
+		return ga_steal(&named);
+	free(joined);
+	real = sandbox_real(dir);
+	joined = ga_path_join(real, target);
+	return normalise(joined);
+}
+
+/* Follow the symlinks by hand: every directory that holds one is needed. */
+static int add_chain(struct finder *f, const char *start, struct ga_error *err)
+{
+	cleanup_free char *at = normalise(start);
+
+	for (unsigned hops = 0; hops < 40; hops++) {
+		cleanup_free char *dir = ga_path_parent(at);
+		char target[PATH_MAX];
+		ssize_t n = readlink(at, target, sizeof(target) - 1);
+
+		if (n < 0)
+			return add_target(f, at, err);
+		target[n] = '\0';
+		if (!show(f, dir))
+			return refuse(at, err);
+		free(at);
+		at = link_target(dir, target);
+	}
+	return 0;
+}
+
+static int add_program(struct finder *f, const char *name, struct ga_error *err)
+{
+	if (name[0] == '/')
+		return executable(name) ? add_chain(f, name, err) : 0;
+	if (strchr(name, '/'))
+		return 0;
+	for (const char *p = f->path ? f->path : ""; *p; p += strspn(p, ":")) {
+		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
+		cleanup_free char *file = ga_path_join(dir, name);
+
+		if (dir[0] == '/' && executable(file))
+			return add_chain(f, file, err);
+		p += strcspn(p, ":");
+	}
+	return 0;
+}
+
+/* A directory within another that is shown anyway needs no mount of its own. */
+static void drop_nested(struct ga_strv *tools)
+{
+	size_t kept = 0;
+
+	ga_strv_sort_unique(tools);
+	for (size_t i = 0; i < tools->n; i++) {
+		bool nested = false;
+
+		for (size_t j = 0; j < kept && !nested; j++)
+			nested = ga_path_inside(tools->v[i], tools->v[j]);
+		if (nested)
+			free(tools->v[i]);
+		else
+			tools->v[kept++] = tools->v[i];
+	}
+	tools->n = kept;
+	if (tools->v)
+		tools->v[kept] = NULL;
+}
+
+int ga_spec_find_tools(const char *home, const char *path, const char *command, struct ga_strv *tools,
+		       struct ga_error *err)
+{
+	cleanup_free char *real_home = sandbox_real(home);
+	struct finder f = { home, real_home, path, tools, 0 };
+	int rc;
+
+	for (size_t i = 0; i < GA_NELEMS(table); i++) {
+		cleanup_free char *dir = ga_path_join(home, table[i]);
+		struct stat st;
+
+		if (!stat(dir, &st) && S_ISDIR(st.st_mode))
+			ga_strv_push(tools, table[i]);
+	}
+	rc = command ? add_program(&f, command, err) : 0;
+	drop_nested(tools);
+	return rc;
+}
+
+/* The place to cover is where the file really is, as nothing can be laid over
+ * a symlink; and that may be shown in more than one place. */
+static void add_mask(const char *home, const struct ga_strv *tools, const char *rel,
+		     struct ga_strv *ret)
+{
+	cleanup_free char *path = ga_path_join(home, rel), *real = NULL;
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	real = sandbox_real(path);
+	for (size_t i = 0; i < tools->n; i++) {
+		cleanup_free char *tool = ga_path_join(home, tools->v[i]);
+		cleanup_free char *real_tool = sandbox_real(tool);
+		const char *below = ga_path_below(real, real_tool);
+
+		if (!below)
+			continue;
+		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
+		ga_strv_take(ret, *below ? ga_path_join(tools->v[i], below) : ga_strdup(tools->v[i]));
+	}
+}
+
+static void expand_mask(const char *home, const struct ga_strv *tools, const char *pattern,
+			struct ga_strv *ret)
+{
+	const char *star = strchr(pattern, '*');
+	cleanup_free char *before = NULL, *dir = NULL;
+	struct dirent *e;
+	DIR *d;
+
+	if (!star) {
+		add_mask(home, tools, pattern, ret);
+		return;
+	}
+	before = ga_strndup(pattern, (size_t)(star - pattern - 1));
+	dir = ga_path_join(home, before);
+	d = opendir(dir);
+	while (d && (e = readdir(d)) != NULL) {
+		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
+
+		if (e->d_name[0] != '.')
+			add_mask(home, tools, rel, ret);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < GA_NELEMS(masks); i++)
+		expand_mask(home, tools, masks[i], ret);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * git-agent-stage: builds what a session sees in a mount namespace of its own,
+ * then becomes bwrap. ga/plan.h is its manual.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ga/error.h"
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "stage.h"
+
+#define MAX_KEEP 64
+
+struct args {
+	int plan;
+	int status;
+	int keep[MAX_KEEP + 2]; /* sorted; with the two above */
+	size_t n_keep;
+	char **command;
+};
+
+static int usage(void)
+{
+	static const char text[] =
+		"usage: git-agent-stage --plan FD --status FD [--keep FD]... -- BWRAP ARG...\n"
+		"git-agent runs this program; it is of no use by itself\n";
+
+	(void)ga_write_full(2, text, sizeof(text) - 1);
+	return -1;
+}
+
+static void keep(struct args *a, int fd)
+{
+	size_t i = a->n_keep++;
+
+	for (; i && a->keep[i - 1] > fd; i--)
+		a->keep[i] = a->keep[i - 1];
+	a->keep[i] = fd;
+}
+
+static int parse_args(int argc, char **argv, struct args *a)
+{
+	int i;
+
+	*a = (struct args){ .plan = -1, .status = -1 };
+	for (i = 1; i + 1 < argc && strcmp(argv[i], "--"); i += 2) {
+		int fd;
+
+		if (!ga_parse_fd(argv[i + 1], &fd) || fd < 3)
+			return usage();
+		if (!strcmp(argv[i], "--plan") && a->plan < 0)
+			a->plan = fd;
+		else if (!strcmp(argv[i], "--status") && a->status < 0)
+			a->status = fd;
+		else if (strcmp(argv[i], "--keep") || a->n_keep == MAX_KEEP)
+			return usage();
+		else
+			keep(a, fd);
+	}
+	if (i + 1 >= argc || a->plan < 0 || a->status < 0 || argv[i + 1][0] != '/')
+		return usage();
+	a->command = argv + i + 1;
+	keep(a, a->plan);
+	keep(a, a->status);
+	return 0;
+}
+
+/* By the raw call: C libraries before 2.34 have no wrapper. */
+static int close_range_(unsigned first, unsigned last)
+{
+	return first > last ? 0 : (int)syscall(SYS_close_range, first, last, 0u);
+}
+
+/* Whatever the caller left open by mistake ends here: a descriptor of a host
+ * directory inside is a way out. */
+static int close_others(const struct args *a, struct stage_fault *f)
+{
+	unsigned from = 3;
+
+	for (size_t i = 0; i < a->n_keep; i++) {
+		unsigned fd = (unsigned)a->keep[i];
+
+		if (fd > from && close_range_(from, fd - 1))
+			return stage_fail(f, GA_STEP_PLAN, errno, "descriptors");
+		from = fd + 1;
+	}
+	if (close_range_(from, ~0u))
+		return stage_fail(f, GA_STEP_PLAN, errno, "descriptors");
+	if (fcntl(a->status, F_SETFD, FD_CLOEXEC) || fcntl(a->plan, F_SETFD, FD_CLOEXEC))
+		return stage_fail(f, GA_STEP_PLAN, errno, "descriptors");
+	return 0;
+}
+
+static int run(const struct args *a, struct stage_plan *plan, struct stage_fault *f)
+{
+	static char *const no_environment[] = { NULL };
+
+	if (close_others(a, f) || stage_plan_read(a->plan, plan, f) || stage_mount(plan, f))
+		return -1;
+	(void)execve(a->command[0], a->command, no_environment);
+	return stage_fail(f, GA_STEP_EXEC, errno, a->command[0]);
+}
+
+static void report(int fd, const struct stage_fault *f)
+{
+	static const char *const words[] = {
+#define X(id, word) [id] = (word),
+		GA_STAGE_STEPS(X)
+#undef X
+	};
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_add0(&b, words[f->step]);
+	ga_buf_addf(&b, "%d", f->errnum);
+	ga_buf_addch(&b, '\0');
+	ga_buf_add0(&b, f->object);
+	(void)ga_write_full(fd, b.ptr, b.len);
+}
+
+int main(int argc, char **argv)
+{
+	struct stage_plan plan;
+	struct stage_fault fault;
+	struct args a;
+
+	if (parse_args(argc, argv, &a))
+		return ga_error_status(GA_ESTART);
+	if (run(&a, &plan, &fault))
+		report(a.status, &fault);
+	return ga_error_status(GA_ESTART);
+}

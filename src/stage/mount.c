@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every destination is opened beneath the staging directory without following
+ * a symlink, and mounted on by that descriptor: what an agent put into its home
+ * or its project in an earlier session cannot lead a mount anywhere else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/mount.h"
+#include "ga/ns.h"
+#include "stage.h"
+
+/* O_PATH opens a final symlink itself on the component-wise way (no openat2):
+ * refused here, so that both ways say the same. */
+static int open_dest(int root, const char *dest, int flags)
+{
+	cleanup_close int fd = ga_openat_beneath(root, dest, O_PATH | flags, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	if (S_ISLNK(st.st_mode)) {
+		errno = ELOOP;
+		return -1;
+	}
+	return ga_steal_fd(&fd);
+}
+
+static int open_source(const char *path, int flags)
+{
+	return open(path, O_PATH | O_CLOEXEC | flags);
+}
+
+static int open_layers(const struct stage_op *op, int *fds, struct stage_fault *f)
+{
+	for (size_t i = 0; i < op->n_layers; i++) {
+		fds[i] = open_source(op->layers[i], O_DIRECTORY);
+		if (fds[i] < 0)
+			return stage_fail(f, GA_STEP_SOURCE, errno, op->layers[i]);
+	}
+	return 0;
+}
+
+static int overlay_on(int dest, const struct stage_op *op, const int *layers, struct stage_fault *f)
+{
+	cleanup_close int upper = -1, work = -1;
+
+	upper = open_source(op->upper, O_DIRECTORY);
+	if (upper < 0)
+		return stage_fail(f, GA_STEP_SOURCE, errno, op->upper);
+	work = open_source(op->work, O_DIRECTORY);
+	if (work < 0)
+		return stage_fail(f, GA_STEP_SOURCE, errno, op->work);
+	/* when the kernel refuses, it is nearly always the upper's file system */
+	if (ga_mount_overlay(dest, layers, op->n_layers, upper, work))
+		return stage_fail(f, GA_STEP_OVERLAY, errno, op->upper);
+	return 0;
+}
+
+static int do_overlay(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dest = open_dest(root, op->dest, O_DIRECTORY);
+	int fds[GA_PLAN_MAX_LAYERS];
+	int rc;
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	for (size_t i = 0; i < op->n_layers; i++)
+		fds[i] = -1;
+	rc = open_layers(op, fds, f);
+	if (!rc)
+		rc = overlay_on(dest, op, fds, f);
+	for (size_t i = 0; i < op->n_layers; i++)
+		ga_cleanup_closep(&fds[i]);
+	return rc;
+}
+
+/* A copy of what `source` shows, on `dest`. */
+static int attach_copy(int root, int source, bool read_only, const struct stage_op *op,
+		       struct stage_fault *f)
+{
+	cleanup_close int copy = -1, dest = open_dest(root, op->dest, 0);
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	copy = ga_mount_copy(source, read_only);
+	if (copy < 0 || ga_mount_attach(copy, dest))
+		return stage_fail(f, GA_STEP_BIND, errno, op->dest);
+	return 0;
+}
+
+static int do_bind(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int source = open_source(op->source, 0);
+
+	if (source < 0)
+		return stage_fail(f, GA_STEP_SOURCE, errno, op->source);
+	return attach_copy(root, source, op->kind == STAGE_BIND_RO, op, f);
+}
+
+static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int source = open_dest(root, op->source, O_DIRECTORY);
+
+	if (source < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->source);
+	return attach_copy(root, source, false, op, f);
+}
+
+static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	bool dir = op->kind == STAGE_MASK_DIR;
+	cleanup_close int source = -1, dest = open_dest(root, op->dest, dir ? O_DIRECTORY : 0);
+
+	if (dest < 0 && errno == ENOENT)
+		return 0;
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (source < 0)
+		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
+	return attach_copy(root, source, true, op, f);
+}
+
+/* Removing a mount point on the host would take the mount away from a running
+ * session. A mode without write permission and a file inside make that hard to
+ * do by accident; the file says to people what it is. */
+static int mark(int at, const char *name)
+{
+	static const char text[] = "made by git-agent; something is mounted here inside its sandbox\n";
+	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
+	cleanup_close int fd = -1;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0 || ga_write_full(fd, text, sizeof(text) - 1))
+		return -1;
+	return fchmod(dir, 0555);
+}
+
+/* Each step down is opened without following a symlink; a directory that
+ * somebody makes or removes meanwhile ends in an error, never elsewhere. */
+static int make_dirs(int root, const char *dest)
+{
+	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	const char *p = dest;
+
+	for (;;) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *name = ga_strndup(p, n);
+		bool made = at >= 0 && !mkdirat(at, name, 0755);
+		int next;
+
+		if (!made && (at < 0 || errno != EEXIST))
+			return -1;
+		if (made && !p[n] && mark(at, name))
+			return -1;
+		next = open_dest(at, name, O_DIRECTORY);
+		if (next < 0)
+			return -1;
+		(void)close(at);
+		at = next;
+		if (!p[n])
+			return 0;
+		p += n + 1;
+	}
+}
+
+static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int there = open_dest(root, op->dest, O_DIRECTORY);
+
+	if (there >= 0)
+		return 0;
+	if (errno != ENOENT || make_dirs(root, op->dest))
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	return 0;
+}
+
+static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	switch (op->kind) {
+	case STAGE_OVERLAY:
+		return do_overlay(root, op, f);
+	case STAGE_BIND_RW:
+	case STAGE_BIND_RO:
+		return do_bind(root, op, f);
+	case STAGE_MOUNTPOINT:
+		return do_mountpoint(root, op, f);
+	case STAGE_MOVE:
+		return do_move(root, op, f);
+	case STAGE_MASK_FILE:
+	case STAGE_MASK_DIR:
+		return do_mask(root, op, f);
+	}
+	return stage_fail(f, GA_STEP_PLAN, EINVAL, op->dest);
+}
+
+static int open_stage(const char *dir, struct stage_fault *f)
+{
+	cleanup_close int at = open_source(dir, O_DIRECTORY | O_NOFOLLOW);
+	cleanup_close int root = -1, file = -1;
+
+	if (at < 0)
+		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
+	root = ga_mount_tmpfs(at);
+	if (root < 0 || mkdirat(root, "project", 0755) || mkdirat(root, "home", 0755) ||
+	    mkdirat(root, GA_PLAN_EMPTY_DIR, 0555))
+		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
+	file = openat(root, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	if (file < 0)
+		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
+	return ga_steal_fd(&root);
+}
+
+static int run_ops(const struct stage_plan *p, struct stage_fault *f)
+{
+	cleanup_close int root = open_stage(p->dir, f);
+
+	if (root < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_ops; i++)
+		if (run_op(root, &p->ops[i], f))
+			return -1;
+	return 0;
+}
+
+int stage_mount(const struct stage_plan *p, struct stage_fault *f)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	mode_t mask;
+	int rc;
+
+	if (ga_ns_unshare_user())
+		return stage_fail(f, GA_STEP_USERNS, errno, "");
+	if (ga_ns_map_self(uid, gid))
+		return stage_fail(f, GA_STEP_IDMAP, errno, "");
+	if (ga_ns_unshare_mounts())
+		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
+	/* the modes above are meant; the agent gets the user's mask back */
+	mask = umask(0);
+	rc = run_ops(p, f);
+	(void)umask(mask);
+	if (!rc && ga_ns_drop_caps())
+		return stage_fail(f, GA_STEP_CAPS, errno, "");
+	return rc;
+}

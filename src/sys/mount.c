@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ga/buf.h"
+#include "ga/fd.h"
+
+/* <sys/mount.h> is left out: C libraries differ in which of the new calls they
+ * wrap, and some define the constants of <linux/mount.h> a second time. */
+
+static int set_option(int fs, const char *key, const char *value)
+{
+	return (int)syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0);
+}
+
+int ga_mount_attach(int copy, int at)
+{
+	return (int)syscall(SYS_move_mount, copy, "", at, "",
+			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+int ga_mount_tmpfs(int at)
+{
+	cleanup_close int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+	cleanup_close int root = -1;
+
+	if (fs < 0 || set_option(fs, "mode", "0755") || set_option(fs, "size", "64k") ||
+	    syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -1;
+	root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (root < 0 || ga_mount_attach(root, at))
+		return -1;
+	return ga_steal_fd(&root);
+}
+
+/* By mount(2): fsconfig takes no option longer than 255 bytes, and "lowerdir+",
+ * which would give one layer at a time, came only with Linux 6.7. */
+int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work)
+{
+	cleanup_buf struct ga_buf opts = GA_BUF_INIT;
+	cleanup_free char *target = ga_strf("/proc/self/fd/%d", at);
+
+	/* index=off: lower layers are shared by sessions, and with an index the
+	 * second overlay over one of them is refused */
+	ga_buf_adds(&opts, "userxattr,volatile,index=off,lowerdir=");
+	for (size_t i = 0; i < n; i++)
+		ga_buf_addf(&opts, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
+	ga_buf_addf(&opts, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d", upper, work);
+	if (opts.len >= 4096) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return (int)syscall(SYS_mount, "overlay", target, "overlay",
+			    (unsigned long)(MS_NOSUID | MS_NODEV), opts.ptr);
+}
+
+int ga_mount_copy(int fd, bool read_only)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	cleanup_close int copy = (int)syscall(
+		SYS_open_tree, fd, "",
+		(unsigned)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
+
+	if (read_only)
+		attr.attr_set |= MOUNT_ATTR_RDONLY;
+	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", (unsigned)(AT_EMPTY_PATH | AT_RECURSIVE),
+				&attr, sizeof(attr)))
+		return -1;
+	return ga_steal_fd(&copy);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a command in a sandbox whose description is made here by hand, without a
+ * repository: for the tests of src/run and src/init.
+ *
+ *     runctl session DIR CMD...     as `git agent start` would; its exit status
+ *     runctl exec DIR [-i FILE] [-m MAX] [-t MS] [-d CWD] CMD...
+ *                                   without a terminal; "status N" on standard error
+ *     runctl hold DIR               launch, print "PID PIDNS", wait for end of input, finish, and
+ *                                   say whether it was "alive" before and "gone" after
+ *     runctl bench DIR N            N times launch, true, finish; milliseconds of each
+ *
+ * DIR is made if it is missing. The sandbox's home is /home/user, its project
+ * /home/user/project (DIR/upper outside). TEST_BUILDDIR holds the programs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/run.h"
+
+#define INSIDE_HOME "/home/user"
+#define INSIDE_PROJECT "/home/user/project"
+
+static const char *const env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" INSIDE_HOME,
+				   "TERM=xterm", "LC_ALL=C.UTF-8", "PS1=in$ ", NULL };
+
+struct place {
+	char *dir;
+	char *stage, *init, *bwrap;
+	struct ga_spec spec;
+	struct ga_run_paths paths;
+};
+
+static int complain(const struct ga_error *err)
+{
+	(void)fprintf(stderr, "runctl: %s\n", err->msg);
+	if (err->hint)
+		(void)fprintf(stderr, "hint: %s\n", err->hint);
+	return ga_error_status(err->code);
+}
+
+static char *make(const struct place *p, const char *name, struct ga_error *err)
+{
+	char *path = ga_path_join(p->dir, name);
+
+	if (!err->msg)
+		(void)ga_mkdir_p(path, 0700, err);
+	return path;
+}
+
+/* A volatile overlay refuses a work directory that was used before. */
+static int fresh_work(struct place *p, struct ga_error *err)
+{
+	cleanup_free char *name = NULL;
+	static unsigned n;
+
+	name = ga_strf("work/%d-%u", (int)getpid(), n++);
+	free(p->spec.work);
+	p->spec.work = make(p, name, err);
+	return err->msg ? -1 : 0;
+}
+
+static int prepare(struct place *p, const char *dir, struct ga_error *err)
+{
+	const char *build = getenv("TEST_BUILDDIR");
+	struct ga_spec *s = &p->spec;
+	char *base;
+
+	p->dir = realpath(dir, NULL);
+	if (!p->dir && (mkdir(dir, 0755) || !(p->dir = realpath(dir, NULL))))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", dir);
+	s->stage_dir = make(p, "stage", err);
+	s->home_source = make(p, "aihome", err);
+	s->upper = make(p, "upper", err);
+	s->git_upper = make(p, "git", err);
+	free(make(p, "base/.git", err));
+	base = make(p, "base", err);
+	ga_strv_take(&s->lowers, base);
+	if (err->msg || fresh_work(p, err))
+		return -1;
+	s->home = ga_strdup(INSIDE_HOME);
+	s->project = ga_strdup(INSIDE_PROJECT);
+	s->network = true;
+	for (size_t i = 0; env[i]; i++)
+		ga_strv_push(&s->env, env[i]);
+	p->stage = ga_path_join(build ? build : ".", "git-agent-stage");
+	p->init = ga_path_join(build ? build : ".", "git-agent-init");
+	if (ga_find_bwrap("/usr/local/bin:/usr/bin:/bin", false, &p->bwrap, err))
+		return -1;
+	p->paths = (struct ga_run_paths){ p->stage, p->init, p->bwrap };
+	return 0;
+}
+
+static void release(struct place *p)
+{
+	ga_spec_release(&p->spec);
+	free(p->dir);
+	free(p->stage);
+	free(p->init);
+	free(p->bwrap);
+}
+
+static const char *const *constant(char **v)
+{
+	return (const char *const *)v;
+}
+
+static int session(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	struct ga_sandbox *sb;
+	int rc;
+
+	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
+		return -1;
+	rc = ga_run_session(sb, INSIDE_PROJECT, constant(argv), env, ret, err);
+	ga_run_finish(sb);
+	return rc;
+}
+
+static int exec_options(char ***argv, struct ga_run_exec *x, struct ga_buf *in,
+			struct ga_error *err)
+{
+	for (; (*argv)[0] && (*argv)[0][0] == '-' && (*argv)[1]; *argv += 2) {
+		const char *value = (*argv)[1];
+		uint64_t n = 0;
+
+		if ((*argv)[0][1] == 'i') {
+			if (ga_read_file_at(AT_FDCWD, value, 1u << 30, in, err))
+				return -1;
+			continue;
+		}
+		if ((*argv)[0][1] == 'd') {
+			x->cwd = value;
+			continue;
+		}
+		if (!ga_parse_u64(value, 1u << 30, &n))
+			return ga_fail(err, GA_EUSAGE, "not a number: '%s'", value);
+		if ((*argv)[0][1] == 'm')
+			x->out_max = n;
+		else if ((*argv)[0][1] == 't')
+			x->timeout_ms = (unsigned)n;
+		else if ((*argv)[0][1] == 'o')
+			x->out_fd = (int)n;
+	}
+	return 0;
+}
+
+static int execute(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	struct ga_run_exec x = { .cwd = "/", .envp = env, .out = &out, .out_fd = -1,
+				 .errout = &errout };
+	struct ga_sandbox *sb;
+	int rc;
+
+	if (exec_options(&argv, &x, &in, err))
+		return -1;
+	x.argv = constant(argv);
+	x.in = in.ptr;
+	x.in_len = in.len;
+	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
+		return -1;
+	rc = ga_run_exec(sb, &x, ret, err);
+	ga_run_finish(sb);
+	(void)ga_write_full(1, out.ptr, out.len);
+	(void)ga_write_full(2, errout.ptr, errout.len);
+	if (!rc)
+		(void)fprintf(stderr, "status %d\n", *ret);
+	return rc;
+}
+
+static int hold(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	struct ga_sandbox *sb;
+	uint64_t ns;
+	pid_t pid;
+	char c;
+
+	(void)argv;
+	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
+		return -1;
+	pid = ga_run_pid(sb);
+	ns = ga_run_pidns(sb);
+	(void)printf("%d %llu\n", (int)pid, (unsigned long long)ns);
+	(void)fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	(void)printf("%s\n", ga_run_alive(pid, ns) ? "alive" : "not there");
+	ga_run_finish(sb);
+	(void)printf("%s\n", ga_run_alive(pid, ns) ? "still there" : "gone");
+	*ret = 0;
+	return 0;
+}
+
+static int bench(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	static const char *const command[] = { "true", NULL };
+	uint64_t n = 1;
+
+	if (argv[0] && !ga_parse_u64(argv[0], 100000, &n))
+		return ga_fail(err, GA_EUSAGE, "not a number: '%s'", argv[0]);
+	while (n--) {
+		struct timespec a, b;
+		struct ga_sandbox *sb;
+		struct ga_run_exec x = { .cwd = "/", .argv = command, .envp = env, .out_fd = -1 };
+
+		if (fresh_work(p, err))
+			return -1;
+		(void)clock_gettime(CLOCK_MONOTONIC, &a);
+		if (ga_run_launch(&p->spec, &p->paths, &sb, err))
+			return -1;
+		if (ga_run_exec(sb, &x, ret, err)) {
+			ga_run_finish(sb);
+			return -1;
+		}
+		ga_run_finish(sb);
+		(void)clock_gettime(CLOCK_MONOTONIC, &b);
+		(void)printf("%.3f\n", (double)(b.tv_sec - a.tv_sec) * 1e3 +
+					       (double)(b.tv_nsec - a.tv_nsec) / 1e6);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct place *, char **, int *, struct ga_error *);
+	} modes[] = { { "session", session }, { "exec", execute }, { "hold", hold }, { "bench", bench } };
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_(release) struct place p = { .spec = GA_SPEC_INIT };
+	int status = 0;
+
+	for (size_t i = 0; argc > 2 && i < GA_NELEMS(modes); i++) {
+		if (strcmp(argv[1], modes[i].name))
+			continue;
+		if (prepare(&p, argv[2], &err) || modes[i].run(&p, argv + 3, &status, &err))
+			return complain(&err);
+		return status;
+	}
+	(void)fprintf(stderr, "usage: runctl session|exec|hold|bench DIR ...\n");
+	return 129;
+}

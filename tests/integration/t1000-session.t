@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a session from start to landing'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# The tree git itself makes of a plain copy of what the session showed: base
+# tree plus the copy the agent made of its view into a directory of the host's.
+# usage: oracle_tree COPY
+oracle_tree() {
+	git init -q "$1.git" --bare &&
+	git --git-dir="$1.git" --work-tree="$1" -c core.bare=false add -A &&
+	git --git-dir="$1.git" write-tree
+}
+
+test_expect_success 'make a repository' '
+	test_repo r &&
+	cd r &&
+	echo one >a && echo two >b && mkdir -p d/e && echo three >d/e/c && ln -s a link &&
+	printf "#!/bin/sh\n" >tool && chmod +x tool &&
+	echo "*.log" >.gitignore && echo "out/" >>.gitignore &&
+	git add -A && git commit -qm base
+'
+
+test_expect_success 'nothing changed: no commit, no branch' '
+	cd r &&
+	git agent start --name nothing -- true 2>err &&
+	grep "agent/nothing: nothing to commit" err &&
+	test_must_fail git rev-parse --verify -q refs/heads/agent/nothing &&
+	git agent list | grep "nothing.*captured" &&
+	git agent drop nothing &&
+	git agent list >out && ! grep nothing out
+'
+
+test_expect_success 'the exit status is the agent'\''s' '
+	cd r &&
+	test_expect_code 7 git agent start --name st7 -- sh -c "exit 7" &&
+	test_expect_code 137 git agent start --name st137 -- sh -c "kill -9 \$\$" &&
+	git agent show --json st137 | grep "\"exit_status\": 137" &&
+	git agent drop st7 st137
+'
+
+test_expect_success 'what the agent did is one commit; its tree is what git add -A makes' '
+	cd r &&
+	git agent start --name work -m "the work" -- sh -c "
+		echo changed >a && rm b && mkdir n && echo new >n/f && mv d/e/c d/c && rmdir d/e &&
+		chmod +x a && chmod -x tool && ln -sf d/c link && echo x >x.log && mkdir out && echo o >out/o &&
+		tar cf - --exclude=./.git --exclude=*.log --exclude=./out . >\$HOME/view.tar" 2>err &&
+	mkdir ../view && tar xf "$HOME/aihome/view.tar" -C ../view &&
+	test "$(oracle_tree "$(pwd)/../view")" = "$(git rev-parse agent/work^{tree})" &&
+	test "$(git rev-list --count HEAD..agent/work)" = 1 &&
+	git log -1 --format=%B agent/work | head -1 | grep "^the work$" &&
+	git log -1 --format=%B agent/work | grep "^Agent-Session: work$" &&
+	test "$(git log -1 --format="%an <%ae>" agent/work)" = "$(git var GIT_AUTHOR_IDENT | sed "s/ [0-9]* [-+0-9]*$//")"
+'
+
+test_expect_success 'ignored paths stay in the session and are named' '
+	cd r &&
+	grep "left behind: x.log" err &&
+	grep "left behind: out" err &&
+	! git cat-file -e agent/work:x.log 2>/dev/null &&
+	git agent review --format=json work >json &&
+	grep "\"left_behind\"" json && grep "\"out" json &&
+	test ! -e x.log && test ! -e out
+'
+
+test_expect_success 'the working tree is as it was' '
+	cd r &&
+	git diff --exit-code HEAD && git fsck --strict 2>&1 | (! grep -E "error|missing|fatal") &&
+	test "$(cat b)" = two
+'
+
+test_expect_success 'review names it, landing merges it, the session says so' '
+	cd r &&
+	git agent review work >text && grep "agent/work" text && grep "+changed" text &&
+	git agent review --accept-all work &&
+	git agent land work &&
+	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/work)" &&
+	test "$(cat a)" = changed && test ! -e b && test -x a &&
+	git agent list | grep "work.*landed" &&
+	git agent drop work &&
+	test_must_fail git rev-parse --verify -q refs/heads/agent/work
+'
+
+test_expect_success 'the agent'\''s own commits arrive as they are, the rest on top' '
+	cd r &&
+	base=$(git rev-parse HEAD) &&
+	git agent start --name commits -- sh -c "
+		echo 1 >one && git add one && git commit -qm first &&
+		echo 2 >two && git add two && git commit -qm second --author=\"Some One <some@one>\" &&
+		git log --format=%H -2 >\$HOME/ids && echo 3 >three" &&
+	test "$(git rev-list --count $base..agent/commits)" = 3 &&
+	git rev-list -2 agent/commits~1 >../ids && test_cmp "$HOME/aihome/ids" ../ids &&
+	test "$(git cat-file blob agent/commits:three)" = 3 &&
+	git fsck --strict agent/commits
+'
+
+test_expect_success 'amended base: one commit with the whole difference' '
+	cd r &&
+	git agent start --name amend -- sh -c "echo am >am && git add am && git commit -q --amend -m amended" &&
+	test "$(git rev-parse agent/amend~1)" = "$(git rev-parse HEAD)" &&
+	test "$(git cat-file blob agent/amend:am)" = am
+'
+
+test_expect_success 'rebase, stash, branch and log work inside' '
+	cd r &&
+	git agent start --name git -- sh -c "
+		set -e
+		git log --oneline -1 && git status --porcelain && git blame a >/dev/null
+		git checkout -q -b side && echo s >s && git add s && git commit -qm side
+		git checkout -q agent/git && echo m >m && git add m && git commit -qm main
+		git rebase -q side && git stash list
+		echo stashed >a && git stash -q && git fsck --connectivity-only" &&
+	test "$(git log --format=%s -2 agent/git | tr "\n" " ")" = "main side " &&
+	git rev-parse --verify refs/agent/git/heads/side &&
+	git rev-parse --verify refs/agent/git/stash
+'
+
+test_expect_success 'uncommitted work is seen inside and kept off the branch' '
+	cd r &&
+	echo mine >>b2 && git add b2 && git commit -qm b2 &&
+	seq 1 40 >long && git add long && git commit -qm long &&
+	sed -i "3s/.*/MY EDIT/" long && echo untracked >unt &&
+	cp .git/index ../index.before &&
+	git agent start --name dirty -- sh -c "
+		test \"\$(cat unt)\" = untracked && grep -q \"MY EDIT\" long &&
+		sed -i \"30s/.*/AGENT/\" long && echo agent >agentfile &&
+		git status --porcelain >\$HOME/status" 2>err &&
+	grep "2 uncommitted paths" err &&
+	test_cmp .git/index ../index.before &&
+	! grep unt "$HOME/aihome/status" &&
+	git cat-file blob agent/dirty:long >../long && grep AGENT ../long && ! grep "MY EDIT" ../long &&
+	! git cat-file -e agent/dirty:unt 2>/dev/null &&
+	git rev-parse --verify refs/agent/dirty/carried &&
+	git cat-file blob refs/agent/dirty/carried:long | grep "MY EDIT" &&
+	test "$(git merge-base agent/dirty HEAD)" = "$(git rev-parse HEAD)"
+'
+
+test_expect_success 'a change on top of uncommitted work is brought by land, uncommitted' '
+	cd r &&
+	git agent start --name over -- sh -c "sed -i \"3s/.*/AGENT ON YOURS/\" long && echo z >>unt && echo q >q" 2>err &&
+	grep "on your uncommitted work: long" err && grep "on your uncommitted work: unt" err &&
+	git diff --name-only HEAD agent/over >names && test "$(cat names)" = q &&
+	git agent land over &&
+	git cat-file -e HEAD:q &&
+	grep "AGENT ON YOURS" long && ! git cat-file blob HEAD:long | grep -E "AGENT|MY EDIT" &&
+	test "$(cat unt)" = "untracked
+z"
+'
+
+test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
+	cd r &&
+	git agent start --name ign --dirty ignore -- sh -c "test ! -e unt && ! grep MINE long" &&
+	test_expect_code 2 git agent start --name ref --dirty refuse -- true 2>err &&
+	grep "not committed" err &&
+	test_must_fail git agent show ref
+'
+
+test_expect_success '--base stands on any commit' '
+	cd r &&
+	git agent start --name old --base HEAD~1 -- sh -c "git rev-parse HEAD >\$HOME/head; echo o >o2" &&
+	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
+	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
+	test_must_fail git agent start --base no-such-rev -- true
+'
+
+test_expect_success '--live shows changes of the host' '
+	cd r &&
+	git agent start --name live --live -- sh -c "echo l >livefile; test -e unt; git status --porcelain" >out 2>err &&
+	git cat-file -e agent/live:livefile &&
+	! git cat-file -e agent/live:unt 2>/dev/null
+'
+
+test_expect_success 'from a subdirectory, with names numbered' '
+	cd r && mkdir -p sub && echo s >sub/s && git add sub && git commit -qm sub && cd sub &&
+	git agent start -- sh -c "pwd >\$HOME/pwd; echo t >t" 2>err &&
+	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" &&
+	git agent start -- sh -c "echo t >t" &&
+	git cat-file -e agent/sh-1:sub/t && git cat-file -e agent/sh-2:sub/t
+'
+
+test_expect_success '--dry-run makes nothing' '
+	cd r &&
+	git for-each-ref >before && git agent list >l1 &&
+	git agent start --dry-run --name dry -- claude-nothing 2>err; grep "not found on PATH" err &&
+	git agent start --dry-run --name dry -- sh -c true >out && grep "agent/dry" out &&
+	git for-each-ref >after && test_cmp before after && git agent list >l2 && test_cmp l1 l2
+'
+
+test_expect_success 'bad command lines' '
+	cd r &&
+	test_expect_code 125 git agent start -- no-such-command 2>err && grep "not found on PATH" err &&
+	test_expect_code 129 git agent start 2>err && grep "usage: git agent start" err &&
+	test_expect_code 129 git agent start -- "" 2>err && grep "empty" err &&
+	test_expect_code 129 git agent start --nmae x -- true 2>err && grep "did you mean .--name" err &&
+	test_expect_code 129 git agent stat 2>err && grep "did you mean" err &&
+	test_expect_code 129 git agent start --name "Bad Name" -- true &&
+	test_expect_code 128 git agent show no-such-session &&
+	test_expect_code 125 git agent start --name gone -- ./not-there 2>err && test_must_fail git agent show gone
+'
+
+test_expect_success 'every command has -h, every listing --json' '
+	cd r &&
+	for c in start list show diff review land drop capture doctor version
+	do
+		git agent $c -h >out && grep "^usage: git agent $c" out || return 1
+	done &&
+	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
+	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
+	git agent version --json | grep version
+'
+
+test_done

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='where sessions work, and where they are refused'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# A repository at PATH with two commits.
+make_repo() {
+	git init -q "$1" && (
+		cd "$1" && echo one >a && mkdir d && echo two >d/b && echo "*.o" >.gitignore &&
+		git add -A && git commit -qm first && echo three >>a && git commit -qam second
+	)
+}
+
+# One session in the current directory: sees the tree, changes it, comes back.
+one_session() {
+	git agent start --name "$1" -- sh -c "
+		set -e; test \"\$(pwd)\" = \"$(pwd)\"; test -z \"\$(git status --porcelain)\"
+		git log -1 >/dev/null; echo $1 >>a; echo new >new-$1" &&
+	git cat-file blob "agent/$1:new-$1" | grep new &&
+	git cat-file blob "agent/$1:a" | grep "^$1$" &&
+	test "$(git rev-parse "agent/$1~1")" = "$(git rev-parse HEAD)" &&
+	git fsck --connectivity-only
+}
+
+test_expect_success 'below home' '
+	make_repo src/deep/below && cd src/deep/below && one_session s
+'
+
+test_expect_success 'outside home' '
+	make_repo "$TRASH/outside" && cd "$TRASH/outside" && one_session s
+'
+
+test_expect_success 'below /tmp' '
+	dir=$(mktemp -d /tmp/git-agent-test-XXXXXX) && test_when_finished "rm -rf $dir" &&
+	make_repo "$dir/r" && cd "$dir/r" && one_session s
+'
+
+test_expect_success 'a path with space, colon, comma, backslash and quote' '
+	p="odd a:b,c\\d\"e=f" && make_repo "$p" && cd "$p" && one_session s
+'
+
+test_expect_success 'a path with a newline' '
+	p="new
+line" && make_repo "$p" && cd "$p" && one_session s
+'
+
+test_expect_success 'a path that tries to be mount options' '
+	p="x,upperdir=,lowerdir=" && make_repo "$p" && cd "$p" && one_session s
+'
+
+test_expect_success 'a detached HEAD' '
+	make_repo det && cd det && git checkout -q --detach HEAD~1 && one_session s &&
+	git agent land s && git log --oneline -1 | grep -i merge
+'
+
+test_expect_success 'an unborn branch is refused with what to do' '
+	git init -q unborn && cd unborn && echo x >x &&
+	test_expect_code 125 git agent start -- true 2>err &&
+	grep "no commit yet" err && grep "git commit" err
+'
+
+test_expect_success 'a linked worktree' '
+	make_repo main && cd main && git worktree add -q ../linked -b topic && cd ../linked && one_session s &&
+	(cd ../main && git agent list | grep s && git agent start --name other -- sh -c "echo y >y") &&
+	git agent list | grep other
+'
+
+test_expect_success 'the session is a worktree while it runs, and git protects its branch' '
+	make_repo wt && cd wt &&
+	git agent start --name run -- sh -c "touch \$HOME/up-wt; while ! test -e \$HOME/go-wt; do sleep 0.05; done; echo x >x" &
+	pid=$!
+	test_wait_for "test -e $HOME/aihome/up-wt" &&
+	cd wt && git worktree list >list && git worktree list --porcelain >>list &&
+	git branch -D agent/run 2>err; git checkout agent/run 2>>err; git worktree prune
+	touch "$HOME/aihome/go-wt"; wait $pid &&
+	grep "agent/run" list && grep locked list && test -s err &&
+	git cat-file -e agent/run:x && ! git worktree list | grep agent/run &&
+	git switch -q agent/run && git switch -q main
+'
+
+test_expect_success 'extensions.worktreeConfig' '
+	make_repo wtc && cd wtc && git config extensions.worktreeConfig true &&
+	git config --worktree user.name "Worktree Name" && one_session s &&
+	git log -1 --format=%an agent/s | grep "Worktree Name"
+'
+
+test_expect_success 'a sparse checkout stays sparse and loses nothing' '
+	make_repo sp && cd sp && mkdir out in && echo o >out/o && echo i >in/i && git add -A && git commit -qm more &&
+	git sparse-checkout set --cone in && test ! -e out &&
+	git agent start --name s -- sh -c "set -e; test ! -e out; test -e in/i; test -z \"\$(git status --porcelain)\"; echo n >in/n" &&
+	git cat-file -e agent/s:out/o && git cat-file -e agent/s:in/n &&
+	git diff --name-only HEAD agent/s >names && test "$(cat names)" = in/n
+'
+
+test_expect_success 'a shallow clone' '
+	make_repo full && git clone -q --depth 1 "file://$(pwd)/full" shallow && cd shallow &&
+	one_session s && git rev-list --count agent/s | grep "^2$"
+'
+
+test_expect_success 'a partial clone' '
+	make_repo promisor && git -C promisor config uploadpack.allowFilter true &&
+	git -C promisor config uploadpack.allowAnySHA1InWant true &&
+	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial && cd partial && one_session s
+'
+
+test_expect_success 'objects borrowed from alternates' '
+	make_repo lender && git clone -q --shared lender borrower && cd borrower &&
+	echo more >more && git add more && git commit -qm more &&
+	git agent start --name s -- sh -c "git log --oneline | wc -l >\$HOME/n; git fsck --connectivity-only; echo k >k" &&
+	test "$(cat "$HOME/aihome/n")" = 3 && git cat-file -e agent/s:k
+'
+
+test_expect_success 'a populated submodule shows its files, not its git dir' '
+	make_repo sub && make_repo super && cd super &&
+	git -c protocol.file.allow=always submodule --quiet add "$HOME/sub" vendor/sub && git commit -qm sub &&
+	git agent start --name s -- sh -c "
+		set -e; test -e vendor/sub/a; test ! -e vendor/sub/.git; test -z \"\$(git status --porcelain)\"; echo k >k" &&
+	git cat-file -e agent/s:k &&
+	test "$(git rev-parse agent/s:vendor/sub)" = "$(git rev-parse HEAD:vendor/sub)"
+'
+
+test_expect_success 'ignored directories are shared, writes to them stay inside' '
+	make_repo ign && cd ign && echo node_modules/ >>.gitignore && echo .env >>.gitignore && git commit -qam i &&
+	mkdir -p node_modules/pkg && echo lib >node_modules/pkg/lib && echo SECRET >.env &&
+	git agent start --name s -- sh -c "
+		set -e; test \"\$(cat node_modules/pkg/lib)\" = lib; test \"\$(cat .env)\" = SECRET
+		echo hacked >node_modules/pkg/lib; rm .env; test -z \"\$(git status --porcelain)\"; echo k >k" 2>err &&
+	test "$(cat node_modules/pkg/lib)" = lib && test "$(cat .env)" = SECRET &&
+	grep "shared: node_modules" err && grep "left behind: node_modules" err &&
+	git diff --name-only HEAD agent/s >names && test "$(cat names)" = k
+'
+
+test_expect_success 'refused: not a repository' '
+	mkdir plain && cd plain && test_expect_code 128 git agent start -- true 2>err && grep -i "not.*git repository" err
+'
+
+test_expect_success 'refused: bare' '
+	git init -q --bare bare.git && cd bare.git && test_expect_code 128 git agent start -- true 2>err && grep "bare" err
+'
+
+test_expect_success 'refused: SHA-256 objects' '
+	git init -q --object-format=sha256 sha256 && cd sha256 && git commit -q --allow-empty -m x &&
+	test_expect_code 128 git agent start -- true 2>err && grep -i "sha-\{0,1\}256" err
+'
+
+test_expect_success 'refused: reftable refs' '
+	make_repo reft && cd reft && git config core.repositoryFormatVersion 1 && git config extensions.refStorage reftable &&
+	test_expect_code 128 git agent start -- true 2>err && grep reftable err
+'
+
+test_expect_success 'refused: home is the working tree, or inside it' '
+	git init -q "$HOME" && test_when_finished "rm -rf \"$HOME/.git\"" && cd "$HOME" &&
+	git commit -q --allow-empty -m x && test_expect_code 125 git agent start -- true 2>err &&
+	grep "home directory" err
+'
+
+test_expect_success 'refused: home below the working tree' '
+	make_repo "$TRASH/above" && mkdir "$TRASH/above/h" && cd "$TRASH/above" &&
+	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null git agent start -- true 2>err &&
+	grep "home directory" err
+'
+
+test_expect_success 'refused: the state directory inside the working tree' '
+	make_repo inside && cd inside &&
+	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>err && grep overlap err
+'
+
+test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
+	make_repo bw && cd bw && mkdir ../bin && ln -s "$(command -v git)" ../bin/git && ln -s "$(command -v git-agent)" ../bin/ &&
+	for t in sh true env grep; do ln -s "$(command -v $t)" ../bin/; done &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>err && grep -i "bwrap\|bubblewrap" err &&
+	cp "$(command -v bwrap)" ../bin/bwrap && chmod u+s ../bin/bwrap &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>err && grep -i "set-uid\|setuid" err
+'
+
+test_done

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests in POSIX shell: TAP output, a frozen world, a scratch directory.
+#
+#     test_description='what is tested'
+#     . "$TEST_SRCDIR/tests/lib/test-lib.sh"
+#     test_expect_success 'name' 'commands && joined && by && and'
+#     test_done
+#
+# The commands of a test run in a subshell with the scratch directory as the
+# current one; variables do not outlive it, files do. Standard output and error
+# go to the log in tests/results. Everything a test makes lies in the scratch
+# directory, kept when a test failed.
+
+: "${TEST_SRCDIR:?run tests by make check}" "${TEST_BUILDDIR:?}" "${TEST_RESULTS:=$TEST_BUILDDIR/tests/results}"
+
+# ---- the world ----------------------------------------------------------------
+
+unset CDPATH XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
+unset PAGER EDITOR VISUAL LESS NO_COLOR
+for test_var in $(env | sed -n 's/^\(GIT_[A-Za-z0-9_]*\)=.*/\1/p'); do
+	case $test_var in
+	GIT_AGENT_TEST_*) ;;
+	*) unset "$test_var" ;;
+	esac
+done
+
+# A real file system, and a path others may pass: an upper layer cannot lie on
+# every file system, and overlay on overlay is another test.
+test_base=${GIT_AGENT_TEST_TMPDIR:-/var/tmp}
+TRASH=$(mktemp -d "$test_base/git-agent-test-XXXXXX") || exit 1
+TRASH=$(cd "$TRASH" && pwd -P)
+HOME=$TRASH/home
+LC_ALL=C
+TZ=UTC
+TERM=dumb
+PATH=$TEST_BUILDDIR:$PATH
+GIT_CONFIG_NOSYSTEM=1
+GIT_AUTHOR_NAME='A U Thor' GIT_AUTHOR_EMAIL=author@example.com
+GIT_COMMITTER_NAME='C O Mitter' GIT_COMMITTER_EMAIL=committer@example.com
+export TRASH HOME LC_ALL TZ TERM PATH GIT_CONFIG_NOSYSTEM
+mkdir "$HOME" || exit 1
+git config --global user.name 'A U Thor'
+git config --global user.email author@example.com
+git config --global init.defaultBranch main
+git config --global advice.detachedHead false
+unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+umask 022
+cd "$HOME" || exit 1
+
+test_count=0
+test_failed=0
+test_log=$TRASH/log
+
+# ---- tests --------------------------------------------------------------------
+
+# test_expect_success [PREREQ] NAME COMMANDS
+test_expect_success() {
+	if [ $# = 3 ]; then
+		test_prereq=$1
+		shift
+	else
+		test_prereq=
+	fi
+	test_count=$((test_count + 1))
+	if [ -n "$test_prereq" ] && ! test_have_prereq "$test_prereq"; then
+		case " ${GIT_AGENT_TEST_REQUIRE-} " in
+		*" $test_prereq "*)
+			test_failed=$((test_failed + 1))
+			echo "not ok $test_count - $1 (needs $test_prereq, which is required here)"
+			;;
+		*) echo "ok $test_count - $1 # SKIP needs $test_prereq" ;;
+		esac
+		return
+	fi
+	(
+		test_cleanup=:
+		trap 'test_rc=$?; trap - EXIT; eval "$test_cleanup"; exit $test_rc' EXIT
+		eval "$2"
+	) >"$test_log" 2>&1 </dev/null
+	if [ $? = 0 ]; then
+		echo "ok $test_count - $1"
+	else
+		test_failed=$((test_failed + 1))
+		echo "not ok $test_count - $1"
+		{
+			echo "FAILED: $1"
+			echo "$2"
+			cat "$test_log"
+		} >&2
+	fi
+}
+
+# Run at the end of the current test, however it ends.
+test_when_finished() {
+	test_cleanup="$*; $test_cleanup"
+}
+
+# Failure as designed: not a signal, not a sanitizer, not "command not found".
+test_must_fail() {
+	"$@"
+	test_rc=$?
+	if [ $test_rc = 0 ]; then
+		echo "should have failed: $*" >&2
+		return 1
+	elif [ $test_rc -gt 129 ] || [ $test_rc = 126 ] || [ $test_rc = 127 ]; then
+		echo "died with $test_rc: $*" >&2
+		return 1
+	fi
+	return 0
+}
+
+# test_expect_code STATUS COMMAND...
+test_expect_code() {
+	test_want=$1
+	shift
+	"$@"
+	test_rc=$?
+	[ $test_rc = "$test_want" ] && return 0
+	echo "exit status $test_rc, not $test_want: $*" >&2
+	return 1
+}
+
+test_cmp() {
+	diff -u "$1" "$2"
+}
+
+# Wait up to a deadline for a condition that must come true.
+test_wait_for() {
+	test_n=0
+	until eval "$1"; do
+		test_n=$((test_n + 1))
+		[ $test_n -lt 600 ] || {
+			echo "never came true: $1" >&2
+			return 1
+		}
+		sleep 0.05
+	done
+}
+
+# An empty repository NAME in the current directory.
+test_repo() {
+	git init -q "$1"
+}
+
+# ---- prerequisites ------------------------------------------------------------
+
+# test_lazy_prereq NAME COMMANDS: evaluated once, when first asked for.
+test_lazy_prereq() {
+	eval "test_prereq_cmd_$1=\$2"
+}
+
+test_have_prereq() {
+	eval "test_answer=\${test_prereq_$1-}"
+	if [ -z "$test_answer" ]; then
+		eval "test_cmd=\${test_prereq_cmd_$1-}"
+		[ -n "$test_cmd" ] || {
+			echo "no such prerequisite: $1" >&2
+			exit 1
+		}
+		if (eval "$test_cmd") >/dev/null 2>&1; then
+			test_answer=yes
+		else
+			test_answer=no
+		fi
+		eval "test_prereq_$1=\$test_answer"
+	fi
+	[ "$test_answer" = yes ]
+}
+
+test_lazy_prereq SANDBOX 'git agent doctor'
+test_lazy_prereq ROOT '[ "$(id -u)" = 0 ]'
+test_lazy_prereq NOT_ROOT '[ "$(id -u)" != 0 ]'
+test_lazy_prereq GITLFS 'git lfs version'
+test_lazy_prereq STRACE 'strace -f true'
+
+# Everything in the file needs a sandbox: skip it as a whole, or fail where
+# sandboxes must work.
+require_sandbox() {
+	test_have_prereq SANDBOX && return 0
+	case " ${GIT_AGENT_TEST_REQUIRE-} " in
+	*" SANDBOX "*)
+		echo "not ok 1 - a sandbox can be started here"
+		echo "1..1"
+		git agent doctor >&2
+		exit 1
+		;;
+	esac
+	echo "1..0 # SKIP no sandbox can be started here: $(git agent doctor 2>&1 | grep FAIL | head -1)"
+	rm -rf "$TRASH"
+	exit 0
+}
+
+test_done() {
+	echo "1..$test_count"
+	if [ $test_failed = 0 ]; then
+		cd / && chmod -R u+rwx "$TRASH" 2>/dev/null
+		rm -rf "$TRASH"
+		exit 0
+	fi
+	echo "# kept: $TRASH"
+	exit 1
+}

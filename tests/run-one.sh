@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Run one TAP program for prove, keeping its output, its messages and its exit
+# status in tests/results. Messages are shown only when it failed.
+t=$1
+base=$TEST_RESULTS/$(echo "$t" | tr / _)
+case $t in
+*.t) set -- /bin/sh "$TEST_SRCDIR/$t" ;;
+*) set -- "$TEST_BUILDDIR/$t" ;;
+esac
+{
+	"$@" 2>"$base.err"
+	echo $? >"$base.rc"
+} | tee "$base.tap"
+read -r rc <"$base.rc"
+[ "$rc" = 0 ] || sed 's/^/# /' "$base.err" >&2
+exit "$rc"

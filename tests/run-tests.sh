@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Run tests under prove and close with one line of sums, last on standard
+# output: "N passed, N failed, N skipped". A program that dies or gives no plan
+# counts as one failure.
+export TEST_BUILDDIR TEST_SRCDIR
+TEST_RESULTS=$TEST_BUILDDIR/tests/results
+export TEST_RESULTS
+rm -rf "$TEST_RESULTS"
+mkdir -p "$TEST_RESULTS" || exit 2
+CMOCKA_MESSAGE_OUTPUT=TAP
+export CMOCKA_MESSAGE_OUTPUT
+
+st=0
+(cd "$TEST_SRCDIR" && "${PROVE:-prove}" -j "${TEST_JOBS:-2}" \
+	--exec "/bin/sh $TEST_SRCDIR/tests/run-one.sh" "$@") || st=1
+
+count() {
+	for f in "$TEST_RESULTS"/*.tap; do
+		read -r rc <"${f%.tap}.rc"
+		awk -v rc="$rc" '
+			/^not ok.*# *(TODO|todo)/ { s++; next }
+			/^not ok/                 { f++; next }
+			/^ok.*# *(SKIP|skip)/     { s++; next }
+			/^ok/                     { p++ }
+			/^1\.\.[0-9]+/            { split($1, a, /\.\./); plan = a[2]; have = 1; if (!a[2]) s++ }
+			END {
+				if ((rc != 0 || !have || (plan && plan != p + s + f)) && !f) f++
+				print p + 0, f + 0, s + 0
+			}' "$f"
+	done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
+}
+# shellcheck disable=SC2046
+set -- $(count)
+[ "$2" = 0 ] || st=1
+[ "$1" != 0 ] || st=1
+echo "$1 passed, $2 failed, $3 skipped"
+exit $st

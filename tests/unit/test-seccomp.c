@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/keyctl.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ga/sandbox.h"
+
+/* What the call gives in a child under the filter: its errno, 0 if it
+ * succeeded, 1000 + the signal if that ended the child. */
+struct call {
+	const char *what;
+	long nr;
+	unsigned long arg[6];
+	int expect;
+};
+
+#define DENIED(name) { #name, SYS_##name, { 0 }, EPERM }
+
+static const struct call calls[] = {
+	DENIED(unshare),
+	DENIED(setns),
+	DENIED(mount),
+	DENIED(umount2),
+	DENIED(pivot_root),
+	DENIED(chroot),
+	DENIED(open_tree),
+	DENIED(move_mount),
+	DENIED(fsopen),
+	DENIED(fsconfig),
+	DENIED(fsmount),
+	DENIED(fspick),
+	DENIED(mount_setattr),
+	{ "open_tree_attr", 467, { 0 }, EPERM },
+	{ "clone CLONE_NEWUSER", SYS_clone, { CLONE_NEWUSER | SIGCHLD }, EPERM },
+	{ "clone3", SYS_clone3, { 0 }, ENOSYS },
+	{ "TIOCSTI", SYS_ioctl, { 0, TIOCSTI, 0 }, EPERM },
+	{ "TIOCSTI + 2^32", SYS_ioctl, { 0, TIOCSTI | 1ul << 32, 0 }, EPERM },
+	{ "TIOCLINUX", SYS_ioctl, { 0, TIOCLINUX, 0 }, EPERM },
+	{ "TIOCLINUX + 2^33", SYS_ioctl, { 0, TIOCLINUX | 1ul << 33, 0 }, EPERM },
+	{ "FIONREAD on a closed descriptor", SYS_ioctl, { 999, FIONREAD, 0 }, EBADF },
+	DENIED(add_key),
+	DENIED(request_key),
+	{ "keyctl", SYS_keyctl, { KEYCTL_GET_KEYRING_ID, (unsigned long)-3, 0 }, EPERM },
+	DENIED(bpf),
+	DENIED(perf_event_open),
+	DENIED(userfaultfd),
+	DENIED(io_uring_setup),
+	DENIED(io_uring_enter),
+	DENIED(io_uring_register),
+	DENIED(fanotify_init),
+	DENIED(name_to_handle_at),
+	DENIED(open_by_handle_at),
+	DENIED(quotactl),
+	DENIED(acct),
+	DENIED(syslog),
+	DENIED(move_pages),
+	DENIED(mbind),
+	DENIED(get_mempolicy),
+	DENIED(set_mempolicy),
+	DENIED(migrate_pages),
+	DENIED(kexec_load),
+	DENIED(init_module),
+	DENIED(finit_module),
+	DENIED(delete_module),
+	DENIED(reboot),
+	DENIED(swapon),
+	DENIED(swapoff),
+	DENIED(settimeofday),
+	DENIED(clock_settime),
+	DENIED(adjtimex),
+	DENIED(sethostname),
+	{ "socket AF_UNIX", SYS_socket, { AF_UNIX, SOCK_STREAM, 0 }, 0 },
+	{ "socket AF_INET", SYS_socket, { AF_INET, SOCK_STREAM, 0 }, 0 },
+	{ "socket NETLINK_ROUTE", SYS_socket, { AF_NETLINK, SOCK_RAW, NETLINK_ROUTE }, 0 },
+	{ "socket NETLINK_NETFILTER", SYS_socket, { AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER },
+	  EPROTONOSUPPORT },
+	{ "socket AF_PACKET", SYS_socket, { AF_PACKET, SOCK_RAW, 0 }, EAFNOSUPPORT },
+	{ "socket AF_VSOCK", SYS_socket, { AF_VSOCK, SOCK_STREAM, 0 }, EAFNOSUPPORT },
+	{ "socket AF_ALG", SYS_socket, { AF_ALG, SOCK_SEQPACKET, 0 }, EAFNOSUPPORT },
+	{ "socket AF_ALG + 2^32", SYS_socket, { AF_ALG | 1ul << 32, SOCK_SEQPACKET, 0 }, EAFNOSUPPORT },
+	{ "socketpair AF_TIPC", SYS_socketpair, { AF_TIPC, SOCK_STREAM, 0 }, EAFNOSUPPORT },
+	{ "personality asked", SYS_personality, { 0xffffffff }, 0 },
+	{ "personality 0", SYS_personality, { 0 }, 0 },
+	{ "personality ADDR_NO_RANDOMIZE", SYS_personality, { ADDR_NO_RANDOMIZE }, 0 },
+	{ "personality READ_IMPLIES_EXEC", SYS_personality, { READ_IMPLIES_EXEC }, EPERM },
+	{ "personality with the top bit", SYS_personality, { 0x80000000u | READ_IMPLIES_EXEC }, EPERM },
+	{ "ptrace", SYS_ptrace, { PTRACE_TRACEME }, 0 },
+	{ "getpid", SYS_getpid, { 0 }, 0 },
+#ifdef __x86_64__
+	DENIED(modify_ldt),
+	DENIED(iopl),
+	{ "x32 getpid", 0x40000000 | SYS_getpid, { 0 }, 1000 + SIGSYS },
+#endif
+};
+
+static void child(const struct ga_buf *program, const struct call *c, int out)
+{
+	struct sock_fprog prog = {
+		.len = (unsigned short)(program->len / sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(void *)program->ptr,
+	};
+	int result;
+	long rc;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
+		_exit(1);
+	rc = syscall(c->nr, c->arg[0], c->arg[1], c->arg[2], c->arg[3], c->arg[4], c->arg[5]);
+	result = rc < 0 ? errno : 0;
+	_exit(write(out, &result, sizeof(result)) != sizeof(result));
+}
+
+static int outcome(const struct ga_buf *program, const struct call *c)
+{
+	int p[2], status, result = -1;
+	pid_t pid;
+
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		child(program, c, p[1]);
+	(void)close(p[1]);
+	if (read(p[0], &result, sizeof(result)) != sizeof(result))
+		result = -1;
+	(void)close(p[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : result;
+}
+
+static void refuses_by_table(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf program = GA_BUF_INIT;
+	int wrong = 0;
+
+	(void)state;
+	assert_int_equal(ga_seccomp_program(&program, &err), 0);
+	for (size_t i = 0; i < GA_NELEMS(calls); i++) {
+		int got = outcome(&program, &calls[i]);
+
+		if (got == calls[i].expect)
+			continue;
+		print_error("%s: expected %d, got %d\n", calls[i].what, calls[i].expect, got);
+		wrong++;
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void is_a_filter(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf program = GA_BUF_INIT;
+
+	(void)state;
+	assert_int_equal(ga_seccomp_program(&program, &err), 0);
+	assert_int_equal(program.len % sizeof(struct sock_filter), 0);
+	assert_in_range(program.len / sizeof(struct sock_filter), 50, BPF_MAXINSNS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_a_filter),
+		cmocka_unit_test(refuses_by_table),
+	};
+
+	return cmocka_run_group_tests_name("seccomp", tests, NULL, NULL);
+}

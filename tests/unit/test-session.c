@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/preset.h"
+#include "ga/session.h"
+
+static char *make_state(void)
+{
+	char *dir = ga_strdup("/tmp/test-session-XXXXXX");
+	struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *sessions = NULL;
+
+	assert_non_null(mkdtemp(dir));
+	sessions = ga_path_join(dir, "sessions");
+	assert_int_equal(ga_mkdir_p(sessions, 0700, &err), 0);
+	return dir;
+}
+
+static void remove_state(char *dir)
+{
+	struct ga_error err = GA_ERROR_INIT;
+
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
+	free(dir);
+}
+
+static void names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool ok;
+	} t[] = {
+		{ "claude-1", true }, { "a", true },	 { "a.b_c-d", true }, { "", false },
+		{ "-a", false },      { ".a", false },	 { "_a", false },     { "A", false },
+		{ "a..b", false },    { "a.", false },	 { "a.lock", false }, { "a/b", false },
+		{ "a b", false },     { "a\nb", false }, { "\xc3\xa9", false },
+		{ "0123456789012345678901234567890123456789012345678901234567890123", true },
+		{ "01234567890123456789012345678901234567890123456789012345678901234", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++)
+		if (ga_session_name_ok(t[i].name) != t[i].ok)
+			fail_msg("'%s'", t[i].name);
+}
+
+static void stems(void **state)
+{
+	static const char *const t[][2] = {
+		{ "claude", "claude" }, { "/usr/bin/claude", "claude" }, { "Foo.Bar", "foobar" },
+		{ "./x y.sh", "xysh" }, { "--", "agent" },		  { "", "agent" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		cleanup_free char *s = ga_session_stem(t[i][0]);
+
+		assert_string_equal(s, t[i][1]);
+		assert_true(ga_session_name_ok(s));
+	}
+}
+
+static void fill(struct ga_session *s)
+{
+	s->state = GA_STATE_CAPTURED;
+	s->project = ga_strdup("/home/u/a \"b\"\n\\c\x01%41\xff");
+	s->gitdir = ga_strdup("/home/u/.git");
+	s->message = ga_strdup("");
+	s->base.id[3] = 7;
+	s->started = 1234567890123;
+	s->exit_status = 137;
+	s->pidns = UINT64_MAX;
+	s->live = true;
+	ga_strv_push_many(&s->command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
+	ga_strv_push(&s->left_out, " leading and trailing ");
+}
+
+static void round_trip(void **state)
+{
+	char *dir = make_state();
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
+	struct ga_strv taken = GA_STRV_INIT;
+	int lock = -1, second = -1;
+
+	(void)state;
+	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	fill(&s);
+	assert_int_equal(ga_session_save(&s, &err), 0);
+	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
+	assert_string_equal(t.project, s.project);
+	assert_string_equal(t.message, "");
+	assert_null(t.onto_ref);
+	assert_true(ga_oid_equal(&t.base, &s.base));
+	assert_int_equal(t.started, s.started);
+	assert_int_equal(t.exit_status, 137);
+	assert_true(t.pidns == UINT64_MAX);
+	assert_true(t.live);
+	assert_int_equal(t.state, GA_STATE_CAPTURED);
+	assert_int_equal(t.command.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(t.command.v[i], s.command.v[i]);
+	assert_string_equal(t.left_out.v[0], s.left_out.v[0]);
+	assert_string_equal(t.dir, s.dir);
+
+	/* its maker holds the lock */
+	assert_int_equal(ga_session_lock(&t, false, &second, &err), 1);
+	assert_int_equal(close(lock), 0);
+	assert_int_equal(ga_session_lock(&t, false, &second, &err), 0);
+	(void)close(second);
+
+	assert_int_equal(ga_session_load(dir, "absent", &t, &err), 1);
+	assert_int_equal(ga_session_load(dir, "../x", &t, &err), 1);
+	ga_session_release(&s);
+	ga_session_release(&t);
+	remove_state(dir);
+}
+
+/* Cut short at every byte: either the former state or, with no former one, an error;
+ * never a wrong value. */
+static void cut_short(void **state)
+{
+	char *dir = make_state();
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_session s = GA_SESSION_INIT;
+	struct ga_strv taken = GA_STRV_INIT;
+	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	cleanup_free char *file = NULL, *old = NULL;
+	int lock = -1;
+
+	(void)state;
+	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	fill(&s);
+	s.state = GA_STATE_RUNNING;
+	assert_int_equal(ga_session_save(&s, &err), 0);
+	s.state = GA_STATE_CAPTURED;
+	assert_int_equal(ga_session_save(&s, &err), 0);
+	file = ga_path_join(s.dir, "session");
+	old = ga_path_join(s.dir, "session.old");
+	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &whole, &err), 0);
+	for (size_t n = 0; n < whole.len - 1; n++) {
+		struct ga_session t = GA_SESSION_INIT;
+
+		assert_int_equal(truncate(file, (off_t)whole.len), 0);
+		assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, n, 0600, &err), 0);
+		if (ga_session_load(dir, "x", &t, &err))
+			fail_msg("cut at %zu: %s", n, err.msg);
+		if (t.state != GA_STATE_RUNNING)
+			fail_msg("cut at %zu gives state %s", n, ga_state_name(t.state));
+		ga_session_release(&t);
+	}
+	assert_int_equal(unlink(old), 0);
+	assert_int_equal(ga_session_load(dir, "x", &s, &err), -1);
+	assert_non_null(strstr(err.msg, file));
+	assert_non_null(err.hint);
+	ga_error_release(&err);
+	(void)close(lock);
+	ga_session_release(&s);
+	remove_state(dir);
+}
+
+/* Many at once get different names, and a directory whose maker died is used again. */
+static void together(void **state)
+{
+	char *dir = make_state();
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_strv taken = GA_STRV_INIT, got = GA_STRV_INIT;
+	cleanup_free char *stale = NULL;
+
+	(void)state;
+	stale = ga_strf("%s/sessions/w-3", dir);
+	assert_int_equal(ga_mkdir_p(stale, 0700, &err), 0);
+	ga_strv_push(&taken, "w-2");
+	for (int i = 0; i < 12; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			struct ga_session s = GA_SESSION_INIT;
+			int lock = -1;
+
+			if (ga_session_create(dir, NULL, "w", &taken, &s, &lock, &err))
+				_exit(1);
+			fill(&s);
+			_exit(ga_session_save(&s, &err) ? 2 : 0);
+		}
+	}
+	for (int i = 0; i < 12; i++) {
+		int st;
+
+		assert_true(wait(&st) > 0);
+		assert_int_equal(st, 0);
+	}
+	assert_int_equal(ga_session_names(dir, &got, &err), 0);
+	assert_int_equal(got.n, 12);
+	assert_true(ga_strv_has(&got, "w-1"));
+	assert_false(ga_strv_has(&got, "w-2"));
+	assert_true(ga_strv_has(&got, "w-3"));
+	ga_strv_release(&got);
+	ga_strv_release(&taken);
+	remove_state(dir);
+}
+
+static void refused(void **state)
+{
+	char *dir = make_state();
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
+	struct ga_strv taken = GA_STRV_INIT;
+	int lock = -1, l2 = -1;
+
+	(void)state;
+	assert_int_equal(ga_session_create(dir, "Bad", "y", &taken, &s, &lock, &err), -1);
+	assert_int_equal(err.code, GA_EUSAGE);
+	ga_error_release(&err);
+	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	fill(&s);
+	assert_int_equal(ga_session_save(&s, &err), 0);
+	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &t, &l2, &err), -1);
+	assert_non_null(strstr(err.msg, "exists already"));
+	ga_error_release(&err);
+	ga_strv_push(&taken, "z");
+	assert_int_equal(ga_session_create(dir, "z", "y", &taken, &t, &l2, &err), -1);
+	assert_non_null(strstr(err.msg, "branch"));
+	ga_error_release(&err);
+	(void)close(lock);
+	ga_session_release(&s);
+	ga_strv_release(&taken);
+	remove_state(dir);
+}
+
+static void presets(void **state)
+{
+	(void)state;
+	assert_non_null(ga_preset_find("claude"));
+	assert_null(ga_preset_find("/usr/bin/claude"));
+	assert_null(ga_preset_find("sh"));
+	assert_string_equal(ga_preset_find("claude")->flags[0], "--dangerously-skip-permissions");
+	assert_null(ga_preset_find("bash")->flags[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),    cmocka_unit_test(stems),	cmocka_unit_test(round_trip),
+		cmocka_unit_test(cut_short), cmocka_unit_test(together), cmocka_unit_test(refused),
+		cmocka_unit_test(presets),
+	};
+
+	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
