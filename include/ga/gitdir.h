@@ -38,7 +38,8 @@ int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_sp
 /* What the agent left, read by descriptor without opening a repository: has it
  * touched refs or HEAD at all since ga_gitdir_fill()? 1: everything is as written
  * (no commits to fetch); 0: something differs. Bounded; anything odd counts as
- * different. */
+ * different. Of `s`, branch and base are looked at; what the other refs were,
+ * ga_gitdir_fill() left beside the directory, in `dir`.refs. */
 int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err);
 
 #endif

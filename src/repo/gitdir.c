@@ -13,10 +13,12 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/sha1.h"
 #include "gitdir-internal.h"
 
 #define RULES_MAX ((size_t)16 << 20)
 #define SHALLOW_MAX ((size_t)256 << 20)
+#define PACKED_MAX ((size_t)256 << 20)
 
 /* How far untouched() looks before it calls anything changed. */
 #define MAX_ENTRIES 256
@@ -136,25 +138,48 @@ static void branch_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 	ga_buf_addf(b, "%s\n", GA_HEX(s->base));
 }
 
+static bool is_sorted(const struct ga_refs *refs)
+{
+	for (size_t i = 1; i < refs->n; i++)
+		if (strcmp(refs->v[i - 1].name, refs->v[i].name) >= 0)
+			return false;
+	return true;
+}
+
 /* No claim about peeled tags is made: git looks at those itself. */
 static void packed_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 {
-	const char *last = "";
-
-	ga_buf_adds(b, "# pack-refs with: sorted \n");
-	for (size_t i = 0; s->refs && i < s->refs->n; i++) {
-		const struct ga_ref *ref = &s->refs->v[i];
-
-		if (!strcmp(ref->name, s->branch))
-			continue;
-		if (strcmp(last, ref->name) >= 0)
-			GA_BUG("refs are not sorted");
-		last = ref->name;
-		ga_buf_addf(b, "%s %s\n", GA_HEX(&ref->oid), ref->name);
-	}
+	if (is_sorted(s->refs))
+		ga_buf_adds(b, "# pack-refs with: sorted \n");
+	for (size_t i = 0; i < s->refs->n; i++)
+		if (strcmp(s->refs->v[i].name, s->branch))
+			ga_buf_addf(b, "%s %s\n", GA_HEX(&s->refs->v[i].oid), s->refs->v[i].name);
 }
 
-static int write_refs(int at, const struct ga_gitdir_spec *s, struct ga_error *err)
+static char *digest(const struct ga_buf *b)
+{
+	struct ga_sha1 sum;
+	struct ga_oid raw;
+
+	ga_sha1_init(&sum);
+	ga_sha1_add(&sum, b->ptr, b->len);
+	ga_sha1_end(&sum, raw.id);
+	return ga_strf("%s\n", GA_HEX(&raw));
+}
+
+/* Beside the git dir, out of the agent's reach: what its packed refs were. */
+static int write_seal(const char *dir, const struct ga_buf *packed, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("%s.refs", dir), *text = digest(packed);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	(void)unlink(path);
+	ga_buf_adds(&b, text);
+	return write_file(AT_FDCWD, path, &b, err);
+}
+
+static int write_refs(int at, const char *dir, const struct ga_gitdir_spec *s,
+		      struct ga_error *err)
 {
 	cleanup_buf struct ga_buf head = GA_BUF_INIT, branch = GA_BUF_INIT, packed = GA_BUF_INIT;
 
@@ -162,7 +187,8 @@ static int write_refs(int at, const struct ga_gitdir_spec *s, struct ga_error *e
 	branch_text(s, &branch);
 	packed_text(s, &packed);
 	if (write_parents(at, "refs/tags/", err) || write_parents(at, "refs/heads/", err) ||
-	    write_at(at, s->branch, &branch, err) || write_at(at, "packed-refs", &packed, err))
+	    write_at(at, s->branch, &branch, err) || write_at(at, "packed-refs", &packed, err) ||
+	    write_seal(dir, &packed, err))
 		return -1;
 	return write_at(at, "HEAD", &head, err);
 }
@@ -215,24 +241,42 @@ int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_sp
 		return ga_error_wrap(err, "cannot make the private git dir");
 	ga_gitdir_config(r, s->config, attributes, &config);
 	if (write_at(at, "config", &config, err) || write_objects(at, s, err) ||
-	    write_logs(at, r, s, err) || write_refs(at, s, err))
+	    write_logs(at, r, s, err) || write_refs(at, dir, s, err))
 		return ga_error_wrap(err, "cannot make the private git dir");
 	return 0;
 }
 
 /* ---- what is left of it ---------------------------------------------------------------- */
 
-static bool content_is(int at, const char *path, const struct ga_buf *want)
+static bool read_left(int at, const char *path, size_t max, struct ga_buf *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size != want->len ||
-	    ga_read_fd(fd, want->len, &b, &ignored))
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       !ga_read_fd(fd, max, ret, &ignored);
+}
+
+static bool content_is(int at, const char *path, const struct ga_buf *want)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return read_left(at, path, want->len, &b) && b.len == want->len &&
+	       !memcmp(b.ptr, want->ptr, b.len);
+}
+
+static bool packed_refs_are_as_sealed(int at, const char *dir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *path = ga_strf("%s.refs", dir), *now = NULL;
+	cleanup_buf struct ga_buf seal = GA_BUF_INIT, b = GA_BUF_INIT;
+
+	if (ga_read_file_at(AT_FDCWD, path, 4096, &seal, &ignored) ||
+	    !read_left(at, "packed-refs", PACKED_MAX, &b))
 		return false;
-	return b.len == want->len && !memcmp(b.ptr, want->ptr, b.len);
+	now = digest(&b);
+	return !strcmp(now, seal.ptr);
 }
 
 /* Directories without files, and the one branch: nothing else below refs/. */
@@ -273,7 +317,7 @@ static bool only_branch(int at, const char *path, const char *branch, unsigned d
 int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err)
 {
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_buf struct ga_buf head = GA_BUF_INIT, branch = GA_BUF_INIT, packed = GA_BUF_INIT;
+	cleanup_buf struct ga_buf head = GA_BUF_INIT, branch = GA_BUF_INIT;
 	unsigned left = MAX_ENTRIES;
 	struct stat st;
 
@@ -284,12 +328,11 @@ int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct 
 	}
 	head_text(s, &head);
 	branch_text(s, &branch);
-	packed_text(s, &packed);
 	/* other working trees have heads of their own, reftables have all refs in them */
 	if (!fstatat(at, "worktrees", &st, AT_SYMLINK_NOFOLLOW) ||
 	    !fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	return content_is(at, "HEAD", &head) && content_is(at, s->branch, &branch) &&
-	       content_is(at, "packed-refs", &packed) &&
+	       packed_refs_are_as_sealed(at, dir) &&
 	       only_branch(at, "refs", s->branch, 0, &left);
 }
