@@ -22,9 +22,10 @@ int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool
 		     struct ga_base_key *ret, struct ga_error *err);
 
 /* Check `commit` out into `dir`/tree with `dir`/index; `whole`: from nothing, else
- * from what stands there. Then settle times. */
-int ga_base_checkout(struct ga_repo *r, const char *dir, const struct ga_oid *commit, bool whole,
-		     const struct ga_base_opts *o, struct ga_error *err);
+ * from what stands there. Then settle times. `lock` is inherited by git: should we
+ * be killed, it goes on writing, and nobody else may before it is through. */
+int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
+		     bool whole, const struct ga_base_opts *o, struct ga_error *err);
 
 /* After a checkout that began at `since`: carry the user's mtimes over where the
  * content is the same, write them into `dir`/index and put that into `dir`/git. */

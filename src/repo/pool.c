@@ -243,6 +243,9 @@ struct taken {
 
 static void taken_release(struct taken *t)
 {
+	/* what git started and left running may have the descriptor still */
+	if (t->lock >= 0)
+		ga_funlock(t->lock);
 	ga_cleanup_closep(&t->dir);
 	ga_cleanup_closep(&t->lock);
 }
@@ -335,7 +338,7 @@ static int make(const struct want *w, struct taken *t, struct ga_base *ret, stru
 {
 	cleanup_free char *dir = ga_strf("%s/%u", w->bases, t->n);
 
-	if (ga_base_checkout(w->r, dir, w->commit, t->whole, w->o, err))
+	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->whole, w->o, err))
 		return ga_error_wrap(err, "cannot make a base tree");
 	if (write_small(t->dir, "key", &w->key.text, err) ||
 	    write_small(t->dir, "commit", &w->stand, err))
@@ -420,8 +423,8 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 		if (make(w, &t, &b, err))
 			return -1;
 		n = t.n;
-		ga_cleanup_closep(&t.lock);
-		t.lock = -1;
+		taken_release(&t);
+		t = (struct taken)TAKEN_INIT;
 		rc = stand_on(w, n, true, ret, err);
 		if (!rc)
 			ret->how = b.how;

@@ -32,8 +32,12 @@ static bool introduces(const struct word *w)
 					     "run", "npx", "bunx", "dlx", "-m", "-c", "nice",
 					     "nohup", "timeout", "--", "eval", "builtin" };
 
+	const char *slash = memrchr(w->s, '/', w->n); /* /usr/bin/env */
+	const char *base = slash ? slash + 1 : w->s;
+	size_t n = w->n - (size_t)(base - w->s);
+
 	for (size_t i = 0; i < GA_NELEMS(words); i++)
-		if (w->n == strlen(words[i]) && !memcmp(w->s, words[i], w->n))
+		if (n == strlen(words[i]) && !memcmp(base, words[i], n))
 			return true;
 	return false;
 }

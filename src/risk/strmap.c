@@ -72,12 +72,16 @@ void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t va
 	hash = hash_of(m->seed, key, len);
 	s = slot_of(m, key, len, hash);
 	if (!s->key) {
-		*s = (struct ga_strmap_slot){ key, len, hash, -1 };
+		*s = (struct ga_strmap_slot){ key, len, hash, -1, -1 };
 		m->n++;
 	}
 	GA_GROW(m->nodes, m->n_nodes, m->cap_nodes);
-	m->nodes[m->n_nodes] = (struct ga_strmap_node){ value, s->head };
-	s->head = (int32_t)m->n_nodes++;
+	m->nodes[m->n_nodes] = (struct ga_strmap_node){ value, -1 };
+	if (s->last >= 0)
+		m->nodes[s->last].next = (int32_t)m->n_nodes;
+	else
+		s->first = (int32_t)m->n_nodes;
+	s->last = (int32_t)m->n_nodes++;
 }
 
 int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len)
@@ -87,5 +91,5 @@ int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len)
 	if (!m->n)
 		return -1;
 	s = slot_of(m, key, len, hash_of(m->seed, key, len));
-	return s->key ? s->head : -1;
+	return s->key ? s->first : -1;
 }

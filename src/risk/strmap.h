@@ -14,7 +14,7 @@ struct ga_strmap {
 		const char *key;
 		size_t len;
 		uint64_t hash;
-		int32_t head;
+		int32_t first, last; /* of its nodes */
 	} *slots;
 	size_t n, n_slots;
 	struct ga_strmap_node {
@@ -29,7 +29,7 @@ struct ga_strmap {
 void ga_strmap_release(struct ga_strmap *m);
 #define cleanup_strmap cleanup_(ga_strmap_release)
 void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t value);
-/* Index of the first node of a key, -1 if it has none. */
+/* Index of the first node of a key, -1 if it has none; nodes are in the order added. */
 int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len);
 
 #endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The steps of a capture and what they hand on.
+ */
+#ifndef CAPTURE_INTERNAL_H
+#define CAPTURE_INTERNAL_H
+
+#include "ga/capture.h"
+#include "ga/refs.h"
+#include "ga/upper.h"
+
+struct capture {
+	const struct ga_capture_env *e;
+	struct ga_session *s;
+	struct ga_sandbox *sandbox;   /* opened when first needed */
+	struct ga_oid base_tree;
+	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
+	struct ga_strv notes;         /* for people, quoted */
+	/* what the agent committed (commits.c); zero: nothing that could be taken */
+	struct ga_oid head, head_tree, stash;
+	struct ga_refs heads;         /* its other branches, by their short names */
+	bool related;                 /* the base is an ancestor of `head` */
+	/* the host's files of patterns */
+	struct ga_buf excludes, attributes;
+	/* content made by git inside (clean.c) */
+	struct ga_strv cleaned_paths;
+	struct ga_entry *cleaned_entries;
+	bool cleaned;
+	struct ga_upper_result upper;
+};
+
+#define MAX_GIT_OUTPUT ((size_t)256 << 20) /* of one git command inside */
+
+/* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
+ * What comes back was made by programs over files the agent wrote. */
+struct inside {
+	const char *const *args; /* behind "git" */
+	const char *const *env;  /* added to the environment of git inside; may be NULL */
+	const void *in;
+	size_t in_len;
+	struct ga_buf *out;
+	int out_fd;
+};
+#define INSIDE_INIT { .out_fd = -1 }
+int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
+/* The same, failing unless it exits 0, with the last line it wrote to standard error. */
+int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err);
+/* Run any program inside. */
+int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
+		       int *ret_status, struct ga_error *err);
+void close_inside(struct capture *c);
+
+/* A file of no name in the session's directory, for what may be large. */
+int scratch_file(const struct ga_session *s, struct ga_error *err);
+
+/* Take a pack stream in: quarantine, limits, checks, then the repository's own
+ * objects. 1: refused, with the reason for people in `*ret_reason` (owned). `tips` of
+ * commits are checked with all that they reach but `hide` does not. */
+int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
+
+/* Fetch the agent's commits: fills head, heads, stash, related. */
+int take_commits(struct capture *c, struct ga_error *err);
+
+/* Have git inside make the blobs of content that attributes or configuration convert. */
+int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
+/* Does the host's configuration alone ask for that? */
+bool config_converts(const struct capture *c);
+
+/* core.excludesFile and info/exclude; core.attributesFile and info/attributes. */
+int read_host_patterns(struct capture *c, struct ga_error *err);
+
+/* Paths among `changes` that a merge of the branch would write over on the host. */
+int find_overwritten(struct capture *c, const struct ga_changes *changes, struct ga_strv *ret,
+		     struct ga_error *err);
+
+/* Captures of one repository hold this lock together. Returns the descriptor to close. */
+int lock_keeps(struct capture *c, struct ga_error *err);
+/* The packs are reachable now, or not needed: git may repack them. */
+void drop_keeps(struct capture *c);
+/* Remove what killed captures left, unless another one is going on. */
+void sweep_keeps(struct capture *c, int lock);
+
+/* A refusal that is really a full disk must not cost the agent's history. */
+bool means_no_space(const char *text);
+
+#endif

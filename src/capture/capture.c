@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/capture.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/pool.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
+#include "result.h"
+
+int at_point(const char *point, struct ga_error *err)
+{
+	if (ga_fault(point))
+		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at '%s'", point);
+	return 0;
+}
+
+static void capture_release(struct capture *c)
+{
+	close_inside(c);
+	ga_strv_release(&c->keeps);
+	ga_strv_release(&c->notes);
+	ga_refs_release(&c->heads);
+	ga_buf_release(&c->excludes);
+	ga_buf_release(&c->attributes);
+	ga_strv_release(&c->cleaned_paths);
+	free(c->cleaned_entries);
+	ga_upper_result_release(&c->upper);
+}
+
+static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_session *s,
+		 struct ga_error *err)
+{
+	*c = (struct capture){ .e = e, .s = s, .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
+	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
+		return -1;
+	return read_host_patterns(c, err);
+}
+
+/* ---- the final tree ---------------------------------------------------- */
+
+struct layers {
+	char *upper, *extras;
+	struct ga_base base;
+	struct ga_upper_opts o;
+};
+
+static void layers_release(struct layers *l)
+{
+	free(l->upper);
+	free(l->extras);
+	ga_base_release(&l->base);
+}
+
+static int find_layers(struct capture *c, struct layers *l, struct ga_error *err)
+{
+	const struct ga_gitconfig *conf = c->e->config;
+	const struct ga_session *s = c->s;
+	struct ga_base_opts bo = { .trusted = s->trusted };
+
+	l->upper = ga_path_join(s->dir, "upper");
+	l->extras = s->live ? ga_strdup(s->project) : ga_path_join(s->dir, "extras");
+	l->o = (struct ga_upper_opts){
+		.upper = l->upper,
+		.base_tree = &c->base_tree,
+		.tracked = ga_oid_is_zero(&c->head) ? NULL : &c->head_tree,
+		.host_excludes = c->excludes.ptr,
+		.filemode = ga_gitconfig_bool(conf, "core.filemode", true),
+		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
+		.extras = l->extras,
+		.shared = &s->shared,
+	};
+	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
+		return 0;
+	/* which paths were shown at all is what the checkout itself says */
+	if (s->live) {
+		l->o.lower = s->project;
+		return 0;
+	}
+	if (ga_base_acquire(c->e->repo, c->e->state_dir, &s->base, &bo, &l->base, err))
+		return -1;
+	l->o.lower = l->base.tree;
+	return 0;
+}
+
+static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *err)
+{
+	if (clean_content(c, o, err))
+		return -1;
+	o->cleaned_paths = &c->cleaned_paths;
+	o->cleaned_entries = c->cleaned_entries;
+	return 0;
+}
+
+static int take_upper(struct capture *c, struct ga_error *err)
+{
+	cleanup_(layers_release) struct layers l = { .base = GA_BASE_INIT };
+	int rc;
+
+	if (find_layers(c, &l, err) || (config_converts(c) && clean(c, &l.o, err)))
+		return -1;
+	/* a mounted layer must not be read for good: git inside may still write to it */
+	close_inside(c);
+	rc = ga_upper_capture(c->e->repo, &l.o, &c->upper, err);
+	if (rc == 1) {
+		if (clean(c, &l.o, err))
+			return -1;
+		close_inside(c);
+		rc = ga_upper_capture(c->e->repo, &l.o, &c->upper, err);
+	}
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "content could not be converted");
+	if (c->upper.keep)
+		ga_strv_push(&c->keeps, c->upper.keep);
+	return 0;
+}
+
+/* What the agent wrote into shared ignored directories stays with the session. */
+static int count_shared(struct capture *c, struct ga_error *err)
+{
+	for (size_t i = 0; i < c->s->shared.n; i++) {
+		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
+
+		if (access(upper, F_OK) && errno == ENOENT)
+			continue;
+		if (ga_upper_count(upper, c->s->shared.v[i], &c->upper.left, err))
+			return -1;
+	}
+	ga_left_sort(&c->upper.left);
+	return 0;
+}
+
+/* ---- live sessions ----------------------------------------------------- */
+
+/* With the working tree itself beneath the layers, what the user did meanwhile
+ * showed inside; the result still stands on the base. Say so. */
+static int check_live(struct capture *c, struct ga_error *err)
+{
+	cleanup_(ga_scan_release) struct ga_scan scan = GA_SCAN_INIT;
+	cleanup_error struct ga_error busy = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, now, tree;
+
+	if (!c->s->live)
+		return 0;
+	if (ga_repo_head(c->e->repo, &head, &branch, err))
+		return err->msg ? -1 : 0;
+	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&
+	    !ga_snapshot_commit(c->e->repo, &scan, &head, NULL, &now, &busy)) {
+		if (ga_commit_tree(c->e->repo, &now, &tree, err))
+			return -1;
+		if (ga_oid_equal(&tree, &c->base_tree))
+			return 0;
+	}
+	ga_strv_push(&c->notes, "the working tree changed while the session ran on it: what the agent saw "
+				"was not always its base");
+	return 0;
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+static int take_everything(struct capture *c, struct ga_error *err)
+{
+	if (at_point("capture:export", err) || take_commits(c, err) || at_point("capture:imported", err))
+		return -1;
+	if (take_upper(c, err) || at_point("capture:upper", err) || count_shared(c, err))
+		return -1;
+	return check_live(c, err);
+}
+
+static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	struct ga_rewrite_opts ro = { .base = &c->s->base,
+				      .onto = &c->s->onto,
+				      .tip = &o->history,
+				      .facts = &o->facts,
+				      .hold_always = &o->hold_always,
+				      .committer = o->committer,
+				      .session = c->s->name };
+
+	/* nothing was done: nothing stands on the carried work either */
+	if (ga_oid_equal(&o->history, &c->s->base))
+		return 0;
+	if (gather_holds(c, o, err))
+		return -1;
+	return ga_rewrite(c->e->repo, &ro, &o->rewrite, err);
+}
+
+static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err) || make_committer(c, o, err))
+		return -1;
+	if (at_point("capture:tree", err) || commit_rest(c, o, err) || at_point("capture:commit", err))
+		return -1;
+	if (rewrite(c, o, err) || at_point("capture:rewrite", err))
+		return -1;
+	if (make_report(c, o, err) || at_point("capture:report", err))
+		return -1;
+	return publish(c, o, err);
+}
+
+/* A full disk is the one failure that is nobody's fault: name it first. */
+static int explain(struct ga_error *err)
+{
+	cleanup_free char *was = NULL;
+
+	if (!means_no_space(err->msg) || !strncmp(err->msg, "no space left", 13))
+		return -1;
+	was = ga_steal(&err->msg);
+	err->msg = ga_strf("no space left: %s", was);
+	return ga_hint(err, "free some space first");
+}
+
+int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
+	       struct ga_error *err)
+{
+	cleanup_(capture_release) struct capture c;
+	cleanup_(outcome_release) struct outcome o = { .report = ret_report };
+	cleanup_close int lock = -1;
+	int rc;
+
+	c = (struct capture){ .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
+	if (begin(&c, e, s, err))
+		return explain(err);
+	lock = lock_keeps(&c, err);
+	rc = lock < 0 || at_point("capture:begin", err) || take_everything(&c, err) ||
+	     conclude(&c, &o, err);
+	if (rc)
+		return explain(err);
+	sweep_keeps(&c, lock);
+	return 0;
+}
+
+int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+		    struct ga_error *err)
+{
+	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
+	cleanup_(capture_release) struct capture c = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
+	cleanup_(layers_release) struct layers l = { .base = GA_BASE_INIT };
+	cleanup_close int lock = -1;
+
+	/* only what the layers need to be found: a peek changes no session */
+	copy.name = ga_strdup(s->name);
+	copy.dir = ga_strdup(s->dir);
+	copy.project = ga_strdup(s->project);
+	copy.base = s->base;
+	copy.live = s->live;
+	copy.trusted = s->trusted;
+	ga_strv_extend(&copy.shared, &s->shared);
+	if (begin(&c, e, &copy, err) || find_layers(&c, &l, err))
+		return -1;
+	lock = lock_keeps(&c, err);
+	if (lock < 0)
+		return -1;
+	l.o.raw = true;
+	if (ga_upper_capture(e->repo, &l.o, &c.upper, err))
+		return explain(err);
+	/* reachable from nothing, and needed for as long as one command runs */
+	if (c.upper.keep)
+		(void)unlink(c.upper.keep);
+	*ret_tree = c.upper.tree;
+	return 0;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Content that git converts on the way in (end of line, ident, encodings, LFS) is
+ * converted by git, inside the sandbox: with the files and attributes of the
+ * agent, the host's configuration and a git dir of our own in /tmp, so that nothing
+ * the agent wrote into its private one counts. What comes out is ids and a pack.
+ */
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/sandbox.h"
+
+#define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
+#define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
+
+/* Keys of the host's configuration that shape content. Filters are commands: only
+ * LFS is known to work inside. */
+static const char *const shaping[] = { "core.autocrlf", "core.eol", "filter.lfs.clean",
+				       "filter.lfs.process", "filter.lfs.required" };
+
+bool config_converts(const struct capture *c)
+{
+	const char *crlf = ga_gitconfig_get(c->e->config, "core.autocrlf");
+	bool off = false;
+
+	if (ga_gitconfig_get(c->e->config, "core.eol"))
+		return true;
+	if (crlf && (!ga_parse_bool(crlf, &off) || off))
+		return true;
+	return c->attributes.len > 0;
+}
+
+/* ---- the environment of git inside ------------------------------------- */
+
+struct clean {
+	struct capture *c;
+	struct ga_strv env;
+	struct ga_strv config; /* "-c", "key=value", ... */
+	struct ga_strv args;
+	bool lfs;              /* git-lfs is there inside */
+};
+
+static void clean_release(struct clean *cl)
+{
+	ga_strv_release(&cl->env);
+	ga_strv_release(&cl->config);
+	ga_strv_release(&cl->args);
+}
+
+static int make_env(struct clean *cl, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_buf struct ga_buf alternates = GA_BUF_INIT;
+
+	if (ga_repo_object_dirs(cl->c->e->repo, &dirs, err))
+		return -1;
+	for (size_t i = 0; i < dirs.n; i++) {
+		cleanup_free char *shown = ga_spec_object_path(i);
+
+		ga_buf_addf(&alternates, "%s%s", i ? ":" : "", shown);
+	}
+	ga_strv_pushf(&cl->env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alternates.ptr);
+	ga_strv_push_many(&cl->env, "GIT_DIR=" CLEAN_DIR, "GIT_INDEX_FILE=" CLEAN_DIR "/index",
+			  NULL);
+	ga_strv_pushf(&cl->env, "GIT_WORK_TREE=%s", cl->c->s->project);
+	return 0;
+}
+
+static void make_config(struct clean *cl)
+{
+	const struct ga_gitconfig *conf = cl->c->e->config;
+
+	ga_strv_push_many(&cl->config, "-c", "core.safecrlf=false", "-c",
+			  "core.attributesFile=" CLEAN_ATTRIBUTES, "-c", "core.bare=false", NULL);
+	/* modes are decided outside; here they would only cost an lstat more */
+	for (size_t i = 0; i < GA_NELEMS(shaping); i++) {
+		const char *value = ga_gitconfig_get(conf, shaping[i]);
+
+		if (!value || (!strncmp(shaping[i], "filter.lfs.", 11) && !cl->lfs))
+			continue;
+		ga_strv_push(&cl->config, "-c");
+		ga_strv_pushf(&cl->config, "%s=%s", shaping[i], value);
+	}
+}
+
+/* The arguments of one command, ended by NULL, behind the configuration. */
+static const char *const *command(struct clean *cl, const char *const *args)
+{
+	ga_strv_release(&cl->args);
+	ga_strv_extend(&cl->args, &cl->config);
+	for (; *args; args++)
+		ga_strv_push(&cl->args, *args);
+	return (const char *const *)cl->args.v;
+}
+
+static int git(struct clean *cl, const char *const *args, const struct ga_buf *in, struct ga_buf *out,
+	       int out_fd, struct ga_error *err)
+{
+	struct inside x = INSIDE_INIT;
+
+	x.args = command(cl, args);
+	x.env = (const char *const *)cl->env.v;
+	x.in = in ? in->ptr : NULL;
+	x.in_len = in ? in->len : 0;
+	x.out = out;
+	x.out_fd = out_fd;
+	return run_inside_ok(cl->c, &x, err);
+}
+
+static int prepare(struct clean *cl, struct ga_error *err)
+{
+	static const char *const init[] = { "init", "-q", "--bare", "--template=", CLEAN_DIR, NULL };
+	static const char *const put[] = { "sh", "-c", "cat >" CLEAN_ATTRIBUTES, NULL };
+	static const char *const lfs[] = { "git-lfs", "version", NULL };
+	char hex[GA_OID_HEXSZ + 1];
+	const char *const read_tree[] = { "read-tree", ga_oid_hex(&cl->c->base_tree, hex), NULL };
+	cleanup_error struct ga_error absent = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+	int status = 0;
+
+	x.args = init;
+	if (make_env(cl, err) || run_inside_ok(cl->c, &x, err))
+		return -1;
+	x = (struct inside)INSIDE_INIT;
+	x.in = cl->c->attributes.ptr;
+	x.in_len = cl->c->attributes.len;
+	if (run_program_inside(cl->c, put, &x, &status, err))
+		return -1;
+	if (status)
+		return ga_fail(err, GA_EFATAL, "cannot write attributes inside");
+	x = (struct inside)INSIDE_INIT;
+	x.out = &out;
+	cl->lfs = !run_program_inside(cl->c, lfs, &x, &status, &absent) && !status;
+	make_config(cl);
+	return git(cl, read_tree, NULL, NULL, -1, err);
+}
+
+/* ---- what must not be cleaned ------------------------------------------ */
+
+static bool host_defines(const struct capture *c, const char *filter)
+{
+	cleanup_free char *clean = ga_strf("filter.%s.clean", filter);
+	cleanup_free char *process = ga_strf("filter.%s.process", filter);
+
+	return ga_gitconfig_get(c->e->config, clean) || ga_gitconfig_get(c->e->config, process);
+}
+
+static void note_filter(struct clean *cl, const char *path, const char *filter)
+{
+	cleanup_free char *p = ga_quote(path), *f = ga_quote(filter);
+
+	ga_strv_pushf(&cl->c->notes, "%s: filter %s does not run inside the sandbox, its bytes were taken as they are",
+		      p, f);
+}
+
+/* Say which files a filter of the host's would have turned into something else
+ * (a pointer, cipher text). Output: path NUL "filter" NUL value NUL, again and again. */
+static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga_error *err)
+{
+	static const char *const args[] = { "check-attr", "-z", "--stdin", "filter", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	size_t pos = 0, noted = 0;
+
+	if (git(cl, args, paths, &out, -1, err))
+		return -1;
+	for (;;) {
+		const char *path = ga_buf_next0(&out, &pos), *attr = path ? ga_buf_next0(&out, &pos) : NULL;
+		const char *value = attr ? ga_buf_next0(&out, &pos) : NULL;
+
+		if (!value)
+			return 0;
+		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") || !strcmp(value, "set") ||
+		    (!strcmp(value, "lfs") && cl->lfs) || !host_defines(cl->c, value))
+			continue;
+		if (noted++ < 20)
+			note_filter(cl, path, value);
+	}
+}
+
+/* ---- ids out, blobs out ------------------------------------------------ */
+
+/* "<mode> <id> <stage>\t<path>" */
+static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret_path)
+{
+	static const struct {
+		const char *text;
+		uint32_t mode;
+	} modes[] = { { "100644 ", GA_MODE_FILE }, { "100755 ", GA_MODE_EXEC } };
+	size_t n = strlen(rec);
+
+	if (n < 7 + GA_OID_HEXSZ + 3 + 1)
+		return false;
+	ret->mode = GA_MODE_NONE;
+	for (size_t i = 0; i < GA_NELEMS(modes); i++)
+		if (!strncmp(rec, modes[i].text, 7))
+			ret->mode = modes[i].mode;
+	*ret_path = rec + 7 + GA_OID_HEXSZ + 3;
+	return ret->mode && ga_oid_parse(rec + 7, GA_OID_HEXSZ, &ret->oid) &&
+	       !memcmp(rec + 7 + GA_OID_HEXSZ, " 0\t", 3);
+}
+
+static int find(const struct ga_strv *sorted, const char *s)
+{
+	size_t lo = 0, hi = sorted->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = strcmp(s, sorted->v[mid]);
+
+		if (!cmp)
+			return (int)mid;
+		if (cmp < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return -1;
+}
+
+/* Which blob git made of each file. A file it has none for is taken as it is. */
+static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-s", "-z", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
+	struct capture *c = cl->c;
+	size_t pos = 0;
+	const char *rec;
+
+	free(c->cleaned_entries);
+	c->cleaned_entries = ga_calloc(files->n + 1, sizeof(*entries));
+	if (git(cl, args, NULL, &out, -1, err)) {
+		free(entries);
+		return -1;
+	}
+	while ((rec = ga_buf_next0(&out, &pos))) {
+		struct ga_entry e;
+		const char *path;
+		int at;
+
+		if (!parse_staged(rec, &e, &path))
+			continue; /* a link, a submodule */
+		at = find(files, path);
+		if (at >= 0)
+			entries[at] = e;
+	}
+	for (size_t i = 0; i < files->n; i++) {
+		if (!entries[i].mode)
+			continue;
+		c->cleaned_entries[c->cleaned_paths.n] = entries[i];
+		ga_strv_push(&c->cleaned_paths, files->v[i]);
+	}
+	free(entries);
+	return 0;
+}
+
+/* Bring over the blobs that the base does not have at their path, which for most
+ * files of a text repository is all that differs. */
+static int take_blobs(struct clean *cl, struct ga_error *err)
+{
+	static const char *const args[] = { "pack-objects", "--stdout", "--window=0", "-q", NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	cleanup_close int fd = -1;
+	cleanup_free char *reason = NULL;
+	struct capture *c = cl->c;
+	int rc;
+
+	for (size_t i = 0; i < c->cleaned_paths.n; i++) {
+		struct ga_entry base;
+
+		if (ga_tree_entry(c->e->repo, &c->base_tree, c->cleaned_paths.v[i], &base, err))
+			return -1;
+		if (base.mode && ga_oid_equal(&base.oid, &c->cleaned_entries[i].oid))
+			continue;
+		ga_buf_addf(&in, "%s\n", GA_HEX(&c->cleaned_entries[i].oid));
+	}
+	if (!in.len)
+		return 0;
+	fd = scratch_file(c->s, err);
+	if (fd < 0 || git(cl, args, &in, NULL, fd, err))
+		return -1;
+	rc = take_pack(c, fd, NULL, 0, NULL, 0, &reason, err);
+	if (rc == 1) {
+		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+
+		ga_quote_add(&q, reason, strlen(reason));
+		return ga_fail(err, GA_EFATAL, "converted content was refused: %s", q.ptr);
+	}
+	return rc;
+}
+
+/* An id is only a claim until its blob is here. */
+static int verify(struct capture *c, struct ga_error *err)
+{
+	for (size_t i = 0; i < c->cleaned_paths.n; i++) {
+		cleanup_buf struct ga_buf none = GA_BUF_INIT;
+
+		if (ga_blob_read(c->e->repo, &c->cleaned_entries[i].oid, 0, &none, err) < 0) {
+			cleanup_free char *q = ga_quote(c->cleaned_paths.v[i]);
+
+			return ga_error_wrap(err, "the converted content of '%s' is missing", q);
+		}
+	}
+	return 0;
+}
+
+int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
+{
+	static const char *const update[] = { "update-index", "-z", "--add", "--replace", "--stdin", NULL };
+	cleanup_(clean_release) struct clean cl = { .c = c };
+	cleanup_strv struct ga_strv files = GA_STRV_INIT;
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+
+	c->cleaned = true;
+	if (ga_upper_list(c->e->repo, o, &files, err))
+		return -1;
+	if (!files.n)
+		return 0;
+	for (size_t i = 0; i < files.n; i++)
+		ga_buf_add0(&paths, files.v[i]);
+	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
+	    git(&cl, update, &paths, NULL, -1, err) || read_ids(&cl, &files, err) || take_blobs(&cl, err))
+		return -1;
+	return verify(c, err);
+}

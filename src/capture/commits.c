@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The agent's own commits. Its private git dir is looked at by git inside the
+ * sandbox only; what comes out is text, parsed strictly, and a pack.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/fd.h"
+#include "ga/gitdir.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/sandbox.h"
+
+#define MAX_HEADS 100   /* branches of the agent's that are kept */
+#define MAX_KNOWN 10000 /* commits named to git as being on the host already */
+
+/* What git inside said about its refs. */
+struct inside_refs {
+	struct ga_oid head;
+	bool has_head;
+	struct ga_refs refs; /* refs/heads/..., refs/stash */
+};
+
+static void refs_release(struct inside_refs *r)
+{
+	ga_refs_release(&r->refs);
+}
+
+static void add_ref(struct ga_refs *l, const char *name, size_t n, const struct ga_oid *oid)
+{
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_ref){ ga_strndup(name, n), *oid };
+}
+
+/* "<id> commit <name>", nothing else. */
+static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
+{
+	static const char middle[] = " commit ";
+	const size_t skip = GA_OID_HEXSZ + sizeof(middle) - 1;
+	struct ga_oid oid;
+
+	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) ||
+	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1))
+		return false;
+	add_ref(ret, line + skip, n - skip, &oid);
+	return true;
+}
+
+static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "rev-parse", "--verify", "-q", "HEAD^{commit}", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+	int status;
+
+	x.args = args;
+	x.out = &out;
+	if (run_inside(c, &x, &status, err))
+		return -1;
+	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
+			ga_oid_parse(out.ptr, GA_OID_HEXSZ, &ret->head);
+	return 0;
+}
+
+static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "for-each-ref",
+					    "--format=%(objectname) %(objecttype) %(refname)",
+					    "refs/heads/", "refs/stash", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+	size_t bad = 0;
+	int status;
+
+	x.args = args;
+	x.out = &out;
+	if (run_inside(c, &x, &status, err))
+		return -1;
+	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if (!nl)
+			nl = end;
+		bad += !parse_ref(p, (size_t)(nl - p), &ret->refs);
+		p = nl + 1;
+	}
+	if (status || bad)
+		ga_strv_push(&c->notes, "not all of the agent's branches could be read");
+	return 0;
+}
+
+/* Is this commit the user's anyway: reachable from a ref that is no session's? Our
+ * own refs do not count, or a capture that was cut short would not be done again. */
+static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, struct ga_error *err)
+{
+	char hex[GA_OID_HEXSZ + 1], base[GA_OID_HEXSZ + 1];
+	const char *const args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not",
+				     ga_oid_hex(&c->s->base, base), "--exclude=agent/*", "--branches",
+				     "--tags", "--remotes", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(c->e->repo, &g, &status, err))
+		return -1;
+	/* an id we do not have makes it fail: that is news */
+	*ret = !status && !out.len;
+	return 0;
+}
+
+static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
+{
+	for (size_t i = 0; i < host->n; i++)
+		if (ga_oid_equal(&host->v[i].oid, oid) &&
+		    strncmp(host->v[i].name, "refs/heads/agent/", 17))
+			return true;
+	return false;
+}
+
+/* Which branches inside are the agent's; the ids of the others go to `known`. */
+static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_buf *known,
+		    struct ga_error *err)
+{
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	size_t more = 0, n_known = 0;
+
+	if (ga_refs_list(c->e->repo, "refs/heads/", &host, err))
+		return -1;
+	for (size_t i = 0; i < in->refs.n; i++) {
+		const struct ga_ref *r = &in->refs.v[i];
+		bool is = ga_oid_equal(&r->oid, &c->s->base) || is_host_ref(&host, &r->oid);
+
+		if (!strcmp(r->name, "refs/stash")) {
+			c->stash = r->oid;
+			continue;
+		}
+		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
+			continue;
+		if (!is && c->heads.n + more < 10 * MAX_HEADS && is_known(c, &r->oid, &is, err))
+			return -1;
+		if (is && n_known++ < MAX_KNOWN)
+			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
+		else if (!is && c->heads.n < MAX_HEADS)
+			add_ref(&c->heads, r->name + strlen("refs/heads/"),
+				strlen(r->name) - strlen("refs/heads/"), &r->oid);
+		else if (!is)
+			more++;
+	}
+	if (more)
+		ga_strv_pushf(&c->notes, "%zu more branches of the agent stay in the session", more);
+	return 0;
+}
+
+static void forget(struct capture *c)
+{
+	c->head = c->stash = (struct ga_oid){ { 0 } };
+	ga_refs_release(&c->heads);
+}
+
+/* Have everything that the tips reach and the host has not packed, and take it. */
+static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tips, size_t n,
+		  char **ret_reason, struct ga_error *err)
+{
+	/* --local leaves out what comes from the host's own objects */
+	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "--local", "--window=0",
+					    "-q", NULL };
+	const struct ga_oid hide[] = { c->s->base, c->s->onto };
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	cleanup_close int fd = scratch_file(c->s, err);
+	struct inside x = INSIDE_INIT;
+
+	if (fd < 0)
+		return -1;
+	x.args = args;
+	x.in = in->ptr;
+	x.in_len = in->len;
+	x.out_fd = fd;
+	if (run_inside_ok(c, &x, &inner)) {
+		if (means_no_space(inner.msg) || !c->sandbox)
+			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
+		*ret_reason = ga_strdup(inner.msg);
+		return 1;
+	}
+	return take_pack(c, fd, tips, n, hide, GA_NELEMS(hide), ret_reason, err);
+}
+
+static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	size_t n = 0;
+
+	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base))
+		tips[n++] = c->head;
+	if (!ga_oid_is_zero(&c->stash))
+		tips[n++] = c->stash;
+	for (size_t i = 0; i < c->heads.n; i++)
+		tips[n++] = c->heads.v[i].oid;
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
+	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->s->base));
+	ga_buf_add(&in, known->ptr, known->len);
+	return export(c, &in, tips, n, ret_reason, err);
+}
+
+static int was_touched(struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, shown = GA_STRV_INIT;
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	struct ga_gitdir_spec spec = { .branch = c->s->branch, .base = &c->s->base,
+				       .config = c->e->config, .object_paths = &shown, .refs = &refs };
+	int rc;
+
+	if (ga_repo_object_dirs(c->e->repo, &dirs, err))
+		return -1;
+	for (size_t i = 0; i < dirs.n; i++)
+		ga_strv_take(&shown, ga_spec_object_path(i));
+	rc = ga_gitdir_untouched(dir, &spec, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+/* What the fetched tip is to us. */
+static int judge_head(struct capture *c, struct ga_error *err)
+{
+	int rc;
+
+	if (ga_oid_is_zero(&c->head))
+		return 0;
+	if (ga_commit_tree(c->e->repo, &c->head, &c->head_tree, err))
+		return -1;
+	rc = ga_is_ancestor(c->e->repo, &c->s->base, &c->head, err);
+	if (rc < 0)
+		return -1;
+	c->related = rc;
+	if (!rc)
+		ga_strv_push(&c->notes, "the agent rewrote history below its base: its work is one commit, "
+					"its own commits are kept beside it");
+	return 0;
+}
+
+int take_commits(struct capture *c, struct ga_error *err)
+{
+	cleanup_(refs_release) struct inside_refs in = { .refs = GA_REFS_INIT };
+	cleanup_buf struct ga_buf known = GA_BUF_INIT;
+	cleanup_free char *reason = NULL;
+	int rc = was_touched(c, err);
+
+	if (rc <= 0) {
+		c->head = c->s->base;
+		return rc < 0 ? -1 : judge_head(c, err);
+	}
+	if (read_head(c, &in, err) || read_refs(c, &in, err) || sort_out(c, &in, &known, err))
+		return -1;
+	if (in.has_head)
+		c->head = in.head;
+	else
+		ga_strv_push(&c->notes, "the agent's HEAD names no commit: its work is one commit");
+	rc = fetch(c, &known, &reason, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+
+		ga_quote_add(&q, reason, strlen(reason));
+		ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit",
+			      q.ptr);
+		forget(c);
+	}
+	return judge_head(c, err);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Git inside the sandbox, over files and configuration the agent wrote.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define GIT_TIMEOUT_MS (30u * 60 * 1000)
+
+bool means_no_space(const char *text)
+{
+	return text && (strstr(text, strerror(ENOSPC)) || strstr(text, "No space left") ||
+			strstr(text, strerror(EDQUOT)) || strstr(text, "quota exceeded"));
+}
+
+void close_inside(struct capture *c)
+{
+	ga_run_finish(c->sandbox);
+	c->sandbox = NULL;
+}
+
+/* The last line of what a program wrote to standard error, quoted. */
+static char *last_line(struct ga_buf *b)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	const char *nl;
+
+	ga_buf_chomp(b);
+	nl = strrchr(b->ptr, '\n');
+	ga_quote_add(&q, nl ? nl + 1 : b->ptr, strnlen(nl ? nl + 1 : b->ptr, 300));
+	return ga_buf_steal(&q);
+}
+
+static int run(struct capture *c, const char *const *argv, const struct inside *x,
+	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
+	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in, .in_len = x->in_len,
+				 .out = x->out, .out_max = MAX_GIT_OUTPUT, .out_fd = x->out_fd,
+				 .errout = errout, .timeout_ms = GIT_TIMEOUT_MS };
+
+	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
+		return ga_error_wrap(err, "cannot run git inside");
+	for (size_t i = 0; c->e->sandbox_env && c->e->sandbox_env[i]; i++)
+		ga_strv_push(&env, c->e->sandbox_env[i]);
+	for (size_t i = 0; x->env && x->env[i]; i++)
+		ga_strv_push(&env, x->env[i]);
+	r.envp = (const char *const *)env.v;
+	return ga_run_exec(c->sandbox, &r, ret_status, err);
+}
+
+static void git_argv(const struct inside *x, struct ga_strv *argv)
+{
+	/* They would run with the agent's own rights in a sandbox that nobody looks at:
+	 * no danger, but no use either. */
+	ga_strv_push_many(argv, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+			  "-c", "core.untrackedCache=false", NULL);
+	for (size_t i = 0; x->args[i]; i++)
+		ga_strv_push(argv, x->args[i]);
+}
+
+int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
+		       int *ret_status, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+
+	return run(c, argv, x, &errout, ret_status, err);
+}
+
+int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
+
+	git_argv(x, &argv);
+	return run_program_inside(c, (const char *const *)argv.v, x, ret_status, err);
+}
+
+int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
+	int status;
+
+	git_argv(x, &argv);
+	if (run(c, (const char *const *)argv.v, x, &errout, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	line = last_line(&errout);
+	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[0], *line ? line : "no message");
+}
+
+int scratch_file(const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("%s/capture-XXXXXX", s->dir);
+	int fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* not every file system has nameless files */
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s'", s->dir);
+	(void)unlink(path);
+	return fd;
+}
+
+int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
+{
+	struct ga_import *im = NULL;
+	int rc;
+
+	if (lseek(fd, 0, SEEK_SET))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
+	if (ga_import_begin(c->e->repo, &ga_import_limits_default, &im, err))
+		return -1;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	if (!rc && n_tips)
+		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);
+	if (!rc)
+		rc = ga_import_migrate(im, &c->keeps, err);
+	ga_import_free(im);
+	if (rc == 1 && means_no_space(*ret_reason)) {
+		(void)ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
+		return ga_hint(err, "free some space first");
+	}
+	return rc;
+}

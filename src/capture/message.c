@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The commit the tool makes of what the agent did not commit itself.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "result.h"
+
+#define MAX_FLAG_TRAILERS 100
+
+int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	/* the session's end, not now: done again, the commits are the same */
+	time_t at = c->s->finished ? (time_t)c->s->finished : time(NULL);
+	cleanup_free char *who = NULL;
+	struct tm tm;
+	long off;
+
+	if (ga_repo_identity(c->e->repo, c->e->config, &who, err))
+		return -1;
+	if (!localtime_r(&at, &tm))
+		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
+	off = tm.tm_gmtoff / 60;
+	o->committer = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, off < 0 ? '-' : '+',
+			       labs(off) / 60, labs(off) % 60);
+	return 0;
+}
+
+/* On one line, whatever the words hold: a trailer ends with its line. */
+static char *one_line_command(const struct ga_strv *command)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < command->n; i++) {
+		cleanup_free char *word = ga_quote_shell(command->v[i]);
+
+		if (i)
+			ga_buf_addch(&b, ' ');
+		if (strpbrk(word, "\n\r\t\x1b"))
+			ga_quote_add(&b, word, strlen(word));
+		else
+			ga_buf_adds(&b, word);
+	}
+	return ga_buf_steal(&b);
+}
+
+static int add_flags(struct capture *c, const struct outcome *o, const struct ga_oid *from,
+		     const struct ga_changes *changes, struct ga_buf *m, struct ga_error *err)
+{
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+	if (ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, changes, &flags, err))
+		return -1;
+	for (size_t i = 0; i < flags.n && i < MAX_FLAG_TRAILERS; i++) {
+		cleanup_free char *path = ga_quote(flags.v[i].path);
+
+		ga_buf_addf(m, "Agent-Flagged: %s %s %s\n", ga_severity_name(flags.v[i].severity),
+			    flags.v[i].rule, path);
+	}
+	return 0;
+}
+
+static int make_message(struct capture *c, const struct outcome *o, const struct ga_oid *from,
+			struct ga_buf *m, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_free char *command = one_line_command(&c->s->command);
+
+	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, &changes, err))
+		return -1;
+	if (c->s->message && *c->s->message)
+		ga_buf_adds(m, c->s->message);
+	else
+		ga_buf_addf(m, "agent/%s: %zu file%s changed", c->s->name, changes.n,
+			    changes.n == 1 ? "" : "s");
+	while (m->len && m->ptr[m->len - 1] == '\n')
+		ga_buf_chomp(m);
+	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name, command,
+		    GA_HEX(&c->s->onto));
+	return add_flags(c, o, from, &changes, m, err);
+}
+
+int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	bool own = c->related && !ga_oid_is_zero(&c->head);
+	struct ga_oid parent = own ? c->head : c->s->base;
+	struct ga_oid from = own ? c->head_tree : c->base_tree;
+	cleanup_buf struct ga_buf m = GA_BUF_INIT;
+	struct ga_commit commit = { .tree = c->upper.tree, .parents = &parent, .n_parents = 1,
+				    .author = o->committer, .committer = o->committer,
+				    .extra = (char[]){ "" } };
+
+	o->history = parent;
+	if (ga_oid_equal(&c->upper.tree, &from))
+		return 0;
+	if (make_message(c, o, &from, &m, err))
+		return -1;
+	commit.message = m.ptr;
+	return ga_commit_write(c->e->repo, &commit, &o->history, err);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of a capture: holds, report, refs, state.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/worktree.h"
+#include "result.h"
+
+#define MAX_COMMITS 100000
+#define MAX_NAMED 10 /* paths in one note */
+
+void outcome_release(struct outcome *o)
+{
+	free(o->committer);
+	ga_host_facts_release(&o->facts);
+	ga_strv_release(&o->hold_always);
+	ga_rewrite_release(&o->rewrite);
+}
+
+/* ---- what must be held whatever the rules say -------------------------- */
+
+/* Every commit counts, not only the last: a rebase checks each of them out. */
+int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *commits = NULL;
+	size_t n;
+
+	if (ga_rev_list(c->e->repo, &o->history, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+		struct ga_oid tree;
+
+		if (ga_commit_tree(c->e->repo, &commits[i], &tree, err) ||
+		    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &changes, err) ||
+		    find_overwritten(c, &changes, &o->hold_always, err))
+			return -1;
+	}
+	ga_strv_sort_unique(&o->hold_always);
+	return 0;
+}
+
+/* ---- the report -------------------------------------------------------- */
+
+static void note_paths(struct ga_strv *notes, const char *what, const struct ga_strv *paths)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (!paths->n)
+		return;
+	ga_buf_adds(&b, what);
+	for (size_t i = 0; i < paths->n && i < MAX_NAMED; i++) {
+		cleanup_free char *q = ga_quote(paths->v[i]);
+
+		ga_buf_addf(&b, "%s%s", i ? ", " : ": ", q);
+	}
+	if (paths->n > MAX_NAMED)
+		ga_buf_addf(&b, " and %zu more", paths->n - MAX_NAMED);
+	ga_strv_push(notes, b.ptr);
+}
+
+/* Rules on paths that are in no tree: told, but nothing a merge could bring. */
+static void flag_left(const struct outcome *o, const struct ga_left_list *left, struct ga_report *r)
+{
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+	for (size_t i = 0; i < left->n; i++)
+		ga_classify_path(&o->facts, left->v[i].path, &flags);
+	for (size_t i = 0; i < flags.n; i++)
+		flags.v[i].severity = GA_LOW;
+	ga_report_add_flags(r, &flags, NULL);
+}
+
+static void copy_left(struct ga_left_list *to, const struct ga_left_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		ga_left_add(to, from->v[i].path, from->v[i].kind, from->v[i].count, from->v[i].bytes);
+}
+
+/* A flag that is there again on the very same content was judged already. */
+static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
+{
+	for (size_t i = 0; i < r->n_flags; i++) {
+		struct ga_report_flag *f = &r->flags[i];
+		const struct ga_report_flag *was = ga_report_find(former, f->id, f->path, &f->entry);
+
+		if (was && was->severity >= f->severity)
+			f->verdict = was->verdict;
+	}
+}
+
+static void fill_report(struct capture *c, struct outcome *o, bool any)
+{
+	struct ga_report *r = o->report;
+
+	r->session = ga_strdup(c->s->name);
+	ga_strv_extend(&r->command, &c->s->command);
+	r->base = c->s->onto;
+	r->tip = any ? o->rewrite.tip : (struct ga_oid){ { 0 } };
+	r->held = o->rewrite.held;
+	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
+	copy_left(&r->left, &c->upper.left);
+	flag_left(o, &c->upper.left, r);
+	ga_strv_extend(&r->notes, &c->notes);
+	ga_strv_extend(&r->notes, &c->upper.notes);
+	ga_strv_extend(&r->notes, &o->rewrite.notes);
+	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
+	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
+}
+
+static bool anything(const struct capture *c, const struct outcome *o)
+{
+	return !ga_oid_equal(&o->history, &c->s->base);
+}
+
+int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_report struct ga_report former = GA_REPORT_INIT;
+	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+	cleanup_free char *name = ga_session_ref(c->s, "report");
+	struct ga_oid parent;
+	int have = ga_ref_read(c->e->repo, name, &parent, err), rc;
+
+	if (have < 0)
+		return -1;
+	rc = have ? 1 : ga_report_read(c->e->repo, c->s, &former, &damaged);
+	if (rc < 0)
+		ga_strv_push(&c->notes, "the former report could not be read: its verdicts are open again");
+	fill_report(c, o, anything(c, o));
+	if (!rc) {
+		keep_verdicts(o->report, &former);
+		o->former_tip = former.tip;
+	}
+	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent, &o->report_id,
+			       err);
+}
+
+/* ---- refs -------------------------------------------------------------- */
+
+/* Bring `name` from what it is now to `new` (zero: gone). */
+static int update_to(struct capture *c, struct ga_ref_updates *u, const char *name,
+		     const struct ga_oid *new, struct ga_error *err)
+{
+	static const struct ga_oid zero;
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, name, &old, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		old = zero;
+	if (!ga_oid_equal(&old, new))
+		ga_ref_updates_add(u, name, &old, ga_oid_is_zero(new) ? NULL : new);
+	return 0;
+}
+
+/* The branch is the session's as long as it stands where the session put it. */
+static int update_branch(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
+			 struct ga_error *err)
+{
+	static const struct ga_oid none;
+	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
+	const struct ga_oid *known[] = { &c->s->onto, &c->s->base, &c->s->tip, &o->former_tip, new };
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; !rc && i <= GA_NELEMS(known); i++) {
+		if (i == GA_NELEMS(known)) {
+			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
+				      c->s->branch);
+			return ga_hint(err, "rename it: git branch -m agent/%s NEW-NAME", c->s->name);
+		}
+		if (ga_oid_equal(known[i], &old))
+			break;
+	}
+	return update_to(c, u, c->s->branch, new, err);
+}
+
+static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
+{
+	for (size_t i = 0; i < c->heads.n; i++) {
+		cleanup_free char *kind = ga_strf("heads/%s", c->heads.v[i].name);
+		cleanup_free char *name = ga_session_ref(c->s, kind);
+
+		if (!ga_ref_name_ok(name)) {
+			cleanup_free char *q = ga_quote(c->heads.v[i].name);
+
+			ga_strv_pushf(&c->notes, "the agent's branch %s has a name that cannot be kept", q);
+			continue;
+		}
+		if (update_to(c, u, name, &c->heads.v[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int gather_updates(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
+			  struct ga_error *err)
+{
+	/* history the agent itself turned its back on is kept whole instead */
+	bool strayed = !ga_oid_is_zero(&c->head) && !c->related;
+	const struct {
+		const char *what;
+		const struct ga_oid *oid;
+	} refs[] = {
+		{ "base", &c->s->base },
+		{ "held", &o->rewrite.held },
+		{ "carried", &o->rewrite.carried },
+		{ "orig", strayed ? &c->head : &o->rewrite.orig },
+		{ "stash", &c->stash },
+		{ "report", &o->report_id },
+	};
+
+	if (update_branch(c, o, u, err) || update_heads(c, u, err))
+		return -1;
+	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
+		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
+
+		if (update_to(c, u, name, refs[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
+
+static void fill_session(struct capture *c, const struct outcome *o)
+{
+	struct ga_session *s = c->s;
+
+	s->state = GA_STATE_CAPTURED;
+	s->tip = o->report->tip;
+	s->held = o->rewrite.held;
+	ga_strv_release(&s->notes);
+	ga_strv_extend(&s->notes, &o->report->notes);
+	ga_strv_release(&s->left_out);
+	ga_strv_extend(&s->left_out, &o->rewrite.left_out);
+}
+
+int publish(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
+
+	if (at_point("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
+	    ga_refs_update(c->e->repo, &u, reason, err) || at_point("capture:after-refs", err))
+		return -1;
+	drop_keeps(c);
+	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
+		return -1;
+	fill_session(c, o);
+	if (at_point("capture:before-state", err))
+		return -1;
+	return ga_session_save(c->s, err);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From trees and commits to what is published.
+ */
+#ifndef CAPTURE_RESULT_H
+#define CAPTURE_RESULT_H
+
+#include "capture-internal.h"
+#include "ga/rewrite.h"
+
+struct outcome {
+	char *committer;            /* "Name <mail> seconds zone" */
+	struct ga_host_facts facts;
+	struct ga_oid history;      /* the agent's commits and one for the rest; == base: nothing */
+	struct ga_strv hold_always;
+	struct ga_rewrite rewrite;
+	struct ga_report *report;   /* the caller's */
+	struct ga_oid former_tip;   /* of the report that is there already; zero: none */
+	struct ga_oid report_id;
+};
+void outcome_release(struct outcome *o);
+
+/* Author and committer of the tool's commits: the user, at the session's end. */
+int make_committer(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* One more commit if the layers hold more than the agent committed (message.c). */
+int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* Paths of the history that a merge would write over on the host. */
+int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* Fill the report, keeping verdicts given before, and write it as an object. */
+int make_report(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* All refs together, then .keep files and worktree entry, then the state. */
+int publish(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* A named point of capture; the tests make it fail or end the process. */
+int at_point(const char *point, struct ga_error *err);
+
+#endif

