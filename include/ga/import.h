@@ -12,32 +12,38 @@
 #include "ga/repo.h"
 #include "ga/strv.h"
 
-struct ga_import; /* a quarantine directory objects/tmp_objdir-XXXXXX */
+struct ga_import; /* a quarantine directory objects/tmp_objdir-git-agent-XXXXXX */
 
 struct ga_import_limits {
 	uint64_t max_pack_bytes;   /* of the stream */
 	uint64_t max_object_bytes; /* of one inflated object */
-	uint64_t max_total_bytes;  /* of all inflated objects */
+	uint64_t max_total_bytes;  /* of all inflated objects, deltas and what they make */
 	uint32_t max_objects;
-	uint32_t max_commits;
-	unsigned timeout_ms;
+	uint32_t max_commits;      /* new ones reachable from the tips */
+	unsigned timeout_ms;       /* for reading the stream, and again for each git command */
 };
 extern const struct ga_import_limits ga_import_limits_default;
 
+/* One import at a time for a handle. `l` is copied; NULL: the default. */
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
 		    struct ga_error *err);
-/* Index the pack stream read from `fd` (`git index-pack --strict --stdin` under
- * the limits, into the quarantine). On refusal: 1 and a reason for people in
- * `*ret_reason` (owned by the caller); the quarantine may be freed. */
+/* Take the pack stream read from `fd` to its end: spooled and counted under the
+ * limits, before git sees a byte; then indexed (`git index-pack --strict`) into
+ * the quarantine. A thin pack is refused. On refusal: 1 and a reason for people in
+ * `*ret_reason` (one line, quoted, owned by the caller); the quarantine may be freed. */
 int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_error *err);
-/* Check that everything reachable from each of `tips` but not from `hide` is
- * there, that modes, names (".git" in any folding, "..", "/", NUL), gitlinks
- * and headers are ones we accept, by `rev-list --objects` and our own walk of the new trees.
- * 1 and a reason on refusal. Reads through the returned quarantine work for the
- * repository handle from here on (it is added as an alternate of the handle). */
+/* Check every object of the quarantine, reachable or not: sizes, modes, names
+ * (".git" in any folding, "..", "/"), order, headers; that there are no tag
+ * objects; that each of `tips` is a commit; and, by `rev-list --objects`, that everything
+ * reachable from `tips` but not from `hide` is there. Gitlinks are accepted: rules report them.
+ * 1 and a reason on refusal. Once it returned 0 the repository handle reads through the
+ * quarantine (ga_git_run() does not, unless given it as `object_dir`), until
+ * ga_import_migrate() or ga_import_free(). */
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
+/* The quarantine's object directory, for ga_git's `object_dir`. */
+const char *ga_import_object_dir(const struct ga_import *im);
 /* Move the packs into the repository's object directory, synced, with a .keep; adds the
  * absolute paths of the .keep files to `keeps`. */
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);

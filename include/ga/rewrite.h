@@ -30,17 +30,23 @@ struct ga_rewrite {
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
 	struct ga_strv held_paths;
 	struct ga_strv left_out;    /* changes that could not be separated from the user's work */
-	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what intermediate commits had */
+	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what intermediate
+				     * commits had; each path once for a rule */
 	struct ga_strv notes;
+	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };
 #define GA_REWRITE_INIT { 0 }
 void ga_rewrite_release(struct ga_rewrite *r);
 
-/* Every commit of base..tip is mapped, parents first: its tree is carried over to `onto`
- * by three-way per path, then critical paths get the value a parent known to the
- * host has, else the first rewritten parent's (closed over file/directory
- * collisions). Unchanged commits keep their ids. Commits with control characters in their message are rewritten with them
- * escaped. Author and dates stay; signatures of changed commits are dropped. */
+/* Every commit of base..tip that no branch, remote branch or tag of the host (the
+ * tool's own branches apart) reaches is mapped, parents first: its tree is carried over
+ * to `onto` by three-way per path, then critical paths get the value a parent known to
+ * the host has, else the first rewritten parent's (closed over file/directory
+ * collisions); a parent older than `onto` is not asked. A value that a parent known to
+ * the host has is never held back. Unchanged commits keep their ids. Commits with
+ * control characters in their message or names, or with a message in an encoding that
+ * could hide some, are rewritten with them escaped. Author and dates stay; signatures
+ * of changed commits are dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 

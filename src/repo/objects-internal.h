@@ -88,4 +88,18 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 /* Remove it from disk and free it. NULL is fine. */
 void ga_quarantine_free(struct ga_quarantine *q);
 
+/* ---- import ----------------------------------------------------------------- */
+
+struct ga_import_limits;
+
+/* Read a whole pack of `size` bytes from the start of `fd` and compare what it
+ * says about itself with the limits, inflating no more than they allow. Returns 0,
+ * 1 and a reason, or -1. */
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, char **ret_reason,
+		   struct ga_error *err);
+
+/* Check one object's bytes. NULL, or why it is refused (owned by the caller). */
+char *ga_import_judge_tree(const char *p, size_t n);
+char *ga_import_judge_commit(const char *p, size_t n);
+
 #endif

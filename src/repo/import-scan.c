@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pack is looked through before git is given it: `git index-pack` would
+ * inflate whatever it is told to, so that a kilobyte costs minutes and
+ * gigabytes. Each entry says how large it is, and each delta how large its result;
+ * that is added up, and no entry is inflated beyond what it says.
+ */
+#include "objects-internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "ga/import.h"
+
+#define CHUNK ((size_t)64 << 10)
+#define TRAILER 20
+/* How much of a delta holds its two sizes. */
+#define DELTA_HEAD 20
+
+enum { TYPE_COMMIT = 1, TYPE_TREE, TYPE_BLOB, TYPE_TAG, TYPE_OFS_DELTA = 6, TYPE_REF_DELTA };
+
+struct scan {
+	int fd;
+	const struct ga_import_limits *l;
+	uint64_t left;           /* not read yet, without the trailer */
+	uint64_t total;
+	const char *reason;      /* set on refusal */
+	int errnum;              /* set if reading failed */
+	z_stream z;
+	size_t pos, len;
+	unsigned char buf[CHUNK], out[CHUNK];
+};
+
+static bool refuse(struct scan *s, const char *reason)
+{
+	if (!s->reason)
+		s->reason = reason;
+	return false;
+}
+
+/* All of these: false if there is an error or a refusal. */
+static bool fill(struct scan *s)
+{
+	size_t want = s->left < CHUNK ? (size_t)s->left : CHUNK;
+	ssize_t got;
+
+	if (s->pos < s->len)
+		return true;
+	if (!want)
+		return refuse(s, "the pack is cut short");
+	do
+		got = read(s->fd, s->buf, want);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		s->errnum = errno;
+	if (got <= 0)
+		return refuse(s, "the pack is cut short");
+	s->pos = 0;
+	s->len = (size_t)got;
+	s->left -= (size_t)got;
+	return true;
+}
+
+static bool next_byte(struct scan *s, unsigned char *c)
+{
+	if (!fill(s))
+		return false;
+	*c = s->buf[s->pos++];
+	return true;
+}
+
+static bool next_u32(struct scan *s, uint32_t *ret)
+{
+	unsigned char c;
+
+	*ret = 0;
+	for (int i = 0; i < 4; i++) {
+		if (!next_byte(s, &c))
+			return false;
+		*ret = *ret << 8 | c;
+	}
+	return true;
+}
+
+static bool entry_head(struct scan *s, unsigned *type, uint64_t *size)
+{
+	unsigned char c;
+	unsigned shift = 4;
+
+	if (!next_byte(s, &c))
+		return false;
+	*type = c >> 4 & 7;
+	*size = c & 15;
+	for (; c & 0x80; shift += 7) {
+		if (!next_byte(s, &c))
+			return false;
+		if (shift > 56)
+			return refuse(s, "an object's size is malformed");
+		*size |= (uint64_t)(c & 0x7f) << shift;
+	}
+	return true;
+}
+
+static bool skip_delta_base(struct scan *s, unsigned type)
+{
+	unsigned char c;
+
+	if (type == TYPE_REF_DELTA) {
+		for (int i = 0; i < GA_OID_RAWSZ; i++)
+			if (!next_byte(s, &c))
+				return false;
+		return true;
+	}
+	for (int i = 0; i < 10; i++) {
+		if (!next_byte(s, &c))
+			return false;
+		if (!(c & 0x80))
+			return true;
+	}
+	return refuse(s, "a delta's base is malformed");
+}
+
+static bool add_size(struct scan *s, uint64_t size)
+{
+	if (size > s->l->max_object_bytes)
+		return refuse(s, "an object is too large");
+	/* neither sum can overflow: each size is bounded first */
+	s->total += size;
+	return s->total <= s->l->max_total_bytes || refuse(s, "the objects are too large together");
+}
+
+/* The second of the two sizes a delta begins with: of its result. */
+static bool delta_result(struct scan *s, const unsigned char *p, size_t n)
+{
+	uint64_t size = 0;
+	size_t i = 0;
+
+	while (i < n && p[i] & 0x80)
+		i++;
+	i++;
+	for (unsigned shift = 0; i < n && shift <= 56; shift += 7, i++) {
+		size |= (uint64_t)(p[i] & 0x7f) << shift;
+		if (!(p[i] & 0x80))
+			return add_size(s, size);
+	}
+	return refuse(s, "a delta is malformed");
+}
+
+/* Inflate one entry, which must come to exactly `size` bytes; its first bytes
+ * are kept in `head`. */
+static bool inflate_entry(struct scan *s, uint64_t size, unsigned char head[DELTA_HEAD])
+{
+	uint64_t done = 0;
+	int rc;
+
+	if (inflateReset(&s->z) != Z_OK)
+		GA_BUG("inflateReset");
+	do {
+		size_t got;
+
+		if (!fill(s))
+			return false;
+		s->z.next_in = s->buf + s->pos;
+		s->z.avail_in = (uInt)(s->len - s->pos);
+		s->z.next_out = s->out;
+		s->z.avail_out = CHUNK;
+		rc = inflate(&s->z, Z_NO_FLUSH);
+		s->pos = s->len - s->z.avail_in;
+		got = CHUNK - s->z.avail_out;
+		if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
+			return refuse(s, "an object cannot be inflated");
+		if (got > size - done)
+			return refuse(s, "an object is longer than it says");
+		if (done < DELTA_HEAD)
+			memcpy(head + done, s->out,
+			       got < DELTA_HEAD - done ? got : DELTA_HEAD - (size_t)done);
+		done += got;
+	} while (rc != Z_STREAM_END);
+	return done == size || refuse(s, "an object is shorter than it says");
+}
+
+static bool scan_entry(struct scan *s)
+{
+	unsigned char head[DELTA_HEAD];
+	unsigned type;
+	uint64_t size;
+	bool delta;
+
+	if (!entry_head(s, &type, &size))
+		return false;
+	delta = type == TYPE_OFS_DELTA || type == TYPE_REF_DELTA;
+	if (!delta && type != TYPE_COMMIT && type != TYPE_TREE && type != TYPE_BLOB)
+		return refuse(s, type == TYPE_TAG ? "there is a tag object"
+						  : "an object is of no known type");
+	if (!add_size(s, size) || (delta && !skip_delta_base(s, type)) ||
+	    !inflate_entry(s, size, head))
+		return false;
+	return !delta || delta_result(s, head, size < DELTA_HEAD ? (size_t)size : DELTA_HEAD);
+}
+
+static bool scan_pack(struct scan *s)
+{
+	uint32_t magic, version, count;
+
+	if (!next_u32(s, &magic) || !next_u32(s, &version) || !next_u32(s, &count))
+		return false;
+	if (magic != 0x5041434b || (version != 2 && version != 3))
+		return refuse(s, "it is no pack");
+	if (count > s->l->max_objects)
+		return refuse(s, "there are too many objects");
+	while (count--)
+		if (!scan_entry(s))
+			return false;
+	return (!s->left && s->pos == s->len) || refuse(s, "something follows the last object");
+}
+
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, char **ret_reason,
+		   struct ga_error *err)
+{
+	cleanup_free struct scan *s = ga_calloc(1, sizeof(*s));
+	bool ok;
+
+	s->fd = fd;
+	s->l = l;
+	s->left = size < TRAILER ? 0 : size - TRAILER;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
+	if (inflateInit(&s->z) != Z_OK)
+		GA_BUG("inflateInit");
+	ok = scan_pack(s);
+	(void)inflateEnd(&s->z);
+	if (ok)
+		return 0;
+	if (s->errnum)
+		return ga_fail_errno(err, GA_EFATAL, s->errnum, "cannot read a pack");
+	*ret_reason = ga_strdup(s->reason);
+	return 1;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "objects-internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <git2/sys/repository.h>
+
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define CHUNK ((size_t)64 << 10)
+/* Of an object that is parsed: a tree of a million entries fits. */
+#define TREE_MAX ((size_t)64 << 20)
+#define SWEEP_AGE (24 * 60 * 60)
+
+const struct ga_import_limits ga_import_limits_default = {
+	.max_pack_bytes = (uint64_t)4 << 30,
+	.max_object_bytes = (uint64_t)1 << 30,
+	.max_total_bytes = (uint64_t)16 << 30,
+	.max_objects = 2000000,
+	.max_commits = 20000,
+	.timeout_ms = 10 * 60 * 1000,
+};
+
+struct ga_import {
+	struct ga_repo *r;
+	struct ga_import_limits l;
+	struct ga_quarantine *q;
+	git_odb *saved; /* the handle's own while it reads through the quarantine */
+};
+
+int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
+		    struct ga_error *err)
+{
+	struct ga_quarantine *q;
+	struct ga_import *im;
+
+	if (r->quarantine)
+		GA_BUG("two imports at once");
+	if (ga_quarantine_begin(r, &q, err))
+		return -1;
+	im = ga_calloc(1, sizeof(*im));
+	*im = (struct ga_import){ .r = r, .l = l ? *l : ga_import_limits_default, .q = q };
+	*ret = im;
+	return 0;
+}
+
+/* The handle gets its own object database back: one that has a vanished
+ * directory among its alternates could no longer look for new objects. */
+static void restore_odb(struct ga_import *im)
+{
+	if (!im->saved)
+		return;
+	(void)git_repository_set_odb(im->r->repo, im->saved);
+	git_odb_free(im->r->odb);
+	im->r->odb = im->saved;
+	im->r->quarantine = NULL;
+	im->saved = NULL;
+}
+
+void ga_import_free(struct ga_import *im)
+{
+	if (!im)
+		return;
+	restore_odb(im);
+	ga_quarantine_free(im->q);
+	free(im);
+}
+
+const char *ga_import_object_dir(const struct ga_import *im)
+{
+	return im->q->path;
+}
+
+/* ---- the stream ------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Wait for bytes, or the end. Returns 0, 1 when time is up, -1 with errno. */
+static int wait_for(int fd, int64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		int64_t left = deadline - now_ms();
+		int rc;
+
+		if (left <= 0)
+			return 1;
+		rc = poll(&p, 1, left > 60000 ? 60000 : (int)left);
+		if (rc > 0)
+			return 0;
+		if (rc < 0 && errno != EINTR)
+			return -1;
+	}
+}
+
+static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, char **ret_reason,
+		 struct ga_error *err)
+{
+	cleanup_free char *buf = ga_malloc(CHUNK);
+	int64_t deadline = now_ms() + im->l.timeout_ms;
+	uint64_t size = 0;
+
+	for (;;) {
+		int rc = wait_for(from, deadline);
+		ssize_t got = rc ? -1 : read(from, buf, CHUNK);
+
+		if (rc > 0) {
+			*ret_reason = ga_strdup("the pack took too long to arrive");
+			return 1;
+		}
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got < 0)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
+		if (!got)
+			break;
+		size += (size_t)got;
+		if (size > im->l.max_pack_bytes) {
+			*ret_reason = ga_strdup("the pack is too large");
+			return 1;
+		}
+		if (ga_write_full(to, buf, (size_t)got))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write a pack");
+	}
+	*ret_size = size;
+	return 0;
+}
+
+/* What fsck says about an object comes first; that it failed comes last. */
+static char *first_complaint(const struct ga_buf *errout)
+{
+	static const char mark[] = "error: ";
+	const char *line = strstr(errout->ptr, mark);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (!line)
+		return NULL;
+	line += sizeof(mark) - 1;
+	ga_quote_add(&out, line, strcspn(line, "\n"));
+	return ga_buf_steal(&out);
+}
+
+/* Run git in the quarantine. Whatever makes it fail is a reason to refuse what
+ * it was given: with a time limit hit as with bad objects, the caller goes on
+ * without these commits, and loses nothing. */
+static int run_git(struct ga_import *im, struct ga_git *g, char **ret_reason)
+{
+	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+
+	g->errout = &errout;
+	g->object_dir = im->q->path;
+	g->timeout_ms = im->l.timeout_ms;
+	if (!ga_git_ok(im->r, g, &e))
+		return 0;
+	*ret_reason = first_complaint(&errout);
+	if (!*ret_reason)
+		*ret_reason = ga_strdup(e.msg);
+	return 1;
+}
+
+static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free char *max = ga_strf("--max-input-size=%llu",
+					 (unsigned long long)im->l.max_pack_bytes);
+	const char *const args[] = { "index-pack", "--strict", "--stdin", max, NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
+	g.args = args;
+	g.in_fd = fd;
+	return run_git(im, &g, ret_reason);
+}
+
+int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(im->q->path, "stream");
+	cleanup_close int file = -1;
+	uint64_t size = 0;
+	int rc;
+
+	file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write a pack");
+	(void)unlink(path);
+	rc = spool(im, fd, file, &size, ret_reason, err);
+	if (!rc)
+		rc = ga_import_scan(file, size, &im->l, ret_reason, err);
+	return rc ? rc : index_pack(im, file, ret_reason, err);
+}
+
+/* ---- every object --------------------------------------------------------------------- */
+
+struct walk {
+	struct ga_import *im;
+	git_odb *odb;       /* the quarantine alone */
+	char *reason;
+};
+
+static int judge_bytes(struct walk *w, const git_oid *id, git_object_t type)
+{
+	cleanup_odb_object git_odb_object *o = NULL;
+	const char *data;
+	size_t n;
+
+	if (git_odb_read(&o, w->odb, id))
+		return -1;
+	data = git_odb_object_data(o);
+	n = git_odb_object_size(o);
+	w->reason = type == GIT_OBJECT_TREE ? ga_import_judge_tree(data, n) :
+					      ga_import_judge_commit(data, n);
+	return w->reason ? -1 : 0;
+}
+
+static int judge_object(const git_oid *id, void *data)
+{
+	struct walk *w = data;
+	git_object_t type;
+	size_t size;
+
+	if (git_odb_read_header(&size, &type, w->odb, id))
+		return -1;
+	if (size > w->im->l.max_object_bytes || (type != GIT_OBJECT_BLOB && size > TREE_MAX))
+		w->reason = ga_strdup("an object is too large");
+	else if (type == GIT_OBJECT_TREE || type == GIT_OBJECT_COMMIT)
+		return judge_bytes(w, id, type);
+	else if (type != GIT_OBJECT_BLOB)
+		w->reason = ga_strdup("there is a tag object");
+	return w->reason ? -1 : 0;
+}
+
+static int judge_all(struct ga_import *im, char **ret_reason, struct ga_error *err)
+{
+	struct walk w = { .im = im };
+	int rc;
+
+	if (git_odb_open(&w.odb, im->q->path))
+		return ga_fail_git(err, "cannot read imported objects");
+	rc = git_odb_foreach(w.odb, judge_object, &w);
+	if (rc && !w.reason)
+		(void)ga_fail_git(err, "cannot read imported objects");
+	git_odb_free(w.odb);
+	*ret_reason = w.reason;
+	return w.reason ? 1 : rc ? -1 : 0;
+}
+
+/* ---- what hangs together ---------------------------------------------------------------- */
+
+static int attach_odb(struct ga_import *im, struct ga_error *err)
+{
+	git_odb *odb = NULL;
+
+	if (im->saved)
+		return 0;
+	if (git_odb_open(&odb, im->q->objects) || git_odb_add_disk_alternate(odb, im->q->path) ||
+	    git_repository_set_odb(im->r->repo, odb)) {
+		(void)ga_fail_git(err, "cannot read imported objects");
+		git_odb_free(odb);
+		return -1;
+	}
+	im->saved = im->r->odb;
+	im->r->odb = odb;
+	im->r->quarantine = im->q->path;
+	return 0;
+}
+
+static int check_tips(struct ga_import *im, const struct ga_oid *tips, size_t n, char **ret_reason)
+{
+	for (size_t i = 0; i < n; i++) {
+		git_oid id = ga_to_git_oid(&tips[i]);
+		git_object_t type;
+		size_t size;
+
+		if (git_odb_read_header(&size, &type, im->r->odb, &id))
+			*ret_reason = ga_strf("commit %s is missing", GA_HEX(&tips[i]));
+		else if (type != GIT_OBJECT_COMMIT)
+			*ret_reason = ga_strf("%s is not a commit", GA_HEX(&tips[i]));
+		else
+			continue;
+		return 1;
+	}
+	return 0;
+}
+
+static bool has_promisor(struct ga_repo *r)
+{
+	git_config *c = NULL;
+	git_buf b = GIT_BUF_INIT;
+	bool yes = false;
+
+	if (!git_repository_config_snapshot(&c, r->repo))
+		yes = !git_config_get_string_buf(&b, c, "extensions.partialclone");
+	git_buf_dispose(&b);
+	git_config_free(c);
+	return yes;
+}
+
+static int count_commits(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
+{
+	cleanup_free char *max = ga_strf("--max-count=%lu", (unsigned long)im->l.max_commits + 1);
+	const char *const args[] = { "rev-list", max, "--stdin", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.in = revs->ptr;
+	g.in_len = revs->len;
+	g.out = &out;
+	if (run_git(im, &g, ret_reason))
+		return 1;
+	if (out.len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
+		return 0;
+	*ret_reason = ga_strdup("there are too many commits");
+	return 1;
+}
+
+/* As fetch and receive-pack do it: whatever is reachable is looked up. In a
+ * partial clone what the promisor owes is no gap. */
+static int check_connected(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
+{
+	const char *args[] = { "rev-list", "--objects", "--quiet", "--stdin", NULL, NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	if (has_promisor(im->r))
+		args[4] = "--exclude-promisor-objects";
+	g.args = args;
+	g.in = revs->ptr;
+	g.in_len = revs->len;
+	return run_git(im, &g, ret_reason);
+}
+
+static int check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
+		 const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf revs = GA_BUF_INIT;
+	int rc = judge_all(im, ret_reason, err);
+
+	if (rc)
+		return rc;
+	if (attach_odb(im, err))
+		return -1;
+	ga_rev_input(tips, n_tips, hide, n_hide, &revs);
+	return check_tips(im, tips, n_tips, ret_reason) || count_commits(im, &revs, ret_reason) ||
+			       check_connected(im, &revs, ret_reason) ?
+		       1 : 0;
+}
+
+int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
+		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
+		    struct ga_error *err)
+{
+	int rc = check(im, tips, n_tips, hide, n_hide, ret_reason, err);
+
+	if (rc)
+		restore_odb(im);
+	return rc;
+}
+
+int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err)
+{
+	restore_odb(im);
+	return ga_quarantine_migrate(im->r, im->q, keeps, err);
+}
+
+void ga_import_sweep(struct ga_repo *r)
+{
+	static const char prefix[] = "tmp_objdir-git-agent-";
+	cleanup_free char *objects = ga_path_join(r->info.commondir, "objects");
+	DIR *d = opendir(objects);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		struct stat st;
+
+		if (!strncmp(e->d_name, prefix, sizeof(prefix) - 1) &&
+		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
+		    st.st_mtime < time(NULL) - SWEEP_AGE)
+			(void)ga_rmtree_at(dirfd(d), e->d_name, &ignored);
+	}
+	(void)closedir(d);
+}
