@@ -27,7 +27,8 @@ static inline int ga_steal_fd(int *fd)
 }
 
 /* openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), or
- * where the kernel lacks it (ENOSYS) or forbids it (EPERM), one openat() with O_NOFOLLOW a component.
+ * where the kernel lacks it (ENOSYS) or forbids it (EPERM), one openat() with
+ * O_NOFOLLOW a component.
  * `path` is relative and has no ".." component. O_CLOEXEC is added. Returns a
  * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
@@ -48,15 +49,17 @@ int ga_write_full(int fd, const void *p, size_t n);
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
-/* mkdir -p: each missing component gets `mode`. Existing ones are not touched. */
+/* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
+ * one that is no directory is an error. */
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);
 
-/* Copy a regular file with mode and times in nanoseconds; reflink where the
- * file system can. The source is read from an open descriptor. */
+/* Copy a regular file with mode and times in nanoseconds to the new file `name`;
+ * reflink where the file system can. The source is an open descriptor at offset
+ * 0. Nothing half copied is left behind by a failure. */
 int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err);
 
 /* Remove a tree beneath `dirfd`, any depth, any mode, by descriptor, never
- * following a symlink or crossing a mount. A missing `name` is no error. */
+ * following a symlink or crossing a mount (EXDEV). A missing `name` is no error. */
 int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err);
 
 /* An anonymous file holding these bytes, sealed against change, offset 0. */
@@ -65,5 +68,8 @@ int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
 /* Take flock(2) on an open descriptor; `wait` false: fails at once.
  * Returns 0, 1 if somebody else holds it, -1 on error. */
 int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
+/* Give a lock back for everybody who inherited the descriptor, which closing
+ * ours would not do. */
+void ga_funlock(int fd);
 
 #endif

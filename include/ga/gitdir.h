@@ -21,20 +21,25 @@ struct ga_gitdir_spec {
 	bool trusted_identity;           /* reserved */
 };
 
-/* Fill the empty directory `dir` (mode 0700, made by the caller) with HEAD,
- * config, packed-refs, refs/heads/..., objects/{info/alternates,pack}, info/exclude (the host's
- * info/exclude and core.excludesFile joined), info/attributes (the host's), shallow,
- * and modules/ as far as needed. Config is generated: identity, core settings
+/* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with
+ * HEAD, config, packed-refs, refs/heads/..., logs/, objects/{info/alternates,pack},
+ * info/exclude (core.excludesFile and the host's info/exclude joined),
+ * info/attributes (the host's; core.attributesFile is a file beside it),
+ * info/sparse-checkout and shallow. Config is generated: identity, core settings
  * that shape the tree, remotes and branches without credentials, filter.lfs.*,
  * extensions.partialClone with its promisor remote, core.checkStat=minimal,
- * core.trustctime=false. */
+ * core.trustctime=false. The index is the base template's. There is no modules/: in a
+ * base tree a submodule is an empty directory, and one that is filled needs none as long as
+ * its .git is not visible. No process is started, unless the identity is in no
+ * configuration. `s->refs` is sorted by name, as ga_refs_list() gives them. */
 int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
 		   struct ga_error *err);
 
 /* What the agent left, read by descriptor without opening a repository: has it
  * touched refs or HEAD at all since ga_gitdir_fill()? 1: everything is as written
  * (no commits to fetch); 0: something differs. Bounded; anything odd counts as
- * different. */
+ * different. Of `s`, branch and base are looked at; what the other refs were,
+ * ga_gitdir_fill() left beside the directory, in `dir`.refs. */
 int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err);
 
 #endif

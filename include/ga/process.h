@@ -26,9 +26,11 @@ struct ga_process {
 	size_t out_max;          /* 0: 1 GiB; more output is an error and ends the program */
 	int out_fd;              /* used if >= 0, else `out` */
 	struct ga_buf *errout;   /* standard error goes here, its last 64 KiB; NULL: inherited */
+	int keep_fd;             /* if >= 0, inherited as descriptor 3: a lock that must be held as
+				  * long as the program runs, even if we are killed */
 	unsigned timeout_ms;     /* 0: none; the program is killed after that and it is an error */
 };
-#define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1 }
+#define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 
 /* Run and wait. Returns 0 and `*ret_status`: the exit status, or 128 + the
  * signal that ended it. Fails only if it could not be started or fed, or went

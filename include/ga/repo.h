@@ -75,6 +75,7 @@ struct ga_git {
 	size_t out_max;           /* 0: 1 GiB */
 	unsigned timeout_ms;
 	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
+	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
 	bool user_hooks;          /* land only: the command is the user's own in all but name: hooks,
 				   * fsmonitor, index features, replace refs, lazy fetch and environment
@@ -82,7 +83,7 @@ struct ga_git {
 	bool show_stderr;         /* git's messages and progress go to our standard error;
 				   * `errout` stays empty */
 };
-#define GA_GIT_INIT { .in_fd = -1, .out_fd = -1 }
+#define GA_GIT_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 
 /* Run it; `*ret_status` is its exit status. Fails only if it could not run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,

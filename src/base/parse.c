@@ -27,9 +27,9 @@ bool ga_parse_i64(const char *s, int64_t *ret)
 	uint64_t v;
 
 	if (*s == '-') {
-		if (!ga_parse_u64(s + 1, INT64_MAX, &v))
+		if (!ga_parse_u64(s + 1, (uint64_t)INT64_MAX + 1, &v))
 			return false;
-		*ret = -(int64_t)v;
+		*ret = v > INT64_MAX ? INT64_MIN : -(int64_t)v;
 		return true;
 	}
 	if (!ga_parse_u64(s, INT64_MAX, &v))

@@ -57,27 +57,12 @@ static int add_file(struct ga_base_key *k, const char *path, struct ga_error *er
 	return 0;
 }
 
-/* core.attributesFile, or where git looks without it. NULL: nowhere. */
-static char *attributes_file(const struct ga_gitconfig *c)
-{
-	const char *set = ga_gitconfig_get(c, "core.attributesfile");
-	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
-
-	if (set && !strncmp(set, "~/", 2))
-		return home ? ga_path_join(home, set + 2) : NULL;
-	if (set)
-		return *set ? ga_strdup(set) : NULL;
-	if (xdg && *xdg)
-		return ga_path_join(xdg, "git/attributes");
-	return home ? ga_path_join(home, ".config/git/attributes") : NULL;
-}
-
 static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_base_key *k,
 		     struct ga_error *err)
 {
 	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
 	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
-	cleanup_free char *own = attributes_file(c);
+	cleanup_free char *own = ga_user_file(c, "core.attributesfile", "attributes");
 
 	for (size_t i = 0; i < c->n; i++)
 		if (shapes_checkout(c->v[i].key)) {

@@ -177,6 +177,7 @@ static int run(const struct ga_repo *r, const struct ga_git *g, bool with_config
 	p.out = g->out;
 	p.out_fd = g->out_fd;
 	p.out_max = g->out_max;
+	p.keep_fd = g->keep_fd;
 	p.timeout_ms = g->timeout_ms;
 	if (!g->show_stderr)
 		p.errout = g->errout ? g->errout : &dropped;

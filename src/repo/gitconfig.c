@@ -106,6 +106,20 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;
 }
 
+char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name)
+{
+	const char *set = ga_gitconfig_get(c, key);
+	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
+
+	if (set && !strncmp(set, "~/", 2))
+		return home ? ga_path_join(home, set + 2) : NULL;
+	if (set)
+		return *set ? ga_strdup(set) : NULL;
+	if (xdg && *xdg)
+		return ga_strf("%s/git/%s", xdg, name);
+	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
+}
+
 /* ---- identity ---------------------------------------------------------------- */
 
 /* Would git take this name or address as it is? It strips punctuation at both

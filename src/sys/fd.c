@@ -27,6 +27,25 @@ void ga_cleanup_closep(int *fd)
 	errno = saved;
 }
 
+/* The error openat2 would have given at the last component, where openat() with
+ * O_NOFOLLOW takes the link itself (O_PATH) or says ENOTDIR (O_DIRECTORY). */
+static int refuse_link(int at, const char *name, int fd)
+{
+	cleanup_close int opened = fd;
+	struct stat st;
+
+	if (fd < 0 && errno != ENOTDIR)
+		return -1;
+	if (fd >= 0 ? fstat(fd, &st) : fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (!S_ISLNK(st.st_mode)) {
+		errno = ENOTDIR;
+		return ga_steal_fd(&opened);
+	}
+	errno = ELOOP;
+	return -1;
+}
+
 /* One component at a time, for kernels before 5.6 and for filters that refuse
  * openat2. Each step opens a directory that was there a moment ago and is no
  * symlink, so a racing rename can move us but not lead us through a link. */
@@ -46,18 +65,17 @@ static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
 			errno = EXDEV;
 			return -1;
 		}
-		if (!p[n])
-			return openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-		next = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (next < 0) {
-			/* a symlink gives ENOTDIR here, ELOOP with openat2: say the same */
-			struct stat st;
-
-			if (errno == ENOTDIR && !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) &&
-			    S_ISLNK(st.st_mode))
-				errno = ELOOP;
-			return -1;
+		if (!p[n]) {
+			next = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+			/* with both, the caller means the link */
+			if ((flags & O_PATH) && (flags & O_NOFOLLOW))
+				return next;
+			return refuse_link(at, name, next);
 		}
+		next = refuse_link(at, name,
+				   openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		if (next < 0)
+			return -1;
 		(void)close(at);
 		at = next;
 		p += n + 1;
@@ -66,9 +84,11 @@ static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
 
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode)
 {
+	/* O_TMPFILE holds the bit of O_DIRECTORY */
+	bool creates = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+		.mode = creates ? mode : 0, /* EINVAL where nothing can be created */
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
@@ -161,18 +181,33 @@ int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t
 	return 0;
 }
 
+/* mkdir() that takes a directory that is there, or a symlink to one. */
+static int make_dir(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (!mkdir(path, mode))
+		return 0;
+	if (errno != EEXIST)
+		return -1;
+	if (stat(path, &st))
+		st.st_mode = 0;
+	errno = EEXIST;
+	return S_ISDIR(st.st_mode) ? 0 : -1;
+}
+
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
 {
 	cleanup_free char *parent = NULL, *q = NULL;
 
-	if (!mkdir(path, mode) || errno == EEXIST)
+	if (!make_dir(path, mode))
 		return 0;
 	if (errno == ENOENT) {
 		parent = ga_path_parent(path);
 		if (*parent && strcmp(parent, path)) {
 			if (ga_mkdir_p(parent, mode, err))
 				return -1;
-			if (!mkdir(path, mode) || errno == EEXIST)
+			if (!make_dir(path, mode))
 				return 0;
 		}
 	}
@@ -218,8 +253,12 @@ int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 	ts[0] = st.st_atim;
 	ts[1] = st.st_mtim;
-	if (copy_bytes(src, dst) || fchmod(dst, st.st_mode & 0777) || futimens(dst, ts))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot copy '%s'", q);
+	if (copy_bytes(src, dst) || fchmod(dst, st.st_mode & 0777) || futimens(dst, ts)) {
+		int saved = errno;
+
+		(void)unlinkat(dirfd, name, 0);
+		return ga_fail_errno(err, GA_EFATAL, saved, "cannot copy '%s'", q);
+	}
 	return 0;
 }
 
@@ -244,4 +283,9 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock");
 	}
 	return 0;
+}
+
+void ga_funlock(int fd)
+{
+	(void)flock(fd, LOCK_UN);
 }

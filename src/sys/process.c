@@ -33,7 +33,7 @@ struct child {
 	pid_t pid;           /* 0 once reaped */
 	int pidfd;
 	struct stream out, errout;
-	int in;
+	int in, keep;        /* the child's ends */
 	int64_t deadline;    /* milliseconds of CLOCK_MONOTONIC, 0: none */
 };
 
@@ -62,6 +62,7 @@ static void child_release(struct child *c)
 	close_stream(&c->out);
 	close_stream(&c->errout);
 	ga_cleanup_closep(&c->in);
+	ga_cleanup_closep(&c->keep);
 	ga_cleanup_closep(&c->pidfd);
 }
 
@@ -112,6 +113,8 @@ static int open_null(int flags, int *ret, struct ga_error *err)
  * speed and there is no SIGPIPE to think of. */
 static int open_streams(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
+	if (p->keep_fd >= 0 && lift(p->keep_fd, &c->keep, err))
+		return -1;
 	if (p->in_fd >= 0) {
 		if (lift(p->in_fd, &c->in, err))
 			return -1;
@@ -144,8 +147,11 @@ static int file_actions(const struct ga_process *p, const struct child *c,
 		rc = posix_spawn_file_actions_adddup2(fa, c->out.child, 1);
 	if (!rc && c->errout.child >= 0)
 		rc = posix_spawn_file_actions_adddup2(fa, c->errout.child, 2);
+	/* the others are in place by now, should one of them have been number 3 */
+	if (!rc && c->keep >= 0)
+		rc = posix_spawn_file_actions_adddup2(fa, c->keep, 3);
 	if (!rc)
-		rc = posix_spawn_file_actions_addclosefrom_np(fa, 3);
+		rc = posix_spawn_file_actions_addclosefrom_np(fa, c->keep >= 0 ? 4 : 3);
 	if (!rc && p->cwd)
 		rc = posix_spawn_file_actions_addchdir_np(fa, p->cwd);
 	return rc;
@@ -294,7 +300,7 @@ static int reap(struct child *c, int *ret_status, struct ga_error *err)
 int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err)
 {
 	cleanup_(child_release) struct child c = {
-		.pidfd = -1, .in = -1, .out = STREAM_INIT, .errout = STREAM_INIT,
+		.pidfd = -1, .in = -1, .keep = -1, .out = STREAM_INIT, .errout = STREAM_INIT,
 	};
 
 	if (open_streams(p, &c, err) || spawn(p, &c, err))

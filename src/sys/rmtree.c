@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -19,6 +20,15 @@ struct rm {
 	dev_t dev;
 	unsigned long seq; /* for names at the top */
 };
+
+/* A bind mount from the same file system has the device of what surrounds it. */
+static bool is_mount_root(int fd)
+{
+	struct statx stx;
+
+	return !statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &stx) &&
+	       (stx.stx_attributes_mask & stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
 
 static int open_dir(int at, const char *name, dev_t dev)
 {
@@ -37,7 +47,7 @@ static int open_dir(int at, const char *name, dev_t dev)
 	}
 	if (fd < 0 || fstat(fd, &st))
 		return -1;
-	if (st.st_dev != dev) {
+	if (st.st_dev != dev || is_mount_root(fd)) {
 		errno = EXDEV; /* a mount: deleting through it would delete elsewhere */
 		return -1;
 	}
@@ -90,6 +100,11 @@ static int empty_dir(struct rm *rm, int fd)
 		}
 		if (!unlinkat(fd, e->d_name, AT_REMOVEDIR))
 			continue;
+		if (errno == ENOTDIR) {
+			errno = EPERM; /* a file after all: immutable, or somebody else's */
+			rc = -1;
+			continue;
+		}
 		rc = move_up(rm, fd, e->d_name);
 	}
 	if (!rc && errno)

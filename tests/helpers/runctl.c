@@ -8,7 +8,7 @@
  *                                   without a terminal; "status N" on standard error
  *     runctl hold DIR               launch, print "PID PIDNS", wait for end of input, finish, and
  *                                   say whether it was "alive" before and "gone" after
- *     runctl bench DIR N            N times launch, true, finish; milliseconds of each
+ *     runctl bench DIR N            N times launch, true, finish; milliseconds: total, of each
  *
  * DIR is made if it is missing. The sandbox's home is /home/user, its project
  * /home/user/project (DIR/upper outside). TEST_BUILDDIR holds the programs.
@@ -199,6 +199,14 @@ static int hold(struct place *p, char **argv, int *ret, struct ga_error *err)
 	return 0;
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static int bench(struct place *p, char **argv, int *ret, struct ga_error *err)
 {
 	static const char *const command[] = { "true", NULL };
@@ -207,23 +215,24 @@ static int bench(struct place *p, char **argv, int *ret, struct ga_error *err)
 	if (argv[0] && !ga_parse_u64(argv[0], 100000, &n))
 		return ga_fail(err, GA_EUSAGE, "not a number: '%s'", argv[0]);
 	while (n--) {
-		struct timespec a, b;
 		struct ga_sandbox *sb;
+		double a, b, c, d;
 		struct ga_run_exec x = { .cwd = "/", .argv = command, .envp = env, .out_fd = -1 };
 
 		if (fresh_work(p, err))
 			return -1;
-		(void)clock_gettime(CLOCK_MONOTONIC, &a);
+		a = now();
 		if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 			return -1;
+		b = now();
 		if (ga_run_exec(sb, &x, ret, err)) {
 			ga_run_finish(sb);
 			return -1;
 		}
+		c = now();
 		ga_run_finish(sb);
-		(void)clock_gettime(CLOCK_MONOTONIC, &b);
-		(void)printf("%.3f\n", (double)(b.tv_sec - a.tv_sec) * 1e3 +
-					       (double)(b.tv_nsec - a.tv_nsec) / 1e6);
+		d = now();
+		(void)printf("%.3f %.3f %.3f %.3f\n", d - a, b - a, c - b, d - c);
 	}
 	return 0;
 }

@@ -204,6 +204,24 @@ static void no_other_descriptor_is_inherited(void **state)
 	assert_string_equal(out.ptr, "0\n1\n2\n");
 }
 
+static void one_descriptor_may_be_kept(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int fd = ga_memfd("kept", "abc", 3, &err);
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	(void)state;
+	p.in = "x";
+	p.in_len = 1;
+	p.out = &out;
+	p.keep_fd = fd;
+	assert_int_equal(run_sh("cat; cat <&3; [ -e /proc/self/fd/4 ] || echo .", &p, &status, &err),
+			 0);
+	assert_string_equal(out.ptr, "xabc.\n");
+}
+
 static size_t count_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -257,6 +275,7 @@ int main(void)
 		cmocka_unit_test(missing_program),
 		cmocka_unit_test(directory_environment_signals),
 		cmocka_unit_test(no_other_descriptor_is_inherited),
+		cmocka_unit_test(one_descriptor_may_be_kept),
 		cmocka_unit_test(given_descriptors_and_no_leak),
 	};
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The configuration of a private git dir: made from an allowlist, since host
+ * configuration holds credentials, commands and paths that are not the agent's.
+ */
+#include "gitdir-internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ga/path.h"
+
+/* Copied as they are. Nothing here names a command, a key or a file. */
+static const char *const copied[] = {
+	"author.email", "author.name", "branch.autosetuprebase", "commit.cleanup",
+	"committer.email", "committer.name", "core.abbrev", "core.autocrlf",
+	"core.bigfilethreshold", "core.commentchar", "core.eol", "core.filemode",
+	"core.ignorecase", "core.precomposeunicode", "core.protecthfs", "core.protectntfs",
+	"core.quotepath", "core.safecrlf", "core.sparsecheckout", "core.sparsecheckoutcone",
+	"core.symlinks", "core.whitespace", "diff.algorithm", "diff.renames",
+	"i18n.commitencoding", "i18n.logoutputencoding", "init.defaultbranch",
+	"lfs.fetchexclude", "lfs.fetchinclude", "merge.conflictstyle", "merge.ff", "pull.ff",
+	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
+};
+
+static const char *const remote_keys[] = { "fetch", "tagopt", "promisor", "partialclonefilter" };
+static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushremote" };
+static const char *const lfs_filter[] = { "clean", "smudge", "process", "required" };
+
+static bool in(const char *s, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(s, list[i]))
+			return true;
+	return false;
+}
+#define IN(s, list) in((s), (list), GA_NELEMS(list))
+
+static void add_escaped(struct ga_buf *out, const char *s, bool newlines)
+{
+	for (; *s; s++) {
+		if (*s == '\n' && newlines) {
+			ga_buf_adds(out, "\\n");
+			continue;
+		}
+		if (*s == '"' || *s == '\\')
+			ga_buf_addch(out, '\\');
+		ga_buf_addch(out, *s);
+	}
+}
+
+/* One setting under a heading of its own: longer than by hand, never wrong. */
+static void add_setting(struct ga_buf *out, const char *key, const char *value)
+{
+	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
+	cleanup_free char *section = NULL, *sub = NULL;
+
+	if (!first)
+		GA_BUG(key);
+	section = ga_strndup(key, (size_t)(first - key));
+	ga_buf_addf(out, "[%s", section);
+	if (last > first) {
+		sub = ga_strndup(first + 1, (size_t)(last - first - 1));
+		ga_buf_adds(out, " \"");
+		add_escaped(out, sub, false);
+		ga_buf_addch(out, '"');
+	}
+	ga_buf_addf(out, "]\n\t%s", last + 1);
+	if (value) {
+		ga_buf_adds(out, " = \"");
+		add_escaped(out, value, true);
+		ga_buf_addch(out, '"');
+	}
+	ga_buf_addch(out, '\n');
+}
+
+/* The address without what opens it: no user or password for HTTP, no password
+ * for others ("git@" is part of an ssh address), no query. NULL: not to be shown. */
+char *ga_gitdir_public_url(const char *url)
+{
+	const char *host = strstr(url, "://"), *end, *at = NULL, *colon = NULL, *p;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	bool http = !strncasecmp(url, "http", 4) || !strncasecmp(url, "ftp", 3);
+
+	p = strstr(url, "::"); /* a remote helper: its address is a command or worse */
+	if (p && (!host || p < host) && !memchr(url, '/', (size_t)(p - url)))
+		return NULL;
+	if (!host)
+		return ga_strdup(url); /* a path, or user@host:path */
+	host += 3;
+	end = host + strcspn(host, "/?#");
+	for (p = host; p < end; p++)
+		if (*p == '@')
+			at = p;
+	for (p = host; at && p < at; p++)
+		if (*p == ':' && !colon)
+			colon = p;
+	ga_buf_add(&b, url, (size_t)(host - url));
+	if (at && !http)
+		ga_buf_add(&b, host, (size_t)((colon ? colon : at) + 1 - host));
+	if (at && !http && colon)
+		b.ptr[b.len - 1] = '@';
+	p = at ? at + 1 : host;
+	ga_buf_add(&b, p, http ? strcspn(p, "?#") : strlen(p));
+	return ga_buf_steal(&b);
+}
+
+static void add_url(struct ga_buf *out, const char *key, const char *url)
+{
+	cleanup_free char *shown = ga_gitdir_public_url(url);
+
+	if (shown)
+		add_setting(out, key, shown);
+}
+
+static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it)
+{
+	const char *value = it->has_value ? it->value : NULL, *last = strrchr(it->key, '.');
+
+	if (!last)
+		return;
+	last++;
+	if (IN(it->key, copied))
+		add_setting(out, it->key, value);
+	else if (!strncmp(it->key, "remote.", 7) && IN(last, remote_keys))
+		add_setting(out, it->key, value);
+	else if (!strncmp(it->key, "remote.", 7) && value &&
+		 (!strcmp(last, "url") || !strcmp(last, "pushurl")))
+		add_url(out, it->key, value);
+	else if (!strncmp(it->key, "branch.", 7) && last > it->key + 7 && IN(last, branch_keys))
+		add_setting(out, it->key, value);
+	else if (!strncmp(it->key, "filter.lfs.", 11) && IN(it->key + 11, lfs_filter))
+		add_setting(out, it->key, value);
+	else if (!strcmp(it->key, "lfs.url") && value)
+		add_url(out, it->key, value);
+}
+
+/* An identity that is not in the configuration (environment, the system's user
+ * data) is written down, or the agent could not commit. */
+static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_buf *out)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *who = NULL, *name = NULL, *mail = NULL;
+	const char *open, *close;
+
+	if (ga_gitconfig_get(c, "user.name") && ga_gitconfig_get(c, "user.email"))
+		return;
+	if (ga_repo_identity(r, c, &who, &ignored))
+		return; /* there is none: git says so inside as it would outside */
+	open = strrchr(who, '<');
+	close = strrchr(who, '>');
+	if (!open || !close || open > close || open == who)
+		return;
+	name = ga_strndup(who, (size_t)(open - 1 - who));
+	mail = ga_strndup(open + 1, (size_t)(close - open - 1));
+	add_setting(out, "user.name", name);
+	add_setting(out, "user.email", mail);
+}
+
+void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, bool attributes,
+		      struct ga_buf *out)
+{
+	const char *promisor = ga_gitconfig_get(c, "extensions.partialclone");
+
+	ga_buf_addf(out, "[core]\n\trepositoryformatversion = %d\n\tbare = false\n"
+			 "\tlogallrefupdates = true\n", promisor ? 1 : 0);
+	/* what the overlay changes without changing content: inode, ctime, device */
+	ga_buf_adds(out, "\tcheckStat = minimal\n\ttrustctime = false\n");
+	for (size_t i = 0; i < c->n; i++)
+		add_item(out, &c->v[i]);
+	add_identity(r, c, out);
+	if (promisor)
+		add_setting(out, "extensions.partialclone", promisor);
+	if (attributes) {
+		cleanup_free char *path = ga_strf("%s/.git/%s", r->info.workdir, GA_GITDIR_ATTRIBUTES);
+
+		add_setting(out, "core.attributesfile", path);
+	}
+}

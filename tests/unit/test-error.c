@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/error.h"
+
+static void set_and_return(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(ga_fail(&err, GA_EUSAGE, "no '%s'", "x"), -1);
+	assert_int_equal(err.code, GA_EUSAGE);
+	assert_string_equal(err.msg, "no 'x'");
+	assert_null(err.hint);
+	ga_error_release(&err);
+	assert_int_equal(err.code, GA_OK);
+	assert_null(err.msg);
+	/* released, it can be used again */
+	assert_int_equal(ga_fail_errno(&err, GA_ESTART, ENOENT, "cannot open '%s'", "y"), -1);
+	assert_string_equal(err.msg, "cannot open 'y': No such file or directory");
+	assert_int_equal(err.code, GA_ESTART);
+}
+
+static void innermost_hint_stays(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	(void)ga_fail(&err, GA_EFATAL, "a");
+	assert_int_equal(ga_hint(&err, "do %d", 1), -1);
+	assert_int_equal(ga_hint(&err, "do %d", 2), -1);
+	assert_string_equal(err.hint, "do 1");
+}
+
+static void context_goes_in_front(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT, empty = GA_ERROR_INIT;
+
+	(void)state;
+	(void)ga_fail(&err, GA_ELOSE, "no space");
+	assert_int_equal(ga_error_wrap(&err, "cannot write '%s'", "f"), -1);
+	(void)ga_error_wrap(&err, "cannot start");
+	assert_string_equal(err.msg, "cannot start: cannot write 'f': no space");
+	assert_int_equal(err.code, GA_ELOSE);
+	(void)ga_error_wrap(&empty, "x");
+	assert_int_equal(empty.code, GA_EFATAL);
+	assert_non_null(empty.msg);
+}
+
+static void statuses(void **state)
+{
+	static const struct {
+		enum ga_code code;
+		int status;
+	} cases[] = {
+		{ GA_OK, 0 },	     { GA_ENEGATIVE, 1 }, { GA_ELOSE, 2 },   { GA_EFLAGS, 3 },
+		{ GA_ECONFLICT, 4 }, { GA_ESTART, 125 },  { GA_EFATAL, 128 }, { GA_EUSAGE, 129 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+		assert_int_equal(ga_error_status(cases[i].code), cases[i].status);
+}
+
+/* Signal that ends a child running `fn`, 0 if it exits. */
+static int signal_of(void (*fn)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct rlimit none = { 0, 0 };
+
+		(void)setrlimit(RLIMIT_CORE, &none);
+		(void)signal(SIGABRT, SIG_DFL);
+		(void)close(2);
+		fn();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void fill_twice(void)
+{
+	struct ga_error err = GA_ERROR_INIT;
+
+	(void)ga_fail(&err, GA_EFATAL, "first");
+	(void)ga_fail(&err, GA_EFATAL, "second");
+}
+
+static void overflowing_array(void)
+{
+	free(ga_reallocarray(NULL, SIZE_MAX / 2, 3));
+}
+
+static void nothing_wrong(void)
+{
+	free(ga_reallocarray(NULL, 2, 3));
+	free(ga_malloc(0));
+	free(ga_calloc(0, 0));
+}
+
+static void bugs_abort(void **state)
+{
+	(void)state;
+	assert_int_equal(signal_of(fill_twice), SIGABRT);
+	assert_int_equal(signal_of(overflowing_array), SIGABRT);
+	assert_int_equal(signal_of(nothing_wrong), 0);
+}
+
+static void memory(void **state)
+{
+	cleanup_free char *n = ga_strndup("abc", 2), *all = ga_strndup("abc", 9);
+	cleanup_free char *f = ga_strf("%05d", 42);
+	char *p = ga_strdup("moved"), *q;
+
+	(void)state;
+	assert_string_equal(n, "ab");
+	assert_string_equal(all, "abc");
+	assert_string_equal(f, "00042");
+	q = ga_steal(&p);
+	assert_null(p);
+	assert_string_equal(q, "moved");
+	free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(set_and_return), cmocka_unit_test(innermost_hint_stays),
+		cmocka_unit_test(context_goes_in_front), cmocka_unit_test(statuses),
+		cmocka_unit_test(bugs_abort), cmocka_unit_test(memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

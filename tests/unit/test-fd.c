@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "scratch.h"
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		fail_msg("%s: %s", path, strerror(errno));
+	(void)fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static char *get(const char *path)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_read_file_at(AT_FDCWD, path, 1 << 20, &b, &err))
+		fail_msg("%s", err.msg);
+	return ga_buf_steal(&b);
+}
+
+static size_t entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	return n - 2;
+}
+
+/* ---- openat beneath --------------------------------------------------------- */
+
+static const struct {
+	const char *path;
+	int flags, errnum; /* errnum 0: opens */
+} beneath[] = {
+	{ "file", O_RDONLY, 0 },
+	{ "dir/sub/file", O_RDONLY, 0 },
+	{ "dir/sub", O_RDONLY | O_DIRECTORY, 0 },
+	{ "dir/sub", O_PATH, 0 },
+	{ ".", O_RDONLY | O_DIRECTORY, 0 },
+	{ "dir/new", O_WRONLY | O_CREAT | O_EXCL, 0 },
+	{ "link", O_PATH | O_NOFOLLOW, 0 }, /* the link itself was asked for */
+	{ "none", O_RDONLY, ENOENT },
+	{ "dir/none/x", O_RDONLY, ENOENT },
+	{ "file/x", O_RDONLY, ENOTDIR },
+	{ "file", O_RDONLY | O_DIRECTORY, ENOTDIR },
+	{ "link", O_RDONLY, ELOOP },
+	{ "link", O_WRONLY, ELOOP },
+	{ "link", O_PATH, ELOOP },
+	{ "dangling", O_WRONLY | O_CREAT, ELOOP },
+	{ "link", O_WRONLY | O_CREAT | O_EXCL, EEXIST },
+	{ "dirlink", O_RDONLY | O_DIRECTORY, ELOOP },
+	{ "dirlink", O_PATH | O_DIRECTORY, ELOOP },
+	{ "dirlink/file", O_RDONLY, ELOOP },
+	{ "dir/uplink/file", O_RDONLY, ELOOP },
+	{ "abslink", O_RDONLY, ELOOP },
+	{ "rootlink/etc/passwd", O_RDONLY, ELOOP },
+	{ "procself/../cwd", O_RDONLY, ELOOP },
+	{ "../outside", O_RDONLY, EXDEV },
+	{ "dir/../../outside", O_RDONLY, EXDEV },
+	{ "/etc/passwd", O_RDONLY, EXDEV },
+};
+
+static int open_all(int at)
+{
+	for (size_t i = 0; i < GA_NELEMS(beneath); i++) {
+		cleanup_close int fd = ga_openat_beneath(at, beneath[i].path, beneath[i].flags, 0644);
+		int errnum = fd < 0 ? errno : 0;
+
+		if (errnum != beneath[i].errnum) {
+			print_message("# %s (%o): %s, not %s\n", beneath[i].path,
+				      (unsigned)beneath[i].flags, strerror(errnum),
+				      strerror(beneath[i].errnum));
+			return -1;
+		}
+		if (fd >= 0 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC)) {
+			print_message("# %s: without O_CLOEXEC\n", beneath[i].path);
+			return -1;
+		}
+	}
+	return unlinkat(at, "dir/new", 0);
+}
+
+static int make_maze(void **state)
+{
+	(void)state;
+	put("outside", "secret");
+	if (mkdir("top", 0755) || mkdir("top/dir", 0755) || mkdir("top/dir/sub", 0755))
+		return -1;
+	put("top/file", "file");
+	put("top/dir/sub/file", "deep");
+	return symlink("file", "top/link") || symlink("nowhere", "top/dangling") ||
+	       symlink("dir/sub", "top/dirlink") || symlink("../..", "top/dir/uplink") ||
+	       symlink("/etc/passwd", "top/abslink") || symlink("/", "top/rootlink") ||
+	       symlink("/proc/self", "top/procself");
+}
+
+static void beneath_with_openat2(void **state)
+{
+	cleanup_close int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(open_all(at), 0);
+}
+
+/* From here on openat2 fails with `errnum` in this process. */
+static int refuse_openat2(unsigned errnum)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errnum),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = GA_NELEMS(code), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
+		return -1;
+	return syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == (int)errnum ? 0 : -1;
+}
+
+/* The other way of opening says the same about every case: for old kernels,
+ * and for containers whose filter does not know the call. */
+static void beneath_without_openat2(void **state)
+{
+	static const unsigned errnums[] = { ENOSYS, EPERM };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(errnums); i++) {
+		pid_t pid = fork();
+		int status;
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+			if (refuse_openat2(errnums[i]))
+				_exit(2);
+			_exit(open_all(at) ? 1 : 0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static void reading(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t max;
+		const char *text; /* NULL: an error */
+	} cases[] = {
+		{ "ten", 10, "0123456789" },
+		{ "ten", 11, "0123456789" },
+		{ "ten", 9, NULL },
+		{ "empty", 0, "" },
+		{ "none", 10, NULL },
+		{ "tenlink", 10, NULL },
+		{ "fifo", 10, NULL },
+		{ ".", 10, NULL },
+		{ "/dev/zero", 10, NULL },
+		{ "/dev/tty", 10, NULL },
+		{ "locked", 10, NULL },
+	};
+
+	(void)state;
+	put("ten", "0123456789");
+	put("empty", "");
+	put("locked", "");
+	assert_int_equal(chmod("locked", 0), 0);
+	assert_int_equal(symlink("ten", "tenlink"), 0);
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	(void)alarm(20); /* a FIFO opened without O_NONBLOCK would wait for ever */
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		int rc;
+
+		ga_buf_adds(&b, ">");
+		rc = ga_read_file_at(AT_FDCWD, cases[i].path, cases[i].max, &b, &err);
+		if (rc != (cases[i].text ? 0 : -1))
+			fail_msg("%s: %d %s", cases[i].path, rc, err.msg ? err.msg : "");
+		if (rc)
+			assert_non_null(strstr(err.msg, cases[i].path));
+		else
+			assert_string_equal(b.ptr + 1, cases[i].text);
+	}
+	(void)alarm(0);
+}
+
+static void reading_much(void **state)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int fd = -1;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++)
+		ga_buf_addf(&in, "%u,", i * 7);
+	fd = ga_memfd("much", in.ptr, in.len, &err);
+	assert_int_equal(ga_read_fd(fd, in.len, &out, &err), 0);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.ptr, in.ptr, in.len);
+}
+
+/* ---- writing ------------------------------------------------------------------ */
+
+static void atomic_replace(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *text = NULL;
+	struct stat before, after;
+	size_t n = entries(".");
+
+	(void)state;
+	put("outside2", "untouched");
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "state", "one", 3, 0600, &err), 0);
+	assert_int_equal(stat("state", &before), 0);
+	assert_int_equal(before.st_mode & 0777, 0600);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "./state", "second", 6, 0644, &err), 0);
+	assert_int_equal(stat("state", &after), 0);
+	assert_int_not_equal(before.st_ino, after.st_ino);
+	text = get("state");
+	assert_string_equal(text, "second");
+	/* no temporary is left; a symlink is replaced, not written through */
+	assert_int_equal(entries("."), n + 2);
+	assert_int_equal(unlink("state"), 0);
+	assert_int_equal(symlink("outside2", "state"), 0);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "state", "", 0, 0644, &err), 0);
+	assert_int_equal(lstat("state", &after), 0);
+	assert_true(S_ISREG(after.st_mode));
+	free(text);
+	text = get("outside2");
+	assert_string_equal(text, "untouched");
+}
+
+static void atomic_failures_leave_the_old(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
+	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
+	cleanup_free char *text = NULL;
+
+	(void)state;
+	assert_int_equal(mkdir("ro", 0755), 0);
+	put("ro/state", "old");
+	assert_int_equal(chmod("ro", 0555), 0);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "ro/state", "new", 3, 0644, &err), -1);
+	assert_int_equal(chmod("ro", 0755), 0);
+	text = get("ro/state");
+	assert_string_equal(text, "old");
+	assert_int_equal(mkdir("ro/full", 0755), 0);
+	put("ro/full/x", "");
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "ro/full", "new", 3, 0644, &err2), -1);
+	assert_int_equal(entries("ro"), 2);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
+}
+
+/* A reader beside a writer sees one version or the other, whole. */
+static void atomic_for_readers(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	static char a[60000], b[50000];
+	pid_t pid;
+
+	(void)state;
+	memset(a, 'a', sizeof(a));
+	memset(b, 'b', sizeof(b));
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "race", a, sizeof(a), 0644, &err), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		for (;;) {
+			(void)ga_write_atomic(AT_FDCWD, "race", b, sizeof(b), 0644, &err);
+			(void)ga_write_atomic(AT_FDCWD, "race", a, sizeof(a), 0644, &err);
+		}
+	}
+	for (int i = 0; i < 500; i++) {
+		cleanup_free char *text = get("race");
+		size_t n = strlen(text);
+
+		if ((n != sizeof(a) || strspn(text, "a") != n) && (n != sizeof(b) || strspn(text, "b") != n))
+			fail_msg("read %zu bytes, %zu of them a", n, strspn(text, "a"));
+	}
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void directories(void **state)
+{
+	static const struct {
+		const char *path;
+		int rc;
+	} cases[] = {
+		{ "m", 0 },	      { "m/a/b/c", 0 }, { "m/a/b/c", 0 },     { "m/x/y/", 0 },
+		{ "mfile", -1 },      { "mfile/a", -1 }, { "mdangling", -1 }, { "mdangling/a", -1 },
+		{ "mlink", 0 },	      { "mlink/in", 0 },
+	};
+	struct stat st;
+
+	(void)state;
+	put("mfile", "");
+	assert_int_equal(symlink("nowhere", "mdangling"), 0);
+	assert_int_equal(symlink("m", "mlink"), 0);
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc = ga_mkdir_p(cases[i].path, 0700, &err);
+
+		if (rc != cases[i].rc)
+			fail_msg("%s: %d", cases[i].path, rc);
+	}
+	assert_int_equal(stat("m/a/b", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+}
+
+static void copying(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct timespec ts[2] = { { 1000, 123456789 }, { 2000, 987654321 } };
+	cleanup_close int src = -1;
+	struct stat st;
+
+	(void)state;
+	for (unsigned i = 0; i < 50000; i++)
+		ga_buf_addf(&in, "%u ", i);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, "src", in.ptr, in.len, 0640, &err), 0);
+	assert_int_equal(chmod("src", 04751), 0);
+	assert_int_equal(utimensat(AT_FDCWD, "src", ts, 0), 0);
+	src = open("src", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "dst", &err), 0);
+	assert_int_equal(stat("dst", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0751); /* never set-uid */
+	assert_int_equal(st.st_mtim.tv_sec, 2000);
+	assert_int_equal(st.st_mtim.tv_nsec, 987654321);
+	assert_int_equal(ga_read_file_at(AT_FDCWD, "dst", SIZE_MAX, &out, &err), 0);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.ptr, in.ptr, in.len);
+	/* never over something that is there, symlinks included */
+	assert_int_equal(symlink("nowhere", "dstlink"), 0);
+	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "dstlink", &err2), -1);
+	assert_int_equal(access("nowhere", F_OK), -1);
+}
+
+/* A source that cannot be read leaves nothing half behind. */
+static void copying_fails_clean(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int wo = open("src", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(wo >= 0);
+	assert_int_equal(ga_copy_fd_to(wo, AT_FDCWD, "half", &err), -1);
+	assert_int_equal(access("half", F_OK), -1);
+}
+
+/* ---- memory files, locks, ownership -------------------------------------------- */
+
+static void memory_files_are_sealed(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int fd = ga_memfd("args", "a\0b", 3, &err), again = -1;
+	cleanup_free char *proc = ga_strf("/proc/self/fd/%d", fd);
+	char got[8];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+	assert_int_equal(read(fd, got, sizeof(got)), 3);
+	assert_memory_equal(got, "a\0b", 3);
+	assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(ftruncate(fd, 10), -1);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, 0), -1);
+	assert_ptr_equal(mmap(NULL, 3, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+	again = open(proc, O_RDWR | O_CLOEXEC);
+	assert_true(again < 0 || write(again, "x", 1) == -1);
+}
+
+static void locks(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int a = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cleanup_close int b = open("lock", O_RDWR | O_CLOEXEC), c = open("lock", O_RDWR | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(ga_flock(a, false, false, &err), 0);
+	assert_int_equal(ga_flock(b, false, false, &err), 0);
+	assert_int_equal(ga_flock(c, true, false, &err), 1);
+	assert_null(err.msg);
+	(void)close(ga_steal_fd(&a));
+	assert_int_equal(ga_flock(b, true, true, &err), 0);
+	assert_int_equal(ga_flock(c, false, false, &err), 1);
+	(void)close(ga_steal_fd(&b));
+	assert_int_equal(ga_flock(c, true, false, &err), 0);
+	assert_int_equal(a, -1);
+	assert_int_equal(ga_flock(-1, true, false, &err), -1);
+}
+
+static int closes_and_fails(void)
+{
+	cleanup_close int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	errno = ECHILD;
+	return fd;
+}
+
+static void cleanup_keeps_errno(void **state)
+{
+	int fd = closes_and_fails();
+
+	(void)state;
+	assert_int_equal(errno, ECHILD);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(beneath_with_openat2, make_maze),
+		cmocka_unit_test(beneath_without_openat2),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(reading_much),
+		cmocka_unit_test(atomic_replace),
+		cmocka_unit_test(atomic_failures_leave_the_old),
+		cmocka_unit_test(atomic_for_readers),
+		cmocka_unit_test(directories),
+		cmocka_unit_test(copying),
+		cmocka_unit_test(copying_fails_clean),
+		cmocka_unit_test(memory_files_are_sealed),
+		cmocka_unit_test(locks),
+		cmocka_unit_test(cleanup_keeps_errno),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
+}

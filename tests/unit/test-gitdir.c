@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-support.h"
+
+#include <sys/stat.h>
+
+#include "../../src/repo/gitdir-internal.h"
+#include "ga/gitdir.h"
+#include "ga/path.h"
+#include "ga/pool.h"
+#include "ga/refs.h"
+#include "ga/repo.h"
+
+static struct ga_repo *open_ok(const char *name)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *dir = in_scratch(name);
+	struct ga_repo *r = NULL;
+
+	if (ga_repo_open(dir, &r, &err))
+		fail_msg("%s: %s", name, err.msg);
+	return r;
+}
+
+/* What the agent sees of repository <name>: <name>-inside, a working tree from a
+ * base tree with a private git dir on the template. Returns the git dir. */
+static char *make_inside(const char *name)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = open_ok(name);
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
+	cleanup_free char *inside = ga_strf("%s-inside", name), *dir = NULL, *git = NULL;
+	struct ga_base_opts o = { .trusted = true };
+	struct ga_gitdir_spec spec = { .branch = "refs/heads/agent/x-1", .config = &c,
+				       .object_paths = &dirs, .refs = &refs };
+	struct ga_oid head;
+
+	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+	o.config = &c;
+	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
+	spec.base = &head;
+	assert_int_equal(ga_base_acquire(r, state, &head, &o, &b, &err), 0);
+	assert_int_equal(ga_repo_object_dirs(r, &dirs, &err), 0);
+	assert_int_equal(ga_refs_list(r, "refs/", &refs, &err), 0);
+	/* where a session has it, and the project a mount */
+	dir = in_scratch(rel);
+	git = ga_path_join(dir, "session/git");
+	SH(".", "cp -a '%s' %s; mkdir '%s/session'; mkdir -m 0700 '%s'; ln -s '%s' %s/.git", b.tree,
+	   inside, dir, git, git, inside);
+	if (ga_gitdir_fill(r, git, &spec, &err))
+		fail_msg("%s", err.msg);
+	SH(inside, "cp -p '%s/index' .git/index", b.git);
+	return ga_steal(&git);
+}
+
+static int untouched(const char *name, const char *git)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = open_ok(name);
+	struct ga_gitdir_spec spec = { .branch = "refs/heads/agent/x-1" };
+	struct ga_oid head;
+	int rc;
+
+	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
+	spec.base = &head;
+	rc = ga_gitdir_untouched(git, &spec, &err);
+	if (rc < 0)
+		fail_msg("%s", err.msg);
+	return rc;
+}
+
+static void git_works_inside(void **state)
+{
+	cleanup_free char *git = NULL, *out = NULL;
+
+	(void)state;
+	SH("work", "git init -q; echo 1 >f; git add f; git commit -qm 1; git tag -am t v1;"
+		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
+		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
+	git = make_inside("work");
+	assert_int_equal(untouched("work", git), 1);
+	out = sh("work-inside", "git status --porcelain -b; git fsck --strict --no-dangling 2>&1;"
+				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
+				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
+				"git config user.name; git config branch.main.merge");
+	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\n"
+				 "refs/heads/main");
+	assert_int_equal(untouched("work", git), 1);
+	free(out);
+	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
+				"git commit -q --amend -m deux; git switch -qc side; git rebase -q HEAD~1;"
+				"git blame -s f | cut -c1; git gc -q; git fsck --no-dangling 2>&1;"
+				"git log --format=%%s");
+	assert_true(strstr(out, "deux\n1") != NULL);
+	assert_int_equal(untouched("work", git), 0);
+}
+
+static void touched_in_any_way(void **state)
+{
+	static const char *const ways[] = {
+		"git commit -q --allow-empty -m x",
+		"git branch other",
+		"git tag t",
+		"git checkout -q --detach",
+		"git switch -qc side",
+		"echo x >f; git stash -q; :",
+		"git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD",
+		"git worktree add -q ../touch-wt",
+		"rm .git/HEAD; mkfifo .git/HEAD",
+		"rm -r .git/refs; ln -s /etc .git/refs",
+		"rm .git/packed-refs",
+		"ln -s /etc/passwd .git/refs/heads/link",
+		"mkdir .git/reftable",
+		"d=.git/refs; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; "
+		"do d=$d/$i; mkdir $d; done",
+		"for i in $(seq 300); do mkdir .git/refs/$i; done",
+	};
+	static const char *const harmless[] = { "git add -A; echo y >z; git add z",
+						"git config a.b c", "git status", ":" };
+
+	(void)state;
+	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; "
+		    "git pack-refs --all");
+	for (size_t i = 0; i < GA_NELEMS(ways) + GA_NELEMS(harmless); i++) {
+		bool harm = i < GA_NELEMS(ways);
+		const char *way = harm ? ways[i] : harmless[i - GA_NELEMS(ways)];
+		cleanup_free char *git = make_inside("touch");
+
+		SH("touch-inside", "%s", way);
+		if (untouched("touch", git) != !harm)
+			fail_msg("%s", way);
+		SH(".", "rm -rf touch-inside touch-state/session touch-wt");
+	}
+}
+
+static void excludes_attributes_and_identity(void **state)
+{
+	cleanup_free char *git = NULL, *out = NULL;
+
+	(void)state;
+	SH(".", "mkdir -p .config/git; echo '*.global' >.config/git/ignore;"
+		"echo '*.txt eol=crlf' >.config/git/attributes");
+	SH("rules", "git init -q; echo '*.local' >>.git/info/exclude;"
+		    "echo '*.dat -text' >.git/info/attributes; echo '* text=auto' >.gitattributes;"
+		    "printf 'a\\r\\n' >a.txt; git add . 2>/dev/null; git commit -qm 1;"
+		    "git config core.autocrlf input; git config user.signingKey K;"
+		    "git config commit.gpgSign true; git config credential.helper store;"
+		    "git config http.extraHeader 'Authorization: x'; git config alias.x '!sh';"
+		    "git config url.https://t@x/.insteadOf https://x/; git config core.pager evil;"
+		    "git config filter.lfs.clean 'git-lfs clean -- %%f';"
+		    "git config filter.other.clean evil; git config core.sshCommand evil;"
+		    "git config core.hooksPath /evil; git config remote.o.proxy http://u:p@h");
+	git = make_inside("rules");
+	/* a home of its own, as inside */
+	out = sh("rules-inside", "export HOME=/nonexistent; touch a.global b.local c;"
+				 "git check-attr eol a.txt | sed 's#.*: ##'; git status --porcelain");
+	/* core.attributesFile is named by the path of the project, which is not here */
+	assert_string_equal(out, "unspecified\n?? c");
+	free(out);
+	out = sh("rules-inside", "cat .git/config .git/info/attributes-user .git/info/attributes");
+	assert_non_null(strstr(out, "*.txt eol=crlf\n*.dat -text"));
+	assert_non_null(strstr(out, "/rules/.git/info/attributes-user\""));
+	assert_non_null(strstr(out, "git-lfs clean -- %f"));
+	assert_non_null(strstr(out, "autocrlf = \"input\""));
+	{
+		static const char *const never[] = { "evil", "Authorization", "insteadof", "store",
+						     "signingkey", "gpgsign", "alias", "proxy" };
+
+		for (size_t i = 0; i < GA_NELEMS(never); i++)
+			if (strcasestr(out, never[i]))
+				fail_msg("'%s' in %s", never[i], out);
+	}
+	SH(".", "rm -r .config");
+}
+
+static void addresses_without_credentials(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "https://user:pass@example.com/a.git", "https://example.com/a.git" },
+		{ "https://token@example.com:8443/a@b", "https://example.com:8443/a@b" },
+		{ "https://u:p@ss@example.com/x?token=1#f", "https://example.com/x" },
+		{ "HTTPS://u@h", "HTTPS://h" },
+		{ "https://example.com/a@b.git", "https://example.com/a@b.git" },
+		{ "ssh://git@example.com/a.git", "ssh://git@example.com/a.git" },
+		{ "ssh://git:pw@example.com:22/a", "ssh://git@example.com:22/a" },
+		{ "git@example.com:a/b.git", "git@example.com:a/b.git" },
+		{ "/srv/git/a", "/srv/git/a" },
+		{ "../a::b", "../a::b" },
+		{ "file:///srv/a", "file:///srv/a" },
+		{ "ext::sh -c 'evil'", NULL },
+		{ "codecommit::us-east-1://me@repo", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *got = ga_gitdir_public_url(cases[i][0]);
+
+		if (!got || !cases[i][1]) {
+			if (got || cases[i][1])
+				fail_msg("%s: %s", cases[i][0], got ? got : "(null)");
+			continue;
+		}
+		assert_string_equal(got, cases[i][1]);
+	}
+}
+
+static void odd_values_survive_the_configuration(void **state)
+{
+	cleanup_free char *git = NULL, *out = NULL;
+
+	(void)state;
+	SH("odd", "git init -q; git commit -q --allow-empty -m x;"
+		  "git config user.name 'A \"Q\" \\\\ ; # é'; git config 'remote.we \"ird].url' /a/b;"
+		  "git config --add 'remote.we \"ird].fetch' '+refs/heads/*:refs/remotes/o/*'");
+	git = make_inside("odd");
+	out = sh("odd-inside", "git config user.name; git config 'remote.we \"ird].url';"
+			       "git config 'remote.we \"ird].fetch'");
+	assert_string_equal(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
+}
+
+static void identity_of_the_environment(void **state)
+{
+	cleanup_free char *git = NULL, *out = NULL;
+
+	(void)state;
+	SH("envid", "git init -q; git commit -q --allow-empty -m x");
+	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	(void)setenv("GIT_COMMITTER_NAME", "E N V", 1);
+	(void)setenv("GIT_COMMITTER_EMAIL", "e@example.com", 1);
+	git = make_inside("envid");
+	(void)unsetenv("GIT_CONFIG_GLOBAL");
+	(void)unsetenv("GIT_COMMITTER_NAME");
+	(void)unsetenv("GIT_COMMITTER_EMAIL");
+	out = sh("envid-inside", "export HOME=/nonexistent; git config user.name;"
+				 "git config user.email");
+	assert_string_equal(out, "E N V\ne@example.com");
+}
+
+static void shallow_partial_and_sparse(void **state)
+{
+	cleanup_free char *git = NULL, *git2 = NULL, *out = NULL;
+
+	(void)state;
+	SH("src", "git init -q; git config uploadpack.allowFilter true; mkdir a b; echo 1 >a/f;"
+		  "echo 1 >b/f; git add .; git commit -qm 1; echo 2 >a/f; git commit -qam 2");
+	SH(".", "git clone -q --depth 1 \"file://$PWD/src\" shallow;"
+		"git clone -q --filter=blob:none --sparse \"file://$PWD/src\" partial;"
+		"git -C partial sparse-checkout set a");
+	git = make_inside("shallow");
+	out = sh("shallow-inside", "git log --format=%%s; git fsck --no-dangling 2>&1; git status -s");
+	assert_string_equal(out, "2");
+	free(out);
+	git2 = make_inside("partial");
+	out = sh("partial-inside", "git log --format=%%s; git fsck --no-dangling 2>&1; git status -s;"
+				   "ls; git show HEAD~1:a/f; git sparse-checkout list");
+	assert_string_equal(out, "2\n1\na\n1\na");
+}
+
+/* In a shared directory a submodule's files may show, but not its .git. */
+static void populated_submodule(void **state)
+{
+	cleanup_free char *git = NULL, *out = NULL;
+
+	(void)state;
+	SH("mod", "git init -q lib; cd lib; echo 1 >s; git add .; git commit -qm l; cd ..;"
+		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
+		  "git commit -qm t");
+	git = make_inside("mod/top");
+	out = sh("mod/top-inside", "git status --porcelain; cp ../top/m/s m/; echo new >m/n;"
+				   "git status --porcelain; git add -A; git status --porcelain;"
+				   "git commit -q --allow-empty -m x; git ls-files -s m");
+	assert_int_equal(strncmp(out, "160000 ", 7), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(git_works_inside),
+		cmocka_unit_test(touched_in_any_way),
+		cmocka_unit_test(excludes_attributes_and_identity),
+		cmocka_unit_test(addresses_without_credentials),
+		cmocka_unit_test(odd_values_survive_the_configuration),
+		cmocka_unit_test(identity_of_the_environment),
+		cmocka_unit_test(shallow_partial_and_sparse),
+		cmocka_unit_test(populated_submodule),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-support.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "ga/path.h"
+#include "ga/pool.h"
+#include "ga/repo.h"
+
+/* A repository <name>, and its state directory <name>-state. */
+static struct ga_repo *open_ok(const char *name)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *dir = in_scratch(name);
+	struct ga_repo *r = NULL;
+
+	if (ga_repo_open(dir, &r, &err))
+		fail_msg("%s: %s", name, err.msg);
+	return r;
+}
+
+static int try_acquire(const char *name, const char *rev, bool trusted, struct ga_base *b,
+		       struct ga_error *err)
+{
+	cleanup_repo struct ga_repo *r = open_ok(name);
+	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
+	struct ga_base_opts o = { .trusted = trusted };
+	struct ga_oid commit;
+
+	if (ga_repo_resolve(r, rev, &commit, err))
+		return -1;
+	return ga_base_acquire(r, state, &commit, &o, b, err);
+}
+
+static void acquire(const char *name, const char *rev, struct ga_base *b)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	if (try_acquire(name, rev, true, b, &err))
+		fail_msg("%s: %s", rev, err.msg);
+	assert_true(b->lock_fd >= 0);
+}
+
+/* The tree is what git checks out by itself, modes and links included. */
+static void assert_checkout(const char *name, const char *rev, const struct ga_base *b)
+{
+	cleanup_free char *diff =
+		sh(name, "rm -rf ../want ../want.index; mkdir ../want;"
+			 "GIT_INDEX_FILE=$PWD/../want.index GIT_WORK_TREE=$PWD/../want git read-tree"
+			 " --reset -u '%s'; list() { (cd \"$1\"; find . -mindepth 1 "
+			 "-printf '%%P %%y %%m %%l\\n' | LC_ALL=C sort) }; list ../want >../a;"
+			 "list '%s' >../b; diff ../a ../b || :; diff -r --no-dereference ../want '%s' || :",
+		   rev, b->tree, b->tree);
+
+	assert_string_equal(diff, "");
+}
+
+/* The template's index is the commit's, and git finds the tree as it says. */
+static void assert_template(const char *name, const char *rev, const struct ga_base *b)
+{
+	cleanup_free char *out =
+		sh(name, "cp -p '%s/index' ../t.index; export GIT_INDEX_FILE=$PWD/../t.index;"
+			 "export GIT_WORK_TREE='%s'; G='git -c core.checkStat=minimal -c "
+			 "core.trustctime=false'; $G diff-index --cached --name-only '%s';"
+			 "$G fsck --no-dangling 2>&1 | grep -i index || :; "
+			 "$G --no-optional-locks diff --name-only",
+		   b->git, b->tree, rev);
+
+	assert_string_equal(out, "");
+}
+
+static void made_found_moved(void **state)
+{
+	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
+
+	(void)state;
+	SH("basic", "git init -q; mkdir -p d/e; echo 1 >d/e/f; echo x >x; ln -s x l; chmod +x x;"
+		    "printf 'sp ace' >'a\nb'; git add .; git commit -qm 1; echo 2 >d/e/f; git rm -q l;"
+		    "mkdir l; echo n >l/n; git add .; git commit -qm 2; git tag two; git tag one HEAD~1");
+	acquire("basic", "one", &a);
+	assert_int_equal(a.how, GA_BASE_MADE);
+	assert_checkout("basic", "one", &a);
+	assert_template("basic", "one", &a);
+	acquire("basic", "one", &b);
+	assert_int_equal(b.how, GA_BASE_FOUND);
+	assert_string_equal(a.tree, b.tree);
+	ga_base_release(&a);
+	/* somebody still stands on it */
+	acquire("basic", "two", &a);
+	assert_int_equal(a.how, GA_BASE_MADE);
+	assert_string_not_equal(a.tree, b.tree);
+	ga_base_release(&a);
+	ga_base_release(&b);
+	acquire("basic", "one", &b);
+	assert_int_equal(b.how, GA_BASE_FOUND);
+	acquire("basic", "HEAD", &a);
+	assert_int_equal(a.how, GA_BASE_FOUND);
+	ga_base_release(&a);
+	SH("basic", "echo 3 >d/e/f; git commit -qam 3");
+	acquire("basic", "HEAD", &a);
+	assert_int_equal(a.how, GA_BASE_MOVED);
+	assert_checkout("basic", "HEAD", &a);
+	assert_template("basic", "HEAD", &a);
+	assert_checkout("basic", "one", &b);
+}
+
+static char *times(const char *dir)
+{
+	return sh(".", "cd '%s'; find . ! -path './.git*' -printf '%%P %%T@\\n' | LC_ALL=C sort", dir);
+}
+
+static void same_content_same_time(void **state)
+{
+	cleanup_base struct ga_base a = GA_BASE_INIT;
+	cleanup_free char *dir = in_scratch("times"), *users = NULL, *bases = NULL;
+	struct stat st;
+
+	(void)state;
+	SH("times", "git init -q; mkdir -p d/e sub; for i in 1 2 3 4; do echo $i >d/e/$i; done;"
+		    "echo x >top; ln -s top l; : >empty; git add .; git commit -qm 1;"
+		    "touch -hd '2001-02-03 04:05:06.123456789' l d/e/1 top; touch -d 2002-02-02 d/e d;"
+		    "chmod 0750 .; touch -d '2003-03-03 03:03:03.3' .");
+	acquire("times", "HEAD", &a);
+	users = times(dir);
+	bases = times(a.tree);
+	/* "sub" is empty and not git's; everything else is there */
+	SH("times", "rmdir sub; touch -d '2003-03-03 03:03:03.3' .");
+	free(users);
+	users = times(dir);
+	assert_string_equal(bases, users);
+	assert_int_equal(stat(a.tree, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	assert_template("times", "HEAD", &a);
+	/* known by their stat data alone: diff-files lists what it would have to read */
+	SH("times", "cp -p '%s/index' ../t.index; GIT_INDEX_FILE=$PWD/../t.index "
+		    "GIT_WORK_TREE='%s' git -c core.checkStat=minimal -c core.trustctime=false "
+		    "diff-files --name-only >../listed; ! grep -e d/e/1 -e top -e l ../listed;"
+		    "[ \"$(wc -l <../listed)\" = 3 ]", a.git, a.tree);
+	ga_base_release(&a);
+	/* a move carries what the user touched meanwhile, too */
+	SH("times", "touch -d 2011-11-11 d/e/2; echo new >d/e/3; git add .; git commit -qm 2;"
+		    "touch -d 2012-12-12 d/e/3; echo differs >d/e/4");
+	acquire("times", "HEAD", &a);
+	assert_int_equal(a.how, GA_BASE_MOVED);
+	assert_template("times", "HEAD", &a);
+	SH("times", "for f in d/e/1 d/e/2 d/e/3 top d/e d; do "
+		    "[ \"$(stat -c %%y $f)\" = \"$(stat -c %%y '%s'/$f)\" ] || "
+		    "{ echo $f >&2; exit 1; }; done;"
+		    "[ \"$(stat -c %%y d/e/4)\" != \"$(stat -c %%y '%s'/d/e/4)\" ]", a.tree, a.tree);
+}
+
+static void carried_work_keeps_its_times(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
+	cleanup_free char *dir = in_scratch("carry"), *branch = NULL, *users = NULL, *bases = NULL;
+	struct ga_oid head, snap;
+
+	(void)state;
+	SH("carry", "git init -q; for i in 1 2 3; do echo $i >f$i; done; git add .; git commit -qm 1;"
+		    "touch -d 2001-01-01 f1; echo edited >f2; touch -d 2005-05-05 f2; rm f3;"
+		    "mkdir new; echo u >new/u; touch -d 2006-06-06 new/u");
+	acquire("carry", "HEAD", &b);
+	ga_base_release(&b);
+	r = open_ok("carry");
+	assert_int_equal(ga_repo_head(r, &head, &branch, &err), 0);
+	assert_int_equal(ga_scan_worktree(r, UINT64_MAX, &s, &err), 0);
+	assert_int_equal(ga_snapshot_commit(r, &s, &head, NULL, &snap, &err), 0);
+	acquire("carry", GA_HEX(&snap), &b);
+	assert_int_equal(b.how, GA_BASE_MOVED);
+	users = times(dir);
+	bases = times(b.tree);
+	assert_string_equal(bases, users);
+	assert_template("carry", GA_HEX(&snap), &b);
+}
+
+/* An edit of the same size within the second of the checkout must be seen by
+ * git inside, which looks at whole seconds and size only. */
+static void quick_edits_are_seen(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *out = NULL;
+
+	(void)state;
+	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;"
+		    "git commit -qam 2");
+	acquire("quick", "HEAD", &b); /* f is as young as it can be on both sides */
+	out = sh("quick", "cp -a '%s' ../quick-inside; cp -p '%s/index' ../quick.index;"
+			  "echo 3 >../quick-inside/f; GIT_INDEX_FILE=$PWD/../quick.index "
+			  "GIT_WORK_TREE=$PWD/../quick-inside git -c core.checkStat=minimal "
+			  "-c core.trustctime=false status --porcelain", b.tree, b.git);
+	assert_string_equal(out, " M f");
+}
+
+static void incomplete_bases_are_made_anew(void **state)
+{
+	static const char *const damage[] = {
+		"rm -f commit; rm tree/f; echo bad >tree/bad; touch index.lock",
+		"rm -f commit; rm -rf tree index",
+		": >commit; echo bad >tree/f",
+		"rm key",
+		"rm -f commit; cp key making; chmod 0555 tree",
+	};
+
+	(void)state;
+	SH("broken", "git init -q; echo 1 >f; git add f; git commit -qm 1");
+	for (size_t i = 0; i < GA_NELEMS(damage); i++) {
+		cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
+		cleanup_free char *count = NULL;
+
+		acquire("broken", "HEAD", &a);
+		ga_base_release(&a);
+		SH("broken-state/bases/1", "%s", damage[i]);
+		acquire("broken", "HEAD", &b);
+		assert_int_equal(b.how, GA_BASE_MADE);
+		assert_checkout("broken", "HEAD", &b);
+		count = sh("broken-state/bases", "ls -d [0-9]* | wc -l");
+		assert_string_equal(count, "1");
+	}
+}
+
+/* After a crash of the machine, the last writes may be missing. */
+static void another_boot_is_looked_over(void **state)
+{
+	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
+
+	(void)state;
+	SH("boot", "git init -q; for i in 1 2 3; do echo $i >f$i; done; git add .; git commit -qm 1");
+	acquire("boot", "HEAD", &a);
+	ga_base_release(&a);
+	SH("boot-state/bases/1", "sed -i '2s/.*/other/' commit; : >tree/f2; rm tree/f3");
+	acquire("boot", "HEAD", &b);
+	assert_int_equal(b.how, GA_BASE_MOVED);
+	assert_checkout("boot", "HEAD", &b);
+	assert_template("boot", "HEAD", &b);
+}
+
+static void rules_that_change_make_it_whole(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *count = NULL;
+
+	(void)state;
+	SH("rules", "git init -q; printf 'a\\nb\\n' >t; git add .; git commit -qm 1;"
+		    "echo '* text eol=crlf' >.gitattributes; git add .; git commit -qm 2");
+	acquire("rules", "HEAD~1", &b);
+	ga_base_release(&b);
+	/* t is the same blob in both: only the attribute says to write it anew */
+	acquire("rules", "HEAD", &b);
+	assert_checkout("rules", "HEAD", &b);
+	ga_base_release(&b);
+	SH("rules", "printf 't -text\\n' >.git/info/attributes");
+	acquire("rules", "HEAD", &b);
+	assert_int_equal(b.how, GA_BASE_MADE);
+	assert_checkout("rules", "HEAD", &b);
+	ga_base_release(&b);
+	SH("rules", "rm .git/info/attributes; git config core.autocrlf true");
+	acquire("rules", "HEAD~1", &b);
+	assert_int_equal(b.how, GA_BASE_MADE);
+	assert_checkout("rules", "HEAD~1", &b);
+	count = sh("rules-state/bases", "ls -d [0-9]* | wc -l");
+	assert_string_equal(count, "1");
+}
+
+static void filters_run_for_trusted_commits_only(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
+	cleanup_free char *ran = NULL, *text = NULL;
+
+	(void)state;
+	SH("filter", "git init -q; git config filter.up.smudge 'touch ../filter-ran; tr a-z A-Z';"
+		     "git config filter.up.clean 'tr A-Z a-z'; git config filter.up.required true;"
+		     "git config filter.long.process 'touch ../filter-ran; false';"
+		     "git config filter.long.required true;"
+		     "echo hello >f; echo '* filter=up' >.gitattributes;"
+		     "echo '.git* !filter' >>.gitattributes; git add .; git commit -qm 1;"
+		     "rm -f ../filter-ran");
+	if (try_acquire("filter", "HEAD", false, &a, &err))
+		fail_msg("%s", err.msg);
+	ran = sh(".", "ls | grep filter-ran || :");
+	assert_string_equal(ran, "");
+	acquire("filter", "HEAD", &b);
+	assert_int_equal(b.how, GA_BASE_MADE);
+	text = sh(".", "cat '%s/f' '%s/f'; rm '%s'/../filter-ran", a.tree, b.tree, b.tree);
+	assert_string_equal(text, "hello\nHELLO");
+}
+
+static void sparse_and_gitlinks(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *list = NULL;
+
+	(void)state;
+	SH("sparse", "git init -q lib; git -C lib commit -q --allow-empty -m l; git init -q top;"
+		     "cd top; mkdir a b; touch r a/f b/f; git add .; git submodule add -q ../lib a/m"
+		     " 2>/dev/null; git commit -qm 1; git sparse-checkout set a");
+	acquire("sparse/top", "HEAD", &b);
+	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
+	assert_string_equal(list, "./.gitmodules ./a ./a/f ./a/m ./r ");
+	assert_template("sparse/top", "HEAD", &b);
+	ga_base_release(&b);
+	SH("sparse/top", "git sparse-checkout set b");
+	acquire("sparse/top", "HEAD", &b);
+	free(list);
+	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
+	assert_string_equal(list, "./.gitmodules ./b ./b/f ./r ");
+}
+
+static void linked_worktrees_have_their_own(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
+	cleanup_free char *state_dir = in_scratch("wt-state");
+	struct ga_base_opts o = { .trusted = true };
+	struct ga_oid head;
+
+	(void)state;
+	SH("wt", "git init -q; touch f; git add f; git commit -qm 1; git worktree add -q ../wt2");
+	acquire("wt", "HEAD", &a);
+	r = open_ok("wt2");
+	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
+	assert_int_equal(ga_base_acquire(r, state_dir, &head, &o, &b, &err), 0);
+	assert_string_not_equal(a.tree, b.tree);
+}
+
+static void hooks_and_the_users_tree_are_left_alone(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *before = NULL, *after = NULL;
+
+	(void)state;
+	SH("alone", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f; git commit -qam 2;"
+		    "for h in post-checkout post-index-change; do "
+		    "printf '#!/bin/sh\\ntouch %s/hook-ran\\n' >.git/hooks/$h; chmod +x .git/hooks/$h;"
+		    "done; echo edit >f", scratch);
+	before = sh("alone", "git --no-optional-locks status --porcelain; find . -path ./.git/git-agent "
+			     "-prune -o -printf '%%p %%T@\\n' | sort");
+	acquire("alone", "HEAD", &b);
+	ga_base_release(&b);
+	acquire("alone", "HEAD~1", &b);
+	after = sh("alone", "git --no-optional-locks status --porcelain; find . -path ./.git/git-agent "
+			    "-prune -o -printf '%%p %%T@\\n' | sort");
+	/* .git itself got the directory of the repository's id */
+	SH(".", "[ ! -e hook-ran ]");
+	assert_int_equal(strlen(before), strlen(after));
+	assert_non_null(strstr(after, " M f\n"));
+}
+
+/* ---- many at once, and death at any moment ------------------------------------------ */
+
+static void make_big(const char *name)
+{
+	SH(name, "git init -q; for d in 1 2 3 4 5 6 7 8; do mkdir d$d; for i in 1 2 3 4 5 6 7 8 9 0 a b;"
+		 "do echo $d $i >d$d/f$i; done; done; git add .; git commit -qm 1; git tag c0;"
+		 "for c in 1 2 3; do for d in 1 3 5; do echo $c >d$d/f$c; rm d$d/f$((c + 3));"
+		 "echo $c >d$d/n$c; done; git add -A; git commit -qm $c; git tag c$c; done");
+}
+
+static pid_t acquire_in_child(const char *name, const char *rev, unsigned hold_ms)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_base b = GA_BASE_INIT;
+		struct timespec ts = { 0, (long)hold_ms * 1000000 };
+
+		if (try_acquire(name, rev, true, &b, &err)) {
+			(void)fprintf(stderr, "# %s\n", err.msg);
+			_exit(1);
+		}
+		(void)nanosleep(&ts, NULL);
+		/* what we stand on must not have changed under us */
+		{
+			cleanup_free char *cmd = ga_strf(
+				"cd '%s/%s' && GIT_INDEX_FILE='%s/index' GIT_WORK_TREE='%s' git -c "
+				"core.checkStat=minimal -c core.trustctime=false "
+				"--no-optional-locks diff --quiet && GIT_INDEX_FILE='%s/index' git "
+				"diff-index --cached --quiet %s", scratch, name, b.git, b.tree,
+				b.git, rev);
+			const char *const argv[] = { "sh", "-c", cmd, NULL };
+			struct ga_process p = GA_PROCESS_INIT;
+			int status = 1;
+
+			p.argv = argv;
+			if (ga_process_run(&p, &status, &err) || status)
+				_exit(2);
+		}
+		ga_base_release(&b);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void ten_processes_share_one(void **state)
+{
+	cleanup_free char *count = NULL;
+	pid_t pids[10];
+
+	(void)state;
+	make_big("ten");
+	for (size_t i = 0; i < GA_NELEMS(pids); i++)
+		pids[i] = acquire_in_child("ten", "c0", 300);
+	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		int st = -1;
+
+		assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+		assert_int_equal(st, 0);
+	}
+	count = sh("ten-state/bases", "ls -d [0-9]* | wc -l");
+	assert_string_equal(count, "1");
+}
+
+static void many_processes_many_commits(void **state)
+{
+	static const char *const revs[] = { "c0", "c1", "c2", "c3" };
+	cleanup_free char *count = NULL;
+	pid_t pids[10];
+
+	(void)state;
+	make_big("many");
+	for (unsigned round = 0; round < 3; round++) {
+		for (size_t i = 0; i < GA_NELEMS(pids); i++)
+			pids[i] = acquire_in_child("many", revs[(i * 7 + round) % 4],
+						   (unsigned)(i * 13) % 50);
+		for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+			int st = -1;
+
+			assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+			assert_int_equal(st, 0);
+		}
+	}
+	count = sh("many-state/bases", "[ $(ls -d [0-9]* | wc -l) -le 10 ] && echo few");
+	assert_string_equal(count, "few");
+}
+
+static void death_at_any_moment(void **state)
+{
+	static const char *const revs[] = { "c0", "c3", "c1", "c2" };
+
+	(void)state;
+	make_big("death");
+	for (unsigned i = 0; i < 24; i++) {
+		cleanup_base struct ga_base b = GA_BASE_INIT;
+		const char *rev = revs[i % 4];
+		struct timespec ts = { 0, (long)(i * 1370) % 30000 * 1000 };
+		pid_t pid = acquire_in_child("death", rev, 0);
+		int st;
+
+		(void)nanosleep(&ts, NULL);
+		(void)kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &st, 0), pid);
+		acquire("death", rev, &b);
+		assert_checkout("death", rev, &b);
+		assert_template("death", rev, &b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(made_found_moved),
+		cmocka_unit_test(same_content_same_time),
+		cmocka_unit_test(carried_work_keeps_its_times),
+		cmocka_unit_test(quick_edits_are_seen),
+		cmocka_unit_test(incomplete_bases_are_made_anew),
+		cmocka_unit_test(another_boot_is_looked_over),
+		cmocka_unit_test(rules_that_change_make_it_whole),
+		cmocka_unit_test(filters_run_for_trusted_commits_only),
+		cmocka_unit_test(sparse_and_gitlinks),
+		cmocka_unit_test(linked_worktrees_have_their_own),
+		cmocka_unit_test(hooks_and_the_users_tree_are_left_alone),
+		cmocka_unit_test(ten_processes_share_one),
+		cmocka_unit_test(many_processes_many_commits),
+		cmocka_unit_test(death_at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

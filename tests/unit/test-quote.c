@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "ga/process.h"
+#include "ga/quote.h"
+
+struct one {
+	const char *in, *out;
+};
+
+static void names(void **state)
+{
+	static const struct one cases[] = {
+		{ "", "\"\"" },
+		{ "plain/name.c", "plain/name.c" },
+		{ "gr\xc3\xbc\xc3\x9f.txt", "gr\xc3\xbc\xc3\x9f.txt" },
+		{ "two words", "\"two words\"" },
+		{ "it's", "\"it's\"" },
+		{ "a\"b", "\"a\\\"b\"" },
+		{ "a\\b", "\"a\\\\b\"" },
+		{ "a\nb\tc\rd", "\"a\\nb\\tc\\rd\"" },
+		{ "\x1b[31mred", "\"\\e[31mred\"" },
+		{ "\x01\x7f", "\"\\x01\\x7f\"" },
+		{ "\xff\xc3", "\"\\xff\\xc3\"" },
+		/* overlong "/", a surrogate, above 10FFFF: bytes, not characters */
+		{ "\xc0\xaf", "\"\\xc0\\xaf\"" },
+		{ "\xed\xa0\x80", "\"\\xed\\xa0\\x80\"" },
+		{ "\xf4\x90\x80\x80", "\"\\xf4\\x90\\x80\\x80\"" },
+		/* CSI as a C1 control, right-to-left override, zero width, BOM, tag */
+		{ "\xc2\x9b" "31m", "\"\\u{9b}31m\"" },
+		{ "a\xe2\x80\xae" "b", "\"a\\u{202e}b\"" },
+		{ "a\xe2\x80\x8b" "b", "\"a\\u{200b}b\"" },
+		{ "\xef\xbb\xbfx", "\"\\u{feff}x\"" },
+		{ "x\xf3\xa0\x81\x81", "\"x\\u{e0041}\"" },
+		{ "\xe2\x80\xa8", "\"\\u{2028}\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *q = ga_quote(cases[i].in);
+
+		if (strcmp(q, cases[i].out))
+			fail_msg("case %zu: got %s, not %s", i, q, cases[i].out);
+	}
+}
+
+static void text_keeps_its_lines(void **state)
+{
+	static const struct one cases[] = {
+		{ "one\n\ttwo\n", "one\n\ttwo\n" },
+		{ "a\\b", "a\\b" },
+		{ "a\rb", "a\\rb" },
+		{ "\x1b]0;title\x07", "\\e]0;title\\x07" },
+		{ "\xe2\x80\xae", "\\u{202e}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+		ga_quote_add_text(&b, cases[i].in, strlen(cases[i].in));
+		assert_string_equal(b.ptr, cases[i].out);
+	}
+}
+
+/* Whatever goes in, only printable ASCII and valid, visible UTF-8 comes out; and
+ * different names look different. All strings of two bytes. */
+static void nothing_raw_comes_out(void **state)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT, before = GA_BUF_INIT;
+
+	(void)state;
+	for (unsigned v = 0; v < 65536; v++) {
+		const char in[2] = { (char)(v >> 8), (char)(v & 255) };
+
+		ga_buf_clear(&b);
+		ga_quote_add(&b, in, 2);
+		if (!ga_utf8_valid(b.ptr, b.len))
+			fail_msg("%04x: not UTF-8: %s", v, b.ptr);
+		for (size_t i = 0; i < b.len; i++)
+			if ((unsigned char)b.ptr[i] < 0x20 || b.ptr[i] == 0x7f)
+				fail_msg("%04x: control in %s", v, b.ptr);
+		if (b.len == before.len && !memcmp(b.ptr, before.ptr, b.len))
+			fail_msg("%04x: same as the one before: %s", v, b.ptr);
+		ga_buf_clear(&before);
+		ga_buf_add(&before, b.ptr, b.len);
+	}
+}
+
+static void nul_and_cut_sequences(void **state)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	(void)state;
+	ga_quote_add(&b, "a\0b\xe2\x80", 5);
+	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
+}
+
+static void utf8(void **state)
+{
+	static const struct {
+		const char *s;
+		size_t n;
+		bool ok;
+	} cases[] = {
+		{ "", 0, true },
+		{ "a\0b", 3, true },
+		{ "\xf4\x8f\xbf\xbf", 4, true },
+		{ "\xe2\x82\xac", 3, true },
+		{ "\xe2\x82\xac", 2, false },
+		{ "\x80", 1, false },
+		{ "\xc1\xbf", 2, false },
+		{ "\xe0\x9f\xbf", 3, false },
+		{ "\xf0\x8f\xbf\xbf", 4, false },
+		{ "\xed\xbf\xbf", 3, false },
+		{ "\xf5\x80\x80\x80", 4, false },
+		{ "\xff", 1, false },
+		{ "ok\xc3(", 4, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+		if (ga_utf8_valid(cases[i].s, cases[i].n) != cases[i].ok)
+			fail_msg("case %zu", i);
+}
+
+/* What a real shell makes of the quoted word is the word. */
+static void shell_words(void **state)
+{
+	static const char *const words[] = {
+		"",	  "plain-1.0/x", "two words", "it's",	 "''",	    "$HOME `id` $(id)",
+		"a\\\nb", "*",		 "~root",     "a=b;c&d", "!x \"y\"", "-n",
+		"\xff\x01\x1b",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		cleanup_free char *q = ga_quote_shell(words[i]);
+		cleanup_free char *script = ga_strf("printf '%%s|' %s", q);
+		cleanup_free char *want = ga_strf("%s|", words[i]);
+		const char *const argv[] = { "sh", "-c", script, NULL };
+		struct ga_process p = GA_PROCESS_INIT;
+		int status = -1;
+
+		p.argv = argv;
+		p.out = &out;
+		assert_int_equal(ga_process_run(&p, &status, &err), 0);
+		assert_int_equal(status, 0);
+		assert_string_equal(out.ptr, want);
+	}
+}
+
+static void base64(void **state)
+{
+	static const struct {
+		const char *in;
+		size_t n;
+		const char *out;
+	} cases[] = {
+		{ "", 0, "" },
+		{ "f", 1, "Zg==" },
+		{ "fo", 2, "Zm8=" },
+		{ "foo", 3, "Zm9v" },
+		{ "foob", 4, "Zm9vYg==" },
+		{ "fooba", 5, "Zm9vYmE=" },
+		{ "foobar", 6, "Zm9vYmFy" },
+		{ "\xff\xfe\xfd", 3, "//79" },
+		{ "\0\0", 2, "AAA=" },
+		{ "\xfb\xff", 2, "+/8=" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *s = ga_base64(cases[i].in, cases[i].n);
+
+		assert_string_equal(s, cases[i].out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),
+		cmocka_unit_test(text_keeps_its_lines),
+		cmocka_unit_test(nothing_raw_comes_out),
+		cmocka_unit_test(nul_and_cut_sequences),
+		cmocka_unit_test(utf8),
+		cmocka_unit_test(shell_words),
+		cmocka_unit_test(base64),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

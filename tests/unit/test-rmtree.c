@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "scratch.h"
+
+static void touch(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	(void)close(fd);
+}
+
+static void dir(const char *path)
+{
+	if (mkdir(path, 0755))
+		fail_msg("%s: %s", path, strerror(errno));
+}
+
+static bool there(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+static void gone(const char *path)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	if (ga_rmtree_at(AT_FDCWD, path, &err))
+		fail_msg("%s", err.msg);
+	if (there(path))
+		fail_msg("%s is still there", path);
+}
+
+static void nothing_and_files(void **state)
+{
+	(void)state;
+	gone("never-was");
+	touch("f");
+	gone("f");
+	dir("d");
+	gone("d");
+	dir("sub");
+	dir("sub/d");
+	touch("sub/d/f");
+	gone("sub/d");
+	assert_true(there("sub"));
+}
+
+static void every_type(void **state)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX, .sun_path = "t/sock" };
+	cleanup_close int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	dir("t");
+	dir("t/d");
+	touch("t/d/\n\x1b[31m\xff");
+	touch("t/.hidden");
+	assert_int_equal(mkfifo("t/fifo", 0600), 0);
+	assert_int_equal(bind(s, (struct sockaddr *)&sun, sizeof(sun)), 0);
+	/* names the walk itself would use, taken by files and directories */
+	dir("t/.rm-0");
+	touch("t/.rm-0/f");
+	touch("t/.rm-1");
+	dir("t/d/.rm-2");
+	dir("t/d/.rm-2/.rm-3");
+	touch("t/d/.rm-2/.rm-3/f");
+	gone("t");
+}
+
+/* Links go, what they point to stays. */
+static void links_are_not_followed(void **state)
+{
+	(void)state;
+	dir("precious");
+	touch("precious/file");
+	dir("l");
+	dir("l/d");
+	assert_int_equal(symlink("../precious", "l/link"), 0);
+	assert_int_equal(symlink("../../precious", "l/d/link"), 0);
+	assert_int_equal(symlink("..", "l/d/up"), 0);
+	assert_int_equal(symlink("/", "l/d/root"), 0);
+	assert_int_equal(link("precious/file", "l/d/hard"), 0);
+	gone("l");
+	assert_true(there("precious/file"));
+	assert_int_equal(symlink("precious", "l"), 0);
+	gone("l");
+	assert_true(there("precious/file"));
+}
+
+/* Deeper than a path can name, a stack hold or a descriptor table open. */
+static void deep(void **state)
+{
+	cleanup_close int at = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct rlimit old, few = { 32, 32 };
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		const char *name = i ? "a-directory-with-a-name" : "deep";
+		int next;
+
+		assert_int_equal(mkdirat(at, name, 0755), 0);
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(next >= 0);
+		assert_int_equal(mkdirat(next, "beside", 0755), 0);
+		(void)close(at);
+		at = next;
+	}
+	(void)close(openat(at, "bottom", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few.rlim_max = old.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	gone("deep");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
+static void wide(void **state)
+{
+	(void)state;
+	dir("wide");
+	for (int i = 0; i < 2000; i++) {
+		cleanup_free char *d = ga_strf("wide/%d", i);
+		cleanup_free char *sub = ga_strf("wide/%d/sub", i), *f = ga_strf("wide/%d/sub/f", i);
+
+		dir(d);
+		dir(sub);
+		touch(f);
+	}
+	gone("wide");
+}
+
+/* overlay leaves work/work with mode 000, and an agent may set any mode. */
+static void any_mode(void **state)
+{
+	static const mode_t modes[] = { 0000, 0100, 0200, 0300, 0400, 0500, 0600, 02555 };
+
+	(void)state;
+	dir("m");
+	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
+		cleanup_free char *a = ga_strf("m/%zu", i), *b = ga_strf("m/%zu/b", i);
+		cleanup_free char *c = ga_strf("m/%zu/b/c", i), *f = ga_strf("m/%zu/b/c/f", i);
+
+		dir(a);
+		dir(b);
+		dir(c);
+		touch(f);
+		assert_int_equal(chmod(f, modes[i]), 0);
+		assert_int_equal(chmod(c, modes[i]), 0);
+		assert_int_equal(chmod(b, modes[i]), 0);
+		assert_int_equal(chmod(a, modes[i]), 0);
+	}
+	assert_int_equal(chmod("m", 0), 0);
+	gone("m");
+}
+
+/* What cannot be removed is said, with the name quoted. */
+static void failure_is_said(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	dir("ro");
+	dir("ro/x\ny");
+	assert_int_equal(chmod("ro", 0555), 0);
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, "ro/x\ny", &err), -1);
+	assert_non_null(strstr(err.msg, "x\\ny"));
+	assert_null(strchr(err.msg, '\n'));
+	assert_int_equal(chmod("ro", 0755), 0);
+	gone("ro");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_and_files),	  cmocka_unit_test(every_type),
+		cmocka_unit_test(links_are_not_followed), cmocka_unit_test(deep),
+		cmocka_unit_test(wide),			  cmocka_unit_test(any_mode),
+		cmocka_unit_test(failure_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ga/buf.h"
+#include "ga/strv.h"
+
+static char *joined(const struct ga_strv *sv)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < sv->n; i++)
+		ga_buf_addf(&b, "%s%s", i ? "|" : "", sv->v[i]);
+	return ga_buf_steal(&b);
+}
+
+static void check(const struct ga_strv *sv, const char *want)
+{
+	cleanup_free char *got = joined(sv);
+
+	assert_string_equal(got, want);
+	if (sv->v)
+		assert_null(sv->v[sv->n]);
+}
+
+static void every_way_to_add(void **state)
+{
+	cleanup_strv struct ga_strv sv = GA_STRV_INIT, more = GA_STRV_INIT;
+
+	(void)state;
+	check(&sv, "");
+	ga_strv_push(&sv, "one");
+	ga_strv_push_n(&sv, "twofold", 3);
+	ga_strv_push_n(&sv, "ab", 10);
+	ga_strv_pushf(&sv, "%d", 3);
+	ga_strv_take(&sv, ga_strdup("four"));
+	ga_strv_push_many(&sv, "five", "", NULL);
+	check(&sv, "one|two|ab|3|four|five|");
+	ga_strv_extend(&more, &sv);
+	ga_strv_extend(&more, &sv);
+	ga_strv_push_many(&sv, NULL);
+	check(&sv, "one|two|ab|3|four|five|");
+	assert_int_equal(more.n, 2 * sv.n);
+	assert_ptr_not_equal(more.v[0], sv.v[0]);
+}
+
+/* Terminated at every length: around each reallocation is where it would fail. */
+static void terminated_while_growing(void **state)
+{
+	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++) {
+		ga_strv_pushf(&sv, "%zu", i);
+		if (sv.n != i + 1 || sv.v[sv.n])
+			fail_msg("not terminated after %zu", i + 1);
+	}
+	assert_string_equal(sv.v[0], "0");
+	assert_string_equal(sv.v[199], "199");
+}
+
+static void membership(void **state)
+{
+	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
+
+	(void)state;
+	assert_false(ga_strv_has(&sv, ""));
+	ga_strv_push_many(&sv, "a", "bc", NULL);
+	assert_true(ga_strv_has(&sv, "a"));
+	assert_true(ga_strv_has(&sv, "bc"));
+	assert_false(ga_strv_has(&sv, "b"));
+	assert_false(ga_strv_has(&sv, ""));
+}
+
+static void sorting(void **state)
+{
+	static const struct {
+		const char *in[6], *out;
+	} cases[] = {
+		{ { NULL }, "" },
+		{ { "a" }, "a" },
+		{ { "a", "a", "a" }, "a" },
+		{ { "b", "a", "b", "a" }, "a|b" },
+		/* bytes, not letters: upper case first, UTF-8 last */
+		{ { "b", "\xc3\xa4", "B", "a/b", "a" }, "B|a|a/b|b|\xc3\xa4" },
+		{ { "", "x", "" }, "|x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_strv struct ga_strv sv = GA_STRV_INIT;
+
+		for (size_t k = 0; cases[i].in[k]; k++)
+			ga_strv_push(&sv, cases[i].in[k]);
+		ga_strv_sort_unique(&sv);
+		check(&sv, cases[i].out);
+	}
+}
+
+static void release_starts_anew(void **state)
+{
+	struct ga_strv sv = GA_STRV_INIT;
+
+	(void)state;
+	ga_strv_push(&sv, "a");
+	ga_strv_release(&sv);
+	assert_null(sv.v);
+	ga_strv_push(&sv, "b");
+	check(&sv, "b");
+	ga_strv_release(&sv);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_way_to_add), cmocka_unit_test(terminated_while_growing),
+		cmocka_unit_test(membership),	    cmocka_unit_test(sorting),
+		cmocka_unit_test(release_starts_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
