@@ -11,9 +11,18 @@ void ga_diff_stat_release(struct ga_diff_stat *s)
 	*s = (struct ga_diff_stat)GA_DIFF_STAT_INIT;
 }
 
-static void free_patch(git_patch **p)
+/* A comparison and the bytes it points into. */
+struct patch {
+	struct ga_buf old, new;
+	git_patch *patch;
+};
+#define PATCH_INIT { GA_BUF_INIT, GA_BUF_INIT, NULL }
+
+static void patch_release(struct patch *p)
 {
-	git_patch_free(*p);
+	git_patch_free(p->patch);
+	ga_buf_release(&p->old);
+	ga_buf_release(&p->new);
 }
 
 /* One side of a change. Returns 2 if it is too long. */
@@ -36,42 +45,36 @@ static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf 
  * repository, but for plain buffers it has no repository to look at. Returns
  * 1 for binary content, 2 for a side that is too long. */
 static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
-		      bool as_text, size_t *ret_bytes, git_patch **ret, struct ga_error *err)
+		      bool as_text, struct patch *p, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
 	git_diff_options o;
-	git_patch *patch = NULL;
-	int rc = read_side(r, old, &a, err);
+	int rc = read_side(r, old, &p->old, err);
 
 	if (!rc)
-		rc = read_side(r, new, &b, err);
+		rc = read_side(r, new, &p->new, err);
 	if (rc)
 		return rc;
 	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
-	*ret_bytes = a.len + b.len;
 	if (as_text)
 		o.flags |= GIT_DIFF_FORCE_TEXT;
-	if (git_patch_from_buffers(&patch, a.ptr, a.len, NULL, b.ptr, b.len, NULL, &o))
+	if (git_patch_from_buffers(&p->patch, p->old.ptr, p->old.len, NULL, p->new.ptr, p->new.len,
+				   NULL, &o))
 		return ga_fail_git(err, "cannot compare two blobs");
-	if (!as_text && git_patch_get_delta(patch)->flags & GIT_DIFF_FLAG_BINARY) {
-		git_patch_free(patch);
-		return 1;
-	}
-	*ret = patch;
-	return 0;
+	return !as_text && git_patch_get_delta(p->patch)->flags & GIT_DIFF_FLAG_BINARY;
 }
 
 static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *bytes,
 		       struct ga_diff_lines *ret, struct ga_error *err)
 {
-	__attribute__((cleanup(free_patch))) git_patch *patch = NULL;
+	__attribute__((cleanup(patch_release))) struct patch p = PATCH_INIT;
 	size_t add, del;
-	int rc = make_patch(r, &c->old, &c->new, false, bytes, &patch, err);
+	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
 
 	*ret = (struct ga_diff_lines){ -1, -1 };
+	*bytes = p.old.len + p.new.len;
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (git_patch_line_stats(NULL, &add, &del, patch))
+	if (git_patch_line_stats(NULL, &add, &del, p.patch))
 		return ga_fail_git(err, "cannot count changed lines");
 	*ret = (struct ga_diff_lines){ (int64_t)add, (int64_t)del };
 	return 0;
@@ -132,13 +135,12 @@ static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk, cons
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err)
 {
-	__attribute__((cleanup(free_patch))) git_patch *patch = NULL;
-	size_t bytes;
-	int rc = make_patch(r, old, new, as_text, &bytes, &patch, err);
+	__attribute__((cleanup(patch_release))) struct patch p = PATCH_INIT;
+	int rc = make_patch(r, old, new, as_text, &p, err);
 
 	if (rc)
 		return rc;
-	if (git_patch_print(patch, add_line, out))
+	if (git_patch_print(p.patch, add_line, out))
 		return ga_fail_git(err, "cannot print a comparison");
 	return 0;
 }

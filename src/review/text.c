@@ -304,11 +304,14 @@ static char status_letter(const struct ga_change *c)
 
 static void put_file(const struct text *t, const struct ga_change *c, const struct ga_diff_lines *l)
 {
+	cleanup_free char *add = ga_strf("+%" PRId64, l->additions);
+	cleanup_free char *del = ga_strf("-%" PRId64, l->deletions);
+
 	ga_buf_addf(t->out, "  %c ", status_letter(c));
 	if (l->additions < 0)
 		ga_buf_addf(t->out, "%14s  ", "binary");
 	else
-		ga_buf_addf(t->out, "%+7" PRId64 " %6" PRId64 "  ", l->additions, -l->deletions);
+		ga_buf_addf(t->out, "%7s %6s  ", add, del);
 	add_path(t, c->path);
 	if (c->old.mode && c->new.mode && c->old.mode != c->new.mode)
 		ga_buf_addf(t->out, " (mode %06o, was %06o)", c->new.mode, c->old.mode);

@@ -1,144 +1,160 @@
 /* SPDX-License-Identifier: MIT
  *
  * Names that are one name where case does not count. Only new paths can bring
- * that about, but with anything in the tree; so the folded forms of new paths and
- * of the directories above them are looked up while the new tree is walked once.
+ * that about, so only the directories above those are read, each once: changes
+ * are sorted, and a stack holds the directories above the current one.
  */
 #include <string.h>
 
-#include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/treelevel.h"
 #include "internal.h"
 
-enum { TREE_MAX = 2000000 };
+enum { DEPTH_MAX = 1024 };
 
-struct forms {
-	struct ga_strv folded; /* of each prefix of each new path ... */
-	size_t *change;        /* ... the change it belongs to */
-	size_t *real_len;      /* ... and how much of that change's path it is */
-	size_t cap;
+/* One directory of the new tree, its names by their folded form. */
+struct level {
+	struct ga_tree_level tree;
+	struct ga_strv folded;
 	struct ga_strmap index;
 };
 
-static void forms_release(struct forms *f)
+struct stack {
+	struct level *v;
+	size_t n, cap;
+};
+
+static void level_release(struct level *l)
 {
-	ga_strmap_release(&f->index);
-	ga_strv_release(&f->folded);
-	free(f->change);
-	free(f->real_len);
+	ga_tree_level_release(&l->tree);
+	ga_strv_release(&l->folded);
+	ga_strmap_release(&l->index);
 }
 
-static void add_form(struct forms *f, const char *path, size_t len, size_t change)
+static void stack_release(struct stack *s)
 {
-	cleanup_free char *part = ga_strndup(path, len);
+	while (s->n)
+		level_release(&s->v[--s->n]);
+	free(s->v);
+}
+
+static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
+		struct ga_error *err)
+{
+	struct level *l;
+
+	GA_GROW(s->v, s->n, s->cap);
+	l = &s->v[s->n];
+	*l = (struct level){ .tree = GA_TREE_LEVEL_INIT };
+	if (ga_tree_level_read(k->repo, tree, &l->tree, err))
+		return -1;
+	s->n++;
+	for (size_t i = 0; i < l->tree.n; i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+		ga_risk_fold(&b, l->tree.v[i].name);
+		ga_strv_take(&l->folded, ga_buf_steal(&b));
+	}
+	for (size_t i = 0; i < l->folded.n; i++)
+		ga_strmap_add(&l->index, l->folded.v[i], strlen(l->folded.v[i]), (uint32_t)i);
+	return 0;
+}
+
+/* A neighbour of `name` that means the same; NULL: there is none. */
+static const char *twin(const struct level *l, const char *name)
+{
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (f->folded.n >= f->cap) {
-		f->cap = f->cap ? f->cap * 2 : 64;
-		f->change = ga_reallocarray(f->change, f->cap, sizeof(*f->change));
-		f->real_len = ga_reallocarray(f->real_len, f->cap, sizeof(*f->real_len));
+	ga_risk_fold(&b, name);
+	for (int32_t i = ga_strmap_first(&l->index, b.ptr, b.len); i >= 0;
+	     i = l->index.nodes[i].next) {
+		const char *other = l->tree.v[l->index.nodes[i].value].name;
+
+		if (strcmp(other, name) != 0)
+			return other;
 	}
-	f->change[f->folded.n] = change;
-	f->real_len[f->folded.n] = len;
-	ga_risk_fold(&b, part);
-	ga_strv_take(&f->folded, ga_buf_steal(&b));
+	return NULL;
 }
 
-/* Length of the prefix that `path` has in common with its predecessor, cut back
- * to whole components: those prefixes were looked at already. */
+static void flag(const struct ga_change *c, const char *id, char *detail, struct ga_flags *ret)
+{
+	const struct ga_rule *rule = ga_rule_by_id(id);
+
+	ga_flags_add(ret, rule, rule->severity, c->path, &c->new,
+		     ga_strf("%s: %s", rule->reason, detail));
+	free(detail);
+}
+
+/* How many directories of the stack are above `path` as well, and were above
+ * `before`: the root, and one for each component they share. */
 static size_t shared(const char *before, const char *path)
 {
-	size_t last = 0;
+	size_t n = 1;
 
 	for (size_t i = 0; before[i] && before[i] == path[i]; i++)
-		if (path[i] == '/')
-			last = i + 1;
-	return last;
+		n += path[i] == '/';
+	return n;
 }
 
-static void collect(const struct ga_changes *changes, struct forms *f)
+/* Go down to the file, and look for twins of what was not looked at for `before`. */
+static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c, size_t known,
+		   struct ga_flags *ret, struct ga_error *err)
 {
-	const char *before = "";
+	const char *p = c->path;
 
-	for (size_t i = 0; i < changes->n; i++) {
-		const struct ga_change *c = &changes->v[i];
-		size_t at;
+	while (s->n > known)
+		level_release(&s->v[--s->n]);
+	if (!s->n && push(k, s, k->new_tree, err))
+		return -1;
+	for (size_t depth = 0;; depth++) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *name = ga_strndup(p, n);
+		const char *other = depth + 1 >= known ? twin(&s->v[depth], name) : NULL;
+		struct ga_entry e;
 
-		if (c->old.mode != GA_MODE_NONE || c->new.mode == GA_MODE_NONE)
-			continue;
-		for (at = shared(before, c->path); ; at++) {
-			at += strcspn(c->path + at, "/");
-			add_form(f, c->path, at, i);
-			if (!c->path[at])
-				break;
+		if (other) {
+			cleanup_free char *dir = ga_strndup(c->path, (size_t)(p - c->path));
+			cleanup_free char *path = ga_strf("%s%s", dir, other);
+			cleanup_free char *shown = ga_quote(path);
+
+			flag(c, "name-case-collision", ga_strf("the other is %s", shown), ret);
 		}
-		before = c->path;
-	}
-	for (size_t i = 0; i < f->folded.n; i++)
-		ga_strmap_add(&f->index, f->folded.v[i], strlen(f->folded.v[i]), (uint32_t)i);
-}
-
-/* Compare one prefix of a path in the tree with the new names that fold the same. */
-static void compare(struct ga_look *k, const struct forms *f, bool *told, const char *path,
-		    size_t len, const char *folded, struct ga_flags *ret)
-{
-	int32_t i = ga_strmap_first(&f->index, folded, strlen(folded));
-
-	for (; i >= 0; i = f->index.nodes[i].next) {
-		uint32_t form = f->index.nodes[i].value;
-		const struct ga_change *c = &k->changes->v[f->change[form]];
-		cleanup_free char *other = NULL, *shown = NULL;
-		const struct ga_rule *rule = ga_rule_by_id("name-case-collision");
-
-		if (told[form] || (f->real_len[form] == len && !memcmp(c->path, path, len)))
-			continue;
-		told[form] = true;
-		other = ga_strndup(path, len);
-		shown = ga_quote(other);
-		ga_flags_add(ret, rule, rule->severity, c->path, &c->new,
-			     ga_strf("%s: the other is %s", rule->reason, shown));
+		if (!p[n])
+			return 0;
+		if (depth >= DEPTH_MAX)
+			return ga_fail(err, GA_EFATAL, "nested too deep");
+		e = ga_tree_level_find(&s->v[depth].tree, name);
+		if (e.mode != GA_MODE_TREE)
+			return ga_fail(err, GA_EFATAL, "a directory above it is not in the tree");
+		if (s->n == depth + 1 && push(k, s, &e.oid, err))
+			return -1;
+		p += n + 1;
 	}
 }
 
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret)
 {
-	cleanup_(forms_release) struct forms f = { .cap = 0 };
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	struct ga_error err = GA_ERROR_INIT;
-	cleanup_free bool *told = NULL;
+	cleanup_(stack_release) struct stack s = { NULL, 0, 0 };
 	const char *before = "";
 
-	collect(k->changes, &f);
-	if (!f.folded.n || !k->new_tree)
-		return;
-	if (ga_tree_list(k->repo, k->new_tree, TREE_MAX, &all, &err)) {
-		const struct ga_rule *rule = ga_rule_by_id("uninspected");
-		const struct ga_change *c = &k->changes->v[f.change[0]];
-		cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	for (size_t i = 0; k->new_tree && i < k->changes->n; i++) {
+		const struct ga_change *c = &k->changes->v[i];
+		struct ga_error err = GA_ERROR_INIT;
+		size_t known;
 
-		ga_quote_add(&why, err.msg, strlen(err.msg));
-		ga_flags_add(ret, rule, rule->severity, c->path, &c->new,
-			     ga_strf("names of the whole tree %s: %s", rule->reason, why.ptr));
-		ga_error_release(&err);
-		return;
-	}
-	told = ga_calloc(f.folded.n, sizeof(*told));
-	for (size_t i = 0; i < all.n; i++) {
-		const char *path = all.v[i].path;
-		cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-		size_t at = shared(before, path), done = 0;
+		if (c->old.mode != GA_MODE_NONE || c->new.mode == GA_MODE_NONE)
+			continue;
+		known = shared(before, c->path);
+		if (known > s.n)
+			known = s.n;
+		if (descend(k, &s, c, known, ret, &err)) {
+			cleanup_buf struct ga_buf why = GA_BUF_INIT;
 
-		for (;; at++) {
-			cleanup_free char *part = NULL;
-
-			at += strcspn(path + at, "/");
-			part = ga_strndup(path + done, at - done);
-			ga_risk_fold(&folded, part);
-			compare(k, &f, told, path, at, folded.ptr, ret);
-			done = at;
-			if (!path[at])
-				break;
+			ga_quote_add(&why, err.msg, strlen(err.msg));
+			flag(c, "uninspected", ga_strf("its neighbours: %s", why.ptr), ret);
+			ga_error_release(&err);
 		}
-		before = path;
+		before = c->path;
 	}
 }

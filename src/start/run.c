@@ -61,6 +61,14 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	}
 	rc = run(e, st, sb, ret_status, err);
 	ga_run_finish(sb);
+	if (rc && err->code == GA_ESTART) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		/* the command could not be executed: nobody wrote anything */
+		s->state = GA_STATE_NEW;
+		(void)ga_start_discard(e, s, &second);
+		return -1;
+	}
 	s->finished = (uint64_t)time(NULL);
 	s->exit_status = rc ? -1 : *ret_status;
 	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));

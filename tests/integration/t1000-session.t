@@ -24,12 +24,12 @@ test_expect_success 'make a repository' '
 
 test_expect_success 'nothing changed: no commit, no branch' '
 	cd r &&
-	git agent start --name nothing -- true 2>err &&
-	grep "agent/nothing: nothing to commit" err &&
+	git agent start --name nothing -- true 2>../err &&
+	grep "agent/nothing: nothing to commit" ../err &&
 	test_must_fail git rev-parse --verify -q refs/heads/agent/nothing &&
 	git agent list | grep "nothing.*captured" &&
 	git agent drop nothing &&
-	git agent list >out && ! grep nothing out
+	git agent list >../out && ! grep nothing ../out
 '
 
 test_expect_success 'the exit status is the agent'\''s' '
@@ -45,7 +45,7 @@ test_expect_success 'what the agent did is one commit; its tree is what git add 
 	git agent start --name work -m "the work" -- sh -c "
 		echo changed >a && rm b && mkdir n && echo new >n/f && mv d/e/c d/c && rmdir d/e &&
 		chmod +x a && chmod -x tool && ln -sf d/c link && echo x >x.log && mkdir out && echo o >out/o &&
-		tar cf - --exclude=./.git --exclude=*.log --exclude=./out . >\$HOME/view.tar" 2>err &&
+		tar cf - --exclude=./.git --exclude=*.log --exclude=./out . >\$HOME/view.tar" 2>../err &&
 	mkdir ../view && tar xf "$HOME/aihome/view.tar" -C ../view &&
 	test "$(oracle_tree "$(pwd)/../view")" = "$(git rev-parse agent/work^{tree})" &&
 	test "$(git rev-list --count HEAD..agent/work)" = 1 &&
@@ -56,11 +56,11 @@ test_expect_success 'what the agent did is one commit; its tree is what git add 
 
 test_expect_success 'ignored paths stay in the session and are named' '
 	cd r &&
-	grep "left behind: x.log" err &&
-	grep "left behind: out" err &&
+	grep "left behind: x.log" ../err &&
+	grep "left behind: out" ../err &&
 	! git cat-file -e agent/work:x.log 2>/dev/null &&
-	git agent review --format=json work >json &&
-	grep "\"left_behind\"" json && grep "\"out" json &&
+	git agent review --format=json work >../json &&
+	grep "\"left_behind\"" ../json && grep "\"out" ../json &&
 	test ! -e x.log && test ! -e out
 '
 
@@ -72,7 +72,7 @@ test_expect_success 'the working tree is as it was' '
 
 test_expect_success 'review names it, landing merges it, the session says so' '
 	cd r &&
-	git agent review work >text && grep "agent/work" text && grep "+changed" text &&
+	git agent review work >../text && grep "agent/work" ../text && grep "+changed" ../text &&
 	git agent review --accept-all work &&
 	git agent land work &&
 	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/work)" &&
@@ -125,8 +125,8 @@ test_expect_success 'uncommitted work is seen inside and kept off the branch' '
 	git agent start --name dirty -- sh -c "
 		test \"\$(cat unt)\" = untracked && grep -q \"MY EDIT\" long &&
 		sed -i \"30s/.*/AGENT/\" long && echo agent >agentfile &&
-		git status --porcelain >\$HOME/status" 2>err &&
-	grep "2 uncommitted paths" err &&
+		git status --porcelain >\$HOME/status" 2>../err &&
+	grep "2 uncommitted paths" ../err &&
 	test_cmp .git/index ../index.before &&
 	! grep unt "$HOME/aihome/status" &&
 	git cat-file blob agent/dirty:long >../long && grep AGENT ../long && ! grep "MY EDIT" ../long &&
@@ -138,9 +138,9 @@ test_expect_success 'uncommitted work is seen inside and kept off the branch' '
 
 test_expect_success 'a change on top of uncommitted work is brought by land, uncommitted' '
 	cd r &&
-	git agent start --name over -- sh -c "sed -i \"3s/.*/AGENT ON YOURS/\" long && echo z >>unt && echo q >q" 2>err &&
-	grep "on your uncommitted work: long" err && grep "on your uncommitted work: unt" err &&
-	git diff --name-only HEAD agent/over >names && test "$(cat names)" = q &&
+	git agent start --name over -- sh -c "sed -i \"3s/.*/AGENT ON YOURS/\" long && echo z >>unt && echo q >q" 2>../err &&
+	grep "on your uncommitted work: long" ../err && grep "on your uncommitted work: unt" ../err &&
+	git diff --name-only HEAD agent/over >../names && test "$(cat ../names)" = q &&
 	git agent land over &&
 	git cat-file -e HEAD:q &&
 	grep "AGENT ON YOURS" long && ! git cat-file blob HEAD:long | grep -E "AGENT|MY EDIT" &&
@@ -151,8 +151,8 @@ z"
 test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
 	cd r &&
 	git agent start --name ign --dirty ignore -- sh -c "test ! -e unt && ! grep MINE long" &&
-	test_expect_code 2 git agent start --name ref --dirty refuse -- true 2>err &&
-	grep "not committed" err &&
+	test_expect_code 2 git agent start --name ref --dirty refuse -- true 2>../err &&
+	grep "not committed" ../err &&
 	test_must_fail git agent show ref
 '
 
@@ -166,14 +166,14 @@ test_expect_success '--base stands on any commit' '
 
 test_expect_success '--live shows changes of the host' '
 	cd r &&
-	git agent start --name live --live -- sh -c "echo l >livefile; test -e unt; git status --porcelain" >out 2>err &&
+	git agent start --name live --live -- sh -c "echo l >livefile; test -e unt; git status --porcelain" >../out 2>../err &&
 	git cat-file -e agent/live:livefile &&
 	! git cat-file -e agent/live:unt 2>/dev/null
 '
 
 test_expect_success 'from a subdirectory, with names numbered' '
 	cd r && mkdir -p sub && echo s >sub/s && git add sub && git commit -qm sub && cd sub &&
-	git agent start -- sh -c "pwd >\$HOME/pwd; echo t >t" 2>err &&
+	git agent start -- sh -c "pwd >\$HOME/pwd; echo t >t" 2>../err &&
 	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" &&
 	git agent start -- sh -c "echo t >t" &&
 	git cat-file -e agent/sh-1:sub/t && git cat-file -e agent/sh-2:sub/t
@@ -181,29 +181,29 @@ test_expect_success 'from a subdirectory, with names numbered' '
 
 test_expect_success '--dry-run makes nothing' '
 	cd r &&
-	git for-each-ref >before && git agent list >l1 &&
-	git agent start --dry-run --name dry -- claude-nothing 2>err; grep "not found on PATH" err &&
-	git agent start --dry-run --name dry -- sh -c true >out && grep "agent/dry" out &&
-	git for-each-ref >after && test_cmp before after && git agent list >l2 && test_cmp l1 l2
+	git for-each-ref >../before && git agent list >../l1 &&
+	git agent start --dry-run --name dry -- claude-nothing 2>../err; grep "not found on PATH" ../err &&
+	git agent start --dry-run --name dry -- sh -c true >../out && grep "agent/dry" ../out &&
+	git for-each-ref >../after && test_cmp ../before ../after && git agent list >../l2 && test_cmp ../l1 ../l2
 '
 
 test_expect_success 'bad command lines' '
 	cd r &&
-	test_expect_code 125 git agent start -- no-such-command 2>err && grep "not found on PATH" err &&
-	test_expect_code 129 git agent start 2>err && grep "usage: git agent start" err &&
-	test_expect_code 129 git agent start -- "" 2>err && grep "empty" err &&
-	test_expect_code 129 git agent start --nmae x -- true 2>err && grep "did you mean .--name" err &&
-	test_expect_code 129 git agent stat 2>err && grep "did you mean" err &&
+	test_expect_code 125 git agent start -- no-such-command 2>../err && grep "not found on PATH" ../err &&
+	test_expect_code 129 git agent start 2>../err && grep "usage: git agent start" ../err &&
+	test_expect_code 129 git agent start -- "" 2>../err && grep "empty" ../err &&
+	test_expect_code 129 git agent start --nmae x -- true 2>../err && grep "did you mean .--name" ../err &&
+	test_expect_code 129 git agent stat 2>../err && grep "did you mean" ../err &&
 	test_expect_code 129 git agent start --name "Bad Name" -- true &&
 	test_expect_code 128 git agent show no-such-session &&
-	test_expect_code 125 git agent start --name gone -- ./not-there 2>err && test_must_fail git agent show gone
+	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err && test_must_fail git agent show gone
 '
 
 test_expect_success 'every command has -h, every listing --json' '
 	cd r &&
 	for c in start list show diff review land drop capture doctor version
 	do
-		git agent $c -h >out && grep "^usage: git agent $c" out || return 1
+		git agent $c -h >../out && grep "^usage: git agent $c" ../out || return 1
 	done &&
 	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
 	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&

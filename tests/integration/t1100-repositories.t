@@ -56,8 +56,8 @@ test_expect_success 'a detached HEAD' '
 
 test_expect_success 'an unborn branch is refused with what to do' '
 	git init -q unborn && cd unborn && echo x >x &&
-	test_expect_code 125 git agent start -- true 2>err &&
-	grep "no commit yet" err && grep "git commit" err
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "no commit yet" ../err && grep "git commit" ../err
 '
 
 test_expect_success 'a linked worktree' '
@@ -71,10 +71,10 @@ test_expect_success 'the session is a worktree while it runs, and git protects i
 	git agent start --name run -- sh -c "touch \$HOME/up-wt; while ! test -e \$HOME/go-wt; do sleep 0.05; done; echo x >x" &
 	pid=$!
 	test_wait_for "test -e $HOME/aihome/up-wt" &&
-	cd wt && git worktree list >list && git worktree list --porcelain >>list &&
-	git branch -D agent/run 2>err; git checkout agent/run 2>>err; git worktree prune
+	cd wt && git worktree list >../list && git worktree list --porcelain >>../list &&
+	git branch -D agent/run 2>../err; git checkout agent/run 2>>../err; git worktree prune
 	touch "$HOME/aihome/go-wt"; wait $pid &&
-	grep "agent/run" list && grep locked list && test -s err &&
+	grep "agent/run" ../list && grep locked ../list && test -s ../err &&
 	git cat-file -e agent/run:x && ! git worktree list | grep agent/run &&
 	git switch -q agent/run && git switch -q main
 '
@@ -90,7 +90,7 @@ test_expect_success 'a sparse checkout stays sparse and loses nothing' '
 	git sparse-checkout set --cone in && test ! -e out &&
 	git agent start --name s -- sh -c "set -e; test ! -e out; test -e in/i; test -z \"\$(git status --porcelain)\"; echo n >in/n" &&
 	git cat-file -e agent/s:out/o && git cat-file -e agent/s:in/n &&
-	git diff --name-only HEAD agent/s >names && test "$(cat names)" = in/n
+	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = in/n
 '
 
 test_expect_success 'a shallow clone' '
@@ -125,53 +125,53 @@ test_expect_success 'ignored directories are shared, writes to them stay inside'
 	mkdir -p node_modules/pkg && echo lib >node_modules/pkg/lib && echo SECRET >.env &&
 	git agent start --name s -- sh -c "
 		set -e; test \"\$(cat node_modules/pkg/lib)\" = lib; test \"\$(cat .env)\" = SECRET
-		echo hacked >node_modules/pkg/lib; rm .env; test -z \"\$(git status --porcelain)\"; echo k >k" 2>err &&
+		echo hacked >node_modules/pkg/lib; rm .env; test -z \"\$(git status --porcelain)\"; echo k >k" 2>../err &&
 	test "$(cat node_modules/pkg/lib)" = lib && test "$(cat .env)" = SECRET &&
-	grep "shared: node_modules" err && grep "left behind: node_modules" err &&
-	git diff --name-only HEAD agent/s >names && test "$(cat names)" = k
+	grep "shared: node_modules" ../err && grep "left behind: node_modules" ../err &&
+	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = k
 '
 
 test_expect_success 'refused: not a repository' '
-	mkdir plain && cd plain && test_expect_code 128 git agent start -- true 2>err && grep -i "not.*git repository" err
+	mkdir plain && cd plain && test_expect_code 128 git agent start -- true 2>../err && grep -i "not.*git repository" ../err
 '
 
 test_expect_success 'refused: bare' '
-	git init -q --bare bare.git && cd bare.git && test_expect_code 128 git agent start -- true 2>err && grep "bare" err
+	git init -q --bare bare.git && cd bare.git && test_expect_code 128 git agent start -- true 2>../err && grep "bare" ../err
 '
 
 test_expect_success 'refused: SHA-256 objects' '
 	git init -q --object-format=sha256 sha256 && cd sha256 && git commit -q --allow-empty -m x &&
-	test_expect_code 128 git agent start -- true 2>err && grep -i "sha-\{0,1\}256" err
+	test_expect_code 128 git agent start -- true 2>../err && grep -i "sha-\{0,1\}256" ../err
 '
 
 test_expect_success 'refused: reftable refs' '
 	make_repo reft && cd reft && git config core.repositoryFormatVersion 1 && git config extensions.refStorage reftable &&
-	test_expect_code 128 git agent start -- true 2>err && grep reftable err
+	test_expect_code 128 git agent start -- true 2>../err && grep reftable ../err
 '
 
 test_expect_success 'refused: home is the working tree, or inside it' '
 	git init -q "$HOME" && test_when_finished "rm -rf \"$HOME/.git\"" && cd "$HOME" &&
-	git commit -q --allow-empty -m x && test_expect_code 125 git agent start -- true 2>err &&
-	grep "home directory" err
+	git commit -q --allow-empty -m x && test_expect_code 125 git agent start -- true 2>../err &&
+	grep "home directory" ../err
 '
 
 test_expect_success 'refused: home below the working tree' '
 	make_repo "$TRASH/above" && mkdir "$TRASH/above/h" && cd "$TRASH/above" &&
-	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null git agent start -- true 2>err &&
-	grep "home directory" err
+	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null git agent start -- true 2>../err &&
+	grep "home directory" ../err
 '
 
 test_expect_success 'refused: the state directory inside the working tree' '
 	make_repo inside && cd inside &&
-	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>err && grep overlap err
+	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>../err && grep overlap ../err
 '
 
 test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
 	make_repo bw && cd bw && mkdir ../bin && ln -s "$(command -v git)" ../bin/git && ln -s "$(command -v git-agent)" ../bin/ &&
 	for t in sh true env grep; do ln -s "$(command -v $t)" ../bin/; done &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>err && grep -i "bwrap\|bubblewrap" err &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "bwrap\|bubblewrap" err &&
 	cp "$(command -v bwrap)" ../bin/bwrap && chmod u+s ../bin/bwrap &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>err && grep -i "set-uid\|setuid" err
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "set-uid\|setuid" err
 '
 
 test_done

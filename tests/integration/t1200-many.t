@@ -27,16 +27,16 @@ test_expect_success 'each session sees exactly its base while the host switches,
 			echo $n >f$n; echo mine >new-$n; git add -A; git commit -qm \"work $n\"; echo rest >rest-$n" &
 	done
 	for n in 1 2 3 4 5 6; do test_wait_for "test -e $HOME/aihome/up-$n" || exit 1; done
-	git agent list >list &&
+	git agent list >../list &&
 	git switch -q other && echo edit >f3 && echo untracked >u && git branch -D main 2>/dev/null; git branch main other~1
 	git -c gc.pruneExpire=now gc -q --prune=now && git repack -adq && git pack-refs --all &&
 	touch "$HOME/aihome/go" && wait &&
-	test "$(grep -c running list)" = 6 &&
+	test "$(grep -c running ../list)" = 6 &&
 	for n in 1 2 3 4 5 6
 	do
 		test "$(git rev-list --count main..agent/s$n)" = 2 &&
-		git diff --name-only main agent/s$n | sort >names-$n &&
-		printf "f%s\nnew-%s\nrest-%s\n" $n $n $n | test_cmp - names-$n &&
+		git diff --name-only main agent/s$n | sort >../names-$n &&
+		printf "f%s\nnew-%s\nrest-%s\n" $n $n $n | test_cmp - ../names-$n &&
 		test "$(cat "$HOME/aihome/n-$n")" = 1 || exit 1
 	done &&
 	git fsck --strict 2>&1 | (! grep -E "missing|error|broken") &&
@@ -47,7 +47,7 @@ test_expect_success 'a commit deleted and pruned on the host stays alive for its
 	cd r && git stash -q -u && git switch -q -c doomed && echo d >doomed && git add doomed && git commit -qm doomed &&
 	git agent start --name d -- sh -c "
 		touch \$HOME/up-d; while ! test -e \$HOME/go-d; do sleep 0.05; done
-		git cat-file -e HEAD:doomed && git log -1 --format=%s && echo x >x && git add x && git commit -qm onit" >out &
+		git cat-file -e HEAD:doomed && git log -1 --format=%s && echo x >x && git add x && git commit -qm onit" >../out &
 	test_wait_for "test -e $HOME/aihome/up-d" &&
 	cd r && git switch -q other && git branch -qD doomed && git reflog expire --expire=now --all --expire-unreachable=now &&
 	git -c gc.pruneExpire=now gc -q --prune=now

@@ -30,14 +30,14 @@ do
 	test_expect_success "killed during capture at $point: the next list finishes the job" '
 		cd r && n=k-'$point' &&
 		{ GIT_AGENT_FAULT=capture:'$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
-		git agent list >list 2>err && grep "interrupted; capturing" err && same_result $n &&
-		git agent list 2>err && test ! -s err
+		git agent list >../list 2>../err && grep "interrupted; capturing" err && same_result $n &&
+		git agent list 2>../err && test ! -s err
 	'
 
 	test_expect_success "an error during capture at $point: said, and repeated on demand" '
 		cd r && n=f-'$point' &&
-		test_must_fail env GIT_AGENT_FAULT=capture:'$point':fail git agent start --name $n -- sh -c "$agent" 2>err &&
-		grep "hint: .*git agent capture $n" err && git agent capture $n && same_result $n
+		test_must_fail env GIT_AGENT_FAULT=capture:'$point':fail git agent start --name $n -- sh -c "$agent" 2>../err &&
+		grep "hint: .*git agent capture $n" ../err && git agent capture $n && same_result $n
 	'
 done
 
@@ -45,60 +45,60 @@ test_expect_success 'the supervisor killed while the agent runs: the sandbox die
 	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
 	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
 	pid=$(pgrep -f "^git-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
-	git agent list 2>err >list; grep "interrupted" err &&
+	git agent list 2>../err >../list; grep "interrupted" ../err &&
 	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
 	same_result kill9
 '
 
 test_expect_success 'a state file cut short: the former one serves' '
 	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/good) &&
-	cp "$dir/session" saved && : >"$dir/session" && git agent list 2>err && grep good list &&
-	git agent show good && same_result good && head -c 100 saved >"$dir/session" && git agent show good && cp saved "$dir/session"
+	cp "$dir/session" ../saved && : >"$dir/session" && git agent list 2>../err && grep good ../list &&
+	git agent show good && same_result good && head -c 100 ../saved >"$dir/session" && git agent show good && cp ../saved "$dir/session"
 '
 
 test_expect_success 'a state file damaged beyond repair: named, with what to do, others unharmed' '
 	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&
 	echo garbage >"$dir/session" && rm -f "$dir/session.old" &&
-	git agent list >list 2>err && grep good list && grep "hint: .*git agent drop --force k-tree" err &&
-	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>err && test ! -s err
+	git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
+	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s err
 '
 
 test_expect_success 'killed before the agent ran: nothing remains' '
 	cd r && { GIT_AGENT_FAULT=start:prepared:kill git agent start --name early -- true; test $? = 137; } &&
-	git agent list >list 2>err && ! grep early list && test_must_fail git rev-parse --verify -q agent/early &&
+	git agent list >../list 2>../err && ! grep early ../list && test_must_fail git rev-parse --verify -q agent/early &&
 	git agent start --name early -- true
 '
 
 test_expect_success NOT_ROOT 'an unwritable state directory' '
-	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 128 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>err &&
-	grep "ro" err && grep "hint: .*XDG_STATE_HOME" err && test "$(wc -l <err)" = 2
+	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 128 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
+	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <err)" = 2
 '
 
 test_expect_success 'a state directory others can write' '
-	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 128 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>err &&
-	grep "written by everybody" err && grep "hint: chmod" err
+	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 128 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
+	grep "written by everybody" ../err && grep "hint: chmod" ../err
 '
 
 test_expect_success ROOT 'an upper on a file system that cannot hold one' '
 	cd r && mkdir ../fat && test_when_finished "umount \"$HOME/fat\"" &&
 	mkdir ../l ../u ../w && mount -t overlay overlay -o lowerdir=../l,upperdir=../u,workdir=../w ../fat &&
-	test_expect_code 125 env XDG_STATE_HOME="$HOME/fat" git agent start --name fat -- true 2>err &&
-	grep -i "overlay\|layer" err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" err &&
-	XDG_STATE_HOME="$HOME/fat" git agent list >list && test ! -s list
+	test_expect_code 125 env XDG_STATE_HOME="$HOME/fat" git agent start --name fat -- true 2>../err &&
+	grep -i "overlay\|layer" err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err &&
+	XDG_STATE_HOME="$HOME/fat" git agent list >../list && test ! -s list
 '
 
 test_expect_success ROOT 'no space left during capture: said, nothing lost, the next try works' '
 	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "umount \"$HOME/small\"" &&
 	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
-	test_must_fail git agent start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>err &&
-	grep -i "no space left" err && grep "hint: .*git agent capture big" err &&
+	test_must_fail git agent start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
+	grep -i "no space left" ../err && grep "hint: .*git agent capture big" ../err &&
 	git status --porcelain && mount -o remount,size=80m "$HOME/small" && git agent capture big &&
 	test "$(git cat-file -s agent/big:big)" = 20000000 && git fsck --connectivity-only
 '
 
 test_expect_success 'no user namespaces: named, with the remedy' '
-	cd r && test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM git agent start --name ns -- true 2>err &&
-	grep -i "user namespace" err && grep "^hint: " err && git agent list >list && ! grep "^ns " list
+	cd r && test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM git agent start --name ns -- true 2>../err &&
+	grep -i "user namespace" ../err && grep "^hint: " ../err && git agent list >../list && ! grep "^ns " ../list
 '
 
 test_done

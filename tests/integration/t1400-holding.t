@@ -10,16 +10,16 @@ test_expect_success 'make a repository' '
 '
 
 test_expect_success 'a critical path is on held, not on the branch' '
-	cd r && git agent start --name env -- sh -c "echo \"touch PWNED\" >.envrc; echo ok >ok; echo \"all:\" >Makefile" 2>err &&
-	grep "flagged: 1 critical (held back)" err &&
+	cd r && git agent start --name env -- sh -c "echo \"touch PWNED\" >.envrc; echo ok >ok; echo \"all:\" >Makefile" 2>../err &&
+	grep "flagged: 1 critical (held back)" ../err &&
 	! git cat-file -e agent/env:.envrc 2>/dev/null &&
 	git cat-file -e agent/env:ok && git cat-file -e agent/env:Makefile &&
 	git cat-file -e refs/agent/env/held:.envrc &&
 	test "$(git rev-parse refs/agent/env/held~1)" = "$(git rev-parse agent/env)" &&
-	git agent review --format=json env >json &&
+	git agent review --format=json env >../json &&
 	python3 - <<-\EOF
 	import json
-	r = json.load(open("json"))
+	r = json.load(open("../json"))
 	assert sorted(r) >= ["base", "command", "commits", "files", "flags", "held", "left_behind", "session", "tip"], sorted(r)
 	f = {x["path"]: x for x in r["flags"]}
 	assert f[".envrc"]["severity"] == "critical" and f[".envrc"]["held"] is True, f
@@ -29,7 +29,7 @@ test_expect_success 'a critical path is on held, not on the branch' '
 '
 
 test_expect_success 'landing is refused until every flag has a verdict' '
-	cd r && test_expect_code 3 git agent land env 2>err && grep -i "flag" err &&
+	cd r && test_expect_code 3 git agent land env 2>../err && grep -i "flag" ../err &&
 	git agent review --accept-all env && test_expect_code 3 git agent land env &&
 	git agent review --reject env .envrc && git agent land env &&
 	test -e ok && test -e Makefile && test ! -e .envrc && git agent drop env
@@ -46,7 +46,7 @@ test_expect_success 'an accepted path is brought by a commit on the branch' '
 test_expect_success 'a hook added and removed again is in no commit of the branch' '
 	cd r && git agent start --name flip -- sh -c "
 		set -e; mkdir .husky; echo evil >.husky/pre-commit; git add -A; git commit -qm one
-		git rm -qr .husky; echo fine >fine; git add -A; git commit -qm two" 2>err &&
+		git rm -qr .husky; echo fine >fine; git add -A; git commit -qm two" 2>../err &&
 	for c in $(git rev-list HEAD..agent/flip); do ! git cat-file -e $c:.husky/pre-commit 2>/dev/null || exit 1; done &&
 	git cat-file -e agent/flip:fine && test "$(git log -1 --format=%s agent/flip)" = two &&
 	git rev-parse --verify refs/agent/flip/orig &&
@@ -57,7 +57,7 @@ test_expect_success 'what the host'\''s own configuration and hooks reach is cri
 	cd r && git config core.hooksPath tools/hooks && printf "#!/bin/sh\nsh scripts/check.sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push &&
 	git config filter.fmt.clean "sh scripts/check.sh" &&
 	git agent start --name hooks -- sh -c "mkdir -p tools/hooks; echo x >tools/hooks/post-merge; echo evil >scripts/check.sh; echo plain >plain" &&
-	git diff --name-only HEAD agent/hooks >names && test "$(cat names)" = plain &&
+	git diff --name-only HEAD agent/hooks >../names && test "$(cat ../names)" = plain &&
 	git config --unset core.hooksPath && git config --remove-section filter.fmt
 '
 
@@ -74,11 +74,11 @@ test_expect_success 'symlinks that leave the tree, editor and agent configuratio
 		echo {} >.vscode/tasks.json; echo {} >.claude/settings.json; echo \"on: push\" >.github/workflows/x.yml
 		echo \"* text\" >.gitattributes; printf \"[submodule \\\"x\\\"]\\n\\tpath=x\\n\\turl=https://example.com/x\\n\" >.gitmodules
 		echo \"# do\" >AGENTS.md; echo \"[net]\" >.agentdev.yaml" &&
-	git agent review --format=json many >json && python3 - <<-\EOF
+	git agent review --format=json many >../json && python3 - <<-\EOF
 	import json
 	f = {}
 	order = ["low", "medium", "high", "critical"]
-	for x in json.load(open("json"))["flags"]:
+	for x in json.load(open("../json"))["flags"]:
 	    f[x["path"]] = max(f.get(x["path"], "low"), x["severity"], key=order.index)
 	want = {"abs": "high", "up": "critical", ".vscode/tasks.json": "critical", ".claude/settings.json": "critical",
 	        ".github/workflows/x.yml": "medium", ".gitattributes": "high", ".gitmodules": "high", "AGENTS.md": "high",
@@ -92,8 +92,8 @@ test_expect_success 'symlinks that leave the tree, editor and agent configuratio
 test_expect_success 'names and messages of the agent reach the terminal escaped' '
 	cd r && git agent start --name esc -- sh -c "
 		n=\$(printf \"a\\033[31mb\\nc\"); echo x >\"\$n\"; git add -A; git commit -qm \"\$(printf \"msg\\033]0;title\\007\")\"" &&
-	git agent review esc >out 2>&1 && git agent list >>out && git agent show esc >>out && git agent diff esc >>out &&
-	! LC_ALL=C grep -q "$(printf "\033")" out && ! LC_ALL=C grep -q "$(printf "\007")" out &&
+	git agent review esc >../out 2>&1 && git agent list >>../out && git agent show esc >>../out && git agent diff esc >>../out &&
+	! LC_ALL=C grep -q "$(printf "\033")" ../out && ! LC_ALL=C grep -q "$(printf "\007")" ../out &&
 	git agent review --format=json esc | python3 -c "import json,sys; json.load(sys.stdin)"
 '
 

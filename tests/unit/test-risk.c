@@ -548,6 +548,9 @@ static void test_collisions(void **state)
 		{ "\xc3\x84", "\xc3\xa4", true },
 		{ "src/x", "src/y", false },
 		{ "src/xx", "src/x", false },
+		{ "a/b/c/Deep", "a/b/c/deep", true },
+		{ "a/B/c/x", "a/b/c/x", true },
+		{ "a/Bc/x", "a/b", false },
 	};
 
 	(void)state;

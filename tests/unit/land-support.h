@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests of review and landing: a session as capture would leave it, made from
+ * what git commands left in a scratch repository.
+ */
+#ifndef GA_TEST_LAND_SUPPORT_H
+#define GA_TEST_LAND_SUPPORT_H
+
+#include "objects-support.h"
+
+#include "ga/land.h"
+#include "ga/refs.h"
+#include "ga/report.h"
+#include "ga/risk.h"
+#include "ga/session.h"
+
+#define COMMITTER "A U Thor <author@example.com> 1900000000 +0100"
+
+struct stay {
+	const char *dir; /* of the repository, relative to the scratch directory */
+	struct ga_repo *repo;
+	struct ga_session s;
+	struct ga_report r;
+};
+
+static inline struct ga_oid ref_or_zero(struct ga_repo *repo, const char *name)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid oid = { { 0 } };
+
+	assert_true(ga_ref_read(repo, name, &oid, &err) >= 0);
+	return oid;
+}
+
+static inline void report_store(struct stay *t)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *ref = ga_session_ref(&t->s, "report");
+	struct ga_oid commit;
+
+	OK(ga_report_write(t->repo, &t->r, COMMITTER, NULL, &commit, &err));
+	ga_ref_updates_add(&u, ref, NULL, &commit);
+	OK(ga_refs_update(t->repo, &u, "test", &err));
+}
+
+/* Session "s1" of the repository `dir`: the tag "onto" is what it stands on, the branch
+ * agent/s1 and the refs below refs/agent/s1 are what there is. Flags are those the
+ * rules give. */
+static inline void stay_open(struct stay *t, const char *dir)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	cleanup_strv struct ga_strv held_paths = GA_STRV_INIT;
+	struct ga_oid old, new, tip;
+
+	memset(t, 0, sizeof(*t));
+	t->dir = dir;
+	t->repo = open_repo(dir);
+	t->s = (struct ga_session)GA_SESSION_INIT;
+	t->s.name = ga_strdup("s1");
+	t->s.state = GA_STATE_CAPTURED;
+	t->s.dir = ga_strf("%s/%s.state", scratch, dir);
+	OK(ga_mkdir_p(t->s.dir, 0700, &err));
+	t->s.project = ga_strdup(ga_repo_info(t->repo)->workdir);
+	t->s.gitdir = ga_strdup(ga_repo_info(t->repo)->gitdir);
+	t->s.branch = ga_strdup("refs/heads/agent/s1");
+	t->s.onto_ref = ga_strdup("refs/heads/main");
+	t->s.onto = OID(dir, "git rev-parse onto");
+	t->s.base = ref_or_zero(t->repo, "refs/agent/s1/base");
+	if (ga_oid_is_zero(&t->s.base))
+		t->s.base = t->s.onto;
+	ga_strv_push(&t->s.command, "bash");
+	t->s.tip = ref_or_zero(t->repo, "refs/heads/agent/s1");
+	t->s.held = ref_or_zero(t->repo, "refs/agent/s1/held");
+
+	t->r.session = ga_strdup("s1");
+	ga_strv_push(&t->r.command, "bash");
+	t->r.base = t->s.onto;
+	t->r.tip = t->s.tip;
+	t->r.held = t->s.held;
+	tip = ga_oid_is_zero(&t->s.tip) ? t->s.onto : t->s.tip;
+	OK(ga_commit_tree(t->repo, &t->s.onto, &old, &err));
+	OK(ga_commit_tree(t->repo, &tip, &new, &err));
+	if (!ga_oid_is_zero(&t->s.held)) {
+		struct ga_oid tree;
+
+		OK(ga_commit_tree(t->repo, &t->s.held, &tree, &err));
+		OK(ga_tree_diff(t->repo, &new, &tree, &held, &err));
+		new = tree;
+	}
+	for (size_t i = 0; i < held.n; i++)
+		ga_strv_push(&held_paths, held.v[i].path);
+	OK(ga_tree_diff(t->repo, &old, &new, &all, &err));
+	OK(ga_classify(t->repo, NULL, &old, &new, &all, &flags, &err));
+	ga_report_add_flags(&t->r, &flags, &held_paths);
+	report_store(t);
+}
+
+static inline void stay_close(struct stay *t)
+{
+	ga_report_release(&t->r);
+	ga_session_release(&t->s);
+	ga_repo_free(t->repo);
+}
+
+static inline void left_out(struct stay *t, const char *path)
+{
+	ga_strv_push(&t->s.left_out, path);
+	ga_strv_push(&t->r.left_out, path);
+}
+
+/* The report as it is on the ref, in place of the one in memory. */
+static inline void reread(struct stay *t)
+{
+	OK(ga_report_read(t->repo, &t->s, &t->r, &err));
+}
+
+static inline void expect_str(const char *got, const char *want)
+{
+	assert_string_equal(got, want);
+}
+#define EXPECT(dir, want, ...)                                                      \
+	do {                                                                        \
+		cleanup_free char *got_ = sh(dir, __VA_ARGS__);                     \
+		expect_str(got_, want);                                             \
+	} while (0)
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#include "land-support.h"
+
+#include "ga/diff.h"
+#include "ga/quote.h"
+
+static struct ga_entry entry(char fill)
+{
+	struct ga_entry e = { .mode = GA_MODE_FILE };
+
+	memset(e.oid.id, fill, sizeof(e.oid.id));
+	return e;
+}
+
+static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path, char fill)
+{
+	GA_GROW(f->v, f->n, f->cap);
+	f->v[f->n++] = (struct ga_flag){ .rule = rule,
+					 .category = "test",
+					 .severity = sev,
+					 .path = ga_strdup(path),
+					 .reason = ga_strdup("because"),
+					 .entry = entry(fill) };
+}
+
+/* ---- the value ---------------------------------------------------------- */
+
+static void flags_keep_verdicts(void **state)
+{
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT, g = GA_FLAGS_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_strv struct ga_strv held = GA_STRV_INIT;
+	struct ga_entry one = entry(1), two = entry(2);
+	struct ga_report_flag *x;
+
+	(void)state;
+	add(&f, "low", GA_LOW, "z", 1);
+	add(&f, "high", GA_HIGH, "b", 1);
+	add(&f, "crit", GA_CRITICAL, "c", 1);
+	add(&f, "high", GA_HIGH, "a", 1);
+	ga_strv_push(&held, "c");
+	ga_report_add_flags(&r, &f, &held);
+	assert_int_equal(r.n_flags, 4);
+	assert_string_equal(r.flags[0].path, "c");
+	assert_true(r.flags[0].held);
+	assert_string_equal(r.flags[1].path, "a");
+	assert_string_equal(r.flags[3].path, "z");
+	assert_int_equal(ga_report_open(&r), 3);
+	for (size_t i = 0; i < r.n_flags; i++)
+		r.flags[i].verdict = GA_VERDICT_ACCEPTED;
+	assert_int_equal(ga_report_open(&r), 0);
+	/* the same again: still accepted; other content: not; more severe: not */
+	add(&g, "high", GA_HIGH, "a", 1);
+	add(&g, "high", GA_HIGH, "b", 2);
+	add(&g, "low", GA_CRITICAL, "z", 1);
+	ga_report_add_flags(&r, &g, NULL);
+	assert_int_equal(r.n_flags, 5);
+	assert_int_equal(ga_report_open(&r), 2);
+	x = ga_report_find(&r, "high", "a", &one);
+	assert_int_equal(x->verdict, GA_VERDICT_ACCEPTED);
+	x = ga_report_find(&r, "high", "b", &two);
+	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
+	x = ga_report_find(&r, "low", "z", &one);
+	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
+	assert_int_equal(x->severity, GA_CRITICAL);
+	/* held is in the way whatever its severity */
+	x->severity = GA_LOW;
+	assert_int_equal(ga_report_open(&r), 1);
+	x->held = true;
+	assert_int_equal(ga_report_open(&r), 2);
+}
+
+static void sample(struct ga_report *r)
+{
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_entry e = entry(3);
+
+	r->session = ga_strdup("s1");
+	ga_strv_push_many(&r->command, "claude", "-p", "do \"it\"\n", "\xff", NULL);
+	r->base = e.oid;
+	ga_strv_push(&r->notes, "a note");
+	ga_strv_push(&r->left_out, "dir/\xfe");
+	add(&f, "rule", GA_HIGH, "path\x1b[31m\xff", 1);
+	add(&f, "rule", GA_MEDIUM, "p\xc3\xa4th", 2);
+	ga_report_add_flags(r, &f, NULL);
+	r->flags[0].held = true;
+	r->flags[1].verdict = GA_VERDICT_REJECTED;
+	r->left.v = ga_calloc(1, sizeof(*r->left.v));
+	r->left.n = r->left.cap = 1;
+	r->left.v[0] = (struct ga_left){ ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40 };
+}
+
+static void round_trip(void **state)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
+	cleanup_free char *text = NULL, *again = NULL;
+
+	(void)state;
+	sample(&r);
+	text = ga_report_encode(&r);
+	for (const char *p = text; *p; p++)
+		assert_true(*p == '\n' || (*p >= ' ' && *p < 127));
+	OK(ga_report_decode(text, strlen(text), &back, &err));
+	again = ga_report_encode(&back);
+	assert_string_equal(text, again);
+	assert_string_equal(back.flags[0].path, "path\x1b[31m\xff");
+	assert_int_equal(back.flags[1].verdict, GA_VERDICT_REJECTED);
+	assert_true(ga_entry_equal(&back.flags[1].entry, &r.flags[1].entry));
+	assert_int_equal(back.left.v[0].bytes, 1ULL << 40);
+	assert_string_equal(back.left_out.v[0], "dir/\xfe");
+	assert_string_equal(back.command.v[3], "\xff");
+	assert_true(ga_oid_is_zero(&back.held));
+}
+
+/* Each of these is the stored sample with one thing wrong. */
+static void decode_is_strict(void **state)
+{
+	static const struct {
+		const char *from, *to, *why;
+	} v[] = {
+		{ "\"version\": 1", "\"version\": 2", "another version" },
+		{ "\"version\": 1", "\"version\": \"1\"", "'version'" },
+		{ "\"session\": \"s1\"", "\"session\": 1", "'session'" },
+		{ "\"tip\": null", "\"tip\": \"00\"", "'tip'" },
+		{ "\"tip\": null", "\"tap\": null", "'tip'" },
+		{ "\"tip\": null", "\"tip\": null, \"tip\": null", "not a JSON object" },
+		{ "\"severity\": \"high\"", "\"severity\": \"fatal\"", "'severity'" },
+		{ "\"verdict\": \"open\"", "\"verdict\": \"yes\"", "'verdict'" },
+		{ "\"held\": true", "\"held\": 1", "'held'" },
+		{ "\"mode\": 33188", "\"mode\": 33189", "'mode'" },
+		{ "\"mode\": 33188", "\"mode\": -1", "'mode'" },
+		{ "\"kind\": \"ignored\"", "\"kind\": \"odd\"", "'kind'" },
+		{ "\"count\": 7", "\"count\": -7", "'count'" },
+		{ "\"count\": 7", "\"count\": 7.5", "'count'" },
+		{ "\"ZGlyL/4=\"", "\"ZGlyL/4\"", "'s'" },       /* no padding */
+		{ "\"ZGlyL/4=\"", "\"ZGlyL/5=\"", "'s'" },      /* stray bits */
+		{ "\"ZGlyL/4=\"", "\"ZGlyAP8=\"", "'s'" },      /* a NUL */
+		{ "\"ZGlyL/4=\"", "\"Li4vLi4vZQ==\"", "'left_out'" }, /* ../../e */
+		{ "\"ZGlyL/4=\"", "\"L2V0Yw==\"", "'left_out'" },	    /* /etc */
+		{ "\"s\": \"a note\"", "\"s\": \"a\\u0000b\"", "not a JSON object" },
+		{ "\"flags\": [", "\"flags\": 1, \"x\": [", "'flags'" },
+	};
+	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
+	cleanup_free char *text = NULL;
+
+	(void)state;
+	sample(&r);
+	text = ga_report_encode(&r);
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		const char *at = strstr(text, v[i].from);
+		cleanup_free char *bad = NULL;
+
+		if (!at)
+			fail_msg("%s is not in %s", v[i].from, text);
+		bad = ga_strf("%.*s%s%s", (int)(at - text), text, v[i].to, at + strlen(v[i].from));
+		FAILS(ga_report_decode(bad, strlen(bad), &back, &err), v[i].why);
+	}
+	/* cut short anywhere */
+	for (size_t n = strlen(text) - 2; n; n -= n > 7 ? 7 : n)
+		FAILS(ga_report_decode(text, n, &back, &err), "not a JSON object");
+	assert_null(back.session);
+}
+
+static void on_the_ref(void **state)
+{
+	cleanup_report struct ga_report back = GA_REPORT_INIT;
+	struct stay t;
+
+	(void)state;
+	SH("ref", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
+		  "git switch -qc agent/s1; echo b >>a; git commit -qam two; git switch -q main");
+	stay_open(&t, "ref");
+	OK(ga_report_read(t.repo, &t.s, &back, &err));
+	assert_true(ga_oid_equal(&back.tip, &t.s.tip));
+	EXPECT("ref", "report.json", "git ls-tree --name-only refs/agent/s1/report");
+	EXPECT("ref", "", "git fsck --strict --no-dangling 2>&1");
+	/* somebody else's */
+	SH("ref", "git update-ref refs/agent/s2/report refs/agent/s1/report");
+	free(t.s.name);
+	t.s.name = ga_strdup("s2");
+	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "of another session");
+	SH("ref", "git update-ref refs/agent/s2/report onto");
+	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "damaged: it has no report.json");
+	SH("ref", "git update-ref -d refs/agent/s2/report");
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_report_read(t.repo, &t.s, &back, &err), 1);
+	}
+	stay_close(&t);
+}
+
+/* ---- renderings --------------------------------------------------------- */
+
+/* A repository of everything that should not reach a terminal. */
+static void hostile(struct stay *t, const char *dir)
+{
+	SH(dir,
+	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln -s one link;"
+	   "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
+	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; git rm -q gone;"
+	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
+	   "printf '#!/bin/sh\\necho \\000\\033[31m\\n' >Makefile;"
+	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git add -A;"
+	   "GIT_AUTHOR_DATE='1900000000 +0130' GIT_COMMITTER_DATE='1900000000 +0130' git commit -q "
+	   "-m \"$(printf 'sub\\033[1mject')\"; git switch -q main");
+	stay_open(t, dir);
+	ga_strv_push(&t->r.command, "arg\x1b]0;x\a\n");
+}
+
+static void expect_clean(const struct ga_buf *b, bool colour)
+{
+	for (size_t i = 0; i < b->len; i++) {
+		unsigned char c = (unsigned char)b->ptr[i];
+
+		if (c == 0x1b && colour) {
+			size_t n = strspn(b->ptr + i + 2, "0123456789;");
+
+			/* only colours, and those we know */
+			assert_int_equal(b->ptr[i + 1], '[');
+			assert_int_equal(b->ptr[i + 2 + n], 'm');
+			assert_true(n <= 4);
+			continue;
+		}
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			fail_msg("byte %02x at: %.40s", c, b->ptr + i);
+	}
+	assert_true(ga_utf8_valid(b->ptr, b->len));
+	assert_null(strstr(b->ptr, "\xc2\x9b"));
+	assert_null(strstr(b->ptr, "\xe2\x80\xae"));
+}
+
+static void expect_in(const struct ga_buf *b, const char *what)
+{
+	if (!strstr(b->ptr, what))
+		fail_msg("'%s' is not in:\n%s", what, b->ptr);
+}
+
+static void text(void **state)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
+	struct stay t;
+
+	(void)state;
+	hostile(&t, "text");
+	OK(ga_report_text(t.repo, &t.s, &t.r, false, &out, &err));
+	expect_clean(&out, false);
+	expect_in(&out, "session s1 (captured)\n");
+	expect_in(&out, "  base     ");
+	expect_in(&out, " (main)\n");
+	expect_in(&out, "sub\\e[1mject");
+	expect_in(&out, "\"na\\e[31mme\\nnext\"");
+	expect_in(&out, "\"by\\xffte\"");
+	expect_in(&out, "  D      +0     -1  gone\n");
+	expect_in(&out, "  M      +0     -0  mode (mode 100755, was 100644)\n");
+	expect_in(&out, "  M         binary  bin\n");
+	expect_in(&out, " (symlink)\n");
+	expect_in(&out, "next: ");
+	expect_in(&out, "git agent review --accept s1 PATH...");
+	OK(ga_report_text(t.repo, &t.s, &t.r, true, &colour, &err));
+	expect_clean(&colour, true);
+	assert_non_null(strchr(colour.ptr, 0x1b));
+	stay_close(&t);
+}
+
+static void diff(void **state)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
+	const char *mk, *first;
+	struct stay t;
+
+	(void)state;
+	hostile(&t, "diff");
+	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	expect_clean(&out, false);
+	expect_in(&out, "+evil\\e[2J\\r\\u{9b}\\u{202e}\n");
+	expect_in(&out, "diff --git \"a/na\\e[31mme\\nnext\" \"b/na\\e[31mme\\nnext\"\n");
+	expect_in(&out, "+\\x20{200}code()\n");
+	expect_in(&out, "old mode 100644\nnew mode 100755\n");
+	expect_in(&out, "deleted file mode 100644\n");
+	expect_in(&out, "-one\n\\ No newline at end of file\n+/etc/passwd\n");
+	/* binary is named; binary and flagged is shown */
+	expect_in(&out, "diff --git a/bin b/bin\n");
+	expect_in(&out, "+echo \\x00\\e[31m\n");
+	/* what is flagged comes first */
+	mk = strstr(out.ptr, "b/Makefile");
+	first = strstr(out.ptr, "b/blanks");
+	assert_true(mk && first && mk < first);
+	OK(ga_review_diff(t.repo, &t.r, true, &colour, &err));
+	expect_clean(&colour, true);
+	expect_in(&colour, "\033[32m+evil\\e[2J");
+	stay_close(&t);
+}
+
+static void diff_has_held_and_left_out(void **state)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
+	struct stay t;
+
+	(void)state;
+	SH("parts", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
+		    "git switch -qc agent/s1; echo new >n; git add .; git commit -qm two;"
+		    "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
+		    "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
+		    "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git commit -qam c;"
+		    "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
+	stay_open(&t, "parts");
+	left_out(&t, "a");
+	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	expect_in(&out, "+new\n");
+	expect_in(&out, "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
+	expect_in(&out, "+secret\n");
+	expect_in(&out, "==== left out of the branch");
+	expect_in(&out, "-mine\n+theirs\n");
+	OK(ga_report_text(t.repo, &t.s, &t.r, false, &txt, &err));
+	expect_in(&txt, "held back, on refs/agent/s1/held until accepted\n  .envrc\n");
+	expect_in(&txt, "(landing brings them as uncommitted edits)\n  a\n");
+	stay_close(&t);
+}
+
+/* Nothing of the agent's attributes hides a change, and long things are cut, not dropped. */
+static void diff_hides_nothing(void **state)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct stay t;
+
+	(void)state;
+	SH("hide", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
+		   "git switch -qc agent/s1; echo '* -diff linguist-generated' >.gitattributes; echo shown >>a;"
+		   "printf 'y\\n%%.0s' $(seq 700000) >long; head -c 3000000 /dev/zero | tr '\\0' x >wide;"
+		   "truncate -s 9M huge; git add .; git commit -qm two; git switch -q main;"
+		   "echo '* -diff' >.git/info/attributes");
+	stay_open(&t, "hide");
+	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	expect_in(&out, "+shown\n");
+	expect_in(&out, "more lines of this file are not shown");
+	expect_in(&out, "bytes more in this line");
+	expect_in(&out, "diff --git a/huge b/huge\n");
+	expect_in(&out, "longer than 8 MiB: not shown\n");
+	assert_true(out.len < 8 << 20);
+	stay_close(&t);
+}
+
+/* The object of docs/json.md, whole. */
+static void json(void **state)
+{
+	cleanup_free char *id = NULL, *base = NULL, *want = NULL, *got = NULL;
+	struct ga_left left = { ga_strdup("node_modules"), GA_LEFT_IGNORED, 3, 4096 };
+	json_t *j;
+	struct stay t;
+
+	(void)state;
+	SH("json", "git init -q .; seq 9 >a; printf 'a\\000b' >bin; git add .; git commit -qm one; git tag onto;"
+		   "git switch -qc agent/s1; sed -i s/5/five/ a; printf 'a\\000bc' >bin; git add .;"
+		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qm 'Subject\n\nbody';"
+		   "ln -s a \"$(printf 'l\\377')\"; git rm -q bin; git add .; GIT_AUTHOR_DATE='@0 +0000' git commit -qm two;"
+		   "git switch -q main");
+	stay_open(&t, "json");
+	ga_report_release(&t.r);
+	t.r.session = ga_strdup("s1");
+	ga_strv_push_many(&t.r.command, "bash", "-c", "\xff", NULL);
+	t.r.base = t.s.onto;
+	t.r.tip = t.s.tip;
+	ga_strv_push(&t.r.notes, "note");
+	ga_strv_push(&t.r.left_out, "mine");
+	{
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+
+		add(&f, "rule", GA_HIGH, "a", 1);
+		ga_report_add_flags(&t.r, &f, NULL);
+	}
+	t.r.left.v = ga_memdup(&left, sizeof(left));
+	t.r.left.n = t.r.left.cap = 1;
+	id = sh("json", "git rev-parse agent/s1~");
+	base = sh("json", "git rev-parse onto");
+	want = ga_strf("{\"session\":\"s1\",\"command\":[\"bash\",\"-c\",{\"b64\":\"/w==\"}],\"base\":\"%s\","
+		       "\"tip\":\"%s\",\"held\":null,\"commits\":["
+		       "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
+		       "\"date\":\"2030-03-17T14:16:40-03:30\",\"subject\":\"Subject\"},"
+		       "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
+		       "\"date\":\"1970-01-01T00:00:00+00:00\",\"subject\":\"two\"}],"
+		       "\"files\":[{\"path\":\"a\",\"status\":\"modified\",\"additions\":1,\"deletions\":1},"
+		       "{\"path\":\"bin\",\"status\":\"deleted\",\"additions\":null,\"deletions\":null},"
+		       "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
+		       "\"flags\":[{\"id\":\"rule\",\"severity\":\"high\",\"category\":\"test\",\"path\":\"a\","
+		       "\"reason\":\"because\",\"held\":false,\"verdict\":\"open\"}],"
+		       "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,\"bytes\":4096}],"
+		       "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"]}",
+		       base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		j = ga_report_json(t.repo, &t.r, &err);
+		assert_non_null(j);
+	}
+	got = json_dumps(j, JSON_COMPACT);
+	assert_string_equal(got, want);
+	json_decref(j);
+	stay_close(&t);
+}
+
+/* Line counts against git's. */
+static void stat_against_git(void **state)
+{
+	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *want = NULL;
+	struct ga_repo *r;
+	struct ga_oid old, new;
+
+	(void)state;
+	SH("stat", "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' >bin;"
+		   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git commit -qm one;"
+		   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no newline\\n' >nn;"
+		   "echo >empty; rm f2 f3; seq 5 >f2; rm -r d; echo d >d; rm l; echo l >l; chmod +x f5;"
+		   "printf 'b\\000' >bin; git add -A; git commit -qm two");
+	want = sh("stat", "git diff --numstat --no-renames HEAD~ HEAD | tr '\\t' ' '");
+	r = open_repo("stat");
+	old = OID("stat", "git rev-parse HEAD~^{tree}");
+	new = OID("stat", "git rev-parse HEAD^{tree}");
+	OK(ga_diff_stat(r, &old, &new, &s, &err));
+	for (size_t i = 0; i < s.changes.n; i++) {
+		const struct ga_diff_lines *l = &s.lines[i];
+
+		if (l->additions < 0)
+			ga_buf_addf(&out, "- - %s\n", s.changes.v[i].path);
+		else
+			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions,
+				    s.changes.v[i].path);
+	}
+	ga_buf_chomp(&out);
+	assert_string_equal(out.ptr, want);
+	ga_repo_free(r);
+}
+
+static void base64(void **state)
+{
+	static const char *const bad[] = { "A", "AA", "AAA", "AAAAA", "A===", "====", "AA=A", "A=AA", "AB==",
+					   "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n" };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	(void)state;
+	for (size_t n = 0; n < 64; n++) {
+		unsigned char in[64];
+		cleanup_free char *text = NULL;
+
+		for (size_t i = 0; i < n; i++)
+			in[i] = (unsigned char)(n * 37 + i * 101);
+		text = ga_base64(in, n);
+		ga_buf_clear(&out);
+		assert_true(ga_base64_decode(text, &out));
+		assert_int_equal(out.len, n);
+		assert_memory_equal(out.ptr, in, n);
+	}
+	ga_buf_clear(&out);
+	for (size_t i = 0; i < GA_NELEMS(bad); i++)
+		if (ga_base64_decode(bad[i], &out) || out.len)
+			fail_msg("taken: %s", bad[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_keep_verdicts),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(decode_is_strict),
+		cmocka_unit_test(on_the_ref),
+		cmocka_unit_test(text),
+		cmocka_unit_test(diff),
+		cmocka_unit_test(diff_has_held_and_left_out),
+		cmocka_unit_test(diff_hides_nothing),
+		cmocka_unit_test(json),
+		cmocka_unit_test(stat_against_git),
+		cmocka_unit_test(base64),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
