@@ -240,7 +240,7 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 	if (stage_record(sb, err))
 		return -1;
 	if (run_log_line(sb, &line))
-		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line.ptr);
+		(void)ga_bwrap_explain(line.ptr, err);
 	else if (WIFSIGNALED(st))
 		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with signal %d",
 			      WTERMSIG(st));

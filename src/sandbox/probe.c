@@ -266,3 +266,19 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
 	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, %s)", qs, q);
 }
+
+int ga_bwrap_explain(const char *line, struct ga_error *err)
+{
+	static const char *const no_namespace[] = { "setting up uid map", "namespace failed",
+						    "No permissions to creat" };
+
+	for (size_t i = 0; i < GA_NELEMS(no_namespace); i++)
+		if (strstr(line, no_namespace[i]))
+			return explain_userns(EPERM, err);
+	(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line);
+	/* the kernel allows a new /proc only where the one it sees is whole */
+	if (strstr(line, "mount proc"))
+		return ga_hint(err, "this is a container that hides parts of /proc: allow a fresh one "
+				    "(docker run --security-opt systempaths=unconfined)");
+	return -1;
+}
