@@ -7,8 +7,8 @@
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
  * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
  * and executes the operations in order. Beside the two, where no DEST reaches, are
- * "empty-file" and "empty-dir", for bwrap to lay over what should not be read. Every DEST is relative to STAGE_DIR and is
- * resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
+ * "empty-file" and "empty-dir", for bwrap to lay over what should not be read.
+ * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
  * crossed, so that no symlink an agent planted is ever followed; every SOURCE
  * and layer is an absolute host path outside every tree an agent can write (or
  * the root of one), opened by the stage after unshare and named to the kernel as

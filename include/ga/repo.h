@@ -111,6 +111,9 @@ int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct 
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
+/* A file of the user's that `key` names, or, unset, `name` in git's own directory
+ * of configuration. NULL: there is none. Caller frees. */
+char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name);
 
 /* The user's identity for commits, "Name <mail>" without a date; error if git
  * would refuse to commit for want of one. Caller frees. Honours GIT_COMMITTER_NAME/EMAIL. */

@@ -365,7 +365,7 @@ static int write_all(struct range *g, struct ga_strv *notes, struct ga_error *er
 	size_t cleaned = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
-			g->v[i].changed = clean_commit(c);
+		g->v[i].changed = clean_commit(&g->v[i].c);
 		cleaned += g->v[i].changed;
 		if (write_node(g, &g->v[i], err))
 			return -1;
