@@ -13,7 +13,10 @@
  * ever followed; every SOURCE and layer is an absolute host path outside every tree
  * an agent can write (or the root of one), opened by the stage after unshare and named
  * to the kernel as /proc/self/fd/N. Then it drops every capability (uid 0 keeps
- * CAP_SETFCAP over the namespace: bwrap could not map it otherwise) and executes bwrap.
+ * CAP_SETFCAP over the namespace: bwrap could not map it otherwise) and executes bwrap
+ * as the first process of a pid namespace, itself waiting outside: a bwrap killed at any
+ * moment of its own setup leaves a child that waits for it for ever, unless the kernel ends
+ * that child with the namespace. The stage dies with its parent, and bwrap with the stage.
  *
  *     "git-agent-plan-1"
  *     STAGE_DIR
@@ -75,6 +78,7 @@
 	X(GA_STEP_DEST, "dest")         /* resolving or making a destination */            \
 	X(GA_STEP_OVERLAY, "overlay")   /* mounting an overlay */                          \
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
+	X(GA_STEP_PIDNS, "pidns")       /* a pid namespace, and bwrap's process in it */   \
 	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
 	X(GA_STEP_EXEC, "exec")         /* executing bwrap */
 
