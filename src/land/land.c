@@ -74,6 +74,10 @@ static int read_head(struct land *l, struct ga_error *err)
 		(void)ga_fail(err, GA_EFATAL, "this branch has no commit yet to land on");
 		return ga_hint(err, "commit something first, or switch to another branch");
 	}
+	if (branch && !strcmp(branch, l->s->branch)) {
+		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
+		return ga_hint(err, "switch to the branch it is to land on");
+	}
 	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
 }
 
@@ -210,9 +214,23 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	return 1;
 }
 
-int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+/* Where it should have arrived: HEAD, unless the user is looking at the session's
+ * own branch, or at its tip on no branch; then the branch it started from. 1: nowhere. */
+static int destination(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
+		       struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
+	int rc = ga_repo_head(r, ret, &branch, err);
+
+	if (rc)
+		return rc;
+	if (branch ? strcmp(branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
+		return 0;
+	return s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : 1;
+}
+
+int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
 	struct ga_oid head, tip;
 	int rc = ga_ref_read(r, s->branch, &tip, err);
 
@@ -223,7 +241,7 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
 		tip = s->tip;
 	if (ga_oid_is_zero(&tip))
 		return 0;
-	rc = ga_repo_head(r, &head, &branch, err);
+	rc = destination(r, s, &tip, &head, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	rc = ga_is_ancestor(r, &tip, &head, err);

@@ -323,6 +323,13 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 {
 	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
 
+	/* else a socket of ours would be taken for the caller's terminal */
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			free(sb);
+			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
+		}
+	}
 	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
 	if (launch(s, p, sb, err)) {
 		ga_run_finish(sb);

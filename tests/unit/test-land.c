@@ -707,6 +707,17 @@ static void places(void **state)
 	expect_land(&t, GA_OK, "");
 	EXPECT("config", "2\n M b", "git rev-list --parents -1 HEAD | wc -w | awk '{print $1 - 1}'; git status --short");
 	stay_close(&t);
+	/* looking at the branch is not landing it */
+	SH("own", REPO AGENT "echo n >new;" DONE);
+	stay_open(&t, "own");
+	SH("own", "git switch -q agent/s1");
+	expect_land(&t, GA_EFATAL, "you are on agent/s1 itself");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 0);
+	SH("own", "git switch -q --detach");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 0);
+	SH("own", "git switch -q main; git merge -q agent/s1; git switch -q agent/s1");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 1);
+	stay_close(&t);
 	/* the branch is gone */
 	SH("gone", REPO AGENT "echo n >new;" DONE);
 	stay_open(&t, "gone");
