@@ -868,7 +868,8 @@ static void random_once(unsigned round, unsigned long start, bool commits)
 				 commits ? " with commits" : "", diff);
 		}
 	}
-	SH(".", "rm -rf %s", name);
+	/* the work directory of an overlay has mode 000 */
+	SH(".", "chmod -R u+rwX %s; rm -rf %s", name, name);
 }
 
 static void test_random(void **state)
