@@ -769,7 +769,9 @@ static void random_work(struct ga_buf *b)
 		ga_buf_addf(b, "rm -rf './%s'; ln -s '%s' './%s'\n", p, q, p);
 		break;
 	case 8:
-		ga_buf_addf(b, "test -h './%s' || chmod %s './%s'\n", p, pick(2) ? "+x" : "-x", p);
+		/* not of a directory: git outside could not enter it */
+		ga_buf_addf(b, "test -h './%s' -o -d './%s' || chmod %s './%s'\n", p, p,
+			    pick(2) ? "+x" : "-x", p);
 		break;
 	case 9:
 		ga_buf_addf(b, "touch -h './%s'\n", p);
