@@ -45,7 +45,7 @@ struct ga_base_opts {
  * an attribute source or the configuration behind it changed. Bases belong to one
  * working tree. When a base is made or moved, files and directories get the mtime of
  * the user's where the content is the same, and the root the mode and mtime of the
- * project's. Never writes outside `state_dir`. Any number of processes may call
+ * project's. Never writes outside `state_dir`, which is absolute. Any number of processes may call
  * it at once; those that want the same base wait for the one that makes it. */
 int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
 		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err);
