@@ -215,6 +215,9 @@ static int explain(const struct ga_session *s, struct ga_error *err)
 
 		err->msg = ga_strf("no space left: %s", was);
 	}
+	/* deeper down nobody knows that it can simply be done again */
+	free(err->hint);
+	err->hint = NULL;
 	return ga_hint(err, "free some space, then: git agent capture %s; nothing is lost", s->name);
 }
 
