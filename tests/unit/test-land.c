@@ -573,6 +573,27 @@ static void does_not_bring(void **state)
 	}
 }
 
+/* A hook of the merge writes the file between the decision and its turn. */
+static void changed_meanwhile(void **state)
+{
+	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
+	cleanup_free char *msg = NULL;
+	struct stay t;
+
+	(void)state;
+	SH("mean", CARRIED "git switch -qc agent/s1 onto; echo n >new; git add new; git commit -qm work; git switch -q main;"
+			   "printf '#!/bin/sh\necho hook >>u\n' >.git/hooks/post-merge;"
+			   "chmod +x .git/hooks/post-merge",
+	   "echo two >>u");
+	stay_open(&t, "mean");
+	left_out(&t, "u");
+	assert_int_equal(land(&t, false, &res, &msg), GA_OK);
+	assert_int_equal(res.not_brought.n, 1);
+	assert_non_null(strstr(res.not_brought.v[0], "u: it was changed meanwhile"));
+	EXPECT("mean", "one\nhook\nn", "cat u new");
+	stay_close(&t);
+}
+
 /* What comes as an uncommitted edit is looked at like what is merged. */
 static void left_out_is_flagged(void **state)
 {
@@ -762,6 +783,7 @@ int main(void)
 		cmocka_unit_test(only_held),
 		cmocka_unit_test(brings_left_out),
 		cmocka_unit_test(does_not_bring),
+		cmocka_unit_test(changed_meanwhile),
 		cmocka_unit_test(left_out_is_flagged),
 		cmocka_unit_test(crlf),
 		cmocka_unit_test(hooks),
