@@ -3,11 +3,11 @@
  * Base trees: immutable checkouts that sessions share.
  *
  *     <state>/bases/lock                choosing a base
- *     <state>/bases/<n>/lock            shared: a session stands on it; exclusive: it is being changed
- *                      /commit          what it stands on, and the boot it was made in; there is none
- *                                       while it is changed, so that a crash is recognised
+ *     <state>/bases/<n>/lock            shared: a session stands on it; exclusive: it is changed
+ *                      /commit          what it stands on, and the boot it was made in; there is
+ *                                       none while it is changed: a crash is recognised
  *                      /key             what besides the commit decides the bytes of a checkout
- *                      /making          the same two of a base that is being made, to wait for it
+ *                      /making          the same two of a base that is being made: wait for it
  *                      /tree            the checkout
  *                      /index           its index
  *                      /git             template of private git dirs: the same index, its mtime past
@@ -35,7 +35,8 @@ void ga_base_release(struct ga_base *b);
 
 struct ga_base_opts {
 	const struct ga_gitconfig *config; /* NULL: read here, at the cost of a process */
-	bool trusted;               /* false: the commit holds agent content, run no filter of the host */
+	bool trusted;               /* false: the commit holds agent content, no filter of the
+				     * host runs */
 	bool progress;              /* git's progress on standard error for a first checkout */
 };
 
@@ -45,7 +46,7 @@ struct ga_base_opts {
  * an attribute source or the configuration behind it changed. Bases belong to one
  * working tree. When a base is made or moved, files and directories get the mtime of
  * the user's where the content is the same, and the root the mode and mtime of the
- * project's. Never writes outside `state_dir`. Any number of processes may call
+ * project's. Never writes outside `state_dir`, which is absolute. Any number of processes may call
  * it at once; those that want the same base wait for the one that makes it. */
 int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
 		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err);

@@ -77,9 +77,9 @@ struct ga_git {
 	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
-	bool user_hooks;          /* land only: the command is the user's own in all but name: hooks,
-				   * fsmonitor, index features, replace refs, lazy fetch and environment
-				   * are as they would be by hand */
+	bool user_hooks;          /* land only: the command is the user's own in all but name:
+				   * hooks, fsmonitor, index features, replace refs, lazy fetch and
+				   * environment are as they would be by hand */
 	bool show_stderr;         /* git's messages and progress go to our standard error;
 				   * `errout` stays empty */
 };
@@ -111,6 +111,9 @@ int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct 
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
+/* A file of the user's that `key` names, or, unset, `name` in git's own directory
+ * of configuration. NULL: there is none. Caller frees. */
+char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name);
 
 /* The user's identity for commits, "Name <mail>" without a date; error if git
  * would refuse to commit for want of one. Caller frees. Honours GIT_COMMITTER_NAME/EMAIL. */

@@ -11,12 +11,12 @@
 
 #include "ga/buf.h"
 #include "ga/error.h"
+#include "ga/left.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/risk.h"
 #include "ga/session.h"
 #include "ga/strv.h"
-#include "ga/upper.h"
 
 enum ga_verdict { GA_VERDICT_OPEN, GA_VERDICT_ACCEPTED, GA_VERDICT_REJECTED };
 const char *ga_verdict_name(enum ga_verdict v); /* "open", "accepted", "rejected" */

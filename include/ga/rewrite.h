@@ -14,7 +14,7 @@
 
 struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
-	const struct ga_oid *onto;  /* what the published one stands on; equal to base when nothing was carried */
+	const struct ga_oid *onto;  /* what the published one stands on; base when nothing was carried */
 	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
 	const struct ga_host_facts *facts;
 	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked by the agent but
@@ -25,22 +25,28 @@ struct ga_rewrite_opts {
 
 struct ga_rewrite {
 	struct ga_oid tip;          /* published; == opts.tip when nothing had to change */
-	struct ga_oid carried;      /* history before replay when base != onto and anything changed; else zero */
+	struct ga_oid carried;      /* history before replay, if base != onto and anything changed */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
 	struct ga_strv held_paths;
 	struct ga_strv left_out;    /* changes that could not be separated from the user's work */
-	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what intermediate commits had */
+	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what intermediate
+				     * commits had; each path once for a rule */
 	struct ga_strv notes;
+	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };
 #define GA_REWRITE_INIT { 0 }
 void ga_rewrite_release(struct ga_rewrite *r);
 
-/* Every commit of base..tip is mapped, parents first: its tree is carried over to `onto`
- * by three-way per path, then critical paths get the value a parent known to the
- * host has, else the first rewritten parent's (closed over file/directory
- * collisions). Unchanged commits keep their ids. Commits with control characters in their message are rewritten with them
- * escaped. Author and dates stay; signatures of changed commits are dropped. */
+/* Every commit of base..tip that no branch, remote branch or tag of the host (the
+ * tool's own branches apart) reaches is mapped, parents first: its tree is carried over
+ * to `onto` by three-way per path, then critical paths get the value a parent known to
+ * the host has, else the first rewritten parent's (closed over file/directory
+ * collisions); a parent older than `onto` is not asked. A value that a parent known to
+ * the host has is never held back. Unchanged commits keep their ids. Commits with
+ * control characters in their message or names, or with a message in an encoding that
+ * could hide some, are rewritten with them escaped. Author and dates stay; signatures
+ * of changed commits are dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 

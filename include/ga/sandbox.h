@@ -94,4 +94,7 @@ int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_er
  * sysctls and file systems to tell causes apart. Returns -1. */
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err);
 
+/* The same for what bwrap wrote before it gave up; `line` is one line, already safe to show. */
+int ga_bwrap_explain(const char *line, struct ga_error *err);
+
 #endif

@@ -10,38 +10,11 @@
 #include <stdint.h>
 
 #include "ga/error.h"
+#include "ga/left.h"
 #include "ga/objects.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/strv.h"
-
-enum ga_left_kind {
-	GA_LEFT_IGNORED,    /* ignored, and tracked by neither the base nor a commit of the agent */
-	GA_LEFT_SPECIAL,    /* fifo, socket, device */
-	GA_LEFT_REPOSITORY, /* a nested repository */
-	GA_LEFT_SUBMODULE,  /* below a gitlink of the base */
-	GA_LEFT_NAME,       /* a name no tree may hold */
-	GA_LEFT_UNREADABLE,
-	GA_LEFT_LIMIT,      /* above a limit */
-};
-const char *ga_left_kind_name(enum ga_left_kind k); /* "ignored", "special", ... */
-
-/* What stays in the session: one line a directory or file, counts added up below it. */
-struct ga_left {
-	char *path;
-	enum ga_left_kind kind;
-	uint64_t count, bytes;
-};
-struct ga_left_list {
-	struct ga_left *v;
-	size_t n, cap;
-};
-#define GA_LEFT_INIT { NULL, 0, 0 }
-void ga_left_release(struct ga_left_list *l);
-/* Add to the line of this path and kind, or begin one. */
-void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
-		 uint64_t bytes);
-void ga_left_sort(struct ga_left_list *l); /* by path */
 
 struct ga_upper_limits {
 	uint32_t max_depth;      /* 128 */

@@ -157,7 +157,8 @@ static void note_filter(struct clean *cl, const char *path, const char *filter)
 {
 	cleanup_free char *p = ga_quote(path), *f = ga_quote(filter);
 
-	ga_strv_pushf(&cl->c->notes, "%s: filter %s does not run inside the sandbox, its bytes were taken as they are",
+	ga_strv_pushf(&cl->c->notes, "%s: filter %s does not run inside the sandbox, "
+		      "its bytes were taken as they are",
 		      p, f);
 }
 

@@ -46,16 +46,12 @@ static int configured_path(struct capture *c, const char *key, const char *name,
 {
 	const char *const args[] = { "config", "--type=path", "--get", key, NULL };
 	const char *value = ga_gitconfig_get(c->e->config, key);
-	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
 	*ret = NULL;
 	if (!value) {
-		if (xdg && *xdg)
-			*ret = ga_strf("%s/git/%s", xdg, name);
-		else if (home && *home)
-			*ret = ga_strf("%s/.config/git/%s", home, name);
+		*ret = ga_user_file(c->e->config, key, name);
 		return 0;
 	}
 	if (!*value)

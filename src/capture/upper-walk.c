@@ -108,7 +108,8 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 	size_t room = w->limits->max_entries > w->entries ? w->limits->max_entries - w->entries : 0;
 
 	if (depth > w->limits->max_depth || read_names(fd, room, &names)) {
-		walk_left(w, depth > w->limits->max_depth || names.n ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, 1, 0);
+		walk_left(w, depth > w->limits->max_depth || names.n ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE,
+			  1, 0);
 		return;
 	}
 	w->entries += names.n;

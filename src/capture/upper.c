@@ -72,7 +72,8 @@ static int reap(pid_t pid, struct ga_error *err)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the reader of the upper layer");
+			return ga_fail_errno(err, GA_EFATAL, errno,
+					     "cannot wait for the reader of the upper layer");
 	if (WIFSIGNALED(status))
 		return ga_fail(err, GA_EFATAL, "the reader of the upper layer was ended by signal %d",
 			       WTERMSIG(status));

@@ -69,18 +69,19 @@ struct checkout {
 	const struct ga_base_opts *o;
 };
 
-/* --reset brings what is there to `commit`: it looks at the stat data of every
- * file and writes those anew that are not what the index says, so it also
- * repairs what a crash of the machine cut short. */
-static int read_tree(const struct checkout *c, bool whole, struct ga_error *err)
+/* -m writes what differs between index and `commit`, and looks at no other file.
+ * --reset looks at the stat data of every file and writes those anew that are not what
+ * the index says: so it repairs what a crash of the machine cut short. */
+static int read_tree(const struct checkout *c, enum ga_base_way way, struct ga_error *err)
 {
+	bool progress = c->o->progress && way == GA_WAY_WHOLE;
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 	cleanup_free char *index = ga_path_join(c->dir, "index");
 	cleanup_strv struct ga_strv args = GA_STRV_INIT, config = GA_STRV_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	ga_strv_push_many(&args, "read-tree", "--reset", "-u", NULL);
-	if (c->o->progress && whole)
+	ga_strv_push_many(&args, "read-tree", way == GA_WAY_MOVE ? "-m" : "--reset", "-u", NULL);
+	if (progress)
 		ga_strv_push(&args, "-v");
 	ga_strv_push(&args, GA_HEX(c->commit));
 	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
@@ -94,7 +95,7 @@ static int read_tree(const struct checkout *c, bool whole, struct ga_error *err)
 	g.index_file = index;
 	g.lazy_fetch = c->o->trusted;
 	g.keep_fd = c->lock;
-	g.show_stderr = c->o->progress && whole;
+	g.show_stderr = progress;
 	return ga_git_ok(c->r, &g, err);
 }
 
@@ -120,7 +121,7 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 
 	if (make_empty(c->dir, err))
 		return -1;
-	if (read_tree(c, true, err)) {
+	if (read_tree(c, GA_WAY_WHOLE, err)) {
 		/* most often no space: give it back */
 		(void)make_empty(c->dir, &ignored);
 		return -1;
@@ -128,16 +129,21 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 	return 0;
 }
 
-static int checkout_move(const struct checkout *c, struct ga_error *err)
+static int checkout_move(const struct checkout *c, enum ga_base_way way, struct ga_error *err)
 {
+	cleanup_error struct ga_error first = GA_ERROR_INIT;
 	cleanup_free char *index = ga_path_join(c->dir, "index");
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
 
 	/* the root has the mode of the user's, who may have made it read-only */
 	(void)chmod(tree, 0755);
-	if (attribute_sources(index, &before, err) || read_tree(c, false, err) ||
-	    attribute_sources(index, &after, err))
+	if (attribute_sources(index, &before, err))
+		return -1;
+	/* a file that is not as the index says stops -m, which was not to be */
+	if (read_tree(c, way, &first) && read_tree(c, GA_WAY_REPAIR, err))
+		return -1;
+	if (attribute_sources(index, &after, err))
 		return -1;
 	if (before.len == after.len && !memcmp(before.ptr, after.ptr, before.len))
 		return 0;
@@ -145,12 +151,12 @@ static int checkout_move(const struct checkout *c, struct ga_error *err)
 }
 
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
-		     bool whole, const struct ga_base_opts *o, struct ga_error *err)
+		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err)
 {
 	const struct checkout c = { .r = r, .dir = dir, .lock = lock, .commit = commit, .o = o };
 	time_t since = time(NULL);
 
-	if (whole ? checkout_whole(&c, err) : checkout_move(&c, err))
+	if (way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, err))
 		return -1;
 	return ga_base_settle(r, dir, since, err);
 }

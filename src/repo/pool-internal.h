@@ -21,11 +21,16 @@ void ga_base_key_release(struct ga_base_key *k);
 int ga_base_key_make(const struct ga_repo *r, const struct ga_gitconfig *c, bool trusted,
 		     struct ga_base_key *ret, struct ga_error *err);
 
-/* Check `commit` out into `dir`/tree with `dir`/index; `whole`: from nothing, else
- * from what stands there. Then settle times. `lock` is inherited by git: should we
- * be killed, it goes on writing, and nobody else may before it is through. */
+enum ga_base_way {
+	GA_WAY_MOVE,   /* from what stands there, at the cost of the difference */
+	GA_WAY_REPAIR, /* the same, but each file is looked at first */
+	GA_WAY_WHOLE,  /* from nothing */
+};
+
+/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. `lock` is
+ * inherited by git: should we be killed, it goes on writing, and nobody else may before it is through. */
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
-		     bool whole, const struct ga_base_opts *o, struct ga_error *err);
+		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err);
 
 /* After a checkout that began at `since`: carry the user's mtimes over where the
  * content is the same, write them into `dir`/index and put that into `dir`/git. */

@@ -96,7 +96,8 @@ static int write_small(int dir, const char *name, const struct ga_buf *b, struct
 	(void)unlinkat(dir, tmp, 0);
 	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len) || renameat(dir, tmp, dir, name))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s' of a base tree", name);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s' of a base tree",
+				     name);
 	return 0;
 }
 
@@ -237,9 +238,9 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 struct taken {
 	unsigned n;
 	int dir, lock;
-	bool whole;
+	enum ga_base_way way;
 };
-#define TAKEN_INIT { 0, -1, -1, false }
+#define TAKEN_INIT { 0, -1, -1, GA_WAY_WHOLE }
 
 static void taken_release(struct taken *t)
 {
@@ -251,14 +252,15 @@ static void taken_release(struct taken *t)
 }
 
 /* Returns 1 if a session stands on it. */
-static int take(const struct want *w, unsigned n, bool whole, struct taken *ret,
+static int take(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
 		struct ga_error *err)
 {
 	cleanup_(taken_release) struct taken t = TAKEN_INIT;
 	int rc;
 
 	t.n = n;
-	t.whole = whole;
+	if (fit == FIT_MOVE || fit == FIT_REPAIR)
+		t.way = fit == FIT_MOVE ? GA_WAY_MOVE : GA_WAY_REPAIR;
 	t.dir = open_base(w, n);
 	if (t.dir < 0)
 		return 1;
@@ -297,7 +299,7 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 		}
 	}
-	if (take(w, n, true, ret, err) < 0)
+	if (take(w, n, FIT_INCOMPLETE, ret, err) < 0)
 		return -1;
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
@@ -323,7 +325,7 @@ static int choose(const struct want *w, struct ga_base *ret, struct taken *taken
 				return rc;
 			continue;
 		}
-		rc = take(w, c->n, c->fit > FIT_MOVE || c->fit == FIT_MAKING, taken, err);
+		rc = take(w, c->n, c->fit, taken, err);
 		if (rc <= 0)
 			return rc ? -1 : 1;
 		if (c->fit == FIT_MAKING) {
@@ -338,13 +340,13 @@ static int make(const struct want *w, struct taken *t, struct ga_base *ret, stru
 {
 	cleanup_free char *dir = ga_strf("%s/%u", w->bases, t->n);
 
-	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->whole, w->o, err))
+	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->way, w->o, err))
 		return ga_error_wrap(err, "cannot make a base tree");
 	if (write_small(t->dir, "key", &w->key.text, err) ||
 	    write_small(t->dir, "commit", &w->stand, err))
 		return -1;
 	(void)unlinkat(t->dir, "making", 0);
-	ret->how = t->whole ? GA_BASE_MADE : GA_BASE_MOVED;
+	ret->how = t->way == GA_WAY_WHOLE ? GA_BASE_MADE : GA_BASE_MOVED;
 	return 0;
 }
 
@@ -356,6 +358,8 @@ static int prepare(struct want *w, const char *state_dir, const struct ga_gitcon
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf boot = GA_BUF_INIT;
 
+	if (*state_dir != '/')
+		GA_BUG("the state directory is not absolute");
 	w->bases = ga_path_join(state_dir, "bases");
 	if (ga_mkdir_p(w->bases, 0700, err) ||
 	    ga_base_key_make(w->r, c, w->o->trusted, &w->key, err))

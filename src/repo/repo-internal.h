@@ -37,10 +37,6 @@ int ga_git_run_plain(const struct ga_repo *r, const struct ga_git *g, int *ret_s
  * looks at (HOME, identity) have to be looked at in the same way. */
 const char *ga_env_get(const char *name);
 
-/* A file of the user's that `key` names, or, unset, `name` in git's own directory
- * of configuration. NULL: there is none. Caller frees. */
-char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name);
-
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
 {
 	git_oid o;

@@ -41,6 +41,10 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 	const char *s = added->ptr;
 
 	for (size_t i = 0, len; i < added->len; i += len, before = c) {
+		c = (unsigned char)s[i];
+		len = 1;
+		if (c >= ' ' && c < 0x7f)
+			continue; /* nearly all there is */
 		len = ga_utf8_decode(s + i, added->len - i, &c);
 		if (!len) {
 			len = 1;
@@ -63,6 +67,89 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 }
 
 /* ---- lines ------------------------------------------------------------------- */
+
+static const char *const download_sources[] = { "curl", "wget", "fetch", "iwr",
+						"invoke-webrequest", "base64", "xxd", "openssl" };
+static const char *const loaders[] = {
+	"/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode", "certutil.exe -decode",
+	"downloadstring(", "eval \"$(curl", "eval \"$(wget", "eval $(curl", "eval $(wget",
+	"-c \"$(curl", "-c \"$(wget", "-c '$(curl", "<(curl", "<(wget", "exec(base64", "eval(atob(",
+	"exec(requests.get", "exec(urllib", "frombase64string(",
+};
+static const char *const collectors[] = {
+	"webhook.site", ".ngrok.", "ngrok-free.", "requestbin", ".oast.", "oastify.com",
+	"discord.com/api/webhooks", "discordapp.com/api/webhooks", "hooks.slack.com/",
+	"api.telegram.org/bot", "169.254.169.254", "metadata.google.internal", "pipedream.net",
+	"burpcollaborator", "interact.sh", "transfer.sh", "pastebin.com/raw",
+};
+static const char *const weakeners[] = {
+	"--no-verify", "stricthostkeychecking no", "stricthostkeychecking=no", "verify=false",
+	"git_ssl_no_verify", "# nosec", "# noqa", "eslint-disable", "pytest.mark.skip", "it.skip(",
+	"describe.skip(", "test.skip(", "t.skip(", "ignore-scripts=false", "@ts-nocheck",
+	"node_tls_reject_unauthorized", "#[ignore]",
+};
+static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
+static const char *const privileges[] = { "pull_request_target", "workflow_run", "write-all",
+					  "id-token: write", "self-hosted" };
+static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:generate", "#cgo" };
+
+/* Which three bytes begin one of the words above: most lines hold none, and need
+ * no closer look. One bit for each value of a hash of three lowered bytes. */
+struct sieve {
+	unsigned char bits[1 << 11];
+};
+
+static unsigned lowered(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static unsigned sieve_hash(unsigned a, unsigned b, unsigned c)
+{
+	return (a * 2654435761u ^ b * 40503u ^ c * 7919u) >> 3 & ((1u << 14) - 1);
+}
+
+static void sieve_add(struct sieve *s, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned h = sieve_hash(lowered(words[i][0]), lowered(words[i][1]),
+					lowered(words[i][2]));
+
+		s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+	}
+}
+#define SIEVE_ADD(s, words) sieve_add((s), (words), GA_NELEMS(words))
+
+static void sieve_fill(struct sieve *s)
+{
+	memset(s, 0, sizeof(*s));
+	SIEVE_ADD(s, download_sources);
+	SIEVE_ADD(s, loaders);
+	SIEVE_ADD(s, collectors);
+	SIEVE_ADD(s, weakeners);
+	SIEVE_ADD(s, plugin_keys);
+	SIEVE_ADD(s, privileges);
+	SIEVE_ADD(s, other_marks);
+}
+
+static bool sieve_hits(const struct sieve *s, const char *line, size_t n)
+{
+	unsigned a, b, c;
+
+	if (n < 3)
+		return false;
+	a = lowered(line[0]);
+	b = lowered(line[1]);
+	for (size_t i = 2; i < n; i++, a = b, b = c) {
+		unsigned h;
+
+		c = lowered(line[i]);
+		h = sieve_hash(a, b, c);
+		if (s->bits[h >> 3] >> (h & 7) & 1)
+			return true;
+	}
+	return false;
+}
 
 static bool has_any(const char *line, const char *const *words, size_t n)
 {
@@ -111,21 +198,12 @@ static bool is_interpreter(const char *p)
 
 static bool downloads_and_runs(const char *line)
 {
-	static const char *const sources[] = { "curl", "wget", "fetch", "iwr", "invoke-webrequest",
-					       "base64", "xxd", "openssl" };
-	static const char *const always[] = { "/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode",
-					      "certutil.exe -decode", "downloadstring(",
-					      "eval \"$(curl", "eval \"$(wget", "eval $(curl",
-					      "eval $(wget", "-c \"$(curl", "-c \"$(wget",
-					      "-c '$(curl", "<(curl", "<(wget", "exec(base64",
-					      "eval(atob(", "exec(requests.get", "exec(urllib",
-					      "frombase64string(" };
 	size_t first = SIZE_MAX;
 
-	if (HAS_ANY(line, always))
+	if (HAS_ANY(line, loaders))
 		return true;
-	for (size_t i = 0; i < GA_NELEMS(sources); i++) {
-		const char *at = strcasestr(line, sources[i]);
+	for (size_t i = 0; i < GA_NELEMS(download_sources); i++) {
+		const char *at = strcasestr(line, download_sources[i]);
 
 		if (at && (size_t)(at - line) < first)
 			first = (size_t)(at - line);
@@ -154,32 +232,15 @@ static bool numeric_host(const char *line)
 
 static bool sends_data(const char *line)
 {
-	static const char *const hosts[] = {
-		"webhook.site", ".ngrok.", "ngrok-free.", "requestbin", ".oast.", "oastify.com",
-		"discord.com/api/webhooks", "discordapp.com/api/webhooks", "hooks.slack.com/",
-		"api.telegram.org/bot", "169.254.169.254", "metadata.google.internal",
-		"pipedream.net", "burpcollaborator", "interact.sh", "transfer.sh", "pastebin.com/raw",
-	};
-
-	return HAS_ANY(line, hosts) || numeric_host(line);
-}
-
-static bool weakens(const char *line)
-{
-	static const char *const words[] = {
-		"--no-verify", "stricthostkeychecking no", "stricthostkeychecking=no",
-		"verify=false", "git_ssl_no_verify", "# nosec", "# noqa", "eslint-disable",
-		"pytest.mark.skip", "it.skip(", "describe.skip(", "test.skip(", "t.skip(",
-		"ignore-scripts=false", "@ts-nocheck", "node_tls_reject_unauthorized", "#[ignore]",
-	};
-
-	return HAS_ANY(line, words);
+	return HAS_ANY(line, collectors) || numeric_host(line);
 }
 
 static bool encoded(const char *line, size_t n)
 {
 	size_t run = 0, blank = 0;
 
+	if (n <= 200)
+		return false;
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)line[i];
 
@@ -212,21 +273,6 @@ static bool go_command(const char *line)
 		line++;
 	}
 	return !strncmp(line, "#cgo", 4);
-}
-
-static bool loads_plugins(const char *line)
-{
-	static const char *const keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
-
-	return HAS_ANY(line, keys);
-}
-
-static bool pipeline_privilege(const char *line)
-{
-	static const char *const words[] = { "pull_request_target", "workflow_run", "write-all",
-					     "id-token: write", "self-hosted" };
-
-	return HAS_ANY(line, words);
 }
 
 /* Which of the rules for certain files apply to this one. */
@@ -265,25 +311,21 @@ static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
 	ga_look_fire(k, rule, ga_buf_steal(&b));
 }
 
-static void check_line(struct ga_look *k, const struct kind *is, const char *line, size_t n)
+static void check_words(struct ga_look *k, const struct kind *is, const char *line)
 {
 	if (downloads_and_runs(line))
 		fire_quoting(k, "download-exec", line);
 	if (sends_data(line))
 		fire_quoting(k, "exfil-endpoint", line);
-	if (weakens(line))
+	if (HAS_ANY(line, weakeners))
 		fire_quoting(k, "test-weakening", line);
-	if (encoded(line, n))
-		ga_look_fire(k, "obfuscated-blob", NULL);
 	if (!strncmp(line, "<<<<<<< ", 8) || !strncmp(line, ">>>>>>> ", 8))
 		ga_look_fire(k, "merge-markers", NULL);
 	if (is->go && go_command(line))
 		fire_quoting(k, "go-generate", line);
-	if (is->tsconfig && loads_plugins(line))
+	if (is->tsconfig && HAS_ANY(line, plugin_keys))
 		fire_quoting(k, "ts-plugins", line);
-	if (is->instructions && imports_outside(line))
-		fire_quoting(k, "import-of-outside", line);
-	if (is->workflow && pipeline_privilege(line))
+	if (is->workflow && HAS_ANY(line, privileges))
 		ga_look_fire_as(k, "ci-github", GA_HIGH,
 				ga_strdup("asks for privileges, secrets or own machines"));
 }
@@ -292,15 +334,26 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
 	struct kind is = kind_of(k);
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	struct sieve sieve;
 
-	for (size_t i = 0; i < added->len;) {
-		const char *end = memchr(added->ptr + i, '\n', added->len - i);
-		size_t n = end ? (size_t)(end - added->ptr) - i : added->len - i;
+	sieve_fill(&sieve);
+	for (size_t i = 0, n; i < added->len; i += n + 1) {
+		const char *start = added->ptr + i;
+		const char *end = memchr(start, '\n', added->len - i);
+		bool words;
 
+		n = end ? (size_t)(end - start) : added->len - i;
+		if (encoded(start, n))
+			ga_look_fire(k, "obfuscated-blob", NULL);
+		words = sieve_hits(&sieve, start, n);
+		if (!words && !is.instructions)
+			continue;
 		ga_buf_clear(&line);
-		ga_buf_add(&line, added->ptr + i, n);
-		check_line(k, &is, line.ptr, n);
-		i += n + 1;
+		ga_buf_add(&line, start, n);
+		if (words)
+			check_words(k, &is, line.ptr);
+		if (is.instructions && imports_outside(line.ptr))
+			fire_quoting(k, "import-of-outside", line.ptr);
 	}
 }
 

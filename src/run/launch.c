@@ -240,7 +240,7 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 	if (stage_record(sb, err))
 		return -1;
 	if (run_log_line(sb, &line))
-		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line.ptr);
+		(void)ga_bwrap_explain(line.ptr, err);
 	else if (WIFSIGNALED(st))
 		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with signal %d",
 			      WTERMSIG(st));
@@ -323,6 +323,13 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 {
 	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
 
+	/* else a socket of ours would be taken for the caller's terminal */
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			free(sb);
+			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
+		}
+	}
 	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
 	if (launch(s, p, sb, err)) {
 		ga_run_finish(sb);

@@ -102,20 +102,33 @@ static int add_system(struct args *a, struct ga_error *err)
 	return 0;
 }
 
+static bool on_the_way(const struct ga_spec *s, const char *dir)
+{
+	for (size_t i = 0; i < s->ro.n; i++)
+		if (ga_path_inside(s->ro.v[i], dir))
+			return true;
+	return ga_path_inside(s->project, dir) || ga_path_inside(s->home, dir);
+}
+
 /* Uid 0 owns what the system keeps from everybody else, and an owner needs no
  * capability to read. */
-static int mask_etc(struct args *a, struct ga_error *err)
+static int mask_private(struct args *a, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
 
 	if (geteuid() != 0)
 		return 0;
-	if (sandbox_private_etc(&files, &dirs, err))
+	if (sandbox_private_files(&files, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < files.n; i++)
 		add(a, "--ro-bind", a->empty_file, files.v[i], NULL);
-	for (size_t i = 0; i < dirs.n; i++)
-		add(a, "--ro-bind", a->empty_dir, dirs.v[i], NULL);
+	for (size_t i = 0; i < dirs.n; i++) {
+		/* a closed directory on the way to what is shown: one that takes mount points */
+		if (on_the_way(a->s, dirs.v[i]))
+			add(a, "--perms", "0755", "--tmpfs", dirs.v[i], NULL);
+		else
+			add(a, "--ro-bind", a->empty_dir, dirs.v[i], NULL);
+	}
 	return 0;
 }
 
@@ -249,7 +262,7 @@ int ga_spec_bwrap_args(const struct ga_spec *s, const char *init, struct ga_buf 
 	if (ga_spec_check(s, err))
 		return -1;
 	add_namespaces(&a);
-	if (add_system(&a, err) || mask_etc(&a, err))
+	if (add_system(&a, err) || mask_private(&a, err))
 		return -1;
 	add_proc(&a);
 	add_fresh(&a);

@@ -9,11 +9,16 @@
 #include "ga/path.h"
 #include "sandbox-internal.h"
 
-#define MAX_DEPTH 16
+/* Whole trees of configuration, and the top of what was unpacked into /opt,
+ * which is too large to be walked at every start. */
+static const struct {
+	const char *path;
+	unsigned depth;
+} roots[] = { { "/etc", 16 }, { "/usr/local/etc", 16 }, { "/opt", 3 } };
 
 struct walk {
 	struct ga_strv *files, *dirs;
-	unsigned depth;
+	unsigned depth; /* left */
 };
 
 static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err);
@@ -27,7 +32,7 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, st
 		return errno == ENOENT ? 0
 				       : ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
 	if (S_ISDIR(st.st_mode) && st.st_mode & S_IXOTH)
-		return walk(w, dir, name, path, err);
+		return w->depth ? walk(w, dir, name, path, err) : 0;
 	if (S_ISDIR(st.st_mode))
 		ga_strv_push(w->dirs, path);
 	else if (S_ISSOCK(st.st_mode) || (!S_ISLNK(st.st_mode) && !(st.st_mode & S_IROTH)))
@@ -42,33 +47,34 @@ static int walk(struct walk *w, int parent, const char *name, const char *path, 
 	struct dirent *e;
 	int rc = 0;
 
-	if (!d || w->depth >= MAX_DEPTH) {
+	if (!d) {
 		/* what cannot be walked is not shown */
+		ga_cleanup_closep(&fd);
 		ga_strv_push(w->dirs, path);
-		if (d)
-			(void)closedir(d);
-		else
-			ga_cleanup_closep(&fd);
 		return 0;
 	}
-	w->depth++;
+	w->depth--;
 	while (!rc && (e = readdir(d)) != NULL) {
 		cleanup_free char *at = ga_path_join(path, e->d_name);
 
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			rc = visit(w, fd, e->d_name, at, err);
 	}
-	w->depth--;
+	w->depth++;
 	(void)closedir(d);
 	return rc;
 }
 
-int sandbox_private_etc(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err)
+int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err)
 {
-	struct walk w = { files, dirs, 0 };
+	for (size_t i = 0; i < GA_NELEMS(roots); i++) {
+		struct walk w = { files, dirs, roots[i].depth };
+		struct stat st;
 
-	if (walk(&w, AT_FDCWD, "/etc", "/etc", err))
-		return -1;
+		if (!lstat(roots[i].path, &st) && S_ISDIR(st.st_mode) &&
+		    visit(&w, AT_FDCWD, roots[i].path, roots[i].path, err))
+			return -1;
+	}
 	ga_strv_sort_unique(files);
 	ga_strv_sort_unique(dirs);
 	return 0;

@@ -26,8 +26,8 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
  * "mask-file" REL or "mask-dir" REL, in turn. */
 void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret);
 
-/* Everything below /etc that others cannot read: absolute paths, files
+/* What others cannot read among the system's configuration: absolute paths of files
  * and directories. For uid 0, to whom the mode alone says nothing. */
-int sandbox_private_etc(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
+int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
 
 #endif

@@ -126,6 +126,15 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 			return refuse(err, "the session directory", dirs[i],
 				      "lies inside the agents' home");
 	}
+	if (ga_path_inside(real_home, project))
+		return refuse(err, "the project", s->project, "is your home directory or holds it");
+	for (size_t i = 0; i < s->ro.n; i++) {
+		cleanup_free char *ro = sandbox_real(s->ro.v[i]);
+
+		if (ga_path_inside(real_home, ro))
+			return refuse(err, "the read-only directory", s->ro.v[i],
+				      "would show your home directory");
+	}
 	if (ga_path_inside(real_home, home))
 		return refuse(err, "the agents' home", s->home_source, "is your own home or holds it");
 	if (ga_path_inside(project, home))

@@ -18,6 +18,8 @@
  * no escape of git-config covers them all. The last section says that the file
  * is whole: a file cut short anywhere lacks it. */
 
+#define STATE_MAX (16u << 20)
+
 enum kind { STRING, OID, INT, U64, BOOL, STATE, LIST };
 
 struct field {
@@ -105,6 +107,18 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 	}
 }
 
+/* Is the state file that stands there whole? A damaged one must not take the
+ * place of the former state, which still serves. */
+static bool is_whole(int dir)
+{
+	static const char end[] = "[end]\n\tcomplete = true\n";
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return !ga_read_file_at(dir, "session", STATE_MAX, &b, &ignored) && b.len >= sizeof(end) - 1 &&
+	       !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
+}
+
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -119,9 +133,9 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
 
 	/* the former state stays readable beside the new one */
-	if (unlinkat(dir, "session.old", 0) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
-	if (linkat(dir, "session", dir, "session.old", 0) && errno != ENOENT)
+	if (is_whole(dir) &&
+	    ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
+	     linkat(dir, "session", dir, "session.old", 0)))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
 	if (ga_write_atomic(dir, "session", b.ptr, b.len, 0600, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);

@@ -14,9 +14,9 @@ make_repo() {
 
 # One session in the current directory: sees the tree, changes it, comes back.
 one_session() {
-	git agent start --name "$1" -- sh -c "
-		set -e; test \"\$(pwd)\" = \"$(pwd)\"; test -z \"\$(git status --porcelain)\"
-		git log -1 >/dev/null; echo $1 >>a; echo new >new-$1" &&
+	git agent start --name "$1" -- sh -c '
+		set -e; test "$(pwd)" = "$2"; test -z "$(git status --porcelain)"
+		git log -1 >/dev/null; echo $1 >>a; echo new >new-$1' sh "$1" "$(pwd)" &&
 	git cat-file blob "agent/$1:new-$1" | grep new &&
 	git cat-file blob "agent/$1:a" | grep "^$1$" &&
 	test "$(git rev-parse "agent/$1~1")" = "$(git rev-parse HEAD)" &&
@@ -169,9 +169,9 @@ test_expect_success 'refused: the state directory inside the working tree' '
 test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
 	make_repo bw && cd bw && mkdir ../bin && ln -s "$(command -v git)" ../bin/git && ln -s "$(command -v git-agent)" ../bin/ &&
 	for t in sh true env grep; do ln -s "$(command -v $t)" ../bin/; done &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "bwrap\|bubblewrap" err &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "bwrap\|bubblewrap" ../err &&
 	cp "$(command -v bwrap)" ../bin/bwrap && chmod u+s ../bin/bwrap &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "set-uid\|setuid" err
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "set-uid\|setuid" ../err
 '
 
 test_done

@@ -24,7 +24,7 @@ test_expect_success 'each session sees exactly its base while the host switches,
 			git add -A; git diff --cached --quiet || echo LEAK >leak
 			git log --oneline | wc -l >\$HOME/n-$n
 			git fsck --connectivity-only || echo LEAK >leak
-			echo $n >f$n; echo mine >new-$n; git add -A; git commit -qm \"work $n\"; echo rest >rest-$n" &
+			echo changed-$n >f$n; echo mine >new-$n; git add -A; git commit -qm \"work $n\"; echo rest >rest-$n" &
 	done
 	for n in 1 2 3 4 5 6; do test_wait_for "test -e $HOME/aihome/up-$n" || exit 1; done
 	git agent list >../list &&
@@ -67,7 +67,7 @@ test_expect_success 'ten at once get ten names and ten right branches' '
 test_expect_success 'landing one after another' '
 	cd r && git stash list >/dev/null && git switch -q main && git status --porcelain &&
 	for n in 1 2 3; do git agent land s$n || exit 1; done &&
-	for n in 1 2 3; do test "$(cat f$n)" = $n && test -e new-$n && test -e rest-$n || exit 1; done &&
+	for n in 1 2 3; do test "$(cat f$n)" = changed-$n && test -e new-$n && test -e rest-$n || exit 1; done &&
 	test "$(git rev-list --merges --count HEAD)" = 3
 '
 

@@ -30,7 +30,7 @@ do
 	test_expect_success "killed during capture at $point: the next list finishes the job" '
 		cd r && n=k-'$point' &&
 		{ GIT_AGENT_FAULT=capture:'$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
-		git agent list >../list 2>../err && grep "interrupted; capturing" err && same_result $n &&
+		git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result $n &&
 		git agent list 2>../err && test ! -s err
 	'
 
@@ -44,7 +44,7 @@ done
 test_expect_success 'the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
 	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
 	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
-	pid=$(pgrep -f "^git-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
+	pid=$(pgrep -f "[g]it-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
 	git agent list 2>../err >../list; grep "interrupted" ../err &&
 	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
 	same_result kill9
@@ -80,15 +80,15 @@ test_expect_success 'a state directory others can write' '
 '
 
 test_expect_success ROOT 'an upper on a file system that cannot hold one' '
-	cd r && mkdir ../fat && test_when_finished "umount \"$HOME/fat\"" &&
+	cd r && mkdir ../fat && test_when_finished "cd /; umount \"$HOME/fat\"" &&
 	mkdir ../l ../u ../w && mount -t overlay overlay -o lowerdir=../l,upperdir=../u,workdir=../w ../fat &&
 	test_expect_code 125 env XDG_STATE_HOME="$HOME/fat" git agent start --name fat -- true 2>../err &&
-	grep -i "overlay\|layer" err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err &&
+	grep -i "overlay\|layer" ../err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err &&
 	XDG_STATE_HOME="$HOME/fat" git agent list >../list && test ! -s list
 '
 
 test_expect_success ROOT 'no space left during capture: said, nothing lost, the next try works' '
-	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "umount \"$HOME/small\"" &&
+	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" &&
 	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
 	test_must_fail git agent start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
 	grep -i "no space left" ../err && grep "hint: .*git agent capture big" ../err &&

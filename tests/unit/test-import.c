@@ -237,7 +237,8 @@ static void gaps_outside_the_pack(void **state)
 static void hostile_packs(void **state)
 {
 	static const char script[] = "head -c 3000 /dev/urandom >g; for i in 1 2 3 4 5 6 7 8; do "
-				     "cat g g >h$i; echo $i >>h$i; done; echo 2001 >>f; git add .; git commit -qm 1;"
+				     "cat g g >h$i; echo $i >>h$i; done; echo 2001 >>f; git add .; "
+				     "git commit -qm 1;"
 				     "git rev-parse HEAD";
 	static const struct {
 		const char *what, *pack, *reason;

@@ -70,7 +70,8 @@ static void base_and_parent(void **state)
 
 static void what_a_tree_may_hold(void **state)
 {
-	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b", "\n", "a/.b/c.", "\xff" };
+	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b",
+					    "\n", "a/.b/c.", "\xff" };
 	static const char *const bad[] = { "",	  "/",	  "/a",	  "a/",	  "a//b",    ".",  "..",
 					   "./a", "a/.", "a/..", "a/../b", "../a", "a/./b", "a/b//" };
 

@@ -529,6 +529,21 @@ static void explains(void **state)
 	}
 }
 
+static void explains_bwrap(void **state)
+{
+	cleanup_error struct ga_error a = GA_ERROR_INIT, b = GA_ERROR_INIT, c = GA_ERROR_INIT;
+
+	(void)state;
+	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
+	assert_non_null(strstr(a.msg, "Can't mount proc"));
+	assert_non_null(strstr(a.hint, "systempaths"));
+	(void)ga_bwrap_explain("bwrap: setting up uid map: Permission denied", &b);
+	assert_non_null(strstr(b.msg, "user namespace"));
+	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);
+	assert_non_null(strstr(c.msg, "Can't find source path /x"));
+	assert_int_equal(c.code, GA_ESTART);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -546,6 +561,7 @@ int main(void)
 		IN_WORLD(visible),
 		IN_WORLD(finds_bwrap),
 		cmocka_unit_test(explains),
+		cmocka_unit_test(explains_bwrap),
 	};
 
 	return cmocka_run_group_tests_name("spec", tests, NULL, NULL);

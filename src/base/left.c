@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/left.h"
+
 #include <string.h>
 
-#include "ga/upper.h"
+#include "ga/alloc.h"
 
 const char *ga_left_kind_name(enum ga_left_kind k)
 {

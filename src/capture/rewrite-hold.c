@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Holding back: no commit of the published history has a value of a critical
+ * path that the host did not have before, not even for a while, since `git
+ * rebase` and `git bisect` check out every one of them.
+ */
+#include "rewrite-internal.h"
+
+#include <string.h>
+
+#include "ga/sha1.h"
+
+struct hold {
+	struct range *g;
+	struct ga_rewrite *ret;
+	struct ga_strv always;       /* opts.hold_always, sorted */
+	struct ga_oid onto_tree;
+	struct ga_oidmap seen;       /* rule and path of the flags in `ret` */
+	struct ga_flags final;       /* onto -> everything */
+	const struct node *tip;
+	/* of the node being worked on */
+	struct node *n;
+	struct ga_strv critical;     /* what it changes and may not */
+	bool have_ref;               /* reference_parent() is asked once */
+	const struct ga_oid *ref;
+	struct ga_changes *over;
+};
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool sorted_has(const struct ga_strv *sv, const char *s)
+{
+	return sv->n && bsearch(&s, sv->v, sv->n, sizeof(*sv->v), compare_strings);
+}
+
+/* ---- flags -------------------------------------------------------------------------- */
+
+static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
+{
+	GA_GROW(to->v, to->n, to->cap);
+	to->v[to->n] = *f;
+	to->v[to->n].path = ga_strdup(f->path);
+	to->v[to->n++].reason = ga_strdup(f->reason);
+}
+
+/* Each path once for a rule: that of the final tree, which comes first, or of the
+ * commit that had it. */
+static void add_flags(struct hold *h, const struct ga_flags *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct ga_oid key;
+		struct ga_sha1 s;
+
+		ga_sha1_init(&s);
+		ga_sha1_add(&s, from->v[i].rule, strlen(from->v[i].rule) + 1);
+		ga_sha1_add(&s, from->v[i].path, strlen(from->v[i].path));
+		ga_sha1_end(&s, key.id);
+		if (ga_oidmap_add(&h->seen, &key, 0))
+			copy_flag(&h->ret->flags, &from->v[i]);
+	}
+}
+
+static int compare_flags(const void *a, const void *b)
+{
+	const struct ga_flag *x = a, *y = b;
+	int c;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	c = strcmp(x->path, y->path);
+	return c ? c : strcmp(x->rule, y->rule);
+}
+
+static int classify(struct hold *h, const struct ga_oid *old, const struct ga_oid *new,
+		    struct ga_flags *flags, struct ga_changes *changes, struct ga_error *err)
+{
+	if (ga_tree_diff(h->g->r, old, new, changes, err))
+		return -1;
+	return ga_classify(h->g->r, h->g->o->facts, old, new, changes, flags, err);
+}
+
+/* ---- what a parent has ---------------------------------------------------------------- */
+
+/* The tree of a parent as the agent had it, and its node unless the host knows it. */
+static int parent_tree(struct hold *h, const struct ga_oid *id, struct ga_oid *ret,
+		       struct node **ret_node, struct ga_error *err)
+{
+	*ret_node = range_find(h->g, id);
+	if (*ret_node) {
+		*ret = (*ret_node)->c.tree;
+		return 0;
+	}
+	return ga_commit_tree(h->g->r, id, ret, err);
+}
+
+/* The value of a path in what a parent became. */
+static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *path,
+			   struct ga_entry *ret, struct ga_error *err)
+{
+	const struct ga_change *over;
+	struct ga_oid tree;
+	struct node *p;
+
+	if (parent_tree(h, id, &tree, &p, err))
+		return -1;
+	over = p ? ga_changes_find(p->over, path) : NULL;
+	if (over) {
+		*ret = over->new;
+		return 0;
+	}
+	return file_entry(h->g->r, &tree, path, ret, err);
+}
+
+/* Does a parent that the host knows have this value? 1 yes. */
+static int host_has(struct hold *h, const char *path, const struct ga_entry *value,
+		    struct ga_error *err)
+{
+	for (size_t i = 0; i < h->n->c.n_parents; i++) {
+		struct ga_entry e;
+		struct ga_oid tree;
+		struct node *p;
+
+		if (parent_tree(h, &h->n->c.parents[i], &tree, &p, err))
+			return -1;
+		if (p)
+			continue;
+		if (file_entry(h->g->r, &tree, path, &e, err))
+			return -1;
+		if (ga_entry_equal(&e, value))
+			return 1;
+	}
+	return 0;
+}
+
+/* Which parent says what a path has to be instead: the first the host knows,
+ * else the first. One that `onto` has long left behind would turn back what
+ * came since, in paths that the agent did not touch either. */
+static int reference_parent(struct hold *h, const struct ga_oid **ret, struct ga_error *err)
+{
+	const struct ga_commit *c = &h->n->c;
+
+	if (h->have_ref) {
+		*ret = h->ref;
+		return 0;
+	}
+	*ret = c->n_parents ? &c->parents[0] : NULL;
+	for (size_t i = 0; i < c->n_parents; i++) {
+		int rc = 0;
+
+		if (range_find(h->g, &c->parents[i]))
+			continue;
+		if (c->n_parents > 1 && !ga_oid_equal(&c->parents[i], h->g->o->onto))
+			rc = ga_is_ancestor(h->g->r, &c->parents[i], h->g->o->onto, err);
+		if (rc < 0)
+			return -1;
+		if (!rc) {
+			*ret = &c->parents[i];
+			break;
+		}
+	}
+	h->have_ref = true;
+	h->ref = *ret;
+	return 0;
+}
+
+/* ---- one commit -------------------------------------------------------------------------- */
+
+/* Flags of a merge that a parent known to the host has just so are that
+ * parent's business. */
+static int drop_known(struct hold *h, struct ga_flags *flags, struct ga_error *err)
+{
+	size_t out = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < flags->n; i++) {
+		struct ga_flag *f = &flags->v[i];
+
+		if (rc >= 0)
+			rc = host_has(h, f->path, &f->entry, err);
+		if (rc == 0) {
+			flags->v[out++] = *f;
+			continue;
+		}
+		free(f->path);
+		free(f->reason);
+	}
+	flags->n = out;
+	return rc < 0 ? -1 : 0;
+}
+
+static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+	/* the most frequent case, one commit: known already */
+	if (old && ga_oid_equal(old, &h->onto_tree) && ga_oid_equal(&h->n->c.tree, &h->tip->c.tree)) {
+		if (ga_tree_diff(h->g->r, old, &h->n->c.tree, &changes, err))
+			return -1;
+		for (size_t i = 0; i < h->final.n; i++)
+			copy_flag(&flags, &h->final.v[i]);
+	} else if (classify(h, old, &h->n->c.tree, &flags, &changes, err)) {
+		return -1;
+	}
+	for (size_t i = 0; i < flags.n; i++)
+		if (ga_flag_holds(&flags.v[i]))
+			ga_strv_push(&h->critical, flags.v[i].path);
+	for (size_t i = 0; i < changes.n; i++)
+		if (sorted_has(&h->always, changes.v[i].path))
+			ga_strv_push(&h->critical, changes.v[i].path);
+	if (drop_known(h, &flags, err))
+		return -1;
+	add_flags(h, &flags);
+	return 0;
+}
+
+static int gather_critical(struct hold *h, struct ga_error *err)
+{
+	ga_strv_release(&h->critical);
+	for (size_t i = 0; i < h->n->c.n_parents; i++) {
+		struct ga_oid tree;
+		struct node *p;
+
+		if (parent_tree(h, &h->n->c.parents[i], &tree, &p, err) ||
+		    against_parent(h, &tree, err))
+			return -1;
+	}
+	if (!h->n->c.n_parents && against_parent(h, NULL, err))
+		return -1;
+	ga_strv_sort_unique(&h->critical);
+	return 0;
+}
+
+static void hold_path(struct hold *h, const char *path, const struct ga_entry *is,
+		      const struct ga_entry *want)
+{
+	if (!ga_entry_equal(is, want))
+		(void)ga_changes_add(h->over, path, is, want);
+}
+
+static int hold_critical(struct hold *h, const char *path, const struct ga_entry *is,
+			 struct ga_error *err)
+{
+	const struct ga_oid *ref;
+	struct ga_entry want = { 0 };
+
+	if (reference_parent(h, &ref, err) || (ref && rewritten_entry(h, ref, path, &want, err)))
+		return -1;
+	hold_path(h, path, is, &want);
+	return 0;
+}
+
+/* Would this value be held if the commit stood on `onto` directly? */
+static int still_critical(struct hold *h, const char *path, const struct ga_entry *is,
+			  struct ga_error *err)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	struct ga_entry onto;
+
+	if (sorted_has(&h->always, path))
+		return 1;
+	if (file_entry(h->g->r, &h->onto_tree, path, &onto, err))
+		return -1;
+	if (ga_entry_equal(&onto, is))
+		return 0;
+	(void)ga_changes_add(&c, path, &onto, is);
+	if (ga_classify(h->g->r, h->g->o->facts, &h->onto_tree, &h->n->c.tree, &c, &flags, err))
+		return -1;
+	for (size_t i = 0; i < flags.n; i++)
+		if (ga_flag_holds(&flags.v[i]) && !strcmp(flags.v[i].path, path))
+			return 1;
+	return 0;
+}
+
+/* A path that a parent had held: it stays so while the commit leaves it alone,
+ * and while what the commit makes of it is no better. */
+static int hold_inherited(struct hold *h, const char *path, const struct ga_entry *is,
+			  struct ga_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < h->n->c.n_parents; i++) {
+		const struct node *p = range_find(h->g, &h->n->c.parents[i]);
+		const struct ga_change *over = p ? ga_changes_find(p->over, path) : NULL;
+
+		if (over && ga_entry_equal(&over->old, is)) {
+			hold_path(h, path, is, &over->new);
+			return 0;
+		}
+	}
+	rc = still_critical(h, path, is, err);
+	return rc > 0 ? hold_critical(h, path, is, err) : rc;
+}
+
+static int consider(struct hold *h, const char *path, struct ga_error *err)
+{
+	struct ga_entry is;
+	int rc;
+
+	if (file_entry(h->g->r, &h->n->c.tree, path, &is, err))
+		return -1;
+	rc = host_has(h, path, &is, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return sorted_has(&h->critical, path) ? hold_critical(h, path, &is, err) :
+						hold_inherited(h, path, &is, err);
+}
+
+static void gather_candidates(struct hold *h, struct ga_strv *ret)
+{
+	ga_strv_extend(ret, &h->critical);
+	for (size_t i = 0; i < h->n->c.n_parents; i++) {
+		const struct node *p = range_find(h->g, &h->n->c.parents[i]);
+
+		for (size_t k = 0; p && k < p->over->n; k++)
+			ga_strv_push(ret, p->over->v[k].path);
+	}
+	ga_strv_sort_unique(ret);
+}
+
+static int hold_node(struct hold *h, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes over = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	h->have_ref = false;
+	if (gather_critical(h, err))
+		return -1;
+	h->over = &over;
+	gather_candidates(h, &paths);
+	for (size_t i = 0; i < paths.n; i++)
+		if (consider(h, paths.v[i], err))
+			return -1;
+	if (close_over_collisions(h->g, &h->n->c.tree, &over, err))
+		return -1;
+	set_over(h->g, h->n, &over);
+	return 0;
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static int hold_all(struct hold *h, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct range *g = h->g;
+
+	if (ga_commit_tree(g->r, g->o->onto, &h->onto_tree, err) ||
+	    classify(h, &h->onto_tree, &h->tip->c.tree, &h->final, &changes, err))
+		return -1;
+	add_flags(h, &h->final);
+	for (size_t i = 0; i < g->n; i++) {
+		h->n = &g->v[i];
+		if (hold_node(h, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int write_all(struct range *g, struct ga_strv *notes, struct ga_error *err)
+{
+	size_t cleaned = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		g->v[i].changed = clean_commit(&g->v[i].c);
+		cleaned += g->v[i].changed;
+		if (write_node(g, &g->v[i], err))
+			return -1;
+	}
+	if (cleaned)
+		ga_strv_pushf(notes, "%zu %s had control characters in names or message, "
+				     "which are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
+	return 0;
+}
+
+int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+{
+	struct hold h = { .g = g, .ret = ret, .tip = &g->v[g->n - 1] };
+	int rc;
+
+	if (g->o->hold_always)
+		ga_strv_extend(&h.always, g->o->hold_always);
+	ga_strv_sort_unique(&h.always);
+	rc = hold_all(&h, err);
+	if (!rc)
+		rc = write_all(g, &ret->notes, err);
+	if (ret->flags.n)
+		qsort(ret->flags.v, ret->flags.n, sizeof(*ret->flags.v), compare_flags);
+	ga_strv_release(&h.always);
+	ga_strv_release(&h.critical);
+	ga_oidmap_release(&h.seen);
+	ga_flags_release(&h.final);
+	return rc;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "rewrite-internal.h"
+
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/refs.h"
+
+#define COMMITS_MAX ((size_t)1000000)
+/* Files in one directory that gives way to a file. */
+#define BENEATH_MAX ((size_t)10000000)
+
+void ga_rewrite_release(struct ga_rewrite *r)
+{
+	ga_strv_release(&r->held_paths);
+	ga_strv_release(&r->left_out);
+	ga_flags_release(&r->flags);
+	ga_strv_release(&r->notes);
+	ga_strv_release(&r->keeps);
+	*r = (struct ga_rewrite)GA_REWRITE_INIT;
+}
+
+/* ---- the range ------------------------------------------------------------------------ */
+
+static void range_release(struct range *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		ga_commit_release(&g->v[i].c);
+	free(g->v);
+	ga_oidmap_release(&g->index);
+	for (size_t i = 0; i < g->n_lists; i++) {
+		ga_changes_release(g->lists[i]);
+		free(g->lists[i]);
+	}
+	free(g->lists);
+	ga_pack_free(g->pack);
+}
+
+struct node *range_find(const struct range *g, const struct ga_oid *id)
+{
+	size_t i;
+
+	return ga_oidmap_get(&g->index, id, &i) ? &g->v[i] : NULL;
+}
+
+struct oids {
+	struct ga_oid *v;
+	size_t n, cap;
+};
+
+static void add_oid(struct oids *l, const struct ga_oid *oid)
+{
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = *oid;
+}
+
+/* What the host knows: what its refs reach, but for those this tool made of
+ * other agents' work. */
+static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
+{
+	static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+	static const char ours[] = "refs/heads/agent/";
+
+	for (size_t i = 0; i < GA_NELEMS(prefixes); i++) {
+		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+		if (ga_refs_list(r, prefixes[i], &refs, err))
+			return -1;
+		for (size_t k = 0; k < refs.n; k++)
+			if (strncmp(refs.v[k].name, ours, sizeof(ours) - 1))
+				add_oid(l, &refs.v[k].oid);
+	}
+	return 0;
+}
+
+static int range_load(struct range *g, struct ga_error *err)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+	cleanup_free struct ga_oid *ids = NULL, *hide = NULL;
+	struct oids l = { 0 };
+	size_t n;
+	int rc;
+
+	add_oid(&l, g->o->base);
+	add_oid(&l, g->o->onto);
+	rc = host_tips(g->r, &l, err);
+	hide = l.v;
+	if (rc || ga_rev_list(g->r, g->o->tip, hide, l.n, COMMITS_MAX, &ids, &n, err))
+		return -1;
+	g->v = ga_calloc(n ? n : 1, sizeof(*g->v));
+	for (size_t i = 0; i < n; i++) {
+		if (ga_commit_read(g->r, &ids[i], &g->v[i].c, err))
+			return -1;
+		g->v[i].id = ids[i];
+		g->v[i].over = &none;
+		g->n = i + 1;
+		(void)ga_oidmap_add(&g->index, &ids[i], i);
+	}
+	return 0;
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+	       struct ga_entry *ret, struct ga_error *err)
+{
+	if (ga_tree_entry(r, tree, path, ret, err))
+		return -1;
+	if (ret->mode == GA_MODE_TREE)
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
+
+/* The file of `tree` that is an ancestor of `path`, if there is one. */
+static int find_file_above(struct range *g, const struct ga_oid *tree, const char *path,
+			   struct ga_changes *out, struct ga_error *err)
+{
+	static const struct ga_entry none;
+
+	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
+		struct ga_entry e;
+
+		if (ga_tree_entry(g->r, tree, above, &e, err))
+			return -1;
+		if (e.mode == GA_MODE_TREE)
+			continue;
+		if (e.mode)
+			(void)ga_changes_add(out, above, &e, &none);
+		return 0;
+	}
+	return 0;
+}
+
+/* All files that `tree` has beneath `path`. */
+static int find_files_below(struct range *g, const struct ga_oid *tree, const char *path,
+			    struct ga_changes *out, struct ga_error *err)
+{
+	static const struct ga_entry none;
+	cleanup_changes struct ga_changes files = GA_CHANGES_INIT;
+	struct ga_entry e;
+
+	if (ga_tree_entry(g->r, tree, path, &e, err))
+		return -1;
+	if (e.mode != GA_MODE_TREE)
+		return 0;
+	if (ga_tree_list(g->r, &e.oid, BENEATH_MAX, &files, err))
+		return -1;
+	for (size_t i = 0; i < files.n; i++) {
+		cleanup_free char *below = ga_path_join(path, files.v[i].path);
+
+		(void)ga_changes_add(out, below, &files.v[i].new, &none);
+	}
+	return 0;
+}
+
+/* Values that come from several parents may collide with each other: then the
+ * file stays, and what would be beneath it goes. */
+static void settle(struct ga_changes *over)
+{
+	for (size_t i = 0; i < over->n; i++) {
+		const char *path = over->v[i].path;
+
+		for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+			cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
+			const struct ga_change *c = ga_changes_find(over, above);
+
+			if (c && c->new.mode)
+				over->v[i].new = (struct ga_entry){ 0 };
+		}
+	}
+}
+
+static void drop_idle(struct ga_changes *c)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (ga_entry_equal(&c->v[i].old, &c->v[i].new))
+			free(c->v[i].path);
+		else
+			c->v[out++] = c->v[i];
+	}
+	c->n = out;
+}
+
+/* Drop later entries of one path. */
+static void unique(struct ga_changes *c)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (out && !strcmp(c->v[out - 1].path, c->v[i].path))
+			free(c->v[i].path);
+		else
+			c->v[out++] = c->v[i];
+	}
+	c->n = out;
+}
+
+int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
+			  struct ga_error *err)
+{
+	cleanup_changes struct ga_changes more = GA_CHANGES_INIT;
+
+	ga_changes_sort(over);
+	settle(over);
+	drop_idle(over);
+	for (size_t i = 0; i < over->n; i++)
+		if (over->v[i].new.mode &&
+		    (find_file_above(g, tree, over->v[i].path, &more, err) ||
+		     find_files_below(g, tree, over->v[i].path, &more, err)))
+			return -1;
+	ga_changes_sort(&more);
+	unique(&more);
+	for (size_t i = 0, n = over->n; i < more.n; i++) {
+		struct ga_changes had = { over->v, n, 0 };
+
+		if (!ga_changes_find(&had, more.v[i].path))
+			(void)ga_changes_add(over, more.v[i].path, &more.v[i].old, &more.v[i].new);
+	}
+	ga_changes_sort(over);
+	return 0;
+}
+
+static bool same_list(const struct ga_changes *a, const struct ga_changes *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i].path, b->v[i].path) ||
+		    !ga_entry_equal(&a->v[i].old, &b->v[i].old) ||
+		    !ga_entry_equal(&a->v[i].new, &b->v[i].new))
+			return false;
+	return true;
+}
+
+void set_over(struct range *g, struct node *n, struct ga_changes *over)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+	const struct node *p = n->c.n_parents ? range_find(g, &n->c.parents[0]) : NULL;
+	struct ga_changes *list;
+
+	if (!over->n) {
+		n->over = &none;
+		return;
+	}
+	/* thousands of commits on top of one that has thousands of paths held */
+	if (p && same_list(p->over, over)) {
+		n->over = p->over;
+		return;
+	}
+	list = ga_malloc(sizeof(*list));
+	*list = *over;
+	*over = (struct ga_changes)GA_CHANGES_INIT;
+	GA_GROW(g->lists, g->n_lists, g->cap_lists);
+	g->lists[g->n_lists++] = list;
+	n->over = list;
+}
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static struct ga_oid mapped(const struct range *g, const struct ga_oid *id)
+{
+	const struct node *p = range_find(g, id);
+
+	if (p)
+		return p->new_id;
+	return ga_oid_equal(id, g->o->base) ? *g->o->onto : *id;
+}
+
+int write_node(struct range *g, struct node *n, struct ga_error *err)
+{
+	struct ga_commit c = n->c;
+	cleanup_free struct ga_oid *parents = NULL;
+	cleanup_free char *extra = NULL;
+	bool same = !n->changed;
+	int rc;
+
+	parents = ga_calloc(c.n_parents ? c.n_parents : 1, sizeof(*parents));
+	for (size_t i = 0; i < c.n_parents; i++) {
+		parents[i] = mapped(g, &c.parents[i]);
+		same &= ga_oid_equal(&parents[i], &c.parents[i]);
+	}
+	if (same && !n->over->n) {
+		n->new_id = n->id;
+		return 0;
+	}
+	c.parents = parents;
+	c.extra = ga_strdup(c.extra);
+	drop_signatures(&c);
+	extra = c.extra;
+	rc = ga_tree_apply(g->r, g->pack, &n->c.tree, n->over, &c.tree, err);
+	return rc ? -1 : ga_pack_add_commit(g->pack, &c, &n->new_id, err);
+}
+
+/* Let the pack in, so that what was written can be read. */
+static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *err)
+{
+	char *keep = NULL;
+
+	if (ga_pack_commit(g->pack, &keep, err))
+		return -1;
+	g->pack = NULL;
+	if (keep)
+		ga_strv_take(keeps, keep);
+	return 0;
+}
+
+/* What was written becomes what the next step starts from. */
+static int advance(struct range *g, struct ga_error *err)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+
+	ga_oidmap_release(&g->index);
+	for (size_t i = 0; i < g->n; i++) {
+		struct node *n = &g->v[i];
+
+		ga_commit_release(&n->c);
+		if (ga_commit_read(g->r, &n->new_id, &n->c, err))
+			return -1;
+		n->id = n->new_id;
+		n->over = &none;
+		/* two commits may have become one: then the first stands for both */
+		(void)ga_oidmap_add(&g->index, &n->id, i);
+	}
+	return 0;
+}
+
+static int step_carry(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+{
+	if (ga_pack_begin(g->r, &g->pack, err) || carry_over(g, &ret->left_out, err) ||
+	    finish_pack(g, &ret->keeps, err))
+		return -1;
+	ret->carried = *g->o->tip;
+	return advance(g, err);
+}
+
+/* ---- the held commit ------------------------------------------------------------------------ */
+
+static int write_held(struct range *g, const struct node *tip, struct ga_rewrite *ret,
+		      struct ga_error *err)
+{
+	size_t n = tip->over->n;
+	cleanup_free char *who = ga_strdup(g->o->committer);
+	cleanup_free char *message = ga_strf("held back: %zu %s\n\nAgent-Session: %s\n", n,
+					     n == 1 ? "path" : "paths", g->o->session);
+	struct ga_oid parent = tip->new_id;
+	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1, .author = who,
+			       .committer = who, .message = message };
+
+	for (size_t i = 0; i < n; i++)
+		ga_strv_push(&ret->held_paths, tip->over->v[i].path);
+	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
+}
+
+static int step_hold(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+{
+	const struct node *tip = &g->v[g->n - 1];
+
+	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err))
+		return -1;
+	for (size_t i = 0; i < g->n; i++)
+		if (g->v[i].over->n)
+			ret->orig = tip->id;
+	if (tip->over->n && write_held(g, tip, ret, err))
+		return -1;
+	ret->tip = tip->new_id;
+	return finish_pack(g, &ret->keeps, err);
+}
+
+/* The agent's tip is nothing of its own: its base, or a commit the host had. The
+ * flags are still of use to whoever is to merge it. */
+static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_oid old, new;
+
+	ret->tip = ga_oid_equal(g->o->tip, g->o->base) ? *g->o->onto : *g->o->tip;
+	if (ga_commit_tree(g->r, g->o->onto, &old, err) ||
+	    ga_commit_tree(g->r, &ret->tip, &new, err) ||
+	    ga_tree_diff(g->r, &old, &new, &changes, err))
+		return -1;
+	return ga_classify(g->r, g->o->facts, &old, &new, &changes, &ret->flags, err);
+}
+
+static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+{
+	if (range_load(g, err))
+		return -1;
+	if (!g->n)
+		return nothing_new(g, ret, err);
+	if (!ga_oid_equal(g->o->base, g->o->onto) && step_carry(g, ret, err))
+		return -1;
+	return step_hold(g, ret, err);
+}
+
+int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
+	       struct ga_error *err)
+{
+	struct range g = { .r = r, .o = o };
+	int rc;
+
+	ga_rewrite_release(ret);
+	rc = rewrite(&g, ret, err);
+	range_release(&g);
+	if (rc)
+		ga_rewrite_release(ret);
+	return rc;
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Functions that are not called here, and what is used in their place.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+count=0 failed=0
+# never NAMES PLACES REASON: none of the functions is called in the code of
+# src and include, PLACES (a pattern of paths, or -) excepted
+never() {
+	count=$((count + 1))
+	found=$(code | grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\(" | grep -v -E "^($2)")
+	if [ -z "$found" ]; then
+		echo "ok $count - $1: $3"
+	else
+		failed=1
+		echo "not ok $count - $1: $3"
+		echo "$found" >&2
+	fi
+}
+
+# "path:line: text" of all code, without comments and the content of strings
+code() {
+	for f in src/*/*.[ch] include/ga/*.h; do
+		awk -v f="$f" '{
+			s = $0
+			gsub(/\\\\/, "", s); gsub(/\\"/, "", s); gsub(/"[^"]*"/, "\"\"", s)
+			out = ""
+			while (s != "") {
+				if (inside) {
+					i = index(s, "*/")
+					if (!i) { s = ""; break }
+					s = substr(s, i + 2); inside = 0
+				} else {
+					i = index(s, "/*")
+					if (!i) { out = out s; break }
+					out = out substr(s, 1, i - 1)
+					s = substr(s, i + 2); inside = 1
+				}
+			}
+			sub(/\/\/.*/, "", out)
+			if (out ~ /[^ \t]/) print f ":" NR ": " out
+		}' "$f"
+	done
+}
+
+never 'strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets' - 'ga/buf.h'
+never 'strtol|strtoul|strtoll|strtoull|strtod|atoi|atol|atoll|sscanf' 'src/init/' 'ga/parse.h'
+never 'system|popen|execlp|execvp|execvpe' 'src/init/' 'ga/process.h'
+never 'tmpnam|tempnam|mktemp|tmpfile' - 'ga_write_atomic'
+never 'strtok|localtime|gmtime|ctime|asctime' - 'hidden state'
+never 'alloca' - 'unbounded stack'
+never 'getenv|secure_getenv|setenv|unsetenv|putenv' 'src/cli/|src/init/' 'the environment is read by the command line'
+never 'malloc|calloc|realloc|reallocarray|strdup|strndup' 'src/base/alloc\.c|src/init/' 'ga/alloc.h'
+never 'exit|_exit|printf|puts|putchar|perror' 'src/cli/|src/stage/|src/init/|src/sys/process\.c|src/run/|src/capture/' 'a library neither prints nor exits'
+never 'printf|puts|putchar|perror' 'src/cli/|src/stage/|src/init/' 'a library does not print'
+
+never 'pipe|accept|dup|epoll_create|inotify_init|creat' 'src/init/' 'a program started later would inherit it'
+
+echo "1..$count"
+exit $failed

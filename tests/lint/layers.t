@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Includes go one way. Which folder owns a header is read from the table in
+# docs/architecture.md; which folder may include whose headers is here.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+allowed='
+base: base
+sys: sys base
+config: config sys base
+repo: repo sys base
+sandbox: sandbox sys base
+session: session repo sys base
+run: run sandbox sys base
+risk: risk repo sys base
+review: review session risk repo sys base
+capture: capture review session run risk repo sandbox config sys base
+land: land review session risk repo config sys base
+start: start capture review session run risk repo sandbox config sys base
+cli: cli start land capture review session run risk repo sandbox config sys base
+stage: stage sys base sandbox/plan
+init: init run/control
+'
+
+# Headers of libraries and the files that may include them.
+libraries='
+git2 src/repo/
+git2/ src/repo/
+seccomp src/sandbox/seccomp.c
+yaml src/config/yaml.c
+cmocka tests/unit/
+'
+
+count=0 failed=0
+# result NAME MESSAGES: passed if there are no messages
+result() {
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		failed=1
+		echo "not ok $count - $1"
+		echo "$2" | sed 's/^/# /'
+		echo "$2" >&2
+	fi
+}
+
+# header owner
+owners=$(awk -F'|' '$2 ~ /`src\// {
+	folder = $2; gsub(/[` ]|src\//, "", folder)
+	n = split($4, h, " ")
+	for (i = 1; i <= n; i++) print h[i], folder
+}' docs/architecture.md)
+
+result 'every header is in the table of docs/architecture.md, once' "$(
+	for h in include/ga/*.h; do
+		h=${h#include/ga/}
+		n=$(echo "$owners" | awk -v h="${h%.h}" '$1 == h' | wc -l)
+		[ "$n" -eq 1 ] || echo "$h: $n times"
+	done
+)"
+
+result 'every header of the table is there' "$(
+	echo "$owners" | while read -r h _; do
+		[ -f "include/ga/$h.h" ] || echo "$h.h"
+	done
+)"
+
+# One line for each include: file, its folder, the header
+includes() {
+	grep -n -H -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]ga/' "$@" |
+		sed -E 's,^([^:]*):([0-9]+):.*["<]ga/([^">]*)\.h[">].*,\1:\2 \3,'
+}
+
+# check_includes FOLDER: reads "place header", prints what is not allowed
+check_includes() {
+	awk -v folder="$1" -v table="$allowed" -v owners="$owners" '
+		BEGIN {
+			n = split(table, l, "\n")
+			for (i = 1; i <= n; i++) {
+				k = split(l[i], w, "[: ]+")
+				if (w[1] != folder) continue
+				known = 1
+				for (j = 2; j <= k; j++) may[w[j]] = 1
+			}
+			n = split(owners, l, "\n")
+			for (i = 1; i <= n; i++) { split(l[i], w, " "); owner[w[1]] = w[2] }
+			if (!known) print "no line for " folder " in this test"
+		}
+		!(owner[$2] in may) && !((owner[$2] "/" $2) in may) {
+			print $1 ": " folder " may not include ga/" $2 ".h of " owner[$2]
+		}'
+}
+
+for dir in src/*/; do
+	folder=$(basename "$dir")
+	files=$(find "$dir" -name '*.[ch]')
+	[ -n "$files" ] || continue
+	# shellcheck disable=SC2086
+	result "includes of src/$folder" "$(includes $files | check_includes "$folder")"
+done
+
+result 'a header includes only what its folder may' "$(
+	echo "$owners" | while read -r h folder; do
+		[ -f "include/ga/$h.h" ] && includes "include/ga/$h.h" | check_includes "$folder"
+	done
+)"
+
+# src/x/y.h belongs to src/x: no other folder reaches into it.
+result 'a private header stays in its folder' "$(
+	grep -n -H -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src/*/*.[ch] | grep -v '"ga/' |
+		while IFS=: read -r file line text; do
+			name=$(echo "$text" | sed 's/^[^"]*"\([^"]*\)".*/\1/')
+			[ -f "$(dirname "$file")/$name" ] && [ "$name" = "$(basename "$name")" ] ||
+				echo "$file:$line: $name"
+		done
+)"
+
+result 'the headers of libraries' "$(
+	echo "$libraries" | while read -r lib place; do
+		[ -n "$lib" ] || continue
+		case $lib in
+		*/) pattern="[<\"]$lib" ;;
+		*) pattern="[<\"]$lib\\.h" ;;
+		esac
+		grep -rn --include='*.[ch]' -E "#[[:space:]]*include[[:space:]]*$pattern" src include tests |
+			grep -v "^$place"
+	done
+)"
+
+echo "1..$count"
+exit $failed

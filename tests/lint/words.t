@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What every text of the tree keeps to.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+count=0 failed=0
+result() {
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		failed=1
+		echo "not ok $count - $1"
+		echo "$2" >&2
+	fi
+}
+
+code=$(find src include tests hooks .ci autogen.sh -type f \
+	\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -path '.ci/run' -o -path 'hooks/*' \) \
+	! -path 'tests/results/*')
+text=$(find src include tests hooks docs .ci autogen.sh configure.ac Makefile.am README.md -type f \
+	\( -name '*.[ch1]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.md' -o -name '*.ac' \
+	-o -name '*.am' -o -path '.ci/run' -o -path 'hooks/*' -o -path 'docs/completion/*' \) \
+	! -path 'tests/results/*')
+tab=$(printf '\t')
+
+result 'the licence is named at the top of every source' "$(
+	for f in $code; do
+		head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"
+	done
+)"
+
+# shellcheck disable=SC2086
+{
+	result 'no blanks at the end of a line' "$(grep -n -E "[ $tab]\$" $text)"
+	result 'no control character' "$(LC_ALL=C grep -n "[$(printf '\001-\010\013-\037\177')]" $text)"
+	result 'no blank before a tab' "$(grep -n " $tab" $text)"
+}
+
+result 'every file ends in a newline' "$(
+	for f in $text; do
+		[ -z "$(tail -c 1 "$f")" ] || echo "$f"
+	done
+)"
+
+result 'C is indented by tabs' "$(
+	for f in $(echo "$code" | grep '\.[ch]$'); do
+		grep -n -H '^        ' "$f"
+	done
+)"
+
+# 100 is the aim; a table or a long message may pass it by a little
+result 'lines of the source fit a screen' "$(
+	for f in $(find src include -name '*.[ch]'); do
+		expand "$f" | awk -v f="$f" 'length($0) > 112 { print f ":" NR ": " length($0) " columns" }'
+	done
+)"
+
+result 'a source is below 650 lines' "$(
+	for f in $(find src include -name '*.[ch]'); do
+		n=$(wc -l <"$f")
+		[ "$n" -le 650 ] || echo "$f: $n"
+	done
+)"
+
+result 'a header guard is the name of the header' "$(
+	for f in include/ga/*.h; do
+		guard=GA_$(basename "$f" .h | tr 'a-z-' 'A-Z_')_H
+		grep -q "^#ifndef $guard\$" "$f" && grep -q "^#define $guard\$" "$f" || echo "$f: $guard"
+	done
+)"
+
+echo "1..$count"
+exit $failed

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "repo-support.h"
+
+#include <time.h>
+
+#include "ga/path.h"
+#include "ga/strv.h"
+#include "../../src/capture/ignore.h"
+
+/* ---- single lists ------------------------------------------------------ */
+
+static enum ignore_verdict one(const char *text, const char *path, bool dir)
+{
+	struct ignore ig = { 0 };
+	enum ignore_verdict v;
+
+	ignore_push(&ig, "", text, strlen(text));
+	v = ignore_check(&ig, path, dir);
+	ignore_release(&ig);
+	return v;
+}
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *text, *path;
+		bool dir;
+		enum ignore_verdict want;
+	} cases[] = {
+		{ "a\n", "a", false, IGNORE_YES },
+		{ "a\n", "x/a", false, IGNORE_YES },
+		{ "a\n", "ab", false, IGNORE_UNDECIDED },
+		{ "a", "a", false, IGNORE_YES }, /* no newline at the end */
+		{ "a\r\n", "a", false, IGNORE_YES },
+		{ "/a\n", "x/a", false, IGNORE_UNDECIDED },
+		{ "/a\n", "a", false, IGNORE_YES },
+		{ "x/a\n", "x/a", false, IGNORE_YES },
+		{ "x/a\n", "y/x/a", false, IGNORE_UNDECIDED },
+		{ "**/x/a\n", "y/x/a", false, IGNORE_YES },
+		{ "a/\n", "a", false, IGNORE_UNDECIDED },
+		{ "a/\n", "a", true, IGNORE_YES },
+		{ "a\n!a\n", "a", false, IGNORE_NO },
+		{ "!a\na\n", "a", false, IGNORE_YES },
+		{ "#a\n", "#a", false, IGNORE_UNDECIDED },
+		{ "\\#a\n", "#a", false, IGNORE_YES },
+		{ "\\!a\n", "!a", false, IGNORE_YES },
+		{ "a  \n", "a", false, IGNORE_YES },
+		{ "a\\ \n", "a ", false, IGNORE_YES },
+		{ "a\\ \n", "a", false, IGNORE_UNDECIDED },
+		{ "a\\\n", "a", false, IGNORE_UNDECIDED },
+		{ "\xef\xbb\xbf" "a\n", "a", false, IGNORE_YES },
+		{ "\n\n\n", "a", false, IGNORE_UNDECIDED },
+		{ "/\n", "a", true, IGNORE_UNDECIDED },
+		{ "!\n", "a", false, IGNORE_UNDECIDED },
+		{ "*.[oa]\n", "x/y.o", false, IGNORE_YES },
+		{ "doc/**/x\n", "doc/x", false, IGNORE_YES },
+		{ "doc/**/x\n", "doc/1/2/x", false, IGNORE_YES },
+		{ "doc/*\n", "doc/1/2", false, IGNORE_UNDECIDED },
+		{ "A\n", "a", false, IGNORE_UNDECIDED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+		if (one(cases[i].text, cases[i].path, cases[i].dir) != cases[i].want)
+			fail_msg("case %zu: '%s' on '%s'", i, cases[i].text, cases[i].path);
+}
+
+static void test_stack(void **state)
+{
+	struct ignore ig = { .icase = true };
+	size_t root;
+
+	(void)state;
+	ignore_push(&ig, "", "*.log\n", 6);
+	root = ig.n;
+	ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
+	assert_int_equal(ignore_check(&ig, "d/keep.log", false), IGNORE_NO);
+	assert_int_equal(ignore_check(&ig, "d/x", false), IGNORE_YES);
+	assert_int_equal(ignore_check(&ig, "D/X", false), IGNORE_YES);
+	assert_int_equal(ignore_check(&ig, "d/e/x", false), IGNORE_UNDECIDED);
+	assert_int_equal(ignore_check(&ig, "A.LOG", false), IGNORE_YES);
+	ignore_pop(&ig, root);
+	assert_int_equal(ignore_check(&ig, "d/keep.log", false), IGNORE_YES);
+	ignore_release(&ig);
+}
+
+/* ---- against git ------------------------------------------------------- */
+
+static unsigned long seed;
+
+static unsigned pick(unsigned n)
+{
+	seed = seed * 6364136223846793005ul + 1442695040888963407ul;
+	return (unsigned)(seed >> 33) % n;
+}
+
+static const char *const names[] = { "a", "b", "foo", "f.o", "b c", "[x]", "#h", "!n", "a\\b", "t ", "A" };
+static const char *const bits[] = { "a", "b", "foo", "*", "?", "**", "/", "/", "[a-f]", "[!b]", ".o", " ",
+				    "\\", "#", "!", "f", "o", "[", "]", "\\#", "\\ ", "A", "**/", "/**" };
+
+static void random_rules(struct ga_buf *b)
+{
+	for (unsigned i = 0, lines = 1 + pick(4); i < lines; i++) {
+		if (!pick(4))
+			ga_buf_addch(b, '!');
+		for (unsigned k = 0, n = 1 + pick(4); k < n; k++)
+			ga_buf_adds(b, bits[pick(GA_NELEMS(bits))]);
+		ga_buf_adds(b, pick(6) ? "\n" : "\r\n");
+	}
+}
+
+struct world {
+	struct ga_strv paths;
+	struct ga_buf ignored; /* one byte for each path */
+};
+
+static void write_text(const char *path, const struct ga_buf *text)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, text->ptr, text->len), 0);
+}
+
+/* Make a directory and everything in it, asking our own rules on the way. */
+static void grow(struct world *w, struct ignore *ig, const char *root, const char *rel, unsigned depth,
+		 bool ignored)
+{
+	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	size_t mark = ig->n;
+
+	assert_int_equal(ga_mkdir_p(dir, 0755, &err), 0);
+	if (!depth || !pick(3)) {
+		random_rules(&text);
+		write_text(rules, &text);
+		if (!ignored)
+			ignore_push(ig, rel, text.ptr, text.len);
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		cleanup_free char *path = ga_path_join(rel, names[pick(GA_NELEMS(names))]);
+		cleanup_free char *full = ga_path_join(root, path);
+		bool is_dir = depth < 3 && !pick(2), yes;
+
+		if (!access(full, F_OK))
+			continue;
+		yes = ignored || ignore_check(ig, path, is_dir) == IGNORE_YES;
+		ga_strv_push(&w->paths, path);
+		ga_buf_addch(&w->ignored, yes ? 'y' : 'n');
+		if (is_dir) {
+			grow(w, ig, root, path, depth + 1, yes);
+		} else {
+			cleanup_buf struct ga_buf none = GA_BUF_INIT;
+
+			write_text(full, &none);
+		}
+	}
+	ignore_pop(ig, mark);
+}
+
+/* One record of check-ignore -v -z: source, line, pattern, path. */
+static char git_says(const struct ga_buf *out, size_t *pos, const char *want_path)
+{
+	const char *source = ga_buf_next0(out, pos), *line = ga_buf_next0(out, pos);
+	const char *pattern = ga_buf_next0(out, pos), *path = ga_buf_next0(out, pos);
+
+	assert_non_null(source);
+	assert_non_null(line);
+	assert_non_null(path);
+	assert_string_equal(path, want_path);
+	return *source && pattern[0] != '!' ? 'y' : 'n';
+}
+
+static void compare_once(unsigned round, unsigned long start)
+{
+	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin",
+					    "-z", NULL };
+	cleanup_free char *name = ga_strf("ignore%u", round), *root = in_scratch(name);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct world w = { GA_STRV_INIT, GA_BUF_INIT };
+	struct ga_process p = GA_PROCESS_INIT;
+	struct ignore ig = { 0 };
+	size_t pos = 0;
+	int status;
+
+	SH(name, "git init -q");
+	grow(&w, &ig, root, "", 0, false);
+	for (size_t i = 0; i < w.paths.n; i++)
+		ga_buf_add0(&in, w.paths.v[i]);
+	p.argv = argv;
+	p.cwd = root;
+	p.in = in.ptr;
+	p.in_len = in.len;
+	p.out = &out;
+	assert_int_equal(ga_process_run(&p, &status, &err), 0);
+	for (size_t i = 0; i < w.paths.n; i++)
+		if (git_says(&out, &pos, w.paths.v[i]) != w.ignored.ptr[i])
+			fail_msg("seed %lu, round %u: '%s' is '%c' to us, not to git (GA_TEST_KEEP=1, %s)",
+				 start, round, w.paths.v[i], w.ignored.ptr[i], root);
+	SH(".", "rm -rf %s", name);
+	ga_strv_release(&w.paths);
+	ga_buf_release(&w.ignored);
+	ignore_release(&ig);
+}
+
+static void test_against_git(void **state)
+{
+	const char *given = getenv("GA_TEST_SEED");
+	unsigned long start = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);
+	unsigned rounds = getenv("GA_TEST_ROUNDS") ? (unsigned)strtoul(getenv("GA_TEST_ROUNDS"), NULL, 10) : 60;
+
+	(void)state;
+	print_message("seed %lu\n", start);
+	seed = start;
+	for (unsigned i = 0; i < rounds; i++)
+		compare_once(i, start);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_against_git),
+	};
+
+	return cmocka_run_group_tests_name("ignore", tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules are the test's own: critical is what lies beneath "crit", and "hook".
+ * What the real ones say is tested elsewhere.
+ */
+#include "objects-support.h"
+
+#include "ga/rewrite.h"
+
+static const struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+
+static void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s,
+		     const struct ga_change *c)
+{
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_flag){ .rule = rule, .category = "test", .severity = s,
+					 .path = ga_strdup(c->path), .reason = ga_strdup("so"),
+					 .entry = c->new };
+}
+
+/* Takes the place of the real one: see ga/risk.h. */
+int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
+		const struct ga_oid *new_tree, const struct ga_changes *changes, struct ga_flags *ret,
+		struct ga_error *err)
+{
+	struct ga_change const *c;
+	struct ga_entry e;
+
+	assert_ptr_equal(h, &facts);
+	for (size_t i = 0; i < changes->n; i++) {
+		c = &changes->v[i];
+		/* both trees can be read, and say what the change says */
+		if (old_tree && ga_tree_entry(r, old_tree, c->path, &e, err))
+			return -1;
+		if (ga_tree_entry(r, new_tree, c->path, &e, err))
+			return -1;
+		assert_true(!c->new.mode || ga_entry_equal(&e, &c->new));
+		add_flag(ret, "changed", GA_LOW, c);
+		if (!strncmp(c->path, "crit/", 5) || !strcmp(c->path, "crit") ||
+		    !strcmp(c->path, "hook"))
+			add_flag(ret, "critical", GA_CRITICAL, c);
+	}
+	return 0;
+}
+
+bool ga_flag_holds(const struct ga_flag *f)
+{
+	return f->severity == GA_CRITICAL;
+}
+
+void ga_flags_release(struct ga_flags *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->v[i].path);
+		free(f->v[i].reason);
+	}
+	free(f->v);
+	*f = (struct ga_flags)GA_FLAGS_INIT;
+}
+
+#define COMMITTER "C O Mitter <c@example.com> 1700000000 +0000"
+
+static struct ga_oid rev(const char *dir, const char *name)
+{
+	return OID(dir, "git rev-parse --verify -q '%s'", name);
+}
+
+/* From `base` (and `onto`, if it is another) to `tip`, revisions of the repository `dir`. */
+static struct ga_rewrite run(const char *dir, const char *base, const char *onto, const char *tip,
+			     const struct ga_strv *always)
+{
+	cleanup_repo struct ga_repo *r = open_repo(dir);
+	struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid b = rev(dir, base), o = rev(dir, onto), t = rev(dir, tip);
+	struct ga_rewrite_opts opts = { .base = &b, .onto = &o, .tip = &t, .facts = &facts,
+					.hold_always = always, .committer = COMMITTER,
+					.session = "test-1" };
+
+	OK(ga_rewrite(r, &opts, &w, &err));
+	SH(dir, "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
+	if (!ga_oid_is_zero(&w.held))
+		SH(dir, "git update-ref refs/agent/held %s; test %s = $(git rev-parse refs/agent/held^)",
+		   GA_HEX(&w.held), GA_HEX(&w.tip));
+	SH(dir, "git fsck --strict --no-dangling");
+	return w;
+}
+
+static void assert_out(const char *dir, const char *script, const char *want)
+{
+	cleanup_free char *got = sh(dir, "%s", script);
+
+	if (strcmp(got, want))
+		fail_msg("%s\ngives %s\nnot   %s", script, got, want);
+}
+
+static char *joined(const struct ga_strv *sv)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < sv->n; i++)
+		ga_buf_addf(&b, "%s%s", i ? " " : "", sv->v[i]);
+	return ga_buf_steal(&b);
+}
+
+static void assert_list(const struct ga_strv *sv, const char *want)
+{
+	cleanup_free char *got = joined(sv);
+
+	assert_string_equal(got, want);
+}
+
+#define START "git init -q; echo 1 >f; echo old >hook; mkdir crit; echo c >crit/c; git add .;" \
+	      "git commit -qm base; git tag base; git checkout -q --detach;"
+#define C "git add -A; git commit -q --allow-empty -m "
+
+/* ---- holding back --------------------------------------------------------------- */
+
+static void nothing_to_do(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid tip;
+
+	(void)state;
+	SH("same", START "echo 2 >f;" C "1; echo 3 >g;" C "2; git update-ref refs/agent/x HEAD");
+	w = run("same", "base", "base", "refs/agent/x", NULL);
+	tip = rev("same", "refs/agent/x");
+	assert_true(ga_oid_equal(&w.tip, &tip));
+	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig) && ga_oid_is_zero(&w.carried));
+	assert_int_equal(w.held_paths.n + w.left_out.n + w.notes.n + w.keeps.n, 0);
+}
+
+static void one_critical_path(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid tip;
+
+	(void)state;
+	SH("one", START "echo 2 >f;" C "1; echo evil >hook; echo x >crit/x; rm crit/c; echo 3 >f;" C
+		  "2; echo 4 >f;" C "3; git update-ref refs/agent/x HEAD");
+	w = run("one", "base", "base", "refs/agent/x", NULL);
+	tip = rev("one", "refs/agent/x");
+	assert_true(ga_oid_equal(&w.orig, &tip));
+	assert_list(&w.held_paths, "crit/c crit/x hook");
+	/* commit 1 is as it was, 2 and 3 are without, everything else is in place */
+	assert_out("one", "test $(git rev-parse refs/agent/tip~2) = $(git rev-parse refs/agent/x~2);"
+			  "git diff --name-only base refs/agent/tip; git diff --name-only refs/agent/x~1 "
+			  "refs/agent/tip~1; git log --format=%s%an%ae base..refs/agent/tip; "
+			  "git show refs/agent/tip:f",
+		   "f\ncrit/c\ncrit/x\nhook\n3A U Thorauthor@example.com\n"
+		   "2A U Thorauthor@example.com\n1A U Thorauthor@example.com\n4");
+	assert_out("one", "test $(git rev-parse refs/agent/held^{tree}) = $(git rev-parse "
+			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' refs/agent/held;"
+			  "git log --format=%ad -1 refs/agent/tip~1 >a; git log --format=%ad -1 "
+			  "refs/agent/x~1 | cmp - a",
+		   "held back: 3 paths\n\nAgent-Session: test-1\nC O Mitter <c@example.com> "
+		   "1700000000\nC O Mitter");
+	for (size_t i = 0; i < w.flags.n; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_false(!strcmp(w.flags.v[i].path, w.flags.v[k].path) &&
+				     !strcmp(w.flags.v[i].rule, w.flags.v[k].rule));
+}
+
+/* Added and removed again: the end is clean, the way there was not. */
+static void only_for_a_while(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	bool flagged = false;
+
+	(void)state;
+	SH("while", START "echo x >crit/x; echo 2 >f;" C "1; echo 3 >f;" C "2; git rm -q crit/x;" C
+		    "3; git update-ref refs/agent/x HEAD");
+	w = run("while", "base", "base", "refs/agent/x", NULL);
+	assert_false(ga_oid_is_zero(&w.orig));
+	assert_true(ga_oid_is_zero(&w.held));
+	assert_int_equal(w.held_paths.n, 0);
+	assert_out("while", "for c in $(git rev-list base..refs/agent/tip); do git ls-tree -r "
+			    "--name-only $c crit | tr '\\n' ' '; done; test $(git rev-parse "
+			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
+		   "crit/c crit/c crit/c ");
+	for (size_t i = 0; i < w.flags.n; i++)
+		flagged |= !strcmp(w.flags.v[i].path, "crit/x") && w.flags.v[i].severity == GA_CRITICAL;
+	assert_true(flagged);
+}
+
+/* What is put back to what it was is no longer held; what was changed again is. */
+static void held_then_changed(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("again", START "echo evil >hook; echo x >crit/x;" C "1; echo old >hook; echo y >crit/x;" C
+		    "2; echo g >g;" C "3; git update-ref refs/agent/x HEAD");
+	w = run("again", "base", "base", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "crit/x");
+	assert_out("again", "git diff --name-only base refs/agent/tip; git log --format=%H base..refs/agent"
+			    "/tip -- hook crit | wc -l", "g\n0");
+}
+
+static void collisions(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_(ga_rewrite_release) struct ga_rewrite v = GA_REWRITE_INIT;
+
+	(void)state;
+	/* a held file where the agent made a directory */
+	SH("dir", START "rm hook; mkdir -p hook/d; echo a >hook/a; echo b >hook/d/b; echo 2 >f;" C
+		  "1; echo c >hook/c;" C "2; git update-ref refs/agent/x HEAD");
+	w = run("dir", "base", "base", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "hook hook/a hook/c hook/d/b");
+	assert_out("dir", "git diff --name-only base refs/agent/tip; git show refs/agent/tip:hook",
+		   "f\nold");
+	/* a held directory where the agent made a file */
+	SH("file", START "rm -r crit; echo file >crit; echo 2 >f;" C "1;"
+		   "git update-ref refs/agent/x HEAD");
+	v = run("file", "base", "base", "refs/agent/x", NULL);
+	assert_list(&v.held_paths, "crit crit/c");
+	assert_out("file", "git diff --name-only base refs/agent/tip; git show refs/agent/held:crit",
+		   "f\nfile");
+}
+
+static void merges(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	/* upstream changed the hook itself; the agent has its own idea and merges */
+	SH("merge", START "git checkout -q -b upstream; echo better >hook; echo u >u;" C "up;"
+		    "git checkout -q --detach base; echo x >crit/x; echo 2 >f;" C "1;"
+		    "git merge -q --no-ff -m m upstream; echo after >g;" C "3;"
+		    "git update-ref refs/agent/x HEAD");
+	w = run("merge", "base", "base", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "crit/x");
+	assert_out("merge", "git show refs/agent/tip:hook; git show refs/agent/tip:u; git log -1 "
+			    "--format=%s refs/agent/tip~1; git rev-parse refs/agent/tip~1^2 upstream | "
+			    "uniq | wc -l; git diff --name-only upstream refs/agent/tip",
+		   "better\nu\nm\n1\nf\ng");
+	SH("merge", "git checkout -q --detach base; echo 2 >f;" C "1; git merge -q --no-ff --no-commit "
+		    "upstream; echo evil >hook; git add -A; git commit -qm evil-merge;"
+		    "git update-ref refs/agent/y HEAD");
+	ga_rewrite_release(&w);
+	w = run("merge", "base", "base", "refs/agent/y", NULL);
+	assert_list(&w.held_paths, "hook");
+	assert_out("merge", "git show refs/agent/tip:hook", "better");
+	/* two branches of the agent's own, one of them with what is held */
+	SH("merge", "git checkout -q --detach base; echo x >crit/x;" C "1; git tag side1;"
+		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m both side1;"
+		    "git tag -d side1; git update-ref refs/agent/z HEAD");
+	ga_rewrite_release(&w);
+	w = run("merge", "base", "base", "refs/agent/z", NULL);
+	assert_list(&w.held_paths, "crit/x");
+	assert_out("merge", "git diff --name-only base refs/agent/tip; git rev-list base..refs/agent/tip | "
+			    "while read c; do git ls-tree $c crit/x; done", "f");
+}
+
+/* A merge with something older than the base does not turn critical paths back. */
+static void merging_old_history(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q -b old "
+		    "base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p HEAD -p old "
+		    "-m m $(echo evil >hook; git add hook; git write-tree) >t;"
+		    "git update-ref refs/agent/x $(cat t)");
+	w = run("stale", "base", "base", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "hook");
+	assert_out("stale", "git show refs/agent/tip:hook", "new");
+}
+
+static void always_held(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_strv struct ga_strv always = GA_STRV_INIT;
+
+	(void)state;
+	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
+	SH("always", START "echo n >notes.txt; echo g >g;" C "1; echo a >aaa; echo n2 >notes.txt;" C
+		     "2; git update-ref refs/agent/x HEAD");
+	w = run("always", "base", "base", "refs/agent/x", &always);
+	assert_list(&w.held_paths, "aaa notes.txt");
+	assert_out("always", "git diff --name-only base refs/agent/tip", "g");
+}
+
+static void known_commits_stay(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid tip;
+
+	(void)state;
+	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q --detach");
+	w = run("known", "base", "base", "feature", NULL);
+	tip = rev("known", "feature");
+	assert_true(ga_oid_equal(&w.tip, &tip));
+	assert_true(ga_oid_is_zero(&w.held));
+	assert_true(w.flags.n > 0);
+}
+
+/* ---- texts -------------------------------------------------------------------------- */
+
+static void texts_are_cleaned(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 end\\n\\ntab\\there')\";"
+		   "GIT_AUTHOR_NAME=\"$(printf 'N \\033[31m')\"; export GIT_AUTHOR_NAME;" C "2;"
+		   "unset GIT_AUTHOR_NAME; t=$(git rev-parse HEAD^{tree}); p=$(git rev-parse HEAD);"
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
+		   "+0000\\nencoding UTF-7\\n\\nx +ABs-[31m\\n' $t $p) | git hash-object -w -t commit --stdin);"
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
+		   "+0000\\nencoding ISO-8859-1\\n\\nx \\303\\2331m\\n' $t $p) | git hash-object -w -t commit "
+		   "--stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
+		   "+0000\\nencoding ISO-8859-1\\ngpgsig x\\n y\\n\\ngr\\374n\\n' $t $p) | git hash-object -w -t "
+		   "commit --stdin); git update-ref refs/agent/x $p");
+	w = run("text", "base", "base", "refs/agent/x", NULL);
+	assert_true(ga_oid_is_zero(&w.orig));
+	assert_int_equal(w.notes.n, 1);
+	assert_string_equal(w.notes.v[0], "4 commits had control characters in names or message, which "
+					  "are escaped now");
+	assert_out("text", "git log --reverse --format='%an %s %b' base..refs/agent/tip | "
+			   "LC_ALL=C grep -c -P '[\\x00-\\x08\\x0b-\\x1f\\x7f]' || :; git log --reverse "
+			   "--format='%an|%B' base..refs/agent/tip; git cat-file commit refs/agent/tip | "
+			   "grep -c gpgsig || :",
+		   "0\nA U Thor|esc \\e]0;x\\x07 bidi \\u{202e} end\n\ntab\there\n\nN \\e[31m|2\n\n"
+		   "A|x +ABs-[31m\n\nA|x \xc3\x9b" "1m\n\nA|gr\xc3\xbcn\n\n0");
+}
+
+/* ---- uncommitted work ------------------------------------------------------------------ */
+
+/* HEAD is `onto`; `base` stands on it with what was not committed. */
+#define CARRY "git init -q; seq 1 20 >f; echo k >keep; echo g >gone; git add .; git commit -qm head;"    \
+	      "git tag onto; git checkout -q --detach; sed -i 1s/.*/dirty/ f; echo mine >mine; rm gone;" \
+	      C "carried; git tag -a -m x t; git tag -d t; git update-ref refs/agent/base HEAD;"
+
+static void carried_work_stays_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid tip;
+
+	(void)state;
+	SH("carry", CARRY "sed -i 20s/.*/agent/ f; echo new >new;" C "1; echo keep >keep;" C "2;"
+		    "git update-ref refs/agent/x HEAD");
+	w = run("carry", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	tip = rev("carry", "refs/agent/x");
+	assert_true(ga_oid_equal(&w.carried, &tip));
+	assert_true(ga_oid_is_zero(&w.orig) && ga_oid_is_zero(&w.held));
+	assert_int_equal(w.left_out.n, 0);
+	assert_out("carry", "git diff --name-status onto refs/agent/tip; git show refs/agent/tip:f | sed -n "
+			    "'1p;20p'; git log --format=%s onto^{commit}..refs/agent/tip; git rev-parse "
+			    "refs/agent/tip~2 onto | uniq | wc -l",
+		   "M\tf\nM\tkeep\nA\tnew\n1\nagent\n2\n1\n1");
+}
+
+static void inseparable_is_left_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	/* the same line; a file of the user's nobody else has; one brought back; the
+	 * file the user removed now a directory */
+	SH("insep", CARRY "sed -i 1s/.*/agent/ f; echo more >>mine; echo ok >ok; mkdir gone;"
+		    "echo in >gone/in;" C "1; git update-ref refs/agent/x HEAD");
+	w = run("insep", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.left_out, "f gone/in mine");
+	assert_out("insep", "git diff --name-status onto refs/agent/tip", "A\tok");
+	assert_int_equal(w.held_paths.n, 0);
+}
+
+/* Left out on the way, but not at the end: nothing to tell. */
+static void left_out_only_for_a_while(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("undone", CARRY "cp f ../f; sed -i 1s/.*/agent/ f;" C "1; cp ../f f; echo ok >ok;" C "2;"
+		     "git update-ref refs/agent/x HEAD");
+	w = run("undone", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_int_equal(w.left_out.n, 0);
+	assert_out("undone", "git diff --name-status onto refs/agent/tip", "A\tok");
+}
+
+static void carried_and_held(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("both", CARRY "mkdir crit; echo x >crit/x; sed -i 20s/.*/agent/ f;" C "1; echo ok >ok;" C "2;"
+		   "git update-ref refs/agent/x HEAD");
+	w = run("both", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "crit/x");
+	assert_out("both", "git diff --name-status onto refs/agent/tip; git diff --name-status refs/agent/tip "
+			   "refs/agent/held; git show refs/agent/held:f | head -1",
+		   "M\tf\nA\tok\nA\tcrit/x\n1");
+	SH("both", "git update-ref refs/agent/orig %s; test -z \"$(git diff refs/agent/orig refs/agent/held)\"",
+	   GA_HEX(&w.orig));
+}
+
+/* ---- at random ----------------------------------------------------------------------------- */
+
+/* Whatever the agent did: no published commit has a critical path with a value
+ * other than the base's, everything else is as it was made, and accepting all
+ * gives its tree. */
+static void random_histories(void **state)
+{
+	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b", "crit", "f", "d/f", "d" };
+
+	(void)state;
+	rnd_seed();
+	for (int round = 0; round < 6; round++) {
+		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		cleanup_free char *dir = ga_strf("random%d", round);
+
+		ga_buf_adds(&b, START "git config core.safecrlf false;");
+		for (unsigned i = rnd(6) + 2; i; i--) {
+			for (unsigned k = rnd(3) + 1; k; k--) {
+				const char *p = paths[rnd(GA_NELEMS(paths))];
+
+				if (rnd(4))
+					ga_buf_addf(&b, "rm -rf %s; d=$(dirname %s); test -d $d || rm -rf $d;"
+							"mkdir -p $d; echo %u >%s;", p, p, rnd(3), p);
+				else
+					ga_buf_addf(&b, "rm -rf %s;", p);
+			}
+			ga_buf_addf(&b, C "%u;", i);
+			if (!rnd(3))
+				ga_buf_adds(&b, "git branch -f tmp; git checkout -q --detach base;");
+			if (!rnd(3))
+				ga_buf_adds(&b, "git rev-parse -q --verify tmp >/dev/null && git merge -q -s ours "
+						"-m m tmp || :;");
+		}
+		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref refs/agent/x HEAD");
+		SH(dir, "%s", b.ptr);
+		w = run(dir, "base", "base", "refs/agent/x", NULL);
+		assert_out(dir, "for c in $(git rev-list base..refs/agent/tip); do git diff --name-status "
+				"base $c -- crit hook; done", "");
+		assert_out(dir, "h=refs/agent/held; git rev-parse -q --verify $h >/dev/null || "
+				"h=refs/agent/tip; git diff --name-status refs/agent/x $h;"
+				"git log --format=%s%ad base..refs/agent/x >a; git log --format=%s%ad "
+				"base..refs/agent/tip | diff a -", "");
+		{
+			cleanup_free char *held = joined(&w.held_paths);
+			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only refs/agent/tip "
+							  "refs/agent/x | tr '\\n' ' ' | sed 's/ $//'");
+
+			assert_string_equal(held, want);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_to_do),
+		cmocka_unit_test(one_critical_path),
+		cmocka_unit_test(only_for_a_while),
+		cmocka_unit_test(held_then_changed),
+		cmocka_unit_test(collisions),
+		cmocka_unit_test(merges),
+		cmocka_unit_test(merging_old_history),
+		cmocka_unit_test(always_held),
+		cmocka_unit_test(known_commits_stay),
+		cmocka_unit_test(texts_are_cleaned),
+		cmocka_unit_test(carried_work_stays_out),
+		cmocka_unit_test(inseparable_is_left_out),
+		cmocka_unit_test(left_out_only_for_a_while),
+		cmocka_unit_test(carried_and_held),
+		cmocka_unit_test(random_histories),
+	};
+
+	return cmocka_run_group_tests_name("rewrite", tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,924 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The case table of docs/capture.md, row by row, on layers made by hand; then
+ * random work in real overlays against what git makes of a plain copy.
+ */
+#include "repo-support.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/xattr.h>
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/upper.h"
+#include "ga/worktree.h"
+
+/* ---- a repository and a layer over it ---------------------------------- */
+
+struct layer {
+	char *dir;   /* in the scratch directory */
+	char *upper; /* absolute */
+	struct ga_repo *repo;
+	struct ga_oid base;
+	struct ga_upper_opts o;
+	struct ga_upper_result res;
+	int rc;
+};
+
+static struct ga_oid oid_of(const char *dir, const char *rev)
+{
+	cleanup_free char *hex = sh(dir, "git rev-parse %s", rev);
+	struct ga_oid oid;
+
+	assert_true(ga_oid_parse(hex, strlen(hex), &oid));
+	return oid;
+}
+
+/* `base` is a script that makes the base's files in an empty repository. */
+static struct layer make_layer(const char *dir, const char *base)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct layer l = { .dir = ga_strdup(dir) };
+	cleanup_free char *root = in_scratch(dir), *repo = ga_path_join(root, "r");
+
+	SH(dir, "git init -q r && cd r\n%s\ngit add -Af . && git commit -qm base --allow-empty && mkdir ../upper",
+	   base);
+	l.upper = ga_path_join(root, "upper");
+	if (ga_repo_open(repo, &l.repo, &err))
+		fail_msg("%s", err.msg);
+	repo = (free(repo), ga_strf("%s/r", dir));
+	l.base = oid_of(repo, "HEAD^{tree}");
+	l.o = (struct ga_upper_opts){ .upper = l.upper, .filemode = true };
+	return l;
+}
+
+static void release(struct layer *l)
+{
+	ga_upper_result_release(&l->res);
+	ga_repo_free(l->repo);
+	free(l->dir);
+	free(l->upper);
+}
+#define cleanup_layer cleanup_(release)
+
+static int in_upper(const struct layer *l)
+{
+	int fd = open(l->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void put_as(const struct layer *l, const char *path, const char *text, mode_t mode)
+{
+	cleanup_close int fd = -1, at = in_upper(l);
+	cleanup_free char *parent = ga_path_parent(path), *dir = ga_path_join(l->upper, parent);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	assert_int_equal(ga_mkdir_p(dir, 0755, &err), 0);
+	fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+}
+
+static void put(const struct layer *l, const char *path, const char *text)
+{
+	put_as(l, path, text, 0644);
+}
+
+static void dir(const struct layer *l, const char *path)
+{
+	cleanup_free char *full = ga_path_join(l->upper, path);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	assert_int_equal(ga_mkdir_p(full, 0755, &err), 0);
+}
+
+static void mark(const struct layer *l, const char *path, const char *name, const char *value)
+{
+	cleanup_free char *full = ga_path_join(l->upper, path);
+
+	if (setxattr(full, name, value, strlen(value), 0))
+		fail_msg("setxattr %s on %s: %s", name, path, strerror(errno));
+}
+
+static void opaque(const struct layer *l, const char *path)
+{
+	dir(l, path);
+	mark(l, path, "user.overlay.opaque", "y");
+}
+
+static void white(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+	cleanup_free char *parent = ga_path_parent(path);
+
+	dir(l, parent);
+	assert_int_equal(mknodat(at, path, S_IFCHR, makedev(0, 0)), 0);
+}
+
+static void link_to(const struct layer *l, const char *path, const char *target)
+{
+	cleanup_close int at = in_upper(l);
+
+	assert_int_equal(symlinkat(target, at, path), 0);
+}
+
+/* Capture, then what differs from the base as "A path", "D path", "M path" ... */
+static char *captured(struct layer *l)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *repo = ga_strf("%s/r", l->dir);
+
+	ga_upper_result_release(&l->res);
+	l->o.base_tree = &l->base; /* the structure may have been copied since */
+	l->rc = ga_upper_capture(l->repo, &l->o, &l->res, &err);
+	if (l->rc < 0)
+		fail_msg("%s", err.msg);
+	if (l->rc)
+		return ga_strdup("convert");
+	for (size_t i = 1; i < l->res.changes.n; i++)
+		assert_true(strcmp(l->res.changes.v[i - 1].path, l->res.changes.v[i].path) < 0);
+	return sh(repo, "git diff-tree -r --no-renames --name-status %s %s | tr '\\t\\n' ' ;'", GA_HEX(&l->base),
+		  GA_HEX(&l->res.tree));
+}
+
+#define assert_captured(l, want)                                                         \
+	do {                                                                             \
+		cleanup_free char *got_ = captured(l);                                   \
+		assert_string_equal(got_, want);                                         \
+	} while (0)
+
+/* What was left behind, as "kind path count bytes;". */
+static void check_left(const struct layer *l, const char *want, const char *file, int line)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < l->res.left.n; i++)
+		ga_buf_addf(&b, "%s %s %llu;", ga_left_kind_name(l->res.left.v[i].kind), l->res.left.v[i].path,
+			    (unsigned long long)l->res.left.v[i].count);
+	_assert_string_equal(b.ptr, want, file, line);
+}
+#define assert_left(l, want) check_left(l, want, __FILE__, __LINE__)
+
+static void content(const struct layer *l, const char *path, const char *want)
+{
+	cleanup_free char *repo = ga_strf("%s/r", l->dir);
+	cleanup_free char *got = sh(repo, "git cat-file -p '%s:%s'", GA_HEX(&l->res.tree), path);
+
+	assert_string_equal(got, want);
+}
+
+static uint32_t mode(const struct layer *l, const char *path)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_entry e;
+
+	assert_int_equal(ga_tree_entry(l->repo, &l->res.tree, path, &e, &err), 0);
+	return e.mode;
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+#define BASE "echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y; ln -s a l; echo s >s; chmod +x s"
+
+static void test_nothing(void **state)
+{
+	cleanup_layer struct layer l = make_layer("nothing", BASE);
+
+	(void)state;
+	dir(&l, "empty/deeper");
+	dir(&l, "d/e");
+	assert_captured(&l, "");
+	assert_true(ga_oid_equal(&l.res.tree, &l.base));
+	assert_null(l.res.keep);
+	assert_left(&l, "");
+}
+
+static void test_regular(void **state)
+{
+	cleanup_layer struct layer l = make_layer("regular", BASE);
+
+	(void)state;
+	put(&l, "new", "new\n");
+	put(&l, "d/e/y", "changed\n");
+	put(&l, "p/q/r", "deep\n");
+	put(&l, "odd\n\xff\x1bname", "odd\n");
+	assert_captured(&l, "M d/e/y;A new;A \"odd\\n\\377\\033name\";A p/q/r;");
+	content(&l, "d/e/y", "changed");
+	content(&l, "p/q/r", "deep");
+	if (l.res.keep) {
+		assert_int_equal(access(l.res.keep, F_OK), 0);
+		assert_int_equal(unlink(l.res.keep), 0);
+	}
+}
+
+static void test_unchanged(void **state)
+{
+	cleanup_layer struct layer l = make_layer("unchanged", BASE);
+
+	(void)state;
+	put(&l, "a", "a\n");
+	put_as(&l, "s", "s\n", 0700);
+	put_as(&l, "d/x", "x\n", 0600);
+	link_to(&l, "l", "a");
+	mark(&l, "a", "user.overlay.origin", "whatever");
+	mark(&l, "d", "user.overlay.impure", "y");
+	mark(&l, ".", "user.overlay.uuid", "0123456789abcdef");
+	mark(&l, "d", "user.overlay.overlay.opaque", "y"); /* what a program inside set */
+	mark(&l, "a", "user.other", "1");
+	assert_captured(&l, "");
+	assert_left(&l, "");
+	assert_int_equal(l.res.notes.n, 0);
+}
+
+static void test_mode(void **state)
+{
+	cleanup_layer struct layer l = make_layer("mode", BASE);
+
+	(void)state;
+	put_as(&l, "a", "a\n", 0755);
+	put_as(&l, "s", "s\n", 0644);
+	put_as(&l, "n", "n\n", 06711);
+	assert_captured(&l, "M a;A n;M s;");
+	assert_int_equal(mode(&l, "a"), GA_MODE_EXEC);
+	assert_int_equal(mode(&l, "s"), GA_MODE_FILE);
+	assert_int_equal(mode(&l, "n"), GA_MODE_EXEC);
+	l.o.filemode = false;
+	assert_captured(&l, "A n;");
+	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
+}
+
+static void test_link(void **state)
+{
+	cleanup_layer struct layer l = make_layer("link", BASE);
+
+	(void)state;
+	SH("link", "echo secret >outside; mkdir outdir; echo s >outdir/f");
+	link_to(&l, "n", "../outside");
+	link_to(&l, "up", "../outdir");
+	link_to(&l, "a", "/etc/passwd");
+	link_to(&l, "dangling", "\xff\n");
+	put(&l, "l", "a file now\n");
+	assert_captured(&l, "T a;A dangling;T l;A n;A up;");
+	content(&l, "a", "/etc/passwd");
+	content(&l, "n", "../outside");
+	assert_int_equal(mode(&l, "up"), GA_MODE_LINK);
+	assert_int_equal(mode(&l, "l"), GA_MODE_FILE);
+}
+
+static void test_whiteout(void **state)
+{
+	cleanup_layer struct layer l = make_layer("whiteout", BASE);
+
+	(void)state;
+	white(&l, "a");
+	white(&l, "d/e");
+	white(&l, "not-in-base");
+	white(&l, "l");
+	assert_captured(&l, "D a;D d/e/y;D l;");
+	assert_left(&l, "");
+}
+
+static void test_whiteout_xattr(void **state)
+{
+	cleanup_layer struct layer l = make_layer("xwhiteout", BASE);
+
+	(void)state;
+	dir(&l, "d");
+	mark(&l, "d", "user.overlay.opaque", "x");
+	put(&l, "d/x", "");
+	mark(&l, "d/x", "user.overlay.whiteout", "y");
+	/* in a directory that does not say it holds such files, it is not one */
+	put(&l, "a", "");
+	mark(&l, "a", "user.overlay.whiteout", "y");
+	assert_captured(&l, "D d/x;");
+	assert_left(&l, "unreadable a 1;");
+}
+
+static void test_opaque(void **state)
+{
+	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
+
+	(void)state;
+	opaque(&l, "d");
+	put(&l, "d/new", "n\n");
+	put(&l, "d/z", "z\n");    /* written again as it was */
+	put(&l, "d/f/v", "v\n");  /* inside an opaque one nothing shows either */
+	assert_captured(&l, "D d/e/y;A d/f/v;D d/f/w;A d/new;D d/x;");
+	mark(&l, "d", "user.overlay.opaque", "n"); /* not the value that says it */
+	assert_captured(&l, "");
+	assert_left(&l, "unreadable d 1;");
+}
+
+static void test_opaque_root(void **state)
+{
+	cleanup_layer struct layer l = make_layer("opaqueroot", BASE);
+
+	(void)state;
+	opaque(&l, ".");
+	put(&l, "only", "1\n");
+	assert_captured(&l, "D a;D d/e/y;D d/x;D l;A only;D s;");
+}
+
+static void test_swaps(void **state)
+{
+	cleanup_layer struct layer l = make_layer("swaps", BASE "; mkdir t; echo 1 >t/1; mkdir u; echo 1 >u/1");
+
+	(void)state;
+	opaque(&l, "a");
+	put(&l, "a/inner", "i\n");      /* file -> directory */
+	put(&l, "d", "file\n");         /* directory -> file */
+	link_to(&l, "t", "/home");      /* directory -> link */
+	opaque(&l, "l");                /* link -> directory, empty */
+	assert_captured(&l, "D a;A a/inner;A d;D d/e/y;D d/x;D l;A t;D t/1;");
+	assert_int_equal(mode(&l, "t"), GA_MODE_LINK);
+	assert_int_equal(mode(&l, "a"), GA_MODE_TREE);
+	assert_int_equal(mode(&l, "u/1"), GA_MODE_FILE);
+}
+
+static void test_special(void **state)
+{
+	cleanup_layer struct layer l = make_layer("special", BASE);
+	cleanup_close int at = in_upper(&l), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	(void)state;
+	assert_int_equal(mkfifoat(at, "fifo", 0644), 0);
+	assert_int_equal(mkfifoat(at, "a", 0644), 0); /* in place of a tracked file */
+	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "special/upper/sock");
+	assert_int_equal(bind(sock, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_captured(&l, "D a;");
+	assert_left(&l, "special a 1;special fifo 1;special sock 1;");
+}
+
+static void test_planted(void **state)
+{
+	cleanup_layer struct layer l = make_layer("planted", BASE);
+
+	(void)state;
+	put(&l, "d/more", "m\n");
+	mark(&l, "d", "user.overlay.redirect", "/etc");
+	put(&l, "a", "meta\n");
+	mark(&l, "a", "user.overlay.metacopy", "");
+	put(&l, "fine", "f\n");
+	assert_captured(&l, "A fine;");
+	assert_left(&l, "unreadable a 1;unreadable d 1;");
+	assert_int_equal(l.res.notes.n, 2);
+}
+
+static void test_hard_links_and_holes(void **state)
+{
+	cleanup_layer struct layer l = make_layer("hard", BASE);
+	cleanup_close int at = in_upper(&l), fd = -1;
+
+	(void)state;
+	put(&l, "one", "1\n");
+	assert_int_equal(linkat(at, "one", at, "two", 0), 0);
+	fd = openat(at, "hole", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(ftruncate(fd, 3 << 20), 0);
+	assert_captured(&l, "A hole;A one;A two;");
+	content(&l, "two", "1");
+	if (l.res.keep)
+		(void)unlink(l.res.keep);
+}
+
+static void test_unreadable_modes(void **state)
+{
+	cleanup_layer struct layer l = make_layer("unreadable", BASE);
+	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
+	struct stat st;
+
+	(void)state;
+	put(&l, "d/e/y", "changed\n");
+	put(&l, "d/e/z", "z\n");
+	put_as(&l, "f", "f\n", 0);
+	assert_int_equal(chmod(d, 0), 0);
+	assert_captured(&l, "M d/e/y;A d/e/z;A f;");
+	assert_left(&l, "");
+	/* nothing was changed to get there */
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0);
+	assert_int_equal(stat(d, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0);
+	assert_int_equal(chmod(d, 0755), 0);
+}
+
+static void test_names(void **state)
+{
+	static const char *const bad[] = { ".GIT", ".git ", "git~1", ".g\xe2\x80\x8cit", ".git::$INDEX_ALLOCATION",
+					   "x\\.git", ".Git\\x" };
+	static const char *const good[] = { ".gitx", "git~", "-rf", "CON", "a\\b", ".wh.a", ".wh..wh..opq",
+					    "\xe2\x80\xae" "rlo" };
+	cleanup_layer struct layer l = make_layer("names", BASE);
+
+	(void)state;
+	put(&l, ".git/config", "[core]\n\tfsmonitor = touch /tmp/x\n");
+	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+		cleanup_free char *inner = ga_strf("%s/config", bad[i]), *sub = ga_strf("sub/%s", bad[i]);
+
+		put(&l, inner, "bad\n");
+		put(&l, sub, "bad\n");
+	}
+	for (size_t i = 0; i < GA_NELEMS(good); i++)
+		put(&l, good[i], "good\n");
+	link_to(&l, ".gitmodules", "a");
+	free(captured(&l));
+	assert_int_equal(l.res.changes.n, GA_NELEMS(good));
+	assert_int_equal(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
+	for (size_t i = 0; i < l.res.left.n; i++) {
+		assert_int_equal(l.res.left.v[i].kind, GA_LEFT_NAME);
+		assert_int_equal(l.res.left.v[i].count, 1);
+	}
+}
+
+static void test_repository(void **state)
+{
+	cleanup_layer struct layer l = make_layer("nested", BASE);
+
+	(void)state;
+	put(&l, "vendor/x/.git/HEAD", "ref: refs/heads/main\n");
+	put(&l, "vendor/x/.git/objects/k", "");
+	put(&l, "vendor/x/.git/refs/k", "");
+	put(&l, "vendor/x/file", "f\n");
+	put(&l, "vendor/other", "o\n");
+	put(&l, "sub/.git", "gitdir: ../../somewhere\n");
+	put(&l, "sub/f", "f\n");
+	/* a tracked directory stays one, whatever is planted in it */
+	put(&l, "d/.git/HEAD", "ref: refs/heads/main\n");
+	put(&l, "d/.git/objects/k", "");
+	put(&l, "d/.git/refs/k", "");
+	put(&l, "d/x", "changed\n");
+	/* an empty directory of that name makes no repository */
+	dir(&l, "no/.git");
+	put(&l, "no/f", "f\n");
+	assert_captured(&l, "M d/x;A no/f;A vendor/other;");
+	assert_left(&l, "repository d/.git 3;repository no/.git 0;repository sub 2;repository vendor/x 4;");
+}
+
+static void test_submodule(void **state)
+{
+	cleanup_layer struct layer l = make_layer("submodule", BASE
+		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
+		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,gone"
+		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,kept"
+		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,swap"
+		"; mkdir sub gone kept swap; git commit -qm sub; add() { :; }");
+
+	(void)state;
+	/* the last "git add" of the set-up must not drop the gitlinks */
+	put(&l, "sub/changed", "c\n");
+	put(&l, "sub/deep/er", "c\n");
+	white(&l, "gone");
+	opaque(&l, "kept");
+	put(&l, "swap", "file\n");
+	assert_captured(&l, "D gone;T swap;");
+	assert_left(&l, "submodule sub 2;");
+}
+
+static void test_ignored(void **state)
+{
+	cleanup_layer struct layer l = make_layer("ignored", BASE
+		"; printf '*.log\\nbuild/\\n' >.gitignore; echo t >tracked.log; mkdir build; echo 1 >build/tracked");
+
+	(void)state;
+	l.o.host_excludes = "*.swp\n";
+	put(&l, "x.log", "12345");
+	put(&l, "x.swp", "1");
+	put(&l, "tracked.log", "changed\n");
+	put(&l, "build/tracked", "changed\n");
+	put(&l, "build/new", "1");
+	put(&l, "build/sub/new", "12");
+	put(&l, "node/.gitignore", "/mods/\n");
+	put(&l, "node/mods/a/b", "1");
+	put(&l, "node/mods/c", "1");
+	white(&l, "node/mods/gone");
+	put(&l, "p/x.log", "1");
+	assert_captured(&l, "M build/tracked;A node/.gitignore;M tracked.log;");
+	assert_left(&l, "ignored build 2;ignored node/mods 2;ignored p/x.log 1;ignored x.log 1;ignored x.swp 1;");
+	assert_int_equal(l.res.left.v[0].bytes, 3);
+	assert_int_equal(l.res.newly_ignored.n, 1);
+	assert_string_equal(l.res.newly_ignored.v[0], "node/mods");
+}
+
+static void test_rules_of_the_result(void **state)
+{
+	cleanup_layer struct layer l = make_layer("rules", BASE "; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
+
+	(void)state;
+	put(&l, ".gitignore", "*\n!keep.me\n");  /* ignores everything new, the base's paths stay */
+	white(&l, "d/.gitignore");
+	put(&l, "keep.me", "k\n");
+	put(&l, "other", "o\n");
+	put(&l, "a", "changed\n");
+	assert_captured(&l, "M .gitignore;M a;D d/.gitignore;A keep.me;");
+	assert_left(&l, "ignored other 1;");
+	assert_int_equal(l.res.newly_ignored.n, 1);
+	/* not through a link */
+	SH("rules", "rm upper/.gitignore; echo '*' >everything; ln -s ../everything upper/.gitignore");
+	assert_captured(&l, "T .gitignore;M a;D d/.gitignore;A keep.me;A other;");
+}
+
+static void test_tracked_by_the_agent(void **state)
+{
+	cleanup_layer struct layer l = make_layer("tracked", BASE
+		"; printf '*.log\\ngen/\\n' >.gitignore; echo o >old.log; mkdir gen; echo 1 >gen/1; echo 2 >gen/2");
+	struct ga_oid tracked;
+
+	(void)state;
+	/* the agent forced one log in, and dropped old.log and gen/ from its index */
+	put(&l, "forced.log", "f\n");
+	put(&l, "unforced.log", "u\n");
+	put(&l, "gen/1", "changed\n");
+	SH("tracked/r", "cp ../upper/forced.log . && git add -f forced.log && git rm -q --cached -r old.log gen && git commit -qm agent");
+	tracked = oid_of("tracked/r", "HEAD^{tree}");
+	l.o.tracked = &tracked;
+	assert_captured(&l, "A forced.log;D gen/1;D gen/2;D old.log;");
+	assert_left(&l, "ignored gen 1;ignored unforced.log 1;");
+	assert_true(ga_oid_equal(&l.res.tree, &tracked));
+	/* what only a layer between has: the user's ignored file, forced in */
+	SH("tracked", "mkdir extras && rm upper/forced.log && echo f >extras/forced.log");
+	{
+		cleanup_free char *extras = in_scratch("tracked/extras");
+
+		l.o.extras = extras;
+		assert_captured(&l, "A forced.log;D gen/1;D gen/2;D old.log;");
+		l.o.extras = NULL;
+		assert_captured(&l, "D gen/1;D gen/2;D old.log;");
+	}
+}
+
+static void test_sparse(void **state)
+{
+	cleanup_layer struct layer l = make_layer("sparse", BASE);
+	cleanup_free char *lower = in_scratch("sparse/lower");
+
+	(void)state;
+	/* the checkout shows no d/e: an opaque d deletes only what was seen */
+	SH("sparse", "mkdir -p lower/d && echo x >lower/d/x && echo a >lower/a");
+	opaque(&l, "d");
+	put(&l, "d/new", "n\n");
+	l.o.lower = lower;
+	assert_captured(&l, "A d/new;D d/x;");
+	l.o.lower = NULL;
+	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
+}
+
+static void test_limits(void **state)
+{
+	struct ga_upper_limits limits = ga_upper_limits_default;
+	cleanup_layer struct layer l = make_layer("limits", BASE);
+	cleanup_close int at = in_upper(&l), fd = -1;
+
+	(void)state;
+	l.o.limits = &limits;
+	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(ftruncate(fd, (off_t)5 << 30), 0);
+	put(&l, "small", "1\n");
+	assert_captured(&l, "A small;");
+	assert_left(&l, "limit huge 1;");
+	limits.max_file_bytes = 10;
+	put(&l, "a", "longer than that\n"); /* stays as the base has it */
+	assert_captured(&l, "A small;");
+	assert_left(&l, "limit a 1;limit huge 1;");
+	limits.max_depth = 2;
+	put(&l, "1/2/3/4", "deep\n");
+	put(&l, "1/2/x", "x\n");
+	assert_captured(&l, "A 1/2/x;A small;");
+	assert_left(&l, "limit 1/2/3 1;limit a 1;limit huge 1;");
+	/* a directory read in part must not look as if the rest were gone */
+	opaque(&l, "d");
+	put(&l, "d/p", "p\n");
+	limits.max_entries = 6;
+	free(captured(&l));
+	assert_true(l.res.notes.n > 0);
+	for (size_t i = 0; i < l.res.changes.n; i++)
+		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
+}
+
+static void test_deep(void **state)
+{
+	cleanup_layer struct layer l = make_layer("deep", BASE);
+	cleanup_close int at = in_upper(&l);
+
+	(void)state;
+	/* far beyond PATH_MAX and any table of descriptors */
+	for (int i = 0; i < 3000; i++) {
+		int next;
+
+		assert_int_equal(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
+		next = openat(at, "0123456789012345678901234567890123456789", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(next >= 0);
+		(void)close(at);
+		at = next;
+	}
+	put(&l, "after", "a\n");
+	assert_captured(&l, "A after;");
+	assert_int_equal(l.res.left.n, 1);
+	assert_int_equal(l.res.left.v[0].kind, GA_LEFT_LIMIT);
+}
+
+static void test_conversion(void **state)
+{
+	cleanup_layer struct layer l = make_layer("convert", BASE);
+	struct ga_strv paths = GA_STRV_INIT;
+	struct ga_entry entry;
+
+	(void)state;
+	put(&l, "a", "1\r\n");
+	put(&l, "d/x", "2\r\n");
+	assert_captured(&l, "M a;M d/x;");
+	put(&l, "d/.gitattributes", "*.png binary diff=x\n");
+	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
+	put(&l, "d/.gitattributes", "[attr]mine eol=lf\n");
+	assert_captured(&l, "convert");
+	l.o.raw = true;
+	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
+	l.o.raw = false;
+	/* what git inside made of it counts, with our own word on the mode */
+	entry = (struct ga_entry){ GA_MODE_EXEC, oid_of("convert/r", "HEAD:s") };
+	ga_strv_push(&paths, "d/x");
+	l.o.cleaned_paths = &paths;
+	l.o.cleaned_entries = &entry;
+	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
+	content(&l, "d/x", "s");
+	assert_int_equal(mode(&l, "d/x"), GA_MODE_FILE);
+	ga_strv_release(&paths);
+}
+
+static void test_list(void **state)
+{
+	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv got = GA_STRV_INIT;
+
+	(void)state;
+	put(&l, "z", "1");
+	put(&l, "d/x", "1");
+	put(&l, "x.log", "1");
+	put_as(&l, "closed", "1", 0);
+	link_to(&l, "ln", "x");
+	l.o.base_tree = &l.base;
+	assert_int_equal(ga_upper_list(l.repo, &l.o, &got, &err), 0);
+	assert_int_equal(got.n, 2);
+	assert_string_equal(got.v[0], "d/x");
+	assert_string_equal(got.v[1], "z");
+}
+
+static void test_count(void **state)
+{
+	cleanup_layer struct layer l = make_layer("count", BASE);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	put(&l, "m/1", "123");
+	put(&l, "m/n/2", "4");
+	white(&l, "m/3");
+	assert_int_equal(ga_upper_count(l.upper, "node_modules", &l.res.left, &err), 0);
+	assert_left(&l, "ignored node_modules 2;");
+	assert_int_equal(l.res.left.v[0].bytes, 4);
+}
+
+static void test_errors_come_out(void **state)
+{
+	cleanup_layer struct layer l = make_layer("errors", BASE);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	l.o.upper = "/nonexistent/upper";
+	l.o.base_tree = &l.base;
+	assert_int_equal(ga_upper_capture(l.repo, &l.o, &l.res, &err), -1);
+	assert_non_null(strstr(err.msg, "/nonexistent/upper"));
+}
+
+static void test_worktree_entry(void **state)
+{
+	cleanup_layer struct layer l = make_layer("entry", BASE);
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *dir_ = in_scratch("entry/session"), *list = NULL;
+
+	(void)state;
+	s.name = ga_strdup("x-1");
+	s.dir = ga_strdup(dir_);
+	s.branch = ga_strdup("refs/heads/agent/x-1");
+	SH("entry/r", "git branch agent/x-1");
+	assert_int_equal(ga_worktree_entry_create(l.repo, &s, &err), 0);
+	assert_int_equal(ga_worktree_entry_create(l.repo, &s, &err), 0);
+	list = sh("entry/r", "git worktree prune; git worktree list | grep -c 'agent/x-1. locked'; "
+			     "! git branch -D agent/x-1 2>/dev/null; ! git switch -q agent/x-1 2>/dev/null; git fsck");
+	assert_string_equal(list, "1");
+	assert_int_equal(ga_worktree_entry_remove(l.repo, &s, &err), 0);
+	assert_int_equal(ga_worktree_entry_remove(l.repo, &s, &err), 0);
+	SH("entry/r", "test ! -e .git/worktrees; git worktree add -q ../agent-x-1 -b other");
+	assert_int_equal(ga_worktree_entry_remove(l.repo, &s, &err), 0);
+	assert_int_equal(ga_worktree_entry_create(l.repo, &s, &err), -1);
+	assert_non_null(strstr(err.msg, "agent-x-1"));
+	SH("entry/r", "test -e .git/worktrees/agent-x-1/gitdir");
+	ga_session_release(&s);
+}
+
+/* ---- random work in real overlays -------------------------------------- */
+
+static unsigned long seed;
+
+static unsigned pick(unsigned n)
+{
+	seed = seed * 6364136223846793005ul + 1442695040888963407ul;
+	return (unsigned)(seed >> 33) % n;
+}
+
+static const char *random_path(void)
+{
+	static const char *const paths[] = {
+		"a", "b", "c.log", "d", "d/a", "d/b", "d/e", "d/e/a", "d/e/c.log", "d.x", "d0", "f", "f/a",
+		"f/g", "f/g/h", "f/g/h/a", "sp ace", "sp ace/x", "-m", "A", ".gitignore", "d/.gitignore",
+		"f/.gitignore", "ign", "ign/a", "ign/b/c", "\xc3\xa4", "t\tab",
+	};
+
+	return paths[pick(GA_NELEMS(paths))];
+}
+
+/* One shell line of work in the current directory. All of it may fail. */
+static void random_work(struct ga_buf *b)
+{
+	static const char *const rules[] = { "*.log", "ign/", "/a", "!a", "f/g", "d/*", "!d/e/", "h" };
+	const char *p = random_path(), *q = random_path();
+
+	switch (pick(14)) {
+	case 0: case 1: case 2:
+		ga_buf_addf(b, "mkdir -p \"$(dirname -- './%s')\"; echo %u >'./%s'\n", p, pick(3), p);
+		break;
+	case 3:
+		ga_buf_addf(b, "rm -f './%s'\n", p);
+		break;
+	case 4: case 5:
+		ga_buf_addf(b, "rm -rf './%s'\n", p);
+		break;
+	case 6:
+		ga_buf_addf(b, "rm -rf './%s'; mkdir -p './%s'; echo %u >'./%s/%s'\n", p, p, pick(3), p,
+			    pick(2) ? "a" : "new");
+		break;
+	case 7:
+		ga_buf_addf(b, "rm -rf './%s'; ln -s '%s' './%s'\n", p, q, p);
+		break;
+	case 8:
+		ga_buf_addf(b, "test -h './%s' || chmod %s './%s'\n", p, pick(2) ? "+x" : "-x", p);
+		break;
+	case 9:
+		ga_buf_addf(b, "touch -h './%s'\n", p);
+		break;
+	case 10:
+		ga_buf_addf(b, "mv -T './%s' './%s'\n", p, q);
+		break;
+	case 11:
+		ga_buf_addf(b, "cp -rT './%s' './%s'\n", p, q);
+		break;
+	case 12:
+		ga_buf_addf(b, "printf '%%s\\n' '%s' '%s' >'./%s'\n", rules[pick(GA_NELEMS(rules))],
+			    rules[pick(GA_NELEMS(rules))],
+			    pick(2) ? ".gitignore" : pick(2) ? "d/.gitignore" : "f/.gitignore");
+		break;
+	default:
+		ga_buf_addf(b, "ln -f './%s' './%s'\n", p, q);
+		break;
+	}
+}
+
+static void random_script(struct ga_buf *b, unsigned lines)
+{
+	for (unsigned i = 0; i < lines; i++)
+		random_work(b);
+}
+
+static void write_script(const char *rel, const struct ga_buf *b)
+{
+	cleanup_close int fd = open(rel, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, b->ptr, b->len), 0);
+}
+
+/* The agent's world: an overlay over the checkout, work in it in two halves, the
+ * first committed by git when `commits`. Leaves the layer, a plain copy of the
+ * merged view, and what git makes of it. */
+static const char world[] =
+	"mkdir upper work merged plain lower\n"
+	"git -C r archive HEAD | tar -x -C lower\n"
+	"cat >inside <<'EOF'\n"
+	"mount -t overlay overlay -o userxattr,lowerdir=lower,upperdir=upper,workdir=work merged\n"
+	"(cd merged; sh ../work1 2>/dev/null) || true\n"
+	"if test -e commits; then\n"
+	"  export GIT_DIR=$PWD/r/.git GIT_INDEX_FILE=$PWD/index\n"
+	"  git read-tree HEAD; (cd merged && export GIT_WORK_TREE=$PWD && git add -A . 2>/dev/null && { sh ../untrack 2>/dev/null >&2 || true; })\n"
+	"  git write-tree >tracked\n"
+	"  unset GIT_DIR GIT_INDEX_FILE\n"
+	"fi\n"
+	"(cd merged; sh ../work2 2>/dev/null) || true\n"
+	"cp -a merged/. plain\n"
+	"umount merged\n"
+	"EOF\n"
+	"unshare -Urm sh -e inside\n"
+	"export GIT_DIR=$PWD/r/.git GIT_INDEX_FILE=$PWD/index2\n"
+	"if test -e tracked; then git read-tree $(cat tracked); else git read-tree HEAD; fi\n"
+	"cd plain && export GIT_WORK_TREE=$PWD && git add -A . 2>/dev/null && git write-tree >../want\n";
+
+static void random_once(unsigned round, unsigned long start, bool commits)
+{
+	cleanup_free char *name = ga_strf("random%u%s", round, commits ? "c" : "");
+	cleanup_buf struct ga_buf base = GA_BUF_INIT, first = GA_BUF_INIT, second = GA_BUF_INIT,
+				  untrack = GA_BUF_INIT;
+	cleanup_free char *want = NULL, *tracked_hex = NULL, *path = NULL;
+	struct ga_oid tracked;
+
+	ga_buf_adds(&base, "(set +e\n");
+	random_script(&base, 25);
+	ga_buf_adds(&base, "true) 2>/dev/null");
+	{
+		cleanup_layer struct layer l = make_layer(name, base.ptr);
+
+		random_script(&first, 5 + pick(20));
+		random_script(&second, pick(10));
+		for (unsigned i = 0; i < 3; i++)
+			ga_buf_addf(&untrack, "git %s -- './%s'\n", pick(2) ? "rm -rq --cached" : "add -f",
+				    random_path());
+		(void)rmdir(l.upper);
+		path = ga_strf("%s/work1", name), write_script(path, &first), free(path);
+		path = ga_strf("%s/work2", name), write_script(path, &second), free(path);
+		path = ga_strf("%s/untrack", name), write_script(path, &untrack);
+		SH(name, "rm -rf upper; %s\n%s", commits ? "touch commits" : "", world);
+		want = sh(name, "cat want");
+		if (commits) {
+			tracked_hex = sh(name, "cat tracked");
+			assert_true(ga_oid_parse(tracked_hex, strlen(tracked_hex), &tracked));
+			l.o.tracked = &tracked;
+		}
+		free(captured(&l));
+		if (strcmp(GA_HEX(&l.res.tree), want)) {
+			cleanup_free char *repo = ga_strf("%s/r", name);
+			cleanup_free char *diff = sh(repo, "git diff-tree -r %s %s", want, GA_HEX(&l.res.tree));
+
+			fail_msg("seed %lu, round %u%s: from git's tree to ours:\n%s", start, round,
+				 commits ? " with commits" : "", diff);
+		}
+	}
+	SH(".", "rm -rf %s", name);
+}
+
+static void test_random(void **state)
+{
+	const char *given = getenv("GA_TEST_SEED"), *rounds = getenv("GA_TEST_ROUNDS");
+	unsigned long start = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);
+	unsigned n = rounds ? (unsigned)strtoul(rounds, NULL, 10) : 12;
+
+	(void)state;
+	print_message("seed %lu\n", start);
+	seed = start;
+	for (unsigned i = 0; i < n; i++) {
+		random_once(i, start, false);
+		random_once(i, start, true);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_regular),
+		cmocka_unit_test(test_unchanged),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_whiteout),
+		cmocka_unit_test(test_whiteout_xattr),
+		cmocka_unit_test(test_opaque),
+		cmocka_unit_test(test_opaque_root),
+		cmocka_unit_test(test_swaps),
+		cmocka_unit_test(test_special),
+		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_hard_links_and_holes),
+		cmocka_unit_test(test_unreadable_modes),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_repository),
+		cmocka_unit_test(test_submodule),
+		cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_rules_of_the_result),
+		cmocka_unit_test(test_tracked_by_the_agent),
+		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_conversion),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_errors_come_out),
+		cmocka_unit_test(test_worktree_entry),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests_name("upper", tests, scratch_setup, scratch_teardown);
+}
