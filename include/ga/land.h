@@ -24,7 +24,7 @@ struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
-	struct ga_strv not_brought;  /* paths that overlap with the user's work: "path: reason", quoted */
+	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);

@@ -10,8 +10,8 @@
  *                      /making          the same two of a base that is being made: wait for it
  *                      /tree            the checkout
  *                      /index           its index
- *                      /git             template of private git dirs: the same index, its mtime past
- *                                       the newest entry
+ *                      /git             template of private git dirs: the same index, its
+ *                                       mtime past the newest entry
  */
 #ifndef GA_POOL_H
 #define GA_POOL_H

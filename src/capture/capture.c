@@ -206,15 +206,19 @@ static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 }
 
 /* A full disk is the one failure that is nobody's fault: name it first. */
-static int explain(struct ga_error *err)
+static int explain(const struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *was = NULL;
-
-	if (!means_no_space(err->msg) || !strncmp(err->msg, "no space left", 13))
+	if (!means_no_space(err->msg))
 		return -1;
-	was = ga_steal(&err->msg);
-	err->msg = ga_strf("no space left: %s", was);
-	return ga_hint(err, "free some space first");
+	if (strncmp(err->msg, "no space left", 13)) {
+		cleanup_free char *was = ga_steal(&err->msg);
+
+		err->msg = ga_strf("no space left: %s", was);
+	}
+	/* deeper down nobody knows that it can simply be done again */
+	free(err->hint);
+	err->hint = NULL;
+	return ga_hint(err, "free some space, then: git agent capture %s; nothing is lost", s->name);
 }
 
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
@@ -227,12 +231,12 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 
 	c = (struct capture){ .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
 	if (begin(&c, e, s, err))
-		return explain(err);
+		return explain(s, err);
 	lock = lock_keeps(&c, err);
 	rc = lock < 0 || at_point("capture:begin", err) || take_everything(&c, err) ||
 	     conclude(&c, &o, err);
 	if (rc)
-		return explain(err);
+		return explain(s, err);
 	sweep_keeps(&c, lock);
 	return 0;
 }
@@ -260,7 +264,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, 
 		return -1;
 	l.o.raw = true;
 	if (ga_upper_capture(e->repo, &l.o, &c.upper, err))
-		return explain(err);
+		return explain(s, err);
 	/* reachable from nothing, and needed for as long as one command runs */
 	if (c.upper.keep)
 		(void)unlink(c.upper.keep);

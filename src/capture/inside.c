@@ -131,9 +131,7 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
 	ga_import_free(im);
-	if (rc == 1 && means_no_space(*ret_reason)) {
-		(void)ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
-		return ga_hint(err, "free some space first");
-	}
+	if (rc == 1 && means_no_space(*ret_reason))
+		return ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
 	return rc;
 }

@@ -48,8 +48,8 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	case GA_STATE_NEW:
 	case GA_STATE_RUNNING:
 	case GA_STATE_INTERRUPTED:
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured", s->name,
-			      ga_state_name(s->state));
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured",
+			      s->name, ga_state_name(s->state));
 		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
 	case GA_STATE_DROPPED:
 		break;
@@ -142,7 +142,8 @@ static int record(struct land *l, struct ga_error *err)
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
 	(void)ga_journal(l->s->dir, "landed", o);
 	if (ga_session_save(l->s, err))
-		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted", l->s->name);
+		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted",
+				     l->s->name);
 	return 0;
 }
 
@@ -155,7 +156,8 @@ static int run(struct land *l, struct ga_error *err)
 	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n;
 	if (l->opts->dry_run) {
 		if (l->conflicts) {
-			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict", l->s->name);
+			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
+				      l->s->name);
 			return ga_hint(err, "landing leaves the conflict for you to resolve");
 		}
 		return 0;
@@ -172,7 +174,7 @@ static int run(struct land *l, struct ga_error *err)
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
-	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
+	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
 	int rc = prepare(&l, err);
 
 	if (!rc)

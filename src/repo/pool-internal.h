@@ -28,7 +28,8 @@ enum ga_base_way {
 };
 
 /* Check `commit` out into `dir`/tree with `dir`/index, then settle times. `lock` is
- * inherited by git: should we be killed, it goes on writing, and nobody else may before it is through. */
+ * inherited by git: should we be killed, it goes on writing, and nobody else may
+ * before it is through. */
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
 		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err);
 
