@@ -109,6 +109,7 @@ test_expect_success 'all output of a command arrives, however slow its reader is
 
 for sig in INT TERM QUIT HUP; do
 	test_expect_success "SIG$sig is handed to the command" '
+		rm -f out
 		env --default-signal=$sig $runctl session $box sh -c "
 			trap \"echo caught; exit 9\" $sig; echo ready
 			while :; do sleep 0.05; done" >out &
@@ -119,6 +120,7 @@ for sig in INT TERM QUIT HUP; do
 done
 
 test_expect_success 'an ignored SIGHUP stays ignored' '
+	rm -f out
 	(trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out &
 	pid=$! && test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
 '
@@ -142,7 +144,7 @@ test_expect_success 'a sandbox is alive until it is finished' '
 
 test_expect_success 'why bubblewrap gave up is said' '
 	mkdir bin && cp $TEST_BUILDDIR/git-agent-stage bin/ &&
-	printf "not a program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
+	printf "#!/no/such/program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
 	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
 	grep "cannot start the sandbox: bwrap: " err &&
 	rm bin/git-agent-stage &&
