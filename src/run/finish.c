@@ -27,8 +27,7 @@ bool run_wait_gone(int pidfd, int ms)
 	}
 }
 
-/* Its process group: bwrap's child is in it until it is init, and stays where it
- * is when bwrap alone dies. */
+/* The stage, and bwrap in the same process group; with bwrap goes its pid namespace. */
 int run_kill_bwrap(struct ga_sandbox *sb)
 {
 	int st = 0;

@@ -144,9 +144,9 @@ static int no_core_dumps(void)
 /* In the child of vfork(): system calls only, and nothing of ours is changed but
  * `failed` and `errnum`.
  *
- * No parent-death signal: killing bwrap between its clone() and its go-ahead
- * to the child leaves that child waiting for ever (bubblewrap 0.8; the same with
- * --die-with-parent). All of them rather run on to where init finds its socket at the end. */
+ * The parent-death signal is the stage's to set: the kernel would forget ours when the stage
+ * enters its user namespace. One that is abandoned before that runs on to where init finds
+ * its socket at the end. */
 static void __attribute__((noreturn)) become_stage(struct handover *h)
 {
 	static char *const env[] = { NULL };
