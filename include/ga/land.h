@@ -24,7 +24,7 @@ struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
-	struct ga_strv not_brought;  /* paths that overlap with the user's work: "path: reason", quoted */
+	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
@@ -49,7 +49,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
 
 /* Has the session's branch arrived in HEAD by whatever way: is it an ancestor, or is each of its
- * changes there already? 1 yes. 0 also when there is no branch or no HEAD. Runs no program. */
+ * changes there already? 1 yes. 0 also when there is no branch or no HEAD. Being on the session's
+ * own branch is no arrival: then the branch it started from counts. Runs no program. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* Accept or reject what is flagged. `paths` are relative to the root; a directory

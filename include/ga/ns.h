@@ -25,6 +25,9 @@ int ga_ns_map_self(unsigned uid, unsigned gid);
 /* A mount namespace of its own, in which nothing propagates in or out. */
 int ga_ns_unshare_mounts(void);
 
+/* A pid namespace for the children to come; the first of them is its pid 1. */
+int ga_ns_unshare_pids(void);
+
 /* Both first steps at once: afterwards the process holds every capability
  * over files of its own uid and gid, CAP_DAC_OVERRIDE among them, and can read
  * and remove what it owns whatever the mode says. */

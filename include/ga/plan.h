@@ -8,24 +8,30 @@
  * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
  * and executes the operations in order. Beside the two, where no DEST reaches, are
  * "empty-file" and "empty-dir", for bwrap to lay over what should not be read.
- * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS), mounts
- * crossed, so that no symlink an agent planted is ever followed; every SOURCE
- * and layer is an absolute host path outside every tree an agent can write (or
- * the root of one), opened by the stage after unshare and named to the kernel as
- * /proc/self/fd/N. Then it drops every capability and executes bwrap.
+ * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH |
+ * RESOLVE_NO_SYMLINKS), mounts crossed, so that no symlink an agent planted is
+ * ever followed; every SOURCE and layer is an absolute host path outside every tree
+ * an agent can write (or the root of one), opened by the stage after unshare and named
+ * to the kernel as /proc/self/fd/N. Then it drops every capability (uid 0 keeps
+ * CAP_SETFCAP over the namespace: bwrap could not map it otherwise) and executes bwrap
+ * as the first process of a pid namespace, itself waiting outside: a bwrap killed at any
+ * moment of its own setup leaves a child that waits for it for ever, unless the kernel ends
+ * that child with the namespace. The stage dies with its parent, and bwrap with the stage.
  *
  *     "git-agent-plan-1"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
- *     "overlay" DEST UPPER WORK COUNT LAYER...   layers topmost first; userxattr, volatile,
- *                                               nosuid, nodev; WORK exists, is empty, fresh
- *     "bind-rw" SOURCE DEST                      recursive copy of the mount; nosuid, nodev
- *     "bind-ro" SOURCE DEST                      the same, read-only
- *     "mountpoint" DEST                          make DEST (a directory, missing parents 0755, the
- *                                               last one 0555 with the marker file inside) if it is not there
- *     "move" DEST_FROM DEST_TO                   attach a recursive copy of a staged mount elsewhere
- *     "mask-file" DEST                           cover a file by an empty read-only one (missing: skipped)
- *     "mask-dir" DEST                            cover a directory by an empty read-only one (missing: skipped)
+ *     "overlay" DEST UPPER WORK COUNT LAYER...
+ *                           layers topmost first; userxattr, volatile, nosuid, nodev;
+ *                           WORK exists, is empty and fresh
+ *     "bind-rw" SOURCE DEST recursive copy of the mount; nosuid, nodev
+ *     "bind-ro" SOURCE DEST the same, read-only
+ *     "mountpoint" DEST     make DEST if it is not there: a directory, missing parents
+ *                           0755, the last one 0555 with the marker file inside
+ *     "move" DEST_FROM DEST_TO
+ *                           attach a recursive copy of a staged mount elsewhere
+ *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
+ *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
  *     "end"
  *
  * DEST begins with "project" or "home". A plan that is not exactly this, or goes over
@@ -72,6 +78,7 @@
 	X(GA_STEP_DEST, "dest")         /* resolving or making a destination */            \
 	X(GA_STEP_OVERLAY, "overlay")   /* mounting an overlay */                          \
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
+	X(GA_STEP_PIDNS, "pidns")       /* a pid namespace, and bwrap's process in it */   \
 	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
 	X(GA_STEP_EXEC, "exec")         /* executing bwrap */
 

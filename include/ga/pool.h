@@ -3,15 +3,15 @@
  * Base trees: immutable checkouts that sessions share.
  *
  *     <state>/bases/lock                choosing a base
- *     <state>/bases/<n>/lock            shared: a session stands on it; exclusive: it is being changed
- *                      /commit          what it stands on, and the boot it was made in; there is none
- *                                       while it is changed, so that a crash is recognised
+ *     <state>/bases/<n>/lock            shared: a session stands on it; exclusive: it is changed
+ *                      /commit          what it stands on, and the boot it was made in; there is
+ *                                       none while it is changed: a crash is recognised
  *                      /key             what besides the commit decides the bytes of a checkout
- *                      /making          the same two of a base that is being made, to wait for it
+ *                      /making          the same two of a base that is being made: wait for it
  *                      /tree            the checkout
  *                      /index           its index
- *                      /git             template of private git dirs: the same index, its mtime past
- *                                       the newest entry
+ *                      /git             template of private git dirs: the same index, its
+ *                                       mtime past the newest entry
  */
 #ifndef GA_POOL_H
 #define GA_POOL_H
@@ -35,7 +35,8 @@ void ga_base_release(struct ga_base *b);
 
 struct ga_base_opts {
 	const struct ga_gitconfig *config; /* NULL: read here, at the cost of a process */
-	bool trusted;               /* false: the commit holds agent content, run no filter of the host */
+	bool trusted;               /* false: the commit holds agent content, no filter of the
+				     * host runs */
 	bool progress;              /* git's progress on standard error for a first checkout */
 };
 

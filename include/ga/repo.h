@@ -77,9 +77,9 @@ struct ga_git {
 	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
-	bool user_hooks;          /* land only: the command is the user's own in all but name: hooks,
-				   * fsmonitor, index features, replace refs, lazy fetch and environment
-				   * are as they would be by hand */
+	bool user_hooks;          /* land only: the command is the user's own in all but name:
+				   * hooks, fsmonitor, index features, replace refs, lazy fetch and
+				   * environment are as they would be by hand */
 	bool show_stderr;         /* git's messages and progress go to our standard error;
 				   * `errout` stays empty */
 };

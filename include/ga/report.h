@@ -32,7 +32,7 @@ struct ga_report_flag {
 struct ga_report {
 	char *session;
 	struct ga_strv command;
-	struct ga_oid base, tip, held;  /* base: what the branch stands on; tip, held: zero if there is none */
+	struct ga_oid base, tip, held;  /* base: what the branch stands on; others may be zero */
 	struct ga_report_flag *flags;   /* most severe first, then by path */
 	size_t n_flags, cap_flags;
 	struct ga_left_list left;

@@ -14,7 +14,7 @@
 
 struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
-	const struct ga_oid *onto;  /* what the published one stands on; equal to base when nothing was carried */
+	const struct ga_oid *onto;  /* what the published one stands on; base when nothing was carried */
 	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
 	const struct ga_host_facts *facts;
 	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked by the agent but
@@ -25,7 +25,7 @@ struct ga_rewrite_opts {
 
 struct ga_rewrite {
 	struct ga_oid tip;          /* published; == opts.tip when nothing had to change */
-	struct ga_oid carried;      /* history before replay when base != onto and anything changed; else zero */
+	struct ga_oid carried;      /* history before replay, if base != onto and anything changed */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
 	struct ga_strv held_paths;

@@ -14,7 +14,8 @@ char *cli_count(size_t n, const char *singular, const char *plural)
 
 int cli_print_json(json_t *j, struct ga_error *err)
 {
-	int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	/* only ASCII: no control or bidirectional character reaches a terminal this way */
+	int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
 
 	json_decref(j);
 	if (rc)

@@ -26,7 +26,7 @@ void land_carries_release(struct land_carries *c)
 		ga_buf_release(&c->v[i].bytes);
 	}
 	free(c->v);
-	*c = (struct land_carries){ NULL, 0, 0 };
+	*c = (struct land_carries){NULL, 0, 0};
 }
 
 static bool present(const struct land_carry *c)
@@ -101,7 +101,7 @@ static int filter(struct land *l, const char *const *args, const struct ga_buf *
 static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = { "hash-object", "-w", "--stdin", path, NULL };
+	const char *const args[] = {"hash-object", "-w", "--stdin", path, NULL};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	int rc = filter(l, args, &c->seen, &out, err);
 
@@ -114,7 +114,7 @@ static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
 static int smudge(struct land *l, struct land_carry *c, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = { "cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL };
+	const char *const args[] = {"cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL};
 
 	return filter(l, args, NULL, &c->bytes, err);
 }
@@ -132,16 +132,16 @@ static const char *look(int root, struct land_carry *c, struct ga_buf *ret, stru
 			bool *there)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int fd = ga_openat_beneath(root, c->path,
-						 O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
+	cleanup_close int fd =
+	    ga_openat_beneath(root, c->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
 
 	*there = false;
 	if (fd < 0 && errno == ENOENT)
 		return NULL;
 	if (fd < 0)
-		return errno == ELOOP ? "a symlink stands there" :
-		       errno == ENOTDIR ? "a file stands where a directory should" :
-					  "it cannot be read";
+		return errno == ELOOP     ? "a symlink stands there"
+		       : errno == ENOTDIR ? "a file stands where a directory should"
+					  : "it cannot be read";
 	if (fstat(fd, st) || !S_ISREG(st->st_mode))
 		return "no regular file stands there";
 	if (ga_read_fd(fd, FILE_MAX, ret, &ignored))
@@ -205,9 +205,8 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 
 		GA_GROW(list->v, list->n, list->cap);
 		c = &list->v[list->n++];
-		*c = (struct land_carry){ .path = ga_strdup(wanted.v[i].path),
-					  .seen = GA_BUF_INIT,
-					  .bytes = GA_BUF_INIT };
+		*c = (struct land_carry){
+		    .path = ga_strdup(wanted.v[i].path), .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT};
 		rc = decide(l, root, &wanted.v[i], c, &why, err);
 		if (rc < 0)
 			return -1;
@@ -271,14 +270,16 @@ static const char *write_one(int root, struct land_carry *c)
 	why = look(root, c, &now, &st, &there);
 	if (why)
 		return why;
-	if (there != present(c) || now.len != c->seen.len || memcmp(now.ptr, c->seen.ptr, now.len) != 0)
+	if (there != present(c) || now.len != c->seen.len ||
+	    memcmp(now.ptr, c->seen.ptr, now.len) != 0)
 		return "it was changed meanwhile";
 	dir = open_parent(root, c->path);
 	if (dir < 0)
 		return "its directory cannot be opened";
 	if (c->will.mode == GA_MODE_NONE)
 		return unlinkat(dir, ga_path_base(c->path), 0) ? "it cannot be removed" : NULL;
-	if (ga_write_atomic(dir, ga_path_base(c->path), c->bytes.ptr, c->bytes.len, perms(c), &ignored))
+	if (ga_write_atomic(dir, ga_path_base(c->path), c->bytes.ptr, c->bytes.len, perms(c),
+			    &ignored))
 		return "it cannot be written";
 	return NULL;
 }

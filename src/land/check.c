@@ -30,7 +30,7 @@ static int store_report(struct land *l, struct ga_error *err)
 	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
 		return -1;
 	if (rc)
-		old = (struct ga_oid){ { 0 } };
+		old = (struct ga_oid){{0}};
 	ga_ref_updates_add(&u, ref, &old, &new);
 	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
 }
@@ -113,8 +113,13 @@ int land_check_flags(struct land *l, struct ga_error *err)
 static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_strv *changed,
 			      struct ga_error *err)
 {
-	const char *const args[] = { "status",	    "--porcelain=v1",	      "-z", "--no-renames",
-				     "--untracked-files=no", "--ignore-submodules=dirty", NULL };
+	const char *const args[] = {"status",
+				    "--porcelain=v1",
+				    "-z",
+				    "--no-renames",
+				    "--untracked-files=no",
+				    "--ignore-submodules=dirty",
+				    NULL};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *line;
@@ -232,8 +237,8 @@ static int added_in_the_way(struct land *l, int root, const char *path, struct g
 
 static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_close int root = open(ga_repo_info(l->repo)->workdir,
-				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int root =
+	    open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (root < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");

@@ -41,7 +41,7 @@ static int read_ref(struct ga_repo *r, const char *name, struct ga_oid *ret, str
 	int rc = ga_ref_read(r, name, ret, err);
 
 	if (rc == 1)
-		*ret = (struct ga_oid){ { 0 } };
+		*ret = (struct ga_oid){{0}};
 	return rc < 0 ? -1 : 0;
 }
 

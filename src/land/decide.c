@@ -22,15 +22,15 @@ struct decision {
 
 	struct land_refs refs;
 	char *committer;
-	struct ga_oid tip, tip_tree;       /* of the branch, or of what it would stand on */
+	struct ga_oid tip, tip_tree; /* of the branch, or of what it would stand on */
 	struct ga_oid base_tree;
-	struct ga_changes held;            /* what `held` has beyond its parent */
-	bool *chosen;                      /* by flag */
-	struct ga_strv bring, give_up;     /* held paths accepted, rejected */
-	struct ga_strv restore;            /* branch paths put back */
-	struct ga_strv unlist;             /* left-out paths not to be brought */
-	struct ga_strv by_name;            /* critical ones only their directory was given for */
-	bool any;                          /* the paths given meant something */
+	struct ga_changes held;        /* what `held` has beyond its parent */
+	bool *chosen;                  /* by flag */
+	struct ga_strv bring, give_up; /* held paths accepted, rejected */
+	struct ga_strv restore;        /* branch paths put back */
+	struct ga_strv unlist;         /* left-out paths not to be brought */
+	struct ga_strv by_name;        /* critical ones only their directory was given for */
+	bool any;                      /* the paths given meant something */
 
 	struct ga_oid new_tip, new_tip_tree, new_held;
 };
@@ -165,7 +165,8 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->report->n_flags; i++) {
 		const struct ga_report_flag *f = &d->report->flags[i];
 
-		d->chosen[i] = (d->all && f->verdict == GA_VERDICT_OPEN) || match(d, f->path) != NOT;
+		d->chosen[i] =
+		    (d->all && f->verdict == GA_VERDICT_OPEN) || match(d, f->path) != NOT;
 		if (d->all && f->verdict != GA_VERDICT_OPEN)
 			d->chosen[i] = false;
 		d->any = d->any || d->chosen[i];
@@ -190,8 +191,10 @@ static int choose(struct decision *d, struct ga_error *err)
 		list = land_list(d->paths);
 		(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
 			      d->accept ? "accept" : "reject", list);
-		return ga_hint(err, "paths are relative to the top of the working tree; "
-				    "'git agent review %s' lists them", d->s->name);
+		return ga_hint(err,
+			       "paths are relative to the top of the working tree; "
+			       "'git agent review %s' lists them",
+			       d->s->name);
 	}
 	if (!n_chosen && !d->bring.n && d->by_name.n && !d->all) {
 		list = land_list(&d->by_name);
@@ -223,7 +226,7 @@ static int add_held(struct decision *d, const struct ga_oid *tree, const struct 
 		return -1;
 	/* a directory there is no version of the file: it goes if the file comes */
 	if (ours.mode == GA_MODE_TREE)
-		ours = (struct ga_entry){ 0 };
+		ours = (struct ga_entry){0};
 	rc = ga_merge_entry(d->repo, &c->old, &ours, &c->new, &merged, err);
 	if (rc)
 		return rc < 0 ? -1 : changed_since(c->path, err);
@@ -247,9 +250,9 @@ static int list_changes(struct decision *d, struct ga_changes *out, struct ga_er
 		    ga_tree_entry(d->repo, &d->tip_tree, d->restore.v[i], &is, err))
 			return -1;
 		if (was.mode == GA_MODE_TREE)
-			was = (struct ga_entry){ 0 };
+			was = (struct ga_entry){0};
 		if (is.mode == GA_MODE_TREE)
-			is = (struct ga_entry){ 0 };
+			is = (struct ga_entry){0};
 		(void)ga_changes_add(out, d->restore.v[i], &is, &was);
 	}
 	ga_changes_sort(out);
@@ -290,7 +293,8 @@ static char *message(const struct decision *d)
 	const struct ga_strv *paths = d->accept ? &d->bring : &d->restore;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 
-	ga_buf_adds(&m, d->accept ? "Accept what was held back\n\n" : "Put rejected paths back\n\n");
+	ga_buf_adds(&m,
+		    d->accept ? "Accept what was held back\n\n" : "Put rejected paths back\n\n");
 	for (size_t i = 0; i < paths->n && i < 100; i++) {
 		cleanup_free char *q = ga_quote(paths->v[i]);
 
@@ -307,13 +311,13 @@ static int write_commit(struct decision *d, const struct ga_oid *tree, const str
 {
 	struct ga_oid p = *parent;
 	char empty[1] = "";
-	const struct ga_commit c = { .tree = *tree,
-				     .parents = &p,
-				     .n_parents = 1,
-				     .author = d->committer,
-				     .committer = d->committer,
-				     .extra = empty,
-				     .message = text };
+	const struct ga_commit c = {.tree = *tree,
+				    .parents = &p,
+				    .n_parents = 1,
+				    .author = d->committer,
+				    .committer = d->committer,
+				    .extra = empty,
+				    .message = text};
 
 	return ga_commit_write(d->repo, &c, ret, err);
 }
@@ -342,7 +346,7 @@ static int make_tip(struct decision *d, struct ga_error *err)
 static int make_held(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes rest = GA_CHANGES_INIT;
-	cleanup_commit struct ga_commit was = { .parents = NULL };
+	cleanup_commit struct ga_commit was = {.parents = NULL};
 	struct ga_oid tree;
 
 	d->new_held = d->refs.held;
@@ -357,7 +361,7 @@ static int make_held(struct decision *d, struct ga_error *err)
 		if (add_held(d, &d->new_tip_tree, c, &rest, err))
 			return -1;
 	}
-	d->new_held = (struct ga_oid){ { 0 } };
+	d->new_held = (struct ga_oid){{0}};
 	if (!rest.n)
 		return 0;
 	ga_changes_sort(&rest);
@@ -413,7 +417,7 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 /* Moving a branch beneath a working tree would make its files look edited. */
 static int check_not_checked_out(struct decision *d, struct ga_error *err)
 {
-	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", d->s->branch, NULL };
+	const char *const args[] = {"for-each-ref", "--format=%(worktreepath)", d->s->branch, NULL};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	cleanup_free char *q = NULL;
@@ -442,7 +446,8 @@ static void add_update(struct ga_ref_updates *u, const char *name, const struct 
 
 static int update_refs(struct decision *d, const struct ga_report *report, struct ga_error *err)
 {
-	cleanup_free char *held = ga_session_ref(d->s, "held"), *ref = ga_session_ref(d->s, "report");
+	cleanup_free char *held = ga_session_ref(d->s, "held"),
+			  *ref = ga_session_ref(d->s, "report");
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	const struct ga_oid *parent = ga_oid_is_zero(&d->refs.report) ? NULL : &d->refs.report;
 	struct ga_oid commit;
@@ -479,11 +484,12 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 
 static int read_all(struct decision *d, struct ga_error *err)
 {
-	cleanup_commit struct ga_commit held = { .parents = NULL };
+	cleanup_commit struct ga_commit held = {.parents = NULL};
 	struct ga_oid under;
 
 	if (!d->report->session)
-		return ga_fail(err, GA_EFATAL, "session '%s' has no report: nothing to decide", d->s->name);
+		return ga_fail(err, GA_EFATAL, "session '%s' has no report: nothing to decide",
+			       d->s->name);
 	if (land_refs_read(d->repo, d->s, &d->refs, err) ||
 	    land_committer(d->repo, NULL, &d->committer, err))
 		return -1;
@@ -514,13 +520,13 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_strv *paths, bool all, bool accept, bool critical_too,
 	      struct ga_error *err)
 {
-	struct decision d = { .repo = r,
-			      .s = s,
-			      .report = report,
-			      .paths = paths,
-			      .all = all,
-			      .accept = accept,
-			      .critical_too = critical_too };
+	struct decision d = {.repo = r,
+			     .s = s,
+			     .report = report,
+			     .paths = paths,
+			     .all = all,
+			     .accept = accept,
+			     .critical_too = critical_too};
 	int rc = decide(&d, err);
 
 	decision_release(&d);

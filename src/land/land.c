@@ -48,8 +48,8 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	case GA_STATE_NEW:
 	case GA_STATE_RUNNING:
 	case GA_STATE_INTERRUPTED:
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured", s->name,
-			      ga_state_name(s->state));
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured",
+			      s->name, ga_state_name(s->state));
 		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
 	case GA_STATE_DROPPED:
 		break;
@@ -73,6 +73,10 @@ static int read_head(struct land *l, struct ga_error *err)
 	if (rc) {
 		(void)ga_fail(err, GA_EFATAL, "this branch has no commit yet to land on");
 		return ga_hint(err, "commit something first, or switch to another branch");
+	}
+	if (branch && !strcmp(branch, l->s->branch)) {
+		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
+		return ga_hint(err, "switch to the branch it is to land on");
 	}
 	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
 }
@@ -138,7 +142,8 @@ static int record(struct land *l, struct ga_error *err)
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
 	(void)ga_journal(l->s->dir, "landed", o);
 	if (ga_session_save(l->s, err))
-		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted", l->s->name);
+		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted",
+				     l->s->name);
 	return 0;
 }
 
@@ -151,7 +156,8 @@ static int run(struct land *l, struct ga_error *err)
 	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n;
 	if (l->opts->dry_run) {
 		if (l->conflicts) {
-			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict", l->s->name);
+			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
+				      l->s->name);
 			return ga_hint(err, "landing leaves the conflict for you to resolve");
 		}
 		return 0;
@@ -168,7 +174,7 @@ static int run(struct land *l, struct ga_error *err)
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
-	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
+	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
 	int rc = prepare(&l, err);
 
 	if (!rc)
@@ -210,9 +216,23 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	return 1;
 }
 
-int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+/* Where it should have arrived: HEAD, unless the user is looking at the session's
+ * own branch, or at its tip on no branch; then the branch it started from. 1: nowhere. */
+static int destination(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
+		       struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
+	int rc = ga_repo_head(r, ret, &branch, err);
+
+	if (rc)
+		return rc;
+	if (branch ? strcmp(branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
+		return 0;
+	return s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : 1;
+}
+
+int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
 	struct ga_oid head, tip;
 	int rc = ga_ref_read(r, s->branch, &tip, err);
 
@@ -223,7 +243,7 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
 		tip = s->tip;
 	if (ga_oid_is_zero(&tip))
 		return 0;
-	rc = ga_repo_head(r, &head, &branch, err);
+	rc = destination(r, s, &tip, &head, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	rc = ga_is_ancestor(r, &tip, &head, err);

@@ -14,8 +14,9 @@
  * them are the user's own, nothing of the branch is checked out yet. */
 int land_preview(struct land *l, struct ga_error *err)
 {
-	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
-				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
+	const char *const args[] = {"merge-tree", "--write-tree",   "--no-messages",
+				    "-z",         GA_HEX(&l->head), GA_HEX(&l->tip),
+				    NULL};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	int status;
@@ -57,8 +58,8 @@ static bool names_are_plain(const struct ga_changes *c)
 
 static int unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
-	const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
-				     "--diff-filter=U", "-z", NULL };
+	const char *const args[] = {
+	    "diff", "--name-only", "--no-ext-diff", "--no-renames", "--diff-filter=U", "-z", NULL};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *path;
@@ -84,8 +85,9 @@ static int fail_left(struct land *l, struct ga_error *err)
 	if (unmerged(l, &paths, err))
 		return -1;
 	if (!paths.n) {
-		(void)ga_fail(err, GA_ECONFLICT,
-			      "the merge is done but was not committed: a hook or signing refused it");
+		(void)ga_fail(
+		    err, GA_ECONFLICT,
+		    "the merge is done but was not committed: a hook or signing refused it");
 		return ga_hint(err, "'git commit' tries again, 'git merge --abort' goes back");
 	}
 	list = land_list(&paths);
@@ -102,8 +104,9 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
 	ga_quote_add(&line, why->ptr, strcspn(why->ptr, "\n"));
-	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE, "git refused to merge agent/%s%s%s",
-		      l->s->name, line.len ? ": " : "", line.ptr);
+	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
+		      "git refused to merge agent/%s%s%s", l->s->name, line.len ? ": " : "",
+		      line.ptr);
 	return ga_hint(err, "nothing was changed; 'git status' may tell more");
 }
 
@@ -113,9 +116,9 @@ int land_merge(struct land *l, struct ga_error *err)
 	const char *message = l->opts->message ? l->opts->message : own;
 	/* what the user's configuration says otherwise would give another result
 	 * than the one that was checked */
-	const char *const args[] = { "merge",	  "--no-ff",	      "--commit", "--no-squash",
-				     "--no-edit", "--no-autostash", "--quiet",  "-m",
-				     message,	  GA_HEX(&l->tip),    NULL };
+	const char *const args[] = {"merge",     "--no-ff",        "--commit", "--no-squash",
+				    "--no-edit", "--no-autostash", "--quiet",  "-m",
+				    message,     GA_HEX(&l->tip),  NULL};
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	cleanup_free char *branch = NULL;

@@ -223,7 +223,8 @@ static int settle_entries(struct settle *s, struct ga_error *err)
 
 static int write_index(struct settle *s, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *index = ga_path_join(dir, "index"), *new = ga_path_join(dir, "index.new");
+	cleanup_free char *index = ga_path_join(dir, "index");
+	cleanup_free char *new = ga_path_join(dir, "index.new");
 	cleanup_free char *git = ga_path_join(dir, "git/index");
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	cleanup_close int fd = -1;

@@ -16,7 +16,10 @@ struct patch {
 	struct ga_buf old, new;
 	git_patch *patch;
 };
-#define PATCH_INIT { GA_BUF_INIT, GA_BUF_INIT, NULL }
+#define PATCH_INIT                                                                                 \
+	{                                                                                          \
+		GA_BUF_INIT, GA_BUF_INIT, NULL                                                     \
+	}
 
 static void patch_release(struct patch *p)
 {
@@ -70,13 +73,13 @@ static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *byt
 	size_t add, del;
 	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
 
-	*ret = (struct ga_diff_lines){ -1, -1 };
+	*ret = (struct ga_diff_lines){-1, -1};
 	*bytes = p.old.len + p.new.len;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (git_patch_line_stats(NULL, &add, &del, p.patch))
 		return ga_fail_git(err, "cannot count changed lines");
-	*ret = (struct ga_diff_lines){ (int64_t)add, (int64_t)del };
+	*ret = (struct ga_diff_lines){(int64_t)add, (int64_t)del};
 	return 0;
 }
 
@@ -93,10 +96,10 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 		const struct ga_change *c = &s.changes.v[i];
 		size_t bytes = 0;
 
-		s.lines[i] = (struct ga_diff_lines){ -1, -1 };
+		s.lines[i] = (struct ga_diff_lines){-1, -1};
 		/* only the mode changed: no need to read anything */
 		if (ga_oid_equal(&c->old.oid, &c->new.oid) && c->old.mode && c->new.mode)
-			s.lines[i] = (struct ga_diff_lines){ 0, 0 };
+			s.lines[i] = (struct ga_diff_lines){0, 0};
 		else if (total < GA_DIFF_TOTAL_MAX && count_lines(r, c, &bytes, &s.lines[i], err))
 			return -1;
 		total += bytes;
@@ -107,8 +110,8 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 	return 0;
 }
 
-static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk, const git_diff_line *line,
-		    void *payload)
+static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		    const git_diff_line *line, void *payload)
 {
 	struct ga_buf *out = payload;
 

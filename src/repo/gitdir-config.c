@@ -172,7 +172,7 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 	if (promisor)
 		add_setting(out, "extensions.partialclone", promisor);
 	if (attributes) {
-		cleanup_free char *path = ga_strf("%s/.git/%s", r->info.workdir, GA_GITDIR_ATTRIBUTES);
+		cleanup_free char *path = ga_strf("%s/.git/" GA_GITDIR_ATTRIBUTES, r->info.workdir);
 
 		add_setting(out, "core.attributesfile", path);
 	}

@@ -29,8 +29,8 @@
 /* The directory is ours and new: no atomic replacement, no sync. */
 static int write_file(int at, const char *path, const struct ga_buf *b, struct ga_error *err)
 {
-	cleanup_close int fd = openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				      0644);
+	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	cleanup_close int fd = openat(at, path, flags, 0644);
 
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len)) {
 		cleanup_free char *q = ga_quote(path);

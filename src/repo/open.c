@@ -276,7 +276,8 @@ static bool unquote(const char *s, struct ga_buf *out)
 			ga_buf_addch(out, to[e - from]);
 		} else if (*s >= '0' && *s <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' &&
 			   s[2] <= '7') {
-			ga_buf_addch(out, (char)((s[0] - '0') << 6 | (s[1] - '0') << 3 | (s[2] - '0')));
+			ga_buf_addch(out, (char)((s[0] - '0') << 6 | (s[1] - '0') << 3 |
+						 (s[2] - '0')));
 			s += 2;
 		} else {
 			return false;

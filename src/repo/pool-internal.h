@@ -27,8 +27,9 @@ enum ga_base_way {
 	GA_WAY_WHOLE,  /* from nothing */
 };
 
-/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. `lock` is inherited by git: should we
- * be killed, it goes on writing, and nobody else may before it is through. */
+/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. `lock` is
+ * inherited by git: should we be killed, it goes on writing, and nobody else may
+ * before it is through. */
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
 		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err);
 

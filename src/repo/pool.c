@@ -96,7 +96,8 @@ static int write_small(int dir, const char *name, const struct ga_buf *b, struct
 	(void)unlinkat(dir, tmp, 0);
 	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len) || renameat(dir, tmp, dir, name))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s' of a base tree", name);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s' of a base tree",
+				     name);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ static void tmp_index_release(struct tmp_index *t)
 /* What a killed process left here. */
 static void sweep(const char *dir)
 {
+	time_t old = time(NULL) - STALE_SECONDS;
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	struct stat st;
@@ -50,7 +51,7 @@ static void sweep(const char *dir)
 	while ((e = readdir(d)))
 		if (!strncmp(e->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) &&
 		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    st.st_mtime < time(NULL) - STALE_SECONDS && st.st_ctime < time(NULL) - STALE_SECONDS)
+		    st.st_mtime < old && st.st_ctime < old)
 			(void)unlinkat(dirfd(d), e->d_name, 0);
 	(void)closedir(d);
 }

@@ -20,7 +20,7 @@ void review_commits_release(struct review_commits *c)
 		free(c->v[i].subject);
 	}
 	free(c->v);
-	*c = (struct review_commits){ NULL, 0 };
+	*c = (struct review_commits){NULL, 0};
 }
 
 /* "+0130" in seconds. */
@@ -61,7 +61,8 @@ static void describe(const struct ga_commit *c, struct review_commit *ret)
 {
 	const char *end = strrchr(c->author, '>'), *m = c->message;
 
-	ret->author = end ? ga_strndup(c->author, (size_t)(end - c->author) + 1) : ga_strdup(c->author);
+	ret->author =
+	    end ? ga_strndup(c->author, (size_t)(end - c->author) + 1) : ga_strdup(c->author);
 	ret->date = end && end[1] == ' ' ? iso_date(end + 2) : NULL;
 	while (*m == '\n')
 		m++;
@@ -71,7 +72,7 @@ static void describe(const struct ga_commit *c, struct review_commit *ret)
 int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
 			struct review_commits *ret, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits list = { NULL, 0 };
+	cleanup_(review_commits_release) struct review_commits list = {NULL, 0};
 	cleanup_free struct ga_oid *ids = NULL;
 	size_t n = 0;
 
@@ -81,7 +82,7 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 		return -1;
 	list.v = ga_calloc(n + 1, sizeof(*list.v));
 	for (size_t i = 0; i < n; i++) {
-		cleanup_commit struct ga_commit c = { .parents = NULL };
+		cleanup_commit struct ga_commit c = {.parents = NULL};
 
 		if (ga_commit_read(repo, &ids[i], &c, err))
 			return -1;
@@ -90,7 +91,7 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 		list.n++;
 	}
 	*ret = list;
-	list = (struct review_commits){ NULL, 0 };
+	list = (struct review_commits){NULL, 0};
 	return 0;
 }
 
@@ -105,7 +106,7 @@ int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid 
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
 		struct ga_error *err)
 {
-	cleanup_commit struct ga_commit c = { .parents = NULL };
+	cleanup_commit struct ga_commit c = {.parents = NULL};
 	struct ga_oid under;
 
 	if (ga_oid_is_zero(&r->held))

@@ -23,7 +23,7 @@ struct diff {
 	struct ga_repo *repo;
 	struct ga_buf *out;
 	bool colour;
-	size_t end;      /* `out` does not grow beyond this */
+	size_t end;       /* `out` does not grow beyond this */
 	size_t not_shown; /* files, for that reason */
 };
 
@@ -123,7 +123,8 @@ static void add_file_header(struct diff *d, const struct ga_change *c, bool hunk
 		bold_line(d, ga_strf("new mode %06o", c->new.mode));
 	}
 	if (!ga_oid_equal(&c->old.oid, &c->new.oid))
-		bold_line(d, ga_strf("index %.12s..%.12s", GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
+		bold_line(d,
+			  ga_strf("index %.12s..%.12s", GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
 	if (hunks) {
 		bold_line(d, ga_strf("--- %s", c->old.mode ? a : "/dev/null"));
 		bold_line(d, ga_strf("+++ %s", c->new.mode ? b : "/dev/null"));
@@ -201,7 +202,7 @@ int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
 			bool colour, struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct diff d = { repo, out, colour, out->len + TOTAL_SHOWN, 0 };
+	struct diff d = {repo, out, colour, out->len + TOTAL_SHOWN, 0};
 
 	if (ga_tree_diff(repo, old_tree, new_tree, &changes, err) ||
 	    add_changes(&d, &changes, first_or_null, err))
@@ -258,7 +259,7 @@ int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, bool colour,
 		   struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct diff d = { repo, out, colour, out->len + TOTAL_SHOWN, 0 };
+	struct diff d = {repo, out, colour, out->len + TOTAL_SHOWN, 0};
 	cleanup_strv struct ga_strv first = GA_STRV_INIT;
 	struct ga_oid old, new;
 

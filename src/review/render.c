@@ -64,7 +64,8 @@ static json_t *flags_json(const struct ga_report *r)
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "id", f->id);
-		(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
+		(void)json_object_set_new(o, "severity",
+					  json_string(ga_severity_name(f->severity)));
 		ga_json_set_bytes(o, "category", f->category);
 		ga_json_set_bytes(o, "path", f->path);
 		ga_json_set_bytes(o, "reason", f->reason);
@@ -106,7 +107,7 @@ json_t *ga_report_paths_json(const struct ga_strv *paths)
 
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits commits = { NULL, 0 };
+	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
 	struct ga_oid old, new;
 	json_t *o;

@@ -10,9 +10,9 @@
 #define REPORT_MAX ((size_t)64 << 20)
 
 static const char *const verdict_names[] = {
-	[GA_VERDICT_OPEN] = "open",
-	[GA_VERDICT_ACCEPTED] = "accepted",
-	[GA_VERDICT_REJECTED] = "rejected",
+    [GA_VERDICT_OPEN] = "open",
+    [GA_VERDICT_ACCEPTED] = "accepted",
+    [GA_VERDICT_REJECTED] = "rejected",
 };
 
 const char *ga_verdict_name(enum ga_verdict v)
@@ -43,7 +43,8 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 	for (size_t i = 0; i < r->n_flags; i++) {
 		struct ga_report_flag *f = &r->flags[i];
 
-		if (!strcmp(f->path, path) && !strcmp(f->id, rule) && ga_entry_equal(&f->entry, entry))
+		if (!strcmp(f->path, path) && !strcmp(f->id, rule) &&
+		    ga_entry_equal(&f->entry, entry))
 			return f;
 	}
 	return NULL;
@@ -87,14 +88,14 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held)
 {
 	GA_GROW(r->flags, r->n_flags, r->cap_flags);
 	r->flags[r->n_flags++] = (struct ga_report_flag){
-		.id = ga_strdup(f->rule),
-		.category = ga_strdup(f->category),
-		.path = ga_strdup(f->path),
-		.reason = ga_strdup(f->reason),
-		.severity = f->severity,
-		.entry = f->entry,
-		.held = held,
-		.verdict = GA_VERDICT_OPEN,
+	    .id = ga_strdup(f->rule),
+	    .category = ga_strdup(f->category),
+	    .path = ga_strdup(f->path),
+	    .reason = ga_strdup(f->reason),
+	    .severity = f->severity,
+	    .entry = f->entry,
+	    .held = held,
+	    .verdict = GA_VERDICT_OPEN,
 	};
 }
 
@@ -123,7 +124,7 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 		const struct ga_flag *g = &f->v[i];
 		bool held = held_paths && ga_strv_has(held_paths, g->path);
 		cleanup_free char *rule = ga_strdup(g->rule);
-		struct ga_report_flag key = { .id = rule, .path = g->path, .entry = g->entry };
+		struct ga_report_flag key = {.id = rule, .path = g->path, .entry = g->entry};
 		struct ga_report_flag *have = NULL;
 
 		if (n_old)
@@ -158,13 +159,14 @@ int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char 
 	cleanup_free char *text = ga_report_encode(r), *who = ga_strdup(committer);
 	cleanup_free char *message = ga_strf("Report of session '%s'\n", r->session);
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct ga_entry none = { 0 }, blob = { .mode = GA_MODE_FILE };
+	struct ga_entry none = {0}, blob = {.mode = GA_MODE_FILE};
 	struct ga_oid parent, *parents = NULL;
 	char empty[1] = "";
-	struct ga_commit c = { .author = who, .committer = who, .extra = empty, .message = message };
+	struct ga_commit c = {.author = who, .committer = who, .extra = empty, .message = message};
 
 	if (strlen(text) > REPORT_MAX)
-		return ga_fail(err, GA_EFATAL, "the report of session '%s' is too long", r->session);
+		return ga_fail(err, GA_EFATAL, "the report of session '%s' is too long",
+			       r->session);
 	if (ga_blob_write(repo, text, strlen(text), &blob.oid, err))
 		return -1;
 	(void)ga_changes_add(&changes, "report.json", &none, &blob);

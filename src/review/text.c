@@ -22,8 +22,9 @@ struct text {
 };
 
 static const char *const sgr[] = {
-	[RC_NONE] = "",	       [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m", [RC_GREEN] = "\033[32m",
-	[RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m", [RC_DIM] = "\033[2m",
+    [RC_NONE] = "",          [RC_BOLD] = "\033[1m",    [RC_RED] = "\033[1;31m",
+    [RC_GREEN] = "\033[32m", [RC_YELLOW] = "\033[33m", [RC_CYAN] = "\033[36m",
+    [RC_DIM] = "\033[2m",
 };
 
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text)
@@ -211,11 +212,10 @@ static void put_flags(const struct text *t, const struct ga_report *r)
 
 /* ---- what is not on the branch ------------------------------------------ */
 
-static void put_held(const struct text *t, struct ga_report const *r,
-		     const struct ga_changes *held)
+static void put_held(const struct text *t, struct ga_report const *r, const struct ga_changes *held)
 {
-	cleanup_free char *title = ga_strf("held back, on refs/agent/%s/held until accepted",
-					   r->session);
+	cleanup_free char *title =
+	    ga_strf("held back, on refs/agent/%s/held until accepted", r->session);
 
 	if (!held->n)
 		return;
@@ -231,7 +231,7 @@ static void put_held(const struct text *t, struct ga_report const *r,
 
 static void put_size(const struct text *t, uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
 	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
 	size_t u = 0;
 
@@ -361,10 +361,10 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool colour, struct ga_buf *out, struct ga_error *err)
 {
-	cleanup_(review_commits_release) struct review_commits commits = { NULL, 0 };
+	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
 	cleanup_changes struct ga_changes held = GA_CHANGES_INIT;
-	const struct text t = { out, colour };
+	const struct text t = {out, colour};
 	struct ga_oid old, new;
 
 	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||

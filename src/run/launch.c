@@ -4,7 +4,6 @@
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@
 #include "run-internal.h"
 
 #define READY_TIMEOUT_MS 20000
+#define DYING_MS 1000
 
 /* What the stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then
  * these in this order. */
@@ -142,19 +142,18 @@ static int no_core_dumps(void)
 }
 
 /* In the child of vfork(): system calls only, and nothing of ours is changed but
- * `failed` and `errnum`. */
-static void __attribute__((noreturn)) become_stage(struct handover *h, pid_t parent)
+ * `failed` and `errnum`.
+ *
+ * The parent-death signal is the stage's to set: the kernel would forget ours when the stage
+ * enters its user namespace. One that is abandoned before that runs on to where init finds
+ * its socket at the end. */
+static void __attribute__((noreturn)) become_stage(struct handover *h)
 {
 	static char *const env[] = { NULL };
 	char **argv;
 
-	h->failed = "die with us";
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
-		goto fail;
-	errno = ESRCH;
-	if (getppid() != parent)
-		goto fail;
-	/* without a controlling terminal: neither its signals nor its ioctls reach them */
+	/* without a controlling terminal: neither its signals nor its ioctls reach them;
+	 * and a process group by which all of it can be killed */
 	h->failed = "enter a session";
 	if (setsid() < 0)
 		goto fail;
@@ -183,11 +182,10 @@ fail:
  * what failed. Every signal that has a handler is blocked or deadly. */
 static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
-	pid_t parent = getpid();
 	pid_t pid = vfork();
 
 	if (!pid)
-		become_stage(h, parent);
+		become_stage(h);
 	if (pid < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
@@ -231,12 +229,11 @@ static int stage_record(const struct ga_sandbox *sb, struct ga_error *err)
 static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-	int st = 0;
+	int st;
 
-	(void)kill(sb->bwrap, SIGKILL);
-	while (waitpid(sb->bwrap, &st, 0) < 0 && errno == EINTR)
-		;
-	sb->bwrap = 0;
+	/* its own end says more than ours */
+	(void)run_wait_gone(sb->child, DYING_MS);
+	st = run_kill_bwrap(sb);
 	if (stage_record(sb, err))
 		return -1;
 	if (run_log_line(sb, &line))
@@ -253,11 +250,9 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 /* 1: READY, 0: not yet, -1: it ended */
 static int take_ready(struct ga_sandbox *sb)
 {
-	struct ga_error ended = GA_ERROR_INIT;
 	struct ga_ctl_msg m;
-	int r = run_recv_ready(sb, &m, &sb->pid, &ended);
+	int r = run_recv_raw(sb, &m, &sb->pid);
 
-	ga_error_release(&ended);
 	if (r <= 0)
 		return r;
 	if (m.type != GA_CTL_READY || sb->pid <= 0)
@@ -323,6 +318,13 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 {
 	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
 
+	/* else a socket of ours would be taken for the caller's terminal */
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			free(sb);
+			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
+		}
+	}
 	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
 	if (launch(s, p, sb, err)) {
 		ga_run_finish(sb);

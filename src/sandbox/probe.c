@@ -192,11 +192,11 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 	if (fs && (errnum == EINVAL || errnum == EOPNOTSUPP || errnum == EREMOTE)) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is on a file system (%s) that cannot hold the "
 					      "writable layer of an overlay", q, fs);
-		return ga_hint(err, "set state_dir to a directory on ext4, xfs or btrfs");
+		return ga_hint(err, "set XDG_STATE_HOME to a directory on ext4, xfs or btrfs");
 	}
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount the overlay that writes to '%s'", q);
 	if (errnum == EINVAL)
-		return ga_hint(err, "the file system of state_dir must support user.* extended "
+		return ga_hint(err, "the file system of XDG_STATE_HOME must support user.* extended "
 				    "attributes, and no other file system may be mounted inside the project");
 	if (errnum == ELOOP)
 		return ga_hint(err, "the session directory must not lie inside the project");
@@ -245,7 +245,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 	cleanup_free char *q = ga_quote(object), *qs = ga_quote(step);
 
 	if (step_is(step, GA_STEP_USERNS) || step_is(step, GA_STEP_IDMAP) ||
-	    step_is(step, GA_STEP_MOUNTNS))
+	    step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_PIDNS))
 		return explain_userns(errnum, err);
 	if (step_is(step, GA_STEP_TMPFS))
 		/* the first call that needs the namespace's rights */

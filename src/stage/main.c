@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ga/error.h"
@@ -97,14 +99,55 @@ static int close_others(const struct args *a, struct stage_fault *f)
 	return 0;
 }
 
-static int run(const struct args *a, struct stage_plan *plan, struct stage_fault *f)
+/* The first process of the pid namespace becomes bwrap. `alive` is the read end
+ * of a pipe whose other end only the stage holds. */
+static int become_bwrap(const struct args *a, int alive, struct stage_fault *f)
 {
 	static char *const no_environment[] = { NULL };
+	char c;
+
+	/* the stage may have died before this took effect: then the pipe is at its end */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || read(alive, &c, 1) == 0)
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	(void)execve(a->command[0], a->command, no_environment);
+	return stage_fail(f, GA_STEP_EXEC, errno, a->command[0]);
+}
+
+/* Wait for bwrap, holding nothing: an end of a socket kept here would hide that
+ * the other side is gone. Ends the program. */
+static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
+{
+	int st;
+
+	for (int fd = 0; fd < 3; fd++)
+		(void)close(fd);
+	(void)close_range_(3, (unsigned)alive - 1);
+	(void)close_range_((unsigned)alive + 1, ~0u);
+	while (waitpid(pid, &st, 0) < 0)
+		if (errno != EINTR)
+			_exit(ga_error_status(GA_ESTART));
+	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
+}
+
+static int run(const struct args *a, struct stage_plan *plan, struct stage_fault *f)
+{
+	pid_t parent = getppid(), pid;
+	int alive[2];
 
 	if (close_others(a, f) || stage_plan_read(a->plan, plan, f) || stage_mount(plan, f))
 		return -1;
-	(void)execve(a->command[0], a->command, no_environment);
-	return stage_fail(f, GA_STEP_EXEC, errno, a->command[0]);
+	/* the kernel forgot it when the process entered its user namespace */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || pipe2(alive, O_CLOEXEC | O_NONBLOCK))
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	if (getppid() != parent)
+		return stage_fail(f, GA_STEP_PIDNS, ESRCH, "");
+	pid = fork();
+	if (pid < 0)
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	if (pid)
+		wait_for(pid, alive[1]);
+	(void)close(alive[1]);
+	return become_bwrap(a, alive[0], f);
 }
 
 static void report(int fd, const struct stage_fault *f)

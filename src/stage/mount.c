@@ -247,6 +247,8 @@ int stage_mount(const struct stage_plan *p, struct stage_fault *f)
 	mask = umask(0);
 	rc = run_ops(p, f);
 	(void)umask(mask);
+	if (!rc && ga_ns_unshare_pids())
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
 	if (!rc && ga_ns_drop_caps())
 		return stage_fail(f, GA_STEP_CAPS, errno, "");
 	return rc;

@@ -132,9 +132,12 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_rep
 	rc = ga_capture(&ce, s, ret, err);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
-	if (rc)
-		return ga_hint(err, "the agent's work is safe in '%s'; 'git agent capture %s' tries again",
-			       s->dir, s->name);
+	if (rc) {
+		cleanup_free char *first = ga_steal(&err->hint);
+
+		return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries again",
+			       first ? first : "", first ? "; " : "", s->dir, s->name);
+	}
 	return 0;
 }
 

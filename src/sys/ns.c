@@ -47,6 +47,11 @@ int ga_ns_unshare_mounts(void)
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
+int ga_ns_unshare_pids(void)
+{
+	return unshare(CLONE_NEWPID);
+}
+
 int ga_ns_enter_user(struct ga_error *err)
 {
 	unsigned uid = geteuid(), gid = getegid();

@@ -71,6 +71,7 @@ static int prepare(struct place *p, const char *dir, struct ga_error *err)
 {
 	const char *build = getenv("TEST_BUILDDIR");
 	struct ga_spec *s = &p->spec;
+	cleanup_free char *path = NULL;
 	char *base;
 
 	p->dir = realpath(dir, NULL);
@@ -92,7 +93,8 @@ static int prepare(struct place *p, const char *dir, struct ga_error *err)
 		ga_strv_push(&s->env, env[i]);
 	p->stage = ga_path_join(build ? build : ".", "git-agent-stage");
 	p->init = ga_path_join(build ? build : ".", "git-agent-init");
-	if (ga_find_bwrap("/usr/local/bin:/usr/bin:/bin", false, &p->bwrap, err))
+	path = ga_strf("%s:/usr/local/bin:/usr/bin:/bin", build ? build : "");
+	if (ga_find_bwrap(path, false, &p->bwrap, err))
 		return -1;
 	p->paths = (struct ga_run_paths){ p->stage, p->init, p->bwrap };
 	return 0;
@@ -247,6 +249,10 @@ int main(int argc, char **argv)
 	cleanup_(release) struct place p = { .spec = GA_SPEC_INIT };
 	int status = 0;
 
+	/* as git-agent itself does */
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+			return 1;
 	for (size_t i = 0; argc > 2 && i < GA_NELEMS(modes); i++) {
 		if (strcmp(argv[1], modes[i].name))
 			continue;

@@ -168,10 +168,12 @@ test_expect_success 'refused: the state directory inside the working tree' '
 
 test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
 	make_repo bw && cd bw && mkdir ../bin && ln -s "$(command -v git)" ../bin/git && ln -s "$(command -v git-agent)" ../bin/ &&
-	for t in sh true env grep; do ln -s "$(command -v $t)" ../bin/; done &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "bwrap\|bubblewrap" ../err &&
+	for t in sh env grep; do ln -s "$(command -v $t)" ../bin/; done &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err && grep -i "bwrap\|bubblewrap" ../err &&
 	cp "$(command -v bwrap)" ../bin/bwrap && chmod u+s ../bin/bwrap &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- true 2>../err && grep -i "set-uid\|setuid" ../err
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err && grep -i "set-uid\|setuid" ../err &&
+	rm ../bin/bwrap && printf "#!/bin/sh\necho bubblewrap 0.4.0\n" >../bin/bwrap && chmod +x ../bin/bwrap &&
+	test_expect_code 1 env PATH="$HOME/bin" git-agent doctor >../out && grep "FAIL bubblewrap.*0.8" ../out
 '
 
 test_done

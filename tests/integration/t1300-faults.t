@@ -71,7 +71,7 @@ test_expect_success 'killed before the agent ran: nothing remains' '
 
 test_expect_success NOT_ROOT 'an unwritable state directory' '
 	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 128 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
-	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <err)" = 2
+	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2
 '
 
 test_expect_success 'a state directory others can write' '

@@ -44,10 +44,16 @@ result 'every file ends in a newline' "$(
 	done
 )"
 
-result 'C is indented by tabs, in at most 112 columns' "$(
+result 'C is indented by tabs' "$(
 	for f in $(echo "$code" | grep '\.[ch]$'); do
-		expand "$f" | awk -v f="$f" 'length($0) > 112 { print f ":" NR ": " length($0) " columns" }'
 		grep -n -H '^        ' "$f"
+	done
+)"
+
+# 100 is the aim; a table or a long message may pass it by a little
+result 'lines of the source fit a screen' "$(
+	for f in $(find src include -name '*.[ch]'); do
+		expand "$f" | awk -v f="$f" 'length($0) > 112 { print f ":" NR ": " length($0) " columns" }'
 	done
 )"
 

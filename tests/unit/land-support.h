@@ -26,7 +26,7 @@ struct stay {
 static inline struct ga_oid ref_or_zero(struct ga_repo *repo, const char *name)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	struct ga_oid oid = { { 0 } };
+	struct ga_oid oid = {{0}};
 
 	assert_true(ga_ref_read(repo, name, &oid, &err) >= 0);
 	return oid;
@@ -119,10 +119,10 @@ static inline void expect_str(const char *got, const char *want)
 {
 	assert_string_equal(got, want);
 }
-#define EXPECT(dir, want, ...)                                                      \
-	do {                                                                        \
-		cleanup_free char *got_ = sh(dir, __VA_ARGS__);                     \
-		expect_str(got_, want);                                             \
+#define EXPECT(dir, want, ...)                                                                     \
+	do {                                                                                       \
+		cleanup_free char *got_ = sh(dir, __VA_ARGS__);                                    \
+		expect_str(got_, want);                                                            \
 	} while (0)
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "land-support.h"
 
-/* main: a (30 lines), b, d/c, .gitignore ignoring *.ign. The agent's branch changes line 5 of a and adds
- * new; its base is the tag onto. */
-#define REPO                                                                        \
-	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;" \
+/* main: a (30 lines), b, d/c, .gitignore ignoring *.ign. The agent's branch changes line 5 of a and
+ * adds new; its base is the tag onto. */
+#define REPO                                                                                       \
+	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;"     \
 	"git add .; git commit -qm one; git tag onto;"
 #define AGENT "git switch -qc agent/s1;"
 #define DONE "git add -Af .; git commit -qm work; git switch -q main;"
@@ -12,7 +12,7 @@
 static enum ga_code land(struct stay *t, bool dry_run, struct ga_land_result *res, char **ret_msg)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	struct ga_land_opts o = { .dry_run = dry_run };
+	struct ga_land_opts o = {.dry_run = dry_run};
 
 	*res = (struct ga_land_result)GA_LAND_RESULT_INIT;
 	if (!ga_land(t->repo, &t->s, &t->r, &o, res, &err)) {
@@ -23,13 +23,15 @@ static enum ga_code land(struct stay *t, bool dry_run, struct ga_land_result *re
 	return err.code;
 }
 
-/* Land and expect this code and message; nothing may have changed unless it is GA_OK or GA_ECONFLICT. */
+/* Land and expect this code and message; nothing may have changed unless it is GA_OK or
+ * GA_ECONFLICT. */
 static void expect_land(struct stay *t, enum ga_code want, const char *msg)
 {
-	static const char state[] = "git rev-parse -q --verify HEAD || :; git status --short --ignored;"
-				    "git diff; git diff --cached;"
-				    "git for-each-ref refs/heads; find . -name .git -prune -o -type f "
-				    "-exec md5sum {} + | sort";
+	static const char state[] =
+	    "git rev-parse -q --verify HEAD || :; git status --short --ignored;"
+	    "git diff; git diff --cached;"
+	    "git for-each-ref refs/heads; find . -name .git -prune -o -type f "
+	    "-exec md5sum {} + | sort";
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	cleanup_free char *before = sh(t->dir, state), *after = NULL, *got = NULL;
 	enum ga_code code = land(t, false, &res, &got);
@@ -58,13 +60,15 @@ static void clean(void **state)
 	EXPECT("clean", "1", "git rev-list --count HEAD");
 	ga_land_result_release(&res);
 	assert_int_equal(land(&t, false, &res, &msg2), GA_OK);
-	EXPECT("clean", "Merge agent/s1\n2", "git log -1 --format=%%s; git rev-list --merges --count HEAD^2 | "
-					     "sed s/0/2/");
+	EXPECT("clean", "Merge agent/s1\n2",
+	       "git log -1 --format=%%s; git rev-list --merges --count HEAD^2 | "
+	       "sed s/0/2/");
 	EXPECT("clean", "five\nn", "sed -n 5p a; cat new");
 	EXPECT("clean", "", "git status --short");
 	assert_int_equal(t.s.state, GA_STATE_LANDED);
 	assert_true(ga_oid_equal(&t.s.landed, &res.commit));
-	EXPECT("clean", "landed", "sed -n 's/.*\"event\": *\"\\([a-z]*\\)\".*/\\1/p' ../clean.state/journal.jsonl");
+	EXPECT("clean", "landed",
+	       "sed -n 's/.*\"event\": *\"\\([a-z]*\\)\".*/\\1/p' ../clean.state/journal.jsonl");
 	EXPECT("clean", "1", "grep -c landed ../clean.state/session | sed 's/[1-9].*/1/'");
 	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 1);
 	j = ga_land_json(&t.s, &res, false);
@@ -85,7 +89,8 @@ static void dirty_elsewhere(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("else", REPO AGENT "sed -i 's/^5$/five/' a;" DONE "echo mine >>b; echo u >untracked; echo i >x.ign");
+	SH("else", REPO AGENT "sed -i 's/^5$/five/' a;" DONE
+			      "echo mine >>b; echo u >untracked; echo i >x.ign");
 	stay_open(&t, "else");
 	expect_land(&t, GA_OK, "");
 	EXPECT("else", " M b\n?? untracked\n!! x.ign", "git status --short --ignored");
@@ -115,7 +120,8 @@ static void staged(void **state)
 	(void)state;
 	SH("staged", REPO AGENT "sed -i 's/^5$/five/' a;" DONE "echo mine >>b; git add b");
 	stay_open(&t, "staged");
-	expect_land(&t, GA_ELOSE, "staged changes are in the way of a merge commit: b (commit them");
+	expect_land(&t, GA_ELOSE,
+		    "staged changes are in the way of a merge commit: b (commit them");
 	EXPECT("staged", "M  b", "git status --short");
 	stay_close(&t);
 }
@@ -125,19 +131,19 @@ static void untracked_in_the_way(void **state)
 	static const struct {
 		const char *name, *agent, *user, *named;
 	} v[] = {
-		{ "file", "echo n >new", "echo mine >new", "overwritten: new (" },
-		/* git merge would overwrite this one without a word */
-		{ "ignored", "echo n >k.ign", "echo mine >k.ign", "overwritten: k.ign (" },
-		{ "link", "echo n >new", "ln -s /etc/passwd new", "overwritten: new (" },
-		{ "parent", "mkdir p.ign; echo n >p.ign/n", "echo mine >p.ign", "overwritten: p.ign (" },
-		{ "parent-link", "mkdir p.ign; echo n >p.ign/n", "mkdir q.ign; ln -s q.ign p.ign",
-		  "overwritten: p.ign (" },
-		{ "dir", "echo n >k.ign", "mkdir k.ign; echo mine >k.ign/deep",
-		  "overwritten: k.ign/deep (" },
-		{ "dir-for-file", "git rm -qr d; echo n >d", "echo mine >d/k.ign",
-		  "overwritten: d/k.ign (" },
-		{ "odd-name", "echo n >\"$(printf 'a\\033b')\"", "echo mine >\"$(printf 'a\\033b')\"",
-		  "overwritten: \"a\\eb\" (" },
+	    {"file", "echo n >new", "echo mine >new", "overwritten: new ("},
+	    /* git merge would overwrite this one without a word */
+	    {"ignored", "echo n >k.ign", "echo mine >k.ign", "overwritten: k.ign ("},
+	    {"link", "echo n >new", "ln -s /etc/passwd new", "overwritten: new ("},
+	    {"parent", "mkdir p.ign; echo n >p.ign/n", "echo mine >p.ign", "overwritten: p.ign ("},
+	    {"parent-link", "mkdir p.ign; echo n >p.ign/n", "mkdir q.ign; ln -s q.ign p.ign",
+	     "overwritten: p.ign ("},
+	    {"dir", "echo n >k.ign", "mkdir k.ign; echo mine >k.ign/deep",
+	     "overwritten: k.ign/deep ("},
+	    {"dir-for-file", "git rm -qr d; echo n >d", "echo mine >d/k.ign",
+	     "overwritten: d/k.ign ("},
+	    {"odd-name", "echo n >\"$(printf 'a\\033b')\"", "echo mine >\"$(printf 'a\\033b')\"",
+	     "overwritten: \"a\\eb\" ("},
 	};
 
 	(void)state;
@@ -147,7 +153,8 @@ static void untracked_in_the_way(void **state)
 
 		SH(dir, REPO AGENT "%s;" DONE "%s", v[i].agent, v[i].user);
 		stay_open(&t, dir);
-		/* odd names and tracked ignored files are flagged, which is not what this is about */
+		/* odd names and tracked ignored files are flagged, which is not what this is about
+		 */
 		for (size_t k = 0; k < t.r.n_flags; k++)
 			t.r.flags[k].verdict = GA_VERDICT_ACCEPTED;
 		expect_land(&t, GA_ELOSE, v[i].named);
@@ -161,9 +168,9 @@ static void not_in_the_way(void **state)
 	static const struct {
 		const char *name, *agent, *user;
 	} v[] = {
-		{ "dir-becomes-file", "git rm -qr d; echo n >d", ":" },
-		{ "file-becomes-dir", "git rm -q b; mkdir b; echo n >b/n", ":" },
-		{ "empty-dir", "echo n >new", "mkdir new" },
+	    {"dir-becomes-file", "git rm -qr d; echo n >d", ":"},
+	    {"file-becomes-dir", "git rm -q b; mkdir b; echo n >b/n", ":"},
+	    {"empty-dir", "echo n >new", "mkdir new"},
 	};
 
 	(void)state;
@@ -187,7 +194,7 @@ static void conflict(void **state)
 
 	(void)state;
 	SH("conflict", REPO AGENT "sed -i 's/^5$/five/' a; echo n >new;" DONE
-		       "sed -i 's/^5$/cinq/' a; git commit -qam mine");
+				  "sed -i 's/^5$/cinq/' a; git commit -qam mine");
 	stay_open(&t, "conflict");
 	assert_int_equal(land(&t, true, &res, &msg), GA_ECONFLICT);
 	EXPECT("conflict", "", "git status --short");
@@ -221,12 +228,12 @@ static void nothing(void **state)
 static void landed_otherwise(void **state)
 {
 	static const char *const how[] = {
-		"git merge -q agent/s1",
-		"git merge -q --squash agent/s1; git commit -qm squashed",
-		"git cherry-pick agent/s1 >/dev/null",
-		/* with more of the user's on top, in other lines of the same file */
-		"git cherry-pick agent/s1 >/dev/null; sed -i 's/^25$/mine/' a; git commit -qam more",
-		"git merge -q agent/s1; git branch -qD agent/s1",
+	    "git merge -q agent/s1",
+	    "git merge -q --squash agent/s1; git commit -qm squashed",
+	    "git cherry-pick agent/s1 >/dev/null",
+	    /* with more of the user's on top, in other lines of the same file */
+	    "git cherry-pick agent/s1 >/dev/null; sed -i 's/^25$/mine/' a; git commit -qam more",
+	    "git merge -q agent/s1; git branch -qD agent/s1",
 	};
 
 	(void)state;
@@ -249,8 +256,9 @@ static void landed_otherwise(void **state)
 
 		SH(dir, REPO AGENT "sed -i 's/^5$/five/' a; echo n >new;" DONE);
 		stay_open(&t, dir);
-		SH(dir, "%s", i ? "sed -i 's/^5$/cinq/' a; git commit -qam x" :
-				  "echo n >new; git add new; git commit -qm half");
+		SH(dir, "%s",
+		   i ? "sed -i 's/^5$/cinq/' a; git commit -qam x"
+		     : "echo n >new; git add new; git commit -qm half");
 		assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 0);
 		stay_close(&t);
 	}
@@ -297,7 +305,8 @@ static void tip_moved(void **state)
 	SH("moved", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile;" DONE);
 	stay_open(&t, "moved");
 	decide(&t, "Makefile", true);
-	SH("moved", "git switch -q agent/s1; echo >>Makefile; git commit -qam more; git switch -q main");
+	SH("moved",
+	   "git switch -q agent/s1; echo >>Makefile; git commit -qam more; git switch -q main");
 	expect_land(&t, GA_EFLAGS, "the result of landing raises new flags of agent/s1: 1 high");
 	reread(&t);
 	assert_int_equal(ga_report_open(&t.r), 1);
@@ -308,7 +317,8 @@ static void tip_moved(void **state)
 	/* harmless commits of the user's on the branch need no more */
 	SH("moved2", REPO AGENT "echo n >new;" DONE);
 	stay_open(&t, "moved2");
-	SH("moved2", "git switch -q agent/s1; echo o >other; git add .; git commit -qm more; git switch -q main");
+	SH("moved2", "git switch -q agent/s1; echo o >other; git add .; git commit -qm more; git "
+		     "switch -q main");
 	expect_land(&t, GA_OK, "");
 	EXPECT("moved2", "o", "cat other");
 	stay_close(&t);
@@ -320,10 +330,11 @@ static void merge_makes_danger(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("danger", REPO "printf 'x:\\n\\techo x\\n\\n\\n\\n\\n\\n\\n\\ny:\\n\\techo y\\n' >Makefile; git add .;"
-		     "git commit -qm mk; git tag -f onto >/dev/null;" AGENT
-		     "sed -i 's/echo x/echo agent/' Makefile;" DONE
-		     "sed -i 's/echo y/echo user/' Makefile; git commit -qam mine");
+	SH("danger", REPO
+	   "printf 'x:\\n\\techo x\\n\\n\\n\\n\\n\\n\\n\\ny:\\n\\techo y\\n' >Makefile; git add .;"
+	   "git commit -qm mk; git tag -f onto >/dev/null;" AGENT
+	   "sed -i 's/echo x/echo agent/' Makefile;" DONE
+	   "sed -i 's/echo y/echo user/' Makefile; git commit -qam mine");
 	stay_open(&t, "danger");
 	decide(&t, "Makefile", true);
 	expect_land(&t, GA_EFLAGS, "the result of landing raises new flags");
@@ -332,8 +343,9 @@ static void merge_makes_danger(void **state)
 	stay_close(&t);
 }
 
-#define HELD                                                                        \
-	REPO AGENT "echo n >new;" DONE "git switch -q --detach agent/s1; echo x >.envrc; mkdir .githooks;" \
+#define HELD                                                                                       \
+	REPO AGENT "echo n >new;" DONE                                                             \
+		   "git switch -q --detach agent/s1; echo x >.envrc; mkdir .githooks;"             \
 		   "echo y >.githooks/post-merge; git add -f .; git commit -qm held;"              \
 		   "git update-ref refs/agent/s1/held HEAD; git switch -q main;"
 
@@ -347,11 +359,15 @@ static void accept_held(void **state)
 	expect_land(&t, GA_EFLAGS, "critical");
 	/* in part: what is left is a child of the new tip */
 	decide(&t, ".envrc", true);
-	EXPECT("held", "x\nnew", "git show agent/s1:.envrc; git diff --name-only onto agent/s1 | grep new");
-	EXPECT("held", ".githooks/post-merge", "git diff --name-only agent/s1 refs/agent/s1/held;"
-					       "git merge-base --is-ancestor agent/s1 refs/agent/s1/held");
+	EXPECT("held", "x\nnew",
+	       "git show agent/s1:.envrc; git diff --name-only onto agent/s1 | grep new");
+	EXPECT("held", ".githooks/post-merge",
+	       "git diff --name-only agent/s1 refs/agent/s1/held;"
+	       "git merge-base --is-ancestor agent/s1 refs/agent/s1/held");
 	EXPECT("held", "held", "git log -1 --format=%%s refs/agent/s1/held");
-	EXPECT("held", "s1", "git log -1 --format='%%(trailers:key=Agent-Session,valueonly,separator=)' agent/s1");
+	EXPECT(
+	    "held", "s1",
+	    "git log -1 --format='%%(trailers:key=Agent-Session,valueonly,separator=)' agent/s1");
 	expect_land(&t, GA_EFLAGS, "");
 	decide(&t, ".githooks/post-merge", true);
 	EXPECT("held", "", "git for-each-ref refs/agent/s1/held");
@@ -384,16 +400,19 @@ static void reject_held(void **state)
 
 static void not_by_directory(void **state)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, none = GA_STRV_INIT, unknown = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, none = GA_STRV_INIT,
+				    unknown = GA_STRV_INIT;
 	struct stay t;
 
 	(void)state;
 	SH("bydir", HELD);
 	stay_open(&t, "bydir");
 	ga_strv_push(&paths, ".githooks/");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err), "one by one: .githooks/post-merge");
+	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err),
+	      "one by one: .githooks/post-merge");
 	ga_strv_push(&unknown, "nowhere");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &unknown, false, true, true, &err), "nothing in session 's1' to accept");
+	FAILS(ga_decide(t.repo, &t.s, &t.r, &unknown, false, true, true, &err),
+	      "nothing in session 's1' to accept");
 	/* all of them, but not the critical ones */
 	OK(ga_decide(t.repo, &t.s, &t.r, &none, true, true, false, &err));
 	assert_int_equal(ga_report_open(&t.r), 2);
@@ -409,7 +428,8 @@ static void reject(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("reject", REPO AGENT "echo x >Makefile; echo changed >b; git rm -q d/c; sed -i 's/^5$/five/' a;" DONE);
+	SH("reject", REPO AGENT
+	   "echo x >Makefile; echo changed >b; git rm -q d/c; sed -i 's/^5$/five/' a;" DONE);
 	stay_open(&t, "reject");
 	decide(&t, "Makefile", false);
 	decide(&t, "b", false); /* not flagged */
@@ -430,7 +450,8 @@ static void rejected_again(void **state)
 	SH("again", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile; echo n >new;" DONE);
 	stay_open(&t, "again");
 	decide(&t, "Makefile", false);
-	SH("again", "git switch -q agent/s1; git revert --no-edit HEAD >/dev/null; git switch -q main");
+	SH("again",
+	   "git switch -q agent/s1; git revert --no-edit HEAD >/dev/null; git switch -q main");
 	expect_land(&t, GA_EFLAGS, "1 high");
 	stay_close(&t);
 }
@@ -445,7 +466,8 @@ static void extent(void **state)
 	SH("extent", REPO AGENT "git rm -qr d; echo n >d;" DONE);
 	stay_open(&t, "extent");
 	ga_strv_push(&paths, "d/c");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, false, true, &err), "that would also change 'd'");
+	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, false, true, &err),
+	      "that would also change 'd'");
 	ga_strv_push(&paths, "d");
 	OK(ga_decide(t.repo, &t.s, &t.r, &paths, false, false, true, &err));
 	EXPECT("extent", "", "git diff onto agent/s1");
@@ -476,7 +498,8 @@ static void held_changed_on_branch(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("both", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; git switch -q main");
+	SH("both", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "
+			"git switch -q main");
 	stay_open(&t, "both");
 	ga_strv_push(&paths, ".envrc");
 	assert_int_equal(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err), -1);
@@ -492,7 +515,7 @@ static void only_held(void **state)
 
 	(void)state;
 	SH("only", REPO "git switch -q --detach; echo x >.envrc; git add .; git commit -qm held;"
-		   "git update-ref refs/agent/s1/held HEAD; git switch -q main");
+			"git update-ref refs/agent/s1/held HEAD; git switch -q main");
 	stay_open(&t, "only");
 	expect_land(&t, GA_EFLAGS, "critical");
 	decide(&t, ".envrc", true);
@@ -505,11 +528,12 @@ static void only_held(void **state)
 /* ---- left out, hooks, odd repositories ----------------------------------- */
 
 /* The user has edits of a and an untracked u; the agent went on from those. */
-#define CARRIED                                                                     \
-	REPO "sed -i 's/^25$/mine/' a; echo one >u; git stash -qu; git switch -qc base; git stash pop -q;" \
+#define CARRIED                                                                                    \
+	REPO "sed -i 's/^25$/mine/' a; echo one >u; git stash -qu; git switch -qc base; git "      \
+	     "stash pop -q;"                                                                       \
 	     "git add .; git commit -qm snapshot; git update-ref refs/agent/s1/base HEAD;"         \
 	     "%s; git add -A; git commit -qm agent; git update-ref refs/agent/s1/carried HEAD;"    \
-	     "git switch -q main; git branch -qD base;"                                           \
+	     "git switch -q main; git branch -qD base;"                                            \
 	     "sed -i 's/^25$/mine/' a; echo one >u;"
 
 static void brings_left_out(void **state)
@@ -545,11 +569,12 @@ static void does_not_bring(void **state)
 	static const struct {
 		const char *user, *why;
 	} v[] = {
-		{ "echo other >u", "u: it overlaps with your changes; 'git show refs/agent/s1/carried:u'" },
-		{ "rm u", "u: it overlaps" },
-		{ "rm u; ln -s /etc/passwd u", "u: a symlink stands there" },
-		{ "rm u; mkfifo u", "u: no regular file stands there" },
-		{ "rm u; mkdir u", "u: no regular file stands there" },
+	    {"echo other >u",
+	     "u: it overlaps with your changes; 'git show refs/agent/s1/carried:u'"},
+	    {"rm u", "u: it overlaps"},
+	    {"rm u; ln -s /etc/passwd u", "u: a symlink stands there"},
+	    {"rm u; mkfifo u", "u: no regular file stands there"},
+	    {"rm u; mkdir u", "u: no regular file stands there"},
 	};
 
 	(void)state;
@@ -573,17 +598,42 @@ static void does_not_bring(void **state)
 	}
 }
 
+/* A hook of the merge writes the file between the decision and its turn. */
+static void changed_meanwhile(void **state)
+{
+	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
+	cleanup_free char *msg = NULL;
+	struct stay t;
+
+	(void)state;
+	SH("mean",
+	   CARRIED "git switch -qc agent/s1 onto; echo n >new; git add new; git commit -qm work; "
+		   "git switch -q main;"
+		   "printf '#!/bin/sh\necho hook >>u\n' >.git/hooks/post-merge;"
+		   "chmod +x .git/hooks/post-merge",
+	   "echo two >>u");
+	stay_open(&t, "mean");
+	left_out(&t, "u");
+	assert_int_equal(land(&t, false, &res, &msg), GA_OK);
+	assert_int_equal(res.not_brought.n, 1);
+	assert_non_null(strstr(res.not_brought.v[0], "u: it was changed meanwhile"));
+	EXPECT("mean", "one\nhook\nn", "cat u new");
+	stay_close(&t);
+}
+
 /* What comes as an uncommitted edit is looked at like what is merged. */
 static void left_out_is_flagged(void **state)
 {
 	struct stay t;
 
 	(void)state;
-	SH("lflag", REPO "echo x >Makefile; git add .; git commit -qm mk; git tag -f onto >/dev/null;"
-		    "git switch -qc base; echo mine >>Makefile; git commit -qam snap;"
-		    "git update-ref refs/agent/s1/base HEAD; sed -i s/mine/agent/ Makefile; git commit -qam ag;"
-		    "git update-ref refs/agent/s1/carried HEAD; git switch -q main; git branch -qD base;"
-		    "echo mine >>Makefile");
+	SH("lflag", REPO
+	   "echo x >Makefile; git add .; git commit -qm mk; git tag -f onto >/dev/null;"
+	   "git switch -qc base; echo mine >>Makefile; git commit -qam snap;"
+	   "git update-ref refs/agent/s1/base HEAD; sed -i s/mine/agent/ Makefile; git commit -qam "
+	   "ag;"
+	   "git update-ref refs/agent/s1/carried HEAD; git switch -q main; git branch -qD base;"
+	   "echo mine >>Makefile");
 	stay_open(&t, "lflag");
 	left_out(&t, "Makefile");
 	expect_land(&t, GA_EFLAGS, "raises new flags");
@@ -599,11 +649,14 @@ static void crlf(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("crlf", REPO "echo '*.txt text eol=crlf' >.gitattributes; printf '1\\r\\n2\\r\\n3\\r\\n' >t.txt; git add .;"
-		   "git commit -qm crlf; git tag -f onto >/dev/null; git switch -qc base;"
-		   "sed -i 's/1/mine/' t.txt; git commit -qam snap; git update-ref refs/agent/s1/base HEAD;"
-		   "sed -i 's/mine/agent/' t.txt; git commit -qam ag; git update-ref refs/agent/s1/carried HEAD;"
-		   "git switch -q main; git branch -qD base; sed -i 's/1/mine/' t.txt");
+	SH("crlf", REPO
+	   "echo '*.txt text eol=crlf' >.gitattributes; printf '1\\r\\n2\\r\\n3\\r\\n' >t.txt; git "
+	   "add .;"
+	   "git commit -qm crlf; git tag -f onto >/dev/null; git switch -qc base;"
+	   "sed -i 's/1/mine/' t.txt; git commit -qam snap; git update-ref refs/agent/s1/base HEAD;"
+	   "sed -i 's/mine/agent/' t.txt; git commit -qam ag; git update-ref refs/agent/s1/carried "
+	   "HEAD;"
+	   "git switch -q main; git branch -qD base; sed -i 's/1/mine/' t.txt");
 	stay_open(&t, "crlf");
 	left_out(&t, "t.txt");
 	expect_land(&t, GA_OK, "");
@@ -617,16 +670,17 @@ static void hooks(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("hooks", REPO AGENT "echo n >new;" DONE
-		    "printf '#!/bin/sh\\necho ran >>../hooks.log\\n' >.git/hooks/post-merge;"
-		    "chmod +x .git/hooks/post-merge");
+	SH("hooks",
+	   REPO AGENT "echo n >new;" DONE
+		      "printf '#!/bin/sh\\necho ran >>../hooks.log\\n' >.git/hooks/post-merge;"
+		      "chmod +x .git/hooks/post-merge");
 	stay_open(&t, "hooks");
 	expect_land(&t, GA_OK, "");
 	EXPECT("hooks", "ran", "cat ../hooks.log");
 	stay_close(&t);
 	SH("hooks2", REPO AGENT "echo n >new;" DONE
-		     "printf '#!/bin/sh\\nexit 1\\n' >.git/hooks/pre-merge-commit;"
-		     "chmod +x .git/hooks/pre-merge-commit");
+				"printf '#!/bin/sh\\nexit 1\\n' >.git/hooks/pre-merge-commit;"
+				"chmod +x .git/hooks/pre-merge-commit");
 	stay_open(&t, "hooks2");
 	expect_land(&t, GA_ECONFLICT, "was not committed");
 	SH("hooks2", "git merge --abort");
@@ -640,19 +694,24 @@ static void runs_nothing(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("drivers", REPO
-	   "git config core.hooksPath .githooks; git config filter.foo.smudge 'touch ../drivers.log; cat';"
-	   "git config filter.foo.clean 'touch ../drivers.log; cat'; git config diff.foo.textconv 'touch ../drivers.log;cat';"
-	   "git config diff.foo.command 'touch ../drivers.log'; git config merge.foo.driver 'touch ../drivers.log; false';"
-	   "git -c core.hooksPath=/dev/null switch -qc agent/s1; mkdir .githooks;"
-	   "for h in reference-transaction post-merge pre-merge-commit post-checkout; do"
-	   "  printf '#!/bin/sh\\ntouch ../drivers.log\\n' >.githooks/$h; chmod +x .githooks/$h; done;"
-	   "echo '* filter=foo diff=foo merge=foo' >.gitattributes; sed -i 's/^5$/five/' a;"
-	   "git -c core.hooksPath=/dev/null -c filter.foo.clean=cat add -A;"
-	   "git -c core.hooksPath=/dev/null -c filter.foo.clean=cat commit -qm work;"
-	   "git -c core.hooksPath=/dev/null -c filter.foo.smudge=cat -c filter.foo.clean=cat switch -q main;"
-	   "rm -f ../drivers.log; sed -i 's/^25$/mine/' a;"
-	   "git -c core.hooksPath=/dev/null commit -qam mine; test ! -e ../drivers.log");
+	SH("drivers",
+	   REPO "git config core.hooksPath .githooks; git config filter.foo.smudge 'touch "
+		"../drivers.log; cat';"
+		"git config filter.foo.clean 'touch ../drivers.log; cat'; git config "
+		"diff.foo.textconv 'touch ../drivers.log;cat';"
+		"git config diff.foo.command 'touch ../drivers.log'; git config merge.foo.driver "
+		"'touch ../drivers.log; false';"
+		"git -c core.hooksPath=/dev/null switch -qc agent/s1; mkdir .githooks;"
+		"for h in reference-transaction post-merge pre-merge-commit post-checkout; do"
+		"  printf '#!/bin/sh\\ntouch ../drivers.log\\n' >.githooks/$h; chmod +x "
+		".githooks/$h; done;"
+		"echo '* filter=foo diff=foo merge=foo' >.gitattributes; sed -i 's/^5$/five/' a;"
+		"git -c core.hooksPath=/dev/null -c filter.foo.clean=cat add -A;"
+		"git -c core.hooksPath=/dev/null -c filter.foo.clean=cat commit -qm work;"
+		"git -c core.hooksPath=/dev/null -c filter.foo.smudge=cat -c filter.foo.clean=cat "
+		"switch -q main;"
+		"rm -f ../drivers.log; sed -i 's/^25$/mine/' a;"
+		"git -c core.hooksPath=/dev/null commit -qam mine; test ! -e ../drivers.log");
 	stay_open(&t, "drivers");
 	OK(ga_report_text(t.repo, &t.s, &t.r, false, &out, &err));
 	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
@@ -672,7 +731,8 @@ static void runs_nothing(void **state)
 	decide(&t, ".githooks", false);
 	EXPECT("drivers", "clean", "test -e ../drivers.log || echo clean");
 	/* plain git would have run them: the trap does spring */
-	EXPECT("drivers", "sprung", "git checkout -q agent/s1~1 -- . ; test ! -e ../drivers.log || echo sprung");
+	EXPECT("drivers", "sprung",
+	       "git checkout -q agent/s1~1 -- . ; test ! -e ../drivers.log || echo sprung");
 	stay_close(&t);
 }
 
@@ -701,11 +761,24 @@ static void places(void **state)
 	stay_close(&t);
 	/* configuration that would make the merge another one */
 	SH("config", REPO AGENT "sed -i 's/^5$/five/' a;" DONE
-		     "git config merge.ff only; git config merge.autoStash true; git config branch.main.mergeOptions "
-		     "--squash; echo mine >>b");
+				"git config merge.ff only; git config merge.autoStash true; git "
+				"config branch.main.mergeOptions "
+				"--squash; echo mine >>b");
 	stay_open(&t, "config");
 	expect_land(&t, GA_OK, "");
-	EXPECT("config", "2\n M b", "git rev-list --parents -1 HEAD | wc -w | awk '{print $1 - 1}'; git status --short");
+	EXPECT("config", "2\n M b",
+	       "git rev-list --parents -1 HEAD | wc -w | awk '{print $1 - 1}'; git status --short");
+	stay_close(&t);
+	/* looking at the branch is not landing it */
+	SH("own", REPO AGENT "echo n >new;" DONE);
+	stay_open(&t, "own");
+	SH("own", "git switch -q agent/s1");
+	expect_land(&t, GA_EFATAL, "you are on agent/s1 itself");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 0);
+	SH("own", "git switch -q --detach");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 0);
+	SH("own", "git switch -q main; git merge -q agent/s1; git switch -q agent/s1");
+	assert_int_equal(ga_landed(t.repo, &t.s, &(struct ga_error)GA_ERROR_INIT), 1);
 	stay_close(&t);
 	/* the branch is gone */
 	SH("gone", REPO AGENT "echo n >new;" DONE);
@@ -728,34 +801,35 @@ static void places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clean),
-		cmocka_unit_test(dirty_elsewhere),
-		cmocka_unit_test(dirty_same),
-		cmocka_unit_test(staged),
-		cmocka_unit_test(untracked_in_the_way),
-		cmocka_unit_test(not_in_the_way),
-		cmocka_unit_test(conflict),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(landed_otherwise),
-		cmocka_unit_test(flags_open),
-		cmocka_unit_test(tip_moved),
-		cmocka_unit_test(merge_makes_danger),
-		cmocka_unit_test(accept_held),
-		cmocka_unit_test(reject_held),
-		cmocka_unit_test(not_by_directory),
-		cmocka_unit_test(reject),
-		cmocka_unit_test(rejected_again),
-		cmocka_unit_test(extent),
-		cmocka_unit_test(checked_out),
-		cmocka_unit_test(held_changed_on_branch),
-		cmocka_unit_test(only_held),
-		cmocka_unit_test(brings_left_out),
-		cmocka_unit_test(does_not_bring),
-		cmocka_unit_test(left_out_is_flagged),
-		cmocka_unit_test(crlf),
-		cmocka_unit_test(hooks),
-		cmocka_unit_test(runs_nothing),
-		cmocka_unit_test(places),
+	    cmocka_unit_test(clean),
+	    cmocka_unit_test(dirty_elsewhere),
+	    cmocka_unit_test(dirty_same),
+	    cmocka_unit_test(staged),
+	    cmocka_unit_test(untracked_in_the_way),
+	    cmocka_unit_test(not_in_the_way),
+	    cmocka_unit_test(conflict),
+	    cmocka_unit_test(nothing),
+	    cmocka_unit_test(landed_otherwise),
+	    cmocka_unit_test(flags_open),
+	    cmocka_unit_test(tip_moved),
+	    cmocka_unit_test(merge_makes_danger),
+	    cmocka_unit_test(accept_held),
+	    cmocka_unit_test(reject_held),
+	    cmocka_unit_test(not_by_directory),
+	    cmocka_unit_test(reject),
+	    cmocka_unit_test(rejected_again),
+	    cmocka_unit_test(extent),
+	    cmocka_unit_test(checked_out),
+	    cmocka_unit_test(held_changed_on_branch),
+	    cmocka_unit_test(only_held),
+	    cmocka_unit_test(brings_left_out),
+	    cmocka_unit_test(does_not_bring),
+	    cmocka_unit_test(changed_meanwhile),
+	    cmocka_unit_test(left_out_is_flagged),
+	    cmocka_unit_test(crlf),
+	    cmocka_unit_test(hooks),
+	    cmocka_unit_test(runs_nothing),
+	    cmocka_unit_test(places),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -6,21 +6,22 @@
 
 static struct ga_entry entry(char fill)
 {
-	struct ga_entry e = { .mode = GA_MODE_FILE };
+	struct ga_entry e = {.mode = GA_MODE_FILE};
 
 	memset(e.oid.id, fill, sizeof(e.oid.id));
 	return e;
 }
 
-static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path, char fill)
+static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path,
+		char fill)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_flag){ .rule = rule,
-					 .category = "test",
-					 .severity = sev,
-					 .path = ga_strdup(path),
-					 .reason = ga_strdup("because"),
-					 .entry = entry(fill) };
+	f->v[f->n++] = (struct ga_flag){.rule = rule,
+					.category = "test",
+					.severity = sev,
+					.path = ga_strdup(path),
+					.reason = ga_strdup("because"),
+					.entry = entry(fill)};
 }
 
 /* ---- the value ---------------------------------------------------------- */
@@ -87,7 +88,7 @@ static void sample(struct ga_report *r)
 	r->flags[1].verdict = GA_VERDICT_REJECTED;
 	r->left.v = ga_calloc(1, sizeof(*r->left.v));
 	r->left.n = r->left.cap = 1;
-	r->left.v[0] = (struct ga_left){ ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40 };
+	r->left.v[0] = (struct ga_left){ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40};
 }
 
 static void round_trip(void **state)
@@ -118,27 +119,27 @@ static void decode_is_strict(void **state)
 	static const struct {
 		const char *from, *to, *why;
 	} v[] = {
-		{ "\"version\": 1", "\"version\": 2", "another version" },
-		{ "\"version\": 1", "\"version\": \"1\"", "'version'" },
-		{ "\"session\": \"s1\"", "\"session\": 1", "'session'" },
-		{ "\"tip\": null", "\"tip\": \"00\"", "'tip'" },
-		{ "\"tip\": null", "\"tap\": null", "'tip'" },
-		{ "\"tip\": null", "\"tip\": null, \"tip\": null", "not a JSON object" },
-		{ "\"severity\": \"high\"", "\"severity\": \"fatal\"", "'severity'" },
-		{ "\"verdict\": \"open\"", "\"verdict\": \"yes\"", "'verdict'" },
-		{ "\"held\": true", "\"held\": 1", "'held'" },
-		{ "\"mode\": 33188", "\"mode\": 33189", "'mode'" },
-		{ "\"mode\": 33188", "\"mode\": -1", "'mode'" },
-		{ "\"kind\": \"ignored\"", "\"kind\": \"odd\"", "'kind'" },
-		{ "\"count\": 7", "\"count\": -7", "'count'" },
-		{ "\"count\": 7", "\"count\": 7.5", "'count'" },
-		{ "\"ZGlyL/4=\"", "\"ZGlyL/4\"", "'s'" },       /* no padding */
-		{ "\"ZGlyL/4=\"", "\"ZGlyL/5=\"", "'s'" },      /* stray bits */
-		{ "\"ZGlyL/4=\"", "\"ZGlyAP8=\"", "'s'" },      /* a NUL */
-		{ "\"ZGlyL/4=\"", "\"Li4vLi4vZQ==\"", "'left_out'" }, /* ../../e */
-		{ "\"ZGlyL/4=\"", "\"L2V0Yw==\"", "'left_out'" },	    /* /etc */
-		{ "\"s\": \"a note\"", "\"s\": \"a\\u0000b\"", "not a JSON object" },
-		{ "\"flags\": [", "\"flags\": 1, \"x\": [", "'flags'" },
+	    {"\"version\": 1", "\"version\": 2", "another version"},
+	    {"\"version\": 1", "\"version\": \"1\"", "'version'"},
+	    {"\"session\": \"s1\"", "\"session\": 1", "'session'"},
+	    {"\"tip\": null", "\"tip\": \"00\"", "'tip'"},
+	    {"\"tip\": null", "\"tap\": null", "'tip'"},
+	    {"\"tip\": null", "\"tip\": null, \"tip\": null", "not a JSON object"},
+	    {"\"severity\": \"high\"", "\"severity\": \"fatal\"", "'severity'"},
+	    {"\"verdict\": \"open\"", "\"verdict\": \"yes\"", "'verdict'"},
+	    {"\"held\": true", "\"held\": 1", "'held'"},
+	    {"\"mode\": 33188", "\"mode\": 33189", "'mode'"},
+	    {"\"mode\": 33188", "\"mode\": -1", "'mode'"},
+	    {"\"kind\": \"ignored\"", "\"kind\": \"odd\"", "'kind'"},
+	    {"\"count\": 7", "\"count\": -7", "'count'"},
+	    {"\"count\": 7", "\"count\": 7.5", "'count'"},
+	    {"\"ZGlyL/4=\"", "\"ZGlyL/4\"", "'s'"},             /* no padding */
+	    {"\"ZGlyL/4=\"", "\"ZGlyL/5=\"", "'s'"},            /* stray bits */
+	    {"\"ZGlyL/4=\"", "\"ZGlyAP8=\"", "'s'"},            /* a NUL */
+	    {"\"ZGlyL/4=\"", "\"Li4vLi4vZQ==\"", "'left_out'"}, /* ../../e */
+	    {"\"ZGlyL/4=\"", "\"L2V0Yw==\"", "'left_out'"},     /* /etc */
+	    {"\"s\": \"a note\"", "\"s\": \"a\\u0000b\"", "not a JSON object"},
+	    {"\"flags\": [", "\"flags\": 1, \"x\": [", "'flags'"},
 	};
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_free char *text = NULL;
@@ -196,12 +197,15 @@ static void on_the_ref(void **state)
 static void hostile(struct stay *t, const char *dir)
 {
 	SH(dir,
-	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln -s one link;"
+	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln "
+	   "-s one link;"
 	   "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
-	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; git rm -q gone;"
+	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; "
+	   "git rm -q gone;"
 	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
 	   "printf '#!/bin/sh\\necho \\000\\033[31m\\n' >Makefile;"
-	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git add -A;"
+	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git "
+	   "add -A;"
 	   "GIT_AUTHOR_DATE='1900000000 +0130' GIT_COMMITTER_DATE='1900000000 +0130' git commit -q "
 	   "-m \"$(printf 'sub\\033[1mject')\"; git switch -q main");
 	stay_open(t, dir);
@@ -298,17 +302,20 @@ static void diff_has_held_and_left_out(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("parts", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
-		    "git switch -qc agent/s1; echo new >n; git add .; git commit -qm two;"
-		    "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
-		    "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
-		    "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git commit -qam c;"
-		    "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
+	SH("parts",
+	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
+	   "git switch -qc agent/s1; echo new >n; git add .; git commit -qm two;"
+	   "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
+	   "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
+	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git "
+	   "commit -qam c;"
+	   "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
 	stay_open(&t, "parts");
 	left_out(&t, "a");
 	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
 	expect_in(&out, "+new\n");
-	expect_in(&out, "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
+	expect_in(&out,
+		  "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
 	expect_in(&out, "==== left out of the branch");
 	expect_in(&out, "-mine\n+theirs\n");
@@ -325,11 +332,13 @@ static void diff_hides_nothing(void **state)
 	struct stay t;
 
 	(void)state;
-	SH("hide", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
-		   "git switch -qc agent/s1; echo '* -diff linguist-generated' >.gitattributes; echo shown >>a;"
-		   "printf 'y\\n%%.0s' $(seq 700000) >long; head -c 3000000 /dev/zero | tr '\\0' x >wide;"
-		   "truncate -s 9M huge; git add .; git commit -qm two; git switch -q main;"
-		   "echo '* -diff' >.git/info/attributes");
+	SH("hide",
+	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
+	   "git switch -qc agent/s1; echo '* -diff linguist-generated' >.gitattributes; echo shown "
+	   ">>a;"
+	   "printf 'y\\n%%.0s' $(seq 700000) >long; head -c 3000000 /dev/zero | tr '\\0' x >wide;"
+	   "truncate -s 9M huge; git add .; git commit -qm two; git switch -q main;"
+	   "echo '* -diff' >.git/info/attributes");
 	stay_open(&t, "hide");
 	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
 	expect_in(&out, "+shown\n");
@@ -345,15 +354,17 @@ static void diff_hides_nothing(void **state)
 static void json(void **state)
 {
 	cleanup_free char *id = NULL, *base = NULL, *want = NULL, *got = NULL;
-	struct ga_left left = { ga_strdup("node_modules"), GA_LEFT_IGNORED, 3, 4096 };
+	struct ga_left left = {ga_strdup("node_modules"), GA_LEFT_IGNORED, 3, 4096};
 	json_t *j;
 	struct stay t;
 
 	(void)state;
-	SH("json", "git init -q .; seq 9 >a; printf 'a\\000b' >bin; git add .; git commit -qm one; git tag onto;"
+	SH("json", "git init -q .; seq 9 >a; printf 'a\\000b' >bin; git add .; git commit -qm one; "
+		   "git tag onto;"
 		   "git switch -qc agent/s1; sed -i s/5/five/ a; printf 'a\\000bc' >bin; git add .;"
 		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qm 'Subject\n\nbody';"
-		   "ln -s a \"$(printf 'l\\377')\"; git rm -q bin; git add .; GIT_AUTHOR_DATE='@0 +0000' git commit -qm two;"
+		   "ln -s a \"$(printf 'l\\377')\"; git rm -q bin; git add .; GIT_AUTHOR_DATE='@0 "
+		   "+0000' git commit -qm two;"
 		   "git switch -q main");
 	stay_open(&t, "json");
 	ga_report_release(&t.r);
@@ -373,20 +384,23 @@ static void json(void **state)
 	t.r.left.n = t.r.left.cap = 1;
 	id = sh("json", "git rev-parse agent/s1~");
 	base = sh("json", "git rev-parse onto");
-	want = ga_strf("{\"session\":\"s1\",\"command\":[\"bash\",\"-c\",{\"b64\":\"/w==\"}],\"base\":\"%s\","
-		       "\"tip\":\"%s\",\"held\":null,\"commits\":["
-		       "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
-		       "\"date\":\"2030-03-17T14:16:40-03:30\",\"subject\":\"Subject\"},"
-		       "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
-		       "\"date\":\"1970-01-01T00:00:00+00:00\",\"subject\":\"two\"}],"
-		       "\"files\":[{\"path\":\"a\",\"status\":\"modified\",\"additions\":1,\"deletions\":1},"
-		       "{\"path\":\"bin\",\"status\":\"deleted\",\"additions\":null,\"deletions\":null},"
-		       "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
-		       "\"flags\":[{\"id\":\"rule\",\"severity\":\"high\",\"category\":\"test\",\"path\":\"a\","
-		       "\"reason\":\"because\",\"held\":false,\"verdict\":\"open\"}],"
-		       "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,\"bytes\":4096}],"
-		       "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"]}",
-		       base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
+	want = ga_strf(
+	    "{\"session\":\"s1\",\"command\":[\"bash\",\"-c\",{\"b64\":\"/w==\"}],\"base\":\"%s\","
+	    "\"tip\":\"%s\",\"held\":null,\"commits\":["
+	    "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
+	    "\"date\":\"2030-03-17T14:16:40-03:30\",\"subject\":\"Subject\"},"
+	    "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
+	    "\"date\":\"1970-01-01T00:00:00+00:00\",\"subject\":\"two\"}],"
+	    "\"files\":[{\"path\":\"a\",\"status\":\"modified\",\"additions\":1,\"deletions\":1},"
+	    "{\"path\":\"bin\",\"status\":\"deleted\",\"additions\":null,\"deletions\":null},"
+	    "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
+	    "\"flags\":[{\"id\":\"rule\",\"severity\":\"high\",\"category\":\"test\",\"path\":"
+	    "\"a\","
+	    "\"reason\":\"because\",\"held\":false,\"verdict\":\"open\"}],"
+	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
+	    "\"bytes\":4096}],"
+	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"]}",
+	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 
@@ -409,11 +423,15 @@ static void stat_against_git(void **state)
 	struct ga_oid old, new;
 
 	(void)state;
-	SH("stat", "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' >bin;"
-		   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git commit -qm one;"
-		   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no newline\\n' >nn;"
-		   "echo >empty; rm f2 f3; seq 5 >f2; rm -r d; echo d >d; rm l; echo l >l; chmod +x f5;"
-		   "printf 'b\\000' >bin; git add -A; git commit -qm two");
+	SH("stat",
+	   "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' "
+	   ">bin;"
+	   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git "
+	   "commit -qm one;"
+	   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no "
+	   "newline\\n' >nn;"
+	   "echo >empty; rm f2 f3; seq 5 >f2; rm -r d; echo d >d; rm l; echo l >l; chmod +x f5;"
+	   "printf 'b\\000' >bin; git add -A; git commit -qm two");
 	want = sh("stat", "git diff --numstat --no-renames HEAD~ HEAD | tr '\\t' ' '");
 	r = open_repo("stat");
 	old = OID("stat", "git rev-parse HEAD~^{tree}");
@@ -435,8 +453,9 @@ static void stat_against_git(void **state)
 
 static void base64(void **state)
 {
-	static const char *const bad[] = { "A", "AA", "AAA", "AAAAA", "A===", "====", "AA=A", "A=AA", "AB==",
-					   "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n" };
+	static const char *const bad[] = {
+	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",
+	    "A=AA", "AB==", "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n"};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 	(void)state;
@@ -461,17 +480,17 @@ static void base64(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flags_keep_verdicts),
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(decode_is_strict),
-		cmocka_unit_test(on_the_ref),
-		cmocka_unit_test(text),
-		cmocka_unit_test(diff),
-		cmocka_unit_test(diff_has_held_and_left_out),
-		cmocka_unit_test(diff_hides_nothing),
-		cmocka_unit_test(json),
-		cmocka_unit_test(stat_against_git),
-		cmocka_unit_test(base64),
+	    cmocka_unit_test(flags_keep_verdicts),
+	    cmocka_unit_test(round_trip),
+	    cmocka_unit_test(decode_is_strict),
+	    cmocka_unit_test(on_the_ref),
+	    cmocka_unit_test(text),
+	    cmocka_unit_test(diff),
+	    cmocka_unit_test(diff_has_held_and_left_out),
+	    cmocka_unit_test(diff_hides_nothing),
+	    cmocka_unit_test(json),
+	    cmocka_unit_test(stat_against_git),
+	    cmocka_unit_test(base64),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

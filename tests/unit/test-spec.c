@@ -221,7 +221,7 @@ static void arguments(void **state)
 	cleanup_free char *got = NULL;
 	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
 				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
-				   "--cap-drop\nALL\n--die-with-parent\n--as-pid-1\n";
+				   "--cap-drop\nALL\n--as-pid-1\n";
 	const char *tail;
 
 	make_spec(w, "work/p", &s);
@@ -502,8 +502,8 @@ static void explains(void **state)
 		{ "dest", ELOOP, "home/x\033", "symlink stands in the way", "remove it" },
 		{ "dest", ENOTDIR, "home/x", "a file stands in the way", "remove it" },
 		{ "dest", EROFS, "home/x", "cannot make the mount point", NULL },
-		{ "overlay", EINVAL, "/proc", "cannot mount the overlay", "state_dir" },
-		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "state_dir" },
+		{ "overlay", EINVAL, "/proc", "cannot mount the overlay", "XDG_STATE_HOME" },
+		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "XDG_STATE_HOME" },
 		{ "overlay", EPERM, "/x", "cannot mount an overlay", "5.12" },
 		{ "overlay", ENODEV, "/x", "no overlay file system", "modprobe" },
 		{ "overlay", ENOSPC, "/x", "cannot write to '/x'", NULL },

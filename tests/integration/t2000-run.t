@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+test_description='commands in a sandbox, without a terminal'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+runctl=$TEST_BUILDDIR/tests/helpers/runctl
+box=$TRASH/box
+
+test_expect_success 'the three streams are kept apart' '
+	$runctl session $box sh -c "echo out; echo err >&2; cat" >out 2>err </etc/passwd &&
+	{ echo out; cat /etc/passwd; } >want && test_cmp want out &&
+	echo err >want && test_cmp want err
+'
+
+test_expect_success 'the exit status is the status of the command' '
+	test_expect_code 0 $runctl session $box true &&
+	test_expect_code 7 $runctl session $box sh -c "exit 7" &&
+	test_expect_code 255 $runctl session $box sh -c "exit 255" &&
+	test_expect_code 137 $runctl session $box sh -c "kill -KILL \$\$" &&
+	test_expect_code 143 $runctl session $box sh -c "kill -TERM \$\$"
+'
+
+test_expect_success 'a command that is not there is named' '
+	test_expect_code 125 $runctl session $box no-such-command 2>err &&
+	grep "cannot run .no-such-command. in the sandbox: No such file" err &&
+	test_expect_code 125 $runctl session $box /etc/passwd 2>err &&
+	grep "cannot run ./etc/passwd. in the sandbox: Permission denied" err &&
+	test_expect_code 125 $runctl exec $box -d /no/such/dir true 2>err &&
+	grep "cannot enter ./no/such/dir. in the sandbox: No such file" err
+'
+
+test_expect_success 'a command without #! line is a shell script' '
+	printf "echo ran with \$1\n" >$box/base/script && chmod +x $box/base/script &&
+	$runctl session $box ./script arg >out && echo "ran with arg" >want && test_cmp want out
+'
+
+test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and nothing of ours' '
+	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
+	echo "0 1 2 3 " >want && tr -d "\\n" <out | grep -x "0 1 2 3 " &&
+	$runctl session $box sh -c "readlink /proc/\$\$/fd/0 /proc/\$\$/fd/1 /proc/\$\$/fd/2" \
+		<>/etc/hostname >out 2>&1 &&
+	[ "$(grep -c "^pipe:" out)" = 3 ]
+'
+
+test_expect_success 'signals are at their defaults in a command' '
+	(trap "" INT TERM USR1; $runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status) >out &&
+	[ "$(grep -c "0000000000000000" out)" = 2 ]
+'
+
+test_expect_success 'nothing of our environment is inside, not even with pid 1' '
+	GIT_AGENT_TEST_MARK=tell-tale $runctl exec $box sh -c \
+		"env; cat /proc/*/environ | tr \"\\0\" \"\\n\"; true" >out 2>err &&
+	grep "^HOME=/home/user" out && ! grep tell-tale out
+'
+
+test_expect_success 'pid 1 keeps its descriptors, memory and root to itself and cannot be killed' '
+	$runctl exec $box sh -c "
+		kill -KILL 1; kill -TERM 1
+		for f in environ mem maps root/ cwd/ fd/0 fd/7 ns/pid; do
+			cat /proc/1/\$f >/dev/null 2>&1 && echo readable: \$f
+			readlink /proc/1/\$f && echo resolvable: \$f
+		done
+		echo alive" >out 2>err &&
+	echo alive >want && test_cmp want out
+'
+
+test_expect_success 'no core file and no core helper' '
+	$runctl exec $box sh -c "grep -i core /proc/self/limits" >out &&
+	grep "core file size  *1  *1 " out
+'
+
+test_expect_success 'large input and output, byte for byte' '
+	head -c 5000000 /dev/urandom >big &&
+	$runctl session $box cat <big >out && cmp big out &&
+	cat big | $runctl session $box cat | cmp big - &&
+	$runctl exec $box -i big cat >out && cmp big out
+'
+
+test_expect_success 'output is appended where the shell appends' '
+	echo first >log && $runctl session $box echo second >>log &&
+	printf "first\nsecond\n" >want && test_cmp want log
+'
+
+test_expect_success 'closed and empty descriptors' '
+	$runctl session $box cat </dev/null && $runctl session $box cat <&- &&
+	$runctl session $box sh -c "echo lost; echo kept >&2" >&- 2>err && grep kept err &&
+	$runctl session $box sh -c "echo kept; echo lost >&2" 2>&- >out && grep kept out
+'
+
+test_expect_success 'a reader that goes away ends the command as it would a plain one' '
+	{ timeout 20 $runctl session $box yes; echo $? >rc; } | head -n 1 >out &&
+	echo y >want && test_cmp want out && [ "$(cat rc)" = 141 ]
+'
+
+test_expect_success 'input nobody reads does not hold a session' '
+	yes | timeout 20 $runctl session $box true
+'
+
+test_expect_success 'what a command leaves running is not waited for, and ends' '
+	timeout 20 $runctl session $box sh -c "sleep 1000 & echo done" >out && grep done out &&
+	timeout 20 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null
+	[ $? = 4 ] && timeout 20 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
+'
+
+test_expect_success 'all output of a command arrives, however slow its reader is' '
+	$runctl session $box seq 1 50000 | { sleep 0.5; tail -n 1; } >out &&
+	echo 50000 >want && test_cmp want out
+'
+
+for sig in INT TERM QUIT HUP; do
+	test_expect_success "SIG$sig is handed to the command" '
+		rm -f out
+		env --default-signal=$sig $runctl session $box sh -c "
+			trap \"echo caught; exit 9\" $sig; echo ready
+			while :; do sleep 0.05; done" >out &
+		pid=$! && test_wait_for "grep -q ready out" && kill -$sig $pid
+		wait $pid
+		[ $? = 9 ] && grep caught out
+	'
+done
+
+test_expect_success 'an ignored SIGHUP stays ignored' '
+	rm -f out
+	(trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out &
+	pid=$! && test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
+'
+
+test_expect_success 'a limit on output and on time' '
+	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err && grep "wrote more than it may" err &&
+	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out && [ "$(wc -c <out)" = 1000 ] &&
+	test_expect_code 128 $runctl exec $box -t 200 sleep 1000 2>err && grep "took too long" err &&
+	$runctl exec $box sh -c "seq 1 100000 >&2" 2>err && [ "$(wc -c <err)" -lt 66000 ]
+'
+
+test_expect_success 'arguments and environment beyond what a pipe holds' '
+	long=$(head -c 120000 /dev/zero | tr "\\0" x) &&
+	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out && grep 120000 out
+'
+
+test_expect_success 'a sandbox is alive until it is finished' '
+	echo | $runctl hold $box >out && sed 1d out >got &&
+	printf "alive\ngone\n" >want && test_cmp want got
+'
+
+test_expect_success 'why bubblewrap gave up is said' '
+	mkdir bin && cp $TEST_BUILDDIR/git-agent-stage bin/ &&
+	printf "#!/no/such/program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
+	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
+	grep "cannot start the sandbox: bwrap: " err &&
+	rm bin/git-agent-stage &&
+	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
+	grep "cannot run .*git-agent-stage.: No such file" err
+'
+
+test_done

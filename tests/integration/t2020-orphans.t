@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+test_description='a supervisor that is killed takes its sandbox with it'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# Copies of its own, so that processes are told from those of other tests.
+box=$TRASH/box
+mkdir -p "$TRASH/bin" "$box/base"
+cp "$TEST_BUILDDIR/git-agent-stage" "$TEST_BUILDDIR/git-agent-init" "$(command -v bwrap)" "$TRASH/bin"
+cp "$(command -v sleep)" "$box/base/linger"
+runctl="env TEST_BUILDDIR=$TRASH/bin $TEST_BUILDDIR/tests/helpers/runctl"
+stat -c ':%d-%i:' "$TRASH"/bin/* "$box/base/linger" >"$TRASH/ids"
+# shown through an overlay, its device differs
+stat -c '%i:' "$box/base/linger" | sed 's/^/-/' >>"$TRASH/ids"
+
+left() {
+	stat -L -c ':%d-%i: %n' /proc/[0-9]*/exe 2>/dev/null | grep -F -f "$TRASH/ids"
+}
+
+# trials COUNT MAX-MS: SIGKILL after a time that walks through 0..MAX-MS
+trials() {
+	seen=0 n=0
+	while [ $n -lt "$1" ]; do
+		$runctl session "$box" ./linger 1000 </dev/null >/dev/null 2>&1 &
+		pid=$!
+		sleep "$(printf '0.%03d' $((n * 7919 % $2)))"
+		! left >/dev/null || seen=$((seen + 1))
+		kill -KILL $pid
+		wait $pid
+		test_wait_for '! left >/dev/null' || { left; return 1; }
+		n=$((n + 1))
+	done
+	echo "$seen of $1 were killed with a sandbox there"
+	[ $seen -gt 0 ]
+}
+
+test_expect_success 'while it comes up' 'trials 100 20'
+test_expect_success 'around the start of the command' 'trials 40 80'
+
+test_expect_success 'while a command runs, with processes of its own' '
+	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & echo ready; ./linger 1000" \
+		>out </dev/null &
+	pid=$! && test_wait_for "grep -q ready out" && left && kill -KILL $pid
+	wait $pid
+	test_wait_for "! left >/dev/null"
+'
+
+test_expect_success 'a session that ended leaves nothing' '
+	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" && ! left
+'
+
+test_done
