@@ -156,7 +156,7 @@ static pid_t sender(struct msghdr *h)
 }
 
 /* No room for SCM_RIGHTS: nothing inside may hand us a descriptor. */
-static int receive(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid)
+int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid)
 {
 	union {
 		struct cmsghdr align;
@@ -178,19 +178,12 @@ static int receive(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret
 	return 1;
 }
 
-int run_recv_ready(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid,
-		   struct ga_error *err)
-{
-	int r = receive(sb, m, ret_pid);
-
-	return r < 0 ? lost(sb, err) : r;
-}
-
 int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 {
 	pid_t pid;
+	int r = run_recv_raw(sb, m, &pid);
 
-	return run_recv_ready(sb, m, &pid, err);
+	return r < 0 ? lost(sb, err) : r;
 }
 
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,

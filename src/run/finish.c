@@ -12,8 +12,7 @@
 
 #define PATIENCE_MS 5000
 
-/* Wait until what `pidfd` names is gone; false after `ms` (-1: for ever). */
-static bool wait_gone(int pidfd, int ms)
+bool run_wait_gone(int pidfd, int ms)
 {
 	int64_t deadline = ms < 0 ? 0 : run_now_ms() + ms;
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
@@ -28,29 +27,37 @@ static bool wait_gone(int pidfd, int ms)
 	}
 }
 
+/* The stage, and bwrap in the same process group; with bwrap goes its pid namespace. */
+int run_kill_bwrap(struct ga_sandbox *sb)
+{
+	int st = 0;
+
+	(void)kill(-sb->bwrap, SIGKILL);
+	(void)kill(sb->bwrap, SIGKILL);
+	while (waitpid(sb->bwrap, &st, 0) < 0 && errno == EINTR)
+		;
+	sb->bwrap = 0;
+	return st;
+}
+
 /* pid 1 kills all the others and waits for them before it is gone itself (the
  * kernel sees to that), so this is the end of every process inside. */
 static void end_pid1(struct ga_sandbox *sb)
 {
-	if (sb->pidfd < 0 || wait_gone(sb->pidfd, PATIENCE_MS))
+	if (sb->pidfd < 0 || run_wait_gone(sb->pidfd, PATIENCE_MS))
 		return;
 	(void)syscall(SYS_pidfd_send_signal, sb->pidfd, SIGKILL, NULL, 0);
-	if (sb->bwrap > 0)
-		(void)kill(sb->bwrap, SIGKILL);
-	(void)wait_gone(sb->pidfd, -1);
+	(void)run_wait_gone(sb->pidfd, -1);
 }
 
-/* Without a pid 1 that we know (it never came up) bwrap is ended at once; it dies
- * with its child's parent-death signal set, and init ends with its socket. */
+/* Without a pid 1 that we know (it never came up) there is nothing to wait for. */
 static void end_bwrap(struct ga_sandbox *sb)
 {
 	if (sb->bwrap <= 0)
 		return;
-	if (sb->pidfd < 0 || sb->child < 0 || !wait_gone(sb->child, PATIENCE_MS))
-		(void)kill(sb->bwrap, SIGKILL);
-	while (waitpid(sb->bwrap, NULL, 0) < 0 && errno == EINTR)
-		;
-	sb->bwrap = 0;
+	if (sb->pidfd >= 0 && sb->child >= 0)
+		(void)run_wait_gone(sb->child, PATIENCE_MS);
+	(void)run_kill_bwrap(sb);
 }
 
 void ga_run_finish(struct ga_sandbox *sb)

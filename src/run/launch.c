@@ -4,7 +4,6 @@
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@
 #include "run-internal.h"
 
 #define READY_TIMEOUT_MS 20000
+#define DYING_MS 1000
 
 /* What the stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then
  * these in this order. */
@@ -110,11 +110,13 @@ static int place_fds(const struct handover *h)
 
 static int reset_signals(void)
 {
-	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	/* the kernel's struct sigaction, all zero: SIG_DFL; by the raw call, since the C
+	 * library does not let go of the two signals it keeps for itself */
+	static const unsigned long dfl[4];
 	sigset_t none;
 
 	for (int n = 1; n < NSIG; n++)
-		(void)sigaction(n, &dfl, NULL);
+		(void)syscall(SYS_rt_sigaction, n, dfl, NULL, (size_t)8);
 	(void)sigemptyset(&none);
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -142,19 +144,18 @@ static int no_core_dumps(void)
 }
 
 /* In the child of vfork(): system calls only, and nothing of ours is changed but
- * `failed` and `errnum`. */
-static void __attribute__((noreturn)) become_stage(struct handover *h, pid_t parent)
+ * `failed` and `errnum`.
+ *
+ * The parent-death signal is the stage's to set: the kernel would forget ours when the stage
+ * enters its user namespace. One that is abandoned before that runs on to where init finds
+ * its socket at the end. */
+static void __attribute__((noreturn)) become_stage(struct handover *h)
 {
 	static char *const env[] = { NULL };
 	char **argv;
 
-	h->failed = "die with us";
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
-		goto fail;
-	errno = ESRCH;
-	if (getppid() != parent)
-		goto fail;
-	/* without a controlling terminal: neither its signals nor its ioctls reach them */
+	/* without a controlling terminal: neither its signals nor its ioctls reach them;
+	 * and a process group by which all of it can be killed */
 	h->failed = "enter a session";
 	if (setsid() < 0)
 		goto fail;
@@ -183,11 +184,10 @@ fail:
  * what failed. Every signal that has a handler is blocked or deadly. */
 static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
-	pid_t parent = getpid();
 	pid_t pid = vfork();
 
 	if (!pid)
-		become_stage(h, parent);
+		become_stage(h);
 	if (pid < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
@@ -231,12 +231,11 @@ static int stage_record(const struct ga_sandbox *sb, struct ga_error *err)
 static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-	int st = 0;
+	int st;
 
-	(void)kill(sb->bwrap, SIGKILL);
-	while (waitpid(sb->bwrap, &st, 0) < 0 && errno == EINTR)
-		;
-	sb->bwrap = 0;
+	/* its own end says more than ours */
+	(void)run_wait_gone(sb->child, DYING_MS);
+	st = run_kill_bwrap(sb);
 	if (stage_record(sb, err))
 		return -1;
 	if (run_log_line(sb, &line))
@@ -253,11 +252,9 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 /* 1: READY, 0: not yet, -1: it ended */
 static int take_ready(struct ga_sandbox *sb)
 {
-	struct ga_error ended = GA_ERROR_INIT;
 	struct ga_ctl_msg m;
-	int r = run_recv_ready(sb, &m, &sb->pid, &ended);
+	int r = run_recv_raw(sb, &m, &sb->pid);
 
-	ga_error_release(&ended);
 	if (r <= 0)
 		return r;
 	if (m.type != GA_CTL_READY || sb->pid <= 0)

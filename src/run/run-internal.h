@@ -35,6 +35,11 @@ int64_t run_now_ms(void);
 /* What is left until `deadline` (0: none) as poll(2) wants it. */
 int run_poll_timeout(int64_t deadline);
 
+/* Wait until what `pidfd` names is gone; false after `ms` (-1: for ever). */
+bool run_wait_gone(int pidfd, int ms);
+/* Kill bwrap and what it started, and reap it. Returns its wait status. */
+int run_kill_bwrap(struct ga_sandbox *sb);
+
 /* ---- signals.c: what the caller's signals mean while a sandbox runs */
 
 /* Block and open the descriptor; undone by run_signals_restore(). */
@@ -59,9 +64,8 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 /* 1: a message; 0: none there; -1: the socket is at its end (err is set, with what bwrap
  * or init said last). */
 int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
-/* The same for READY, with the sender's pid. */
-int run_recv_ready(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid,
-		   struct ga_error *err);
+/* The same, with the sender's pid, and without looking for the reason at the end. */
+int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid);
 /* A FAILED message as an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err);

@@ -72,7 +72,7 @@ static void add_namespaces(struct args *a)
 	    NULL);
 	if (!a->s->network)
 		add(a, "--unshare-net", NULL);
-	add(a, "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--as-pid-1", NULL);
+	add(a, "--disable-userns", "--cap-drop", "ALL", "--as-pid-1", NULL);
 }
 
 static int add_system(struct args *a, struct ga_error *err)

@@ -38,13 +38,17 @@ test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and noth
 	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
 	echo "0 1 2 3 " >want && tr -d "\\n" <out | grep -x "0 1 2 3 " &&
 	$runctl session $box sh -c "readlink /proc/\$\$/fd/0 /proc/\$\$/fd/1 /proc/\$\$/fd/2" \
-		<>/etc/hostname >out 2>&1 &&
+		<>in >out 2>&1 &&
 	[ "$(grep -c "^pipe:" out)" = 3 ]
 '
 
 test_expect_success 'signals are at their defaults in a command' '
 	(trap "" INT TERM USR1; $runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status) >out &&
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
+'
+
+test_expect_success 'keys of the caller are out of reach' '
+	$runctl exec $box sh -c "wc -c </proc/keys" >out && echo 0 >want && test_cmp want out
 '
 
 test_expect_success 'nothing of our environment is inside, not even with pid 1' '
@@ -109,6 +113,7 @@ test_expect_success 'all output of a command arrives, however slow its reader is
 
 for sig in INT TERM QUIT HUP; do
 	test_expect_success "SIG$sig is handed to the command" '
+		rm -f out
 		env --default-signal=$sig $runctl session $box sh -c "
 			trap \"echo caught; exit 9\" $sig; echo ready
 			while :; do sleep 0.05; done" >out &
@@ -119,6 +124,7 @@ for sig in INT TERM QUIT HUP; do
 done
 
 test_expect_success 'an ignored SIGHUP stays ignored' '
+	rm -f out
 	(trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out &
 	pid=$! && test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
 '
@@ -142,7 +148,7 @@ test_expect_success 'a sandbox is alive until it is finished' '
 
 test_expect_success 'why bubblewrap gave up is said' '
 	mkdir bin && cp $TEST_BUILDDIR/git-agent-stage bin/ &&
-	printf "not a program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
+	printf "#!/no/such/program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
 	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
 	grep "cannot start the sandbox: bwrap: " err &&
 	rm bin/git-agent-stage &&

@@ -27,7 +27,7 @@ trials() {
 		! left >/dev/null || seen=$((seen + 1))
 		kill -KILL $pid
 		wait $pid
-		test_wait_for '! left' || return 1
+		test_wait_for '! left >/dev/null' || { left; return 1; }
 		n=$((n + 1))
 	done
 	echo "$seen of $1 were killed with a sandbox there"
@@ -42,7 +42,7 @@ test_expect_success 'while a command runs, with processes of its own' '
 		>out </dev/null &
 	pid=$! && test_wait_for "grep -q ready out" && left && kill -KILL $pid
 	wait $pid
-	test_wait_for "! left"
+	test_wait_for "! left >/dev/null"
 '
 
 test_expect_success 'a session that ended leaves nothing' '

@@ -221,7 +221,7 @@ static void arguments(void **state)
 	cleanup_free char *got = NULL;
 	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
 				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
-				   "--cap-drop\nALL\n--die-with-parent\n--as-pid-1\n";
+				   "--cap-drop\nALL\n--as-pid-1\n";
 	const char *tail;
 
 	make_spec(w, "work/p", &s);

@@ -1,0 +1,200 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='capture: commits, converted content, what stays behind, hostile git dirs'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# make_repo NAME [COMMANDS]: a repository with one commit of what COMMANDS make.
+make_repo() {
+	git init -q "$1" && (cd "$1" && echo a >a && mkdir d && echo x >d/x && eval "${2:-:}" &&
+		git add -A && git commit -qm base)
+}
+
+# What git itself makes of the same work, done in a plain clone with the same
+# configuration: same_as_git REPO REV COMMANDS
+same_as_git() {
+	rm -rf ../plain && git clone -q . ../plain && cp .git/config ../plain/.git/config.host &&
+	(cd ../plain && git config include.path config.host && cp -r ../"$1"/.git/info/. .git/info/ &&
+		rm -f .git/index && git reset -q --hard && sh -c "$3" && git add -A && git write-tree) >../want &&
+	git rev-parse "$2^{tree}" >../got && test_cmp ../want ../got
+}
+
+test_expect_success 'no change: no commit, no branch, no entry' '
+	make_repo none && cd none && git agent start --name n -- sh -c "touch a; mkdir empty; chmod 600 d/x" 2>../err &&
+	test_must_fail git rev-parse -q --verify agent/n && test ! -e .git/worktrees && git agent list | grep "^n .*captured"
+'
+
+test_expect_success 'the message, the identity and the trailers of the commit for the rest' '
+	make_repo msg && cd msg && git agent start --name m1 -m "do the thing" -- sh -c "echo b >b; echo envrc >.envrc
+true" &&
+	git log -1 --format=%s agent/m1 >../got && echo "do the thing" >../want && test_cmp ../want ../got &&
+	git log -1 --format="%an <%ae> %cn" agent/m1 >../got && echo "A U Thor <author@example.com> A U Thor" >../want && test_cmp ../want ../got &&
+	git log -1 --format="%(trailers:key=Agent-Session,valueonly)%(trailers:key=Agent-Base,valueonly)" agent/m1 | grep . >../got &&
+	printf "%s\n" m1 "$(git rev-parse HEAD)" >../want && test_cmp ../want ../got &&
+	git log -1 --format="%(trailers:key=Agent-Command,valueonly)" agent/m1 | grep "^sh -c .*echo b >b; .*\\\\n" &&
+	git log -1 --format="%(trailers:key=Agent-Flagged,valueonly)" refs/agent/m1/orig | grep "^critical .* .envrc$" &&
+	git agent start --name m2 -- sh -c "echo c >c" && git log -1 --format=%s agent/m2 | grep "^agent/m2: 1 file changed$"
+'
+
+test_expect_success 'commits are kept with their ids, the rest is one more' '
+	make_repo keep && cd keep && git agent start --name k -- sh -c "
+		echo 1 >one && git add one && git commit -qm one && echo 2 >a && git commit -qam two && git rev-parse HEAD >\$HOME/tip
+		echo 3 >three && rm d/x" &&
+	git rev-parse agent/k~1 >../got && test_cmp "$HOME/aihome/tip" ../got &&
+	git diff --name-status agent/k~1 agent/k >../got && printf "D\td/x\nA\tthree\n" >../want && test_cmp ../want ../got
+'
+
+test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own' '
+	make_repo many "git commit -q --allow-empty -m first; git branch older; echo 2 >2" && cd many && git agent start --name b -- sh -c "
+		git switch -q -c side && echo s >s && git add s && git commit -qm side &&
+		git switch -q older && echo o >o && git add o && git commit -qm \"on older\" &&
+		git switch -q agent/b && echo st >a && git stash -q &&
+		git checkout -q --detach && echo d >det && git add det && git commit -qm detached" &&
+	git log -1 --format=%s agent/b >../got && git log -1 --format=%s refs/agent/b/heads/side >>../got &&
+	git log -1 --format=%s refs/agent/b/heads/older >>../got && git show refs/agent/b/stash:a >>../got &&
+	printf "%s\n" detached side "on older" st >../want && test_cmp ../want ../got &&
+	git for-each-ref --format="%(refname)" refs/agent/b/heads | wc -l | grep -x " *2" && git fsck --connectivity-only &&
+	git log -1 --format=%s older | grep first
+'
+
+test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
+	make_repo amend && cd amend && git agent start --name am -- sh -c "echo z >z && git add z && git commit -q --amend -m amended" 2>../err &&
+	git rev-parse agent/am~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
+	test "$(git show agent/am:z)" = z && git log -1 --format=%s refs/agent/am/orig | grep amended && git agent show am | grep -i history
+'
+
+test_expect_success 'a path dropped from the index stays dropped, not brought back' '
+	make_repo rmc "mkdir gen && echo 1 >gen/1 && echo 2 >gen/2" && cd rmc && git agent start --name r -- sh -c "
+		git rm -rq --cached gen && echo gen/ >.gitignore && git add .gitignore && git commit -qm \"untrack gen\" && git rev-parse HEAD >\$HOME/tip" &&
+	git rev-parse agent/r >../got && test_cmp "$HOME/aihome/tip" ../got && ! git cat-file -e agent/r:gen/1 2>/dev/null
+'
+
+test_expect_success 'an ignored file of the user'\''s that the agent commits is held back' '
+	make_repo ign "echo secret.cfg >.gitignore; echo mods/ >>.gitignore" && cd ign && echo mine >secret.cfg && mkdir mods && echo m >mods/m &&
+	git agent start --name f -- sh -c "cat secret.cfg; git add -f secret.cfg mods/m && git commit -qm force && echo more >more" &&
+	git diff --name-only HEAD agent/f >../got && echo more >../want && test_cmp ../want ../got &&
+	test "$(git show refs/agent/f/held:secret.cfg)" = mine && test "$(git show refs/agent/f/held:mods/m)" = m &&
+	git merge -q agent/f && test "$(cat secret.cfg)" = mine
+'
+
+test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
+	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
+	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
+	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
+	git merge -q agent/u2 && test "$(cat same)" = mine
+'
+
+work='printf "1\r\n2\r\n" >crlf; printf "1\n" >lf; printf "x\r\n" >>d/x; printf "\$Id\$\n" >id.c; printf "\0\r\n" >bin'
+test_expect_success 'text=auto, eol and ident are applied as git does' '
+	make_repo attr "printf \"* text=auto\n*.c ident\n\" >.gitattributes" && cd attr &&
+	git agent start --name c -- sh -c "$work" && same_as_git attr agent/c "$work" &&
+	printf "1\n2\n" >../want && git cat-file blob agent/c:crlf >../got && test_cmp ../want ../got
+'
+
+test_expect_success 'attributes the agent brings itself, and those of info/attributes' '
+	make_repo own && cd own && agent="$work; printf \"crlf text\n\" >.gitattributes; printf \"x text eol=crlf\n\" >d/.gitattributes" &&
+	git agent start --name o -- sh -c "$agent" && same_as_git own agent/o "$agent" &&
+	echo "crlf text" >.git/info/attributes && git agent start --name o2 -- sh -c "$work" && same_as_git own agent/o2 "$work"
+'
+
+test_expect_success 'core.autocrlf of the host' '
+	make_repo auto && cd auto && git config core.autocrlf true && rm a d/x && git checkout -q . && grep -q "$(printf "\r")" a &&
+	git agent start --name ac -- sh -c "$work; printf \"new\r\n\" >>a" && same_as_git auto agent/ac "$work; printf \"new\r\n\" >>a" &&
+	git agent start --name ac0 -- sh -c "touch a d/x" && test_must_fail git rev-parse -q --verify agent/ac0
+'
+
+test_expect_success 'working-tree-encoding' '
+	make_repo enc "echo \"*.u16 working-tree-encoding=UTF-16LE\" >.gitattributes" && cd enc &&
+	git agent start --name e -- sh -c "printf \"h\\000i\\000\" >t.u16" && test "$(git cat-file blob agent/e:t.u16)" = hi
+'
+
+test_expect_success 'a filter the agent defines is never run over what is taken' '
+	make_repo filt && cd filt && git agent start --name fi -- sh -c "
+		git config filter.evil.clean \"touch \$HOME/ran; cat; echo evil\" && git config core.autocrlf true
+		echo \"f filter=evil\" >.gitattributes; printf \"raw\r\n\" >f; rm -f \$HOME/ran" &&
+	printf "raw\r\n" >../want && git cat-file blob refs/agent/fi/held:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+'
+
+test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and said' '
+	make_repo hf && cd hf && echo "*.sec filter=crypt" >.git/info/attributes && git config filter.crypt.clean "tr a-z A-Z" &&
+	git agent start --name h -- sh -c "echo plain >x.sec" && test "$(git cat-file blob agent/h:x.sec)" = plain && git agent show h | grep "x.sec: filter crypt"
+'
+
+test_expect_success GITLFS 'an LFS path becomes a pointer' '
+	make_repo lfs && cd lfs && git lfs install --local >/dev/null && git lfs track "*.bin" >/dev/null && git add -A && git commit -qm track &&
+	git agent start --name l -- sh -c "echo big >x.bin" && git cat-file blob refs/agent/l/orig:x.bin | grep "^oid sha256:"
+'
+
+test_expect_success 'what stays behind is listed with its kind and count' '
+	make_repo left "echo \"*.log\" >.gitignore" && cd left && git agent start --name b -- sh -c "
+		mkfifo pipe; echo 1 >1.log; mkdir out; echo out/ >>.gitignore; echo 1 >out/1; echo 22 >out/2
+		git init -q nested && echo n >nested/n; mkdir d/.git; echo cfg >d/.GIT; chmod 000 a 2>/dev/null; echo s >closed; chmod 000 closed" &&
+	git agent review --format=json b >../json && python3 - <<-\EOF &&
+	import json
+	r = json.load(open("../json"))
+	got = {(x["path"], x["kind"], x["count"]) for x in r["left_behind"] if x["path"] != "nested"}
+	want = {("pipe", "special", 1), ("1.log", "ignored", 1), ("out", "ignored", 2), ("d/.git", "repository", 0), ("d/.GIT", "name", 1)}
+	assert got == want, got ^ want
+	assert [x["kind"] for x in r["left_behind"] if x["path"] == "nested"] == ["repository"]
+	EOF
+	git agent show b | grep "newly ignored: out" && test "$(git cat-file blob agent/b:closed)" = s && ! git cat-file -e agent/b:nested 2>/dev/null
+'
+
+test_expect_success 'what was written into a shared ignored directory stays there, counted' '
+	make_repo shared "echo mods/ >.gitignore" && cd shared && mkdir mods && echo m >mods/m &&
+	git agent start --name s -- sh -c "echo n >mods/n; echo o >o" && test ! -e mods/n &&
+	git agent review --format=json s >../json && grep -A3 "\"mods\"" ../json | grep -q ignored
+'
+
+test_expect_success 'a hostile git dir: never opened here, the work is taken all the same' '
+	make_repo evil && cd evil &&
+	for how in "echo garbage >.git/HEAD" "rm -rf .git/objects .git/refs .git/packed-refs" "ln -sf /etc/passwd .git/HEAD" \
+		"mkfifo .git/x; rm .git/HEAD; mkfifo .git/HEAD" "printf \"[core]\n\tfsmonitor = touch \$HOME/pwned; false\n\thooksPath = /tmp\n[broken\" >.git/config" \
+		"echo \$(git rev-parse HEAD | tr 0-9a-f f) >.git/refs/heads/bad; echo 1111111111111111111111111111111111111111 >.git/HEAD" \
+		"rm -rf .git/index; mkdir .git/index; echo x >.git/packed-refs"
+	do
+		n=$((n + 1)) &&
+		git agent start --name e$n -- sh -c "echo c >c && git add c && git commit -qm c; echo w$n >w; $how" 2>../err &&
+		test "$(git cat-file blob agent/e$n:w)" = w$n && test "$(git cat-file blob agent/e$n:c)" = c || { cat ../err; echo "failed: $how"; exit 1; }
+	done && test ! -e "$HOME/pwned" && git fsck --connectivity-only && git status --porcelain >../got && test ! -s ../got
+'
+
+test_expect_success 'objects that are refused cost the history, not the work' '
+	make_repo refused && cd refused && git agent start --name x -- sh -c "
+		t=\$(printf \"100644 blob \$(echo evil | git hash-object -w --stdin)\tconfig\n\" | git mktree) &&
+		t=\$(printf \"040000 tree \$t\t.git\n\" | git mktree) &&
+		git reset -q --soft \$(git commit-tree -p HEAD -m evil \$t); echo work >work" 2>../err &&
+	test "$(git rev-list --count HEAD..agent/x)" = 1 && test "$(git cat-file blob agent/x:work)" = work &&
+	git agent show x | grep "not taken" && ! git rev-list --objects --all | grep "\.git$"
+'
+
+test_expect_success 'nothing of a session is lost when its branch was moved: said, and done after a rename' '
+	make_repo moved && cd moved && git agent start --name mv -- sh -c "echo 1 >1; touch \$HOME/mv-up; while test -e \$HOME/mv-up; do sleep 0.1; done" 2>../err &
+	test_wait_for "test -e $HOME/aihome/mv-up" && cd moved &&
+	git update-ref refs/heads/agent/mv "$(git commit-tree -m mine HEAD^{tree})" && rm "$HOME/aihome/mv-up"; wait
+	grep "was moved" ../err && grep "hint: .*git branch -m agent/mv" ../err &&
+	git branch -m agent/mv mine && git agent capture mv && test "$(git cat-file blob agent/mv:1)" = 1
+'
+
+test_expect_success 'looking at a running session changes nothing' '
+	make_repo peek && cd peek && git agent start --name p -- sh -c "echo 1 >new; touch \$HOME/p-up; while test -e \$HOME/p-up; do sleep 0.1; done" &
+	test_wait_for "test -e $HOME/aihome/p-up" && cd peek && git agent diff p >../got; git for-each-ref >../refs1; git agent diff p >/dev/null
+	git for-each-ref >../refs2; rm "$HOME/aihome/p-up"; wait
+	grep "^+1" ../got && test_cmp ../refs1 ../refs2 && ! find .git/objects -name "*.keep" | grep .
+'
+
+test_expect_success 'a sparse checkout: what was never shown is not deleted' '
+	make_repo sparse "mkdir hidden shown && echo h >hidden/h && echo s >shown/s" && cd sparse && git sparse-checkout set --cone shown &&
+	git agent start --name sp -- sh -c "test ! -e hidden && mkdir -p hidden/deep && echo n >hidden/deep/n; rm shown/s; echo t >shown/t" &&
+	git diff --name-status HEAD agent/sp >../got && printf "A\thidden/deep/n\nD\tshown/s\nA\tshown/t\n" >../want && test_cmp ../want ../got
+'
+
+test_expect_success 'a submodule: its files stay, its pointer counts when it was committed' '
+	make_repo subsrc && make_repo super && cd super && git -c protocol.file.allow=always submodule --quiet add ../subsrc sub && git commit -qm sub &&
+	git agent start --name sm -- sh -c "echo changed >sub/a; echo new >sub/new; echo own >own
+		git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,sub && git commit -qm bump" &&
+	git ls-tree refs/agent/sm/orig sub 2>/dev/null || git ls-tree agent/sm sub >../got; git agent show sm >../show
+	{ git ls-tree agent/sm sub; git ls-tree refs/agent/sm/held sub 2>/dev/null; } | grep 1234567890 && test "$(git cat-file blob agent/sm:own)" = own
+'
+
+test_done
