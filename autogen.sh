@@ -4,6 +4,7 @@
 # Make ./configure and run it. With --deps, first install what is missing with
 # the system's package manager. Other arguments go to ./configure.
 set -eu
+PATH=$PATH:/usr/bin/core_perl # where Arch has prove
 
 cd "$(dirname "$0")"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016,SC2030,SC2031,SC2034,SC2181
 #
 # For tests in POSIX shell: TAP output, a frozen world, a scratch directory.
 #
