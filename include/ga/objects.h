@@ -24,7 +24,7 @@ struct ga_commit {
 	size_t n_parents;
 	char *author;    /* raw header value: "Name <mail> seconds zone" */
 	char *committer; /* the same */
-	char *extra;     /* other headers, raw, each with its newline; "" if none (encoding, gpgsig ...) */
+	char *extra;     /* other headers (encoding, gpgsig ...), raw, each with its newline; "" */
 	char *message;   /* raw bytes, cut at the first NUL */
 };
 void ga_commit_release(struct ga_commit *c);

@@ -42,8 +42,8 @@ struct ga_ref_updates {
 #define GA_REF_UPDATES_INIT { NULL, 0, 0 }
 void ga_ref_updates_release(struct ga_ref_updates *u);
 #define cleanup_ref_updates cleanup_(ga_ref_updates_release)
-void ga_ref_updates_add(struct ga_ref_updates *u, const char *name, const struct ga_oid *old_or_null,
-			const struct ga_oid *new_or_null);
+void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
+			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
 /* `reason` goes to the reflogs. Nothing to do: no process. */
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
@@ -52,7 +52,8 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
 		  struct ga_error *err);
 /* Delete one ref in process if it still has the value `old`. A missing ref is no error. */
-int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old, struct ga_error *err);
+int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
+		  struct ga_error *err);
 /* Add entries to a ref's reflog in process, one for each of `oids`, so that what they reach is not
  * pruned by `git gc` while the log exists. */
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,

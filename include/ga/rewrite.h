@@ -14,24 +14,25 @@
 
 struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
-	const struct ga_oid *onto;  /* what the published one stands on; base when nothing was carried */
+	const struct ga_oid *onto;  /* what the published one stands on; base if none was carried */
 	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
 	const struct ga_host_facts *facts;
-	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked by the agent but
-					    * ignored or untracked on the host); may be NULL */
-	const char *committer;      /* identity of commits the tool makes, "Name <mail> time zone" */
+	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked
+					    * by the agent but ignored or untracked on the
+					    * host); may be NULL */
+	const char *committer;      /* of commits the tool makes: "Name <mail> time zone" */
 	const char *session;        /* name, for the held commit's message */
 };
 
 struct ga_rewrite {
 	struct ga_oid tip;          /* published; == opts.tip when nothing had to change */
-	struct ga_oid carried;      /* history before replay, if base != onto and anything changed */
+	struct ga_oid carried;      /* history before replay, if base != onto; else zero */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
 	struct ga_strv held_paths;
-	struct ga_strv left_out;    /* changes that could not be separated from the user's work */
-	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what intermediate
-				     * commits had; each path once for a rule */
+	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work */
+	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what commits
+				     * on the way had; each path once for a rule */
 	struct ga_strv notes;
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };

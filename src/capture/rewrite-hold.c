@@ -197,7 +197,8 @@ static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_er
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
 	/* the most frequent case, one commit: known already */
-	if (old && ga_oid_equal(old, &h->onto_tree) && ga_oid_equal(&h->n->c.tree, &h->tip->c.tree)) {
+	if (old && ga_oid_equal(old, &h->onto_tree) &&
+	    ga_oid_equal(&h->n->c.tree, &h->tip->c.tree)) {
 		if (ga_tree_diff(h->g->r, old, &h->n->c.tree, &changes, err))
 			return -1;
 		for (size_t i = 0; i < h->final.n; i++)
@@ -372,7 +373,8 @@ static int write_all(struct range *g, struct ga_strv *notes, struct ga_error *er
 	}
 	if (cleaned)
 		ga_strv_pushf(notes, "%zu %s had control characters in names or message, "
-				     "which are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
+				     "which are escaped now",
+			      cleaned, cleaned == 1 ? "commit" : "commits");
 	return 0;
 }
 

@@ -346,8 +346,8 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	cleanup_free char *message = ga_strf("held back: %zu %s\n\nAgent-Session: %s\n", n,
 					     n == 1 ? "path" : "paths", g->o->session);
 	struct ga_oid parent = tip->new_id;
-	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1, .author = who,
-			       .committer = who, .message = message };
+	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1,
+			       .author = who, .committer = who, .message = message };
 
 	for (size_t i = 0; i < n; i++)
 		ga_strv_push(&ret->held_paths, tip->over->v[i].path);

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/land.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -71,6 +72,31 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	return cli_page(c, out.ptr, out.len, err);
 }
 
+static bool names_a_flag(const struct ga_report *r, const char *path)
+{
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (ga_path_inside(r->flags[i].path, path))
+			return true;
+	return false;
+}
+
+/* A path as the review prints it, from the top; or, as git has it, from the
+ * directory the user stands in. */
+static char *resolve_path(const struct cli *c, const struct ga_report *r, const char *path)
+{
+	cleanup_free char *cwd = getcwd(NULL, 0), *below = NULL;
+	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
+
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	if (prefix && *prefix && !names_a_flag(r, path)) {
+		below = ga_path_join(prefix, path);
+		if (names_a_flag(r, below))
+			return ga_steal(&below);
+	}
+	return ga_strdup(path);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -94,7 +120,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!o->accept && !o->accept_all && !o->reject)
 		return print(c, o, &s, &r, err);
 	for (size_t i = 1; i < argc; i++)
-		ga_strv_push(&paths, argv[i]);
+		ga_strv_take(&paths, resolve_path(c, &r, argv[i]));
 	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject, o->critical || o->accept,
 		      err))
 		return -1;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "init.h"
@@ -110,11 +111,13 @@ static void __attribute__((noreturn)) fail(int report, uint32_t step)
 /* Ignored signals would stay ignored through exec. */
 static void default_signals(void)
 {
-	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	/* the kernel's struct sigaction, all zero: SIG_DFL; by the raw call, since the C
+	 * library does not let go of the two signals it keeps for itself */
+	static const unsigned long dfl[4];
 	sigset_t none;
 
 	for (int n = 1; n < NSIG; n++)
-		(void)sigaction(n, &dfl, NULL);
+		(void)syscall(SYS_rt_sigaction, n, dfl, NULL, (size_t)8);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -40,7 +40,9 @@ static const char *judge_name(const struct ga_tree_item *it)
 	if (ga_path_component_is_dotgit(it->name, it->len))
 		return "a name that stands for .git";
 	/* git refuses the first and reads through none of them, other tools do */
-	for (size_t i = 0; ga_canonical_mode(it->mode) == GA_MODE_LINK && i < GA_NELEMS(special); i++)
+	if (ga_canonical_mode(it->mode) != GA_MODE_LINK)
+		return NULL;
+	for (size_t i = 0; i < GA_NELEMS(special); i++)
 		if (ga_path_component_folds_to(it->name, it->len, special[i]))
 			return "a symbolic link where git wants a file";
 	return NULL;
@@ -65,8 +67,8 @@ char *ga_import_judge_tree(const char *p, size_t n)
 		bad = judge_name(&it);
 		if (bad)
 			return describe(bad, &it);
-		if (last.len && ga_path_tree_cmp(last.name, last.len, ga_item_is_tree(&last), it.name,
-						 it.len, ga_item_is_tree(&it)) >= 0)
+		if (last.len && ga_path_tree_cmp(last.name, last.len, ga_item_is_tree(&last),
+						 it.name, it.len, ga_item_is_tree(&it)) >= 0)
 			return describe("entries out of order", &it);
 		last = it;
 		start = p;

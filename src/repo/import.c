@@ -395,8 +395,8 @@ void ga_import_sweep(struct ga_repo *r)
 		struct stat st;
 
 		if (!strncmp(e->d_name, prefix, sizeof(prefix) - 1) &&
-		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-		    st.st_mtime < time(NULL) - SWEEP_AGE)
+		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode) && st.st_mtime < time(NULL) - SWEEP_AGE)
 			(void)ga_rmtree_at(dirfd(d), e->d_name, &ignored);
 	}
 	(void)closedir(d);

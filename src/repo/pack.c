@@ -512,8 +512,8 @@ static int write_loose(struct ga_pack *p, struct ga_error *err)
 	for (size_t i = 0; i < p->n_pending; i++) {
 		struct ga_oid oid;
 
-		if (ga_odb_write(p->r, p->pending[i].type, p->pending[i].data, p->pending[i].n, &oid,
-				 err))
+		if (ga_odb_write(p->r, p->pending[i].type, p->pending[i].data, p->pending[i].n,
+				 &oid, err))
 			return -1;
 	}
 	return 0;

@@ -186,7 +186,8 @@ static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, co
 		bool going = false;
 
 		for (size_t k = 0; k < u->n; k++)
-			going |= ga_oid_is_zero(&u->v[k].new) && !strcmp(u->v[k].name, refs.v[i].name);
+			going |= ga_oid_is_zero(&u->v[k].new) &&
+				 !strcmp(u->v[k].name, refs.v[i].name);
 		if (!going && overlap(refs.v[i].name, wanted))
 			return ga_strdup(refs.v[i].name);
 	}
@@ -210,7 +211,8 @@ static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 		q = ga_quote(found);
 		qw = ga_quote(wanted);
 		ga_error_release(err);
-		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way", qw, q);
+		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way", qw,
+			      q);
 		if (!strncmp(found, "refs/heads/", 11)) {
 			cleanup_free char *sh = ga_quote_shell(found + 11);
 

@@ -9,7 +9,7 @@
  *     expect=TEXT     TEXT comes, behind what the step before matched
  *     send=TEXT       type it; \r \n \t \e \\ and \xNN are understood here and in expect
  *     resize=RxC      change the size of the window (first: 24x80)
- *     signal=NAME     INT, TERM, HUP, TSTP, CONT, WINCH, KILL or STOP, to the program itself
+ *     signal=NAME     INT, TERM, HUP, TSTP, CONT, WINCH, KILL, STOP, SEGV, ABRT or USR1, to the program itself
  *     mode=raw|cooked wait until the terminal is in it
  *     sleep=MS
  *     close           hang up: close our end
@@ -180,7 +180,8 @@ static bool step_signal(struct drive *d, const char *arg)
 		int n;
 	} names[] = { { "INT", SIGINT },   { "TERM", SIGTERM }, { "HUP", SIGHUP },
 		      { "TSTP", SIGTSTP }, { "CONT", SIGCONT }, { "WINCH", SIGWINCH },
-		      { "KILL", SIGKILL }, { "STOP", SIGSTOP } };
+		      { "KILL", SIGKILL }, { "STOP", SIGSTOP },
+		      { "SEGV", SIGSEGV }, { "ABRT", SIGABRT }, { "USR1", SIGUSR1 } };
 
 	for (size_t i = 0; i < GA_NELEMS(names); i++)
 		if (!strcmp(names[i].name, arg))

@@ -43,6 +43,13 @@ test_expect_success 'an accepted path is brought by a commit on the branch' '
 	git agent land acc && test "$(cat .envrc)" = "echo hi"
 '
 
+test_expect_success 'paths are taken from the top or from the current directory' '
+	cd r && mkdir -p sub && echo s >sub/s && git add sub && git commit -qm sub &&
+	git agent start --name rel -- sh -c "echo e >sub/.envrc; echo e >.envrc.local; echo k >sub/k" && cd sub &&
+	git agent review --accept rel .envrc && git cat-file -e agent/rel:sub/.envrc &&
+	git agent review --reject rel .envrc.local && git agent land rel && test -e .envrc && test ! -e ../.envrc.local
+'
+
 test_expect_success 'a hook added and removed again is in no commit of the branch' '
 	cd r && git agent start --name flip -- sh -c "
 		set -e; mkdir .husky; echo evil >.husky/pre-commit; git add -A; git commit -qm one

@@ -78,7 +78,7 @@ test_expect_success 'an ignored file of the user'\''s that the agent commits is 
 '
 
 test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
-	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null & 
+	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
 	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
 	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
 	git merge -q agent/u2 && test "$(cat same)" = mine

@@ -38,13 +38,17 @@ test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and noth
 	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
 	echo "0 1 2 3 " >want && tr -d "\\n" <out | grep -x "0 1 2 3 " &&
 	$runctl session $box sh -c "readlink /proc/\$\$/fd/0 /proc/\$\$/fd/1 /proc/\$\$/fd/2" \
-		<>/etc/hostname >out 2>&1 &&
+		<>in >out 2>&1 &&
 	[ "$(grep -c "^pipe:" out)" = 3 ]
 '
 
 test_expect_success 'signals are at their defaults in a command' '
 	(trap "" INT TERM USR1; $runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status) >out &&
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
+'
+
+test_expect_success 'keys of the caller are out of reach' '
+	$runctl exec $box sh -c "wc -c </proc/keys" >out && echo 0 >want && test_cmp want out
 '
 
 test_expect_success 'nothing of our environment is inside, not even with pid 1' '

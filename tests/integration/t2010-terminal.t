@@ -87,6 +87,13 @@ test_expect_success 'SIGTERM and SIGHUP to us end the command and restore the te
 		$run sh -c "echo ready; exec sleep 1000"
 '
 
+test_expect_success 'a signal that ends us restores the terminal' '
+	for sig in SEGV ABRT USR1; do
+		$pty expect=ready mode=raw signal=$sig mode=cooked -- \
+			$run sh -c "echo ready; exec sleep 1000" || return 1
+	done
+'
+
 test_expect_success 'all output arrives, whatever else writes' '
 	$pty expect=THE-END exit=0 -- $run sh -c "seq 1 100000; echo THE-END" >out &&
 	grep 100000 out &&

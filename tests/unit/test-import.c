@@ -76,7 +76,8 @@ static struct attempt try_pack(const char *dir, const char *script, const char *
 
 static void assert_nothing_came_in(const char *dir, const char *what)
 {
-	cleanup_free char *out = sh(dir, "cd host; find .git/objects -name 'tmp_*' -o -name '*.pack';"
+	cleanup_free char *out = sh(dir, "cd host; find .git/objects -name 'tmp_*' -o -name "
+					 "'*.pack';"
 					 "git count-objects | sed 's/ .*//'");
 
 	if (strcmp(out, "5"))
@@ -91,7 +92,8 @@ static void good_history(void **state)
 	(void)state;
 	a = try_pack("good", "echo 1 >new; ln -s f l; printf '#!' >x; chmod +x x; git add .;"
 			     "git commit -qm 1; git checkout -q -b s HEAD~; git commit -q "
-			     "--allow-empty -m 's\xc3\xa4'; git checkout -q main; git merge -q -m m s;"
+			     "--allow-empty -m 's\xc3\xa4'; git checkout -q main; git merge -q -m "
+			     "m s;"
 			     "git rm -qr d; git commit -qm 2; git rev-parse HEAD",
 		     PACK, NULL, &keeps);
 	if (a.rc)
@@ -126,8 +128,10 @@ static void hostile_objects(void **state)
 		{ "git~1", "t=$(entry 100644 git~1 $b | raw tree); commit $t", "" },
 		{ "git~2", "t=$(entry 100644 git~2 $b | raw tree); commit $t", "stands for .git" },
 		{ ".git.", "t=$(entry 100644 .git. $b | raw tree); commit $t", "" },
-		{ ".git::", "t=$(entry 100644 '.git::$INDEX_ALLOCATION' $b | raw tree); commit $t", "" },
-		{ "HFS", "t=$(entry 100644 \"$(printf '.g\\342\\200\\214it')\" $b | raw tree); commit $t", "" },
+		{ ".git::", "t=$(entry 100644 '.git::$INDEX_ALLOCATION' $b | raw tree); commit "
+		  "$t", "" },
+		{ "HFS", "t=$(entry 100644 \"$(printf '.g\\342\\200\\214it')\" $b | raw tree); "
+		  "commit $t", "" },
 		{ "backslash", "t=$(entry 100644 '.git\\x' $b | raw tree); commit $t", "" },
 		{ "..", "t=$(entry 100644 .. $b | raw tree); commit $t", "" },
 		{ ".", "t=$(entry 100644 . $b | raw tree); commit $t", "" },
@@ -136,34 +140,47 @@ static void hostile_objects(void **state)
 		{ "deeper .git", "t=$(entry 100644 .git $b | raw tree); t=$(entry 40000 d $t |"
 				 "raw tree); commit $t", "" },
 		{ "0100777", "t=$(entry 0100777 f $b | raw tree); commit $t", "" },
-		{ "100777", "t=$(entry 100777 f $b | raw tree); commit $t", "mode git does not write" },
-		{ "100664", "t=$(entry 100664 f $b | raw tree); commit $t", "mode git does not write" },
+		{ "100777", "t=$(entry 100777 f $b | raw tree); commit $t", "mode git does not "
+		  "write" },
+		{ "100664", "t=$(entry 100664 f $b | raw tree); commit $t", "mode git does not "
+		  "write" },
 		{ "mode 0", "t=$(entry 0 f $b | raw tree); commit $t", "" },
 		{ "fifo", "t=$(entry 10000 f $b | raw tree); commit $t", "" },
-		{ "not sorted", "t=$( (entry 100644 b $b; entry 100644 a $b) | raw tree); commit $t", "" },
-		{ "twice", "t=$( (entry 100644 a $b; entry 100755 a $b) | raw tree); commit $t", "" },
+		{ "not sorted", "t=$( (entry 100644 b $b; entry 100644 a $b) | raw tree); commit "
+		  "$t", "" },
+		{ "twice", "t=$( (entry 100644 a $b; entry 100755 a $b) | raw tree); commit "
+		  "$t", "" },
 		{ "file and dir", "e=$(entry 100644 x $b | raw tree); t=$( (entry 100644 a $b;"
-				  "entry 100644 a.b $b; entry 40000 a $e) | raw tree); commit $t", "" },
+				  "entry 100644 a.b $b; entry 40000 a $e) | raw tree); commit "
+				  "$t", "" },
 		{ "empty name", "t=$(entry 100644 '' $b | raw tree); commit $t", "" },
 		{ "cut short", "t=$(entry 100644 a $b | head -c 20 | raw tree); commit $t", "" },
-		{ ".gitmodules link", "t=$(entry 120000 .gitmodules $b | raw tree); commit $t", "" },
-		{ ".GITATTRIBUTES link", "t=$(entry 120000 .GITATTRIBUTES $b | raw tree); commit $t",
+		{ ".gitmodules link", "t=$(entry 120000 .gitmodules $b | raw tree); commit "
+		  "$t", "" },
+		{ ".GITATTRIBUTES link", "t=$(entry 120000 .GITATTRIBUTES $b | raw tree); commit "
+		  "$t",
 		  "a symbolic link where git wants a file" },
-		{ ".gitmodules option", "m=$(printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u\\n' |"
-					"git hash-object -w --stdin); t=$(entry 100644 .gitmodules $m |"
+		{ ".gitmodules option", "m=$(printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = "
+		  "-u\\n' |"
+					"git hash-object -w --stdin); t=$(entry 100644 "
+					".gitmodules $m |"
 					"raw tree); commit $t", "" },
 		{ "NUL in header", "git cat-file commit HEAD | sed 's/^author A/author A\\x00/' |"
 				   "raw commit", "" },
-		{ "NUL in message", "(git cat-file commit HEAD; printf 'a\\0b\\n') | raw commit", "" },
+		{ "NUL in message", "(git cat-file commit HEAD; printf 'a\\0b\\n') | raw "
+		  "commit", "" },
 		{ "ESC in header", "git cat-file commit HEAD | sed '/^committer/a x-y \\x1b[31m' |"
 				   "raw commit", "control characters" },
 		{ "two authors", "git cat-file commit HEAD | sed '/^author/p' | raw commit", "" },
 		{ "no author", "git cat-file commit HEAD | sed '/^author/d' | raw commit", "" },
-		{ "bad date", "git cat-file commit HEAD | sed '/^author/s/[0-9]* +/99999999999999999999 +/'"
+		{ "bad date", "git cat-file commit HEAD | sed '/^author/s/[0-9]* "
+		  "+/99999999999999999999 +/'"
 			      "| raw commit", "" },
-		{ "missing blob", "t=$(entry 100644 f 0123456789012345678901234567890123456789 | raw "
+		{ "missing blob", "t=$(entry 100644 f 0123456789012345678901234567890123456789 | "
+		  "raw "
 				  "tree); commit $t", "" },
-		{ "missing tree", "t=$(entry 40000 f 0123456789012345678901234567890123456789 | raw "
+		{ "missing tree", "t=$(entry 40000 f 0123456789012345678901234567890123456789 | "
+		  "raw "
 				  "tree); commit $t", "" },
 		{ "missing parent", "git cat-file commit HEAD | sed '/^tree/a parent "
 				    "0123456789012345678901234567890123456789' | raw commit", "" },
@@ -173,7 +190,8 @@ static void hostile_objects(void **state)
 		  "too many parents" },
 		{ "unreachable", "entry 100644 git~3 $b | raw tree >/dev/null; echo y >f;"
 				 "git commit -qam 1; git rev-parse HEAD", "stands for .git" },
-		{ "tag", "git tag -a -m t t >/dev/null; echo y >f; git commit -qam 1; git rev-parse HEAD",
+		{ "tag", "git tag -a -m t t >/dev/null; echo y >f; git commit -qam 1; git "
+		  "rev-parse HEAD",
 		  "tag object" },
 	};
 	int refused = 0;
@@ -227,7 +245,8 @@ static void gaps_outside_the_pack(void **state)
 
 	(void)state;
 	a = try_pack("gap", "git cat-file commit HEAD | sed '1s/ .*/ "
-			    "0123456789012345678901234567890123456789/' | git -C ../host hash-object "
+			    "0123456789012345678901234567890123456789/' | git -C ../host "
+			    "hash-object "
 			    "-w --stdin --literally -t commit", PACK_LOOSE, NULL, &keeps);
 	reason = a.reason;
 	assert_int_equal(a.rc, 1);
@@ -246,7 +265,8 @@ static void hostile_packs(void **state)
 		{ "empty", ": >../pack", "cut short" },
 		{ "no pack", "seq 1 100 >../pack", "no pack" },
 		{ "truncated", PACK "; truncate -s -100 ../pack", "" },
-		{ "checksum", PACK "; printf x | dd of=../pack bs=1 seek=$(($(stat -c %s ../pack)-3)) "
+		{ "checksum", PACK "; printf x | dd of=../pack bs=1 seek=$(($(stat -c %s "
+		  "../pack)-3)) "
 			      "conv=notrunc 2>/dev/null", "" },
 		{ "longer", PACK "; echo junk >>../pack", "follows the last object" },
 		{ "bit flip", PACK "; perl -0777 -i -pe 'substr($_,200,1) ^= chr(4)' ../pack", "" },
@@ -254,7 +274,8 @@ static void hostile_packs(void **state)
 			   "2>/dev/null", "too many objects" },
 		{ "count less", PACK "; printf '\\000\\000\\000\\001' | dd of=../pack bs=1 seek=8 "
 				"conv=notrunc 2>/dev/null", "follows the last object" },
-		{ "thin", "(echo $1; echo ^$2) | git pack-objects --thin --revs --stdout -q >../pack",
+		{ "thin", "(echo $1; echo ^$2) | git pack-objects --thin --revs --stdout -q "
+		  ">../pack",
 		  "unresolved delta" },
 	};
 
@@ -359,7 +380,8 @@ static void delta_bomb(void **state)
 		" while ($n) { $s.=chr($c|128); $c=$n&127; $n>>=7 } $s.chr($c) }"
 		"my $b=\"a\"x65536; my $p=\"PACK\".pack(\"NN\",2,2); my $o=length $p;"
 		"$p.=h(3,65536).compress($b); my $d=v(65536).v(65536*20000).(\"\\x80\"x20000);"
-		"my $off=length($p)-$o; my $e=chr($off&127); $e=chr((--$off&127)|128).$e while $off>>=7;"
+		"my $off=length($p)-$o; my $e=chr($off&127); $e=chr((--$off&127)|128).$e while "
+		"$off>>=7;"
 		"$p.=h(6,length $d).$e.compress($d); print $p,sha1($p)' >../pack";
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
@@ -380,7 +402,8 @@ static void deltas_are_understood(void **state)
 	static const char script[] = "seq 1 5000 >n; git add .; git commit -qm 1; seq 1 5001 >n;"
 				     "git commit -qam 2; git rev-parse HEAD";
 	static const char *const packs[] = {
-		"(echo $1; echo ^$2) | git pack-objects --revs --stdout --delta-base-offset -q >../pack;"
+		"(echo $1; echo ^$2) | git pack-objects --revs --stdout --delta-base-offset -q "
+		">../pack;"
 		"mkdir i; cp ../pack i/x.pack; git index-pack i/x.pack >i/out;"
 		"git verify-pack -v i/x.idx | grep -q chain",
 		"(echo $1; echo ^$2) | git pack-objects --revs --stdout -q >../pack",

@@ -81,7 +81,7 @@ static void what_is_not_text(void **state)
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n\0", 9);
 	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 	while (big.len <= (size_t)32 << 20)
-		ga_buf_adds(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n");
+		ga_buf_adds(&big, "0123456789abcdef0123456789abcdef0123456789abcdef\n");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n", 8);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n", 8);
 	ours = blob(r, GA_MODE_FILE, big.ptr, big.len);

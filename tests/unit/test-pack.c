@@ -56,7 +56,8 @@ static void a_handful_is_loose(void **state)
 	assert_null(keep);
 	out = sh("few", "git cat-file commit %s; git cat-file blob %s:f; ls .git/objects/pack",
 		 GA_HEX(&commit), GA_HEX(&commit));
-	assert_non_null(strstr(out, "author A <a@b> 1 +0000\ncommitter C <c@d> 2 +0100\n\nm\nhello"));
+	assert_non_null(strstr(out, "author A <a@b> 1 +0000\ncommitter C <c@d> 2 "
+				    "+0100\n\nm\nhello"));
 	SH("few", "git fsck --strict");
 	assert_no_leftovers("few");
 }
@@ -217,7 +218,8 @@ static void commits_come_back_as_they_were(void **state)
 			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");
 	OK(ga_commit_read(r, &id, &c, &err));
 	assert_int_equal(c.n_parents, 2);
-	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
+	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n "
+				     "-----END\n");
 	assert_string_equal(c.message, "merge \xe4\n");
 	OK(ga_commit_write(r, &c, &again, &err));
 	assert_string_equal(GA_HEX(&again), GA_HEX(&id));

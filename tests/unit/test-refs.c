@@ -7,7 +7,8 @@ static struct ga_oid one, two;
 
 static struct ga_repo *make(const char *dir)
 {
-	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m two");
+	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m "
+		"two");
 	one = OID(dir, "git rev-parse HEAD~");
 	two = OID(dir, "git rev-parse HEAD");
 	return open_repo(dir);
@@ -74,7 +75,8 @@ static void all_or_nothing(void **state)
 		ga_ref_updates_add(&u, "refs/agent/x/base", &zero, &one);
 		ga_ref_updates_add(&u, "refs/agent/x/held", NULL, &two);
 		OK(ga_refs_update(r, &u, "git-agent: x", &err));
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
+			    "1");
 		/* once more: they exist */
 		FAILS(ga_refs_update(r, &u, "again", &err), "cannot update refs: ");
 	}
@@ -86,7 +88,8 @@ static void all_or_nothing(void **state)
 		ga_ref_updates_add(&u, "refs/heads/agent/x", &one, &two);
 		ga_ref_updates_add(&u, "refs/agent/x/base", &two, NULL); /* it is `one` */
 		FAILS(ga_refs_update(r, &u, "half", &err), "cannot update refs: ");
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
+			    "1");
 	}
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -149,7 +152,8 @@ static void one_in_process(void **state)
 	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
 	SH("one", "grep -q why .git/logs/refs/agent/x/base");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
-	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref 'refs/agent/x'");
+	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref "
+			       "'refs/agent/x'");
 	SH("one", "git pack-refs --all");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
 	memset(&bad, 7, sizeof(bad));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rules are the test's own: critical is what lies beneath "crit", and "hook".
+ * The rules are the test's own: critical is what lies beneath "crit", "hook", and
+ * a "note" that begins to be evil.
  * What the real ones say is tested elsewhere.
  */
 #include "objects-support.h"
@@ -18,10 +19,19 @@ static void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s,
 					 .entry = c->new };
 }
 
+/* Does a file begin with "evil"? */
+static bool is_evil(struct ga_repo *r, const struct ga_entry *e)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return e->mode && !ga_blob_read(r, &e->oid, 100, &b, &err) && !strncmp(b.ptr, "evil", 4);
+}
+
 /* Takes the place of the real one: see ga/risk.h. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
-		const struct ga_oid *new_tree, const struct ga_changes *changes, struct ga_flags *ret,
-		struct ga_error *err)
+		const struct ga_oid *new_tree, const struct ga_changes *changes,
+		struct ga_flags *ret, struct ga_error *err)
 {
 	struct ga_change const *c;
 	struct ga_entry e;
@@ -37,7 +47,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		assert_true(!c->new.mode || ga_entry_equal(&e, &c->new));
 		add_flag(ret, "changed", GA_LOW, c);
 		if (!strncmp(c->path, "crit/", 5) || !strcmp(c->path, "crit") ||
-		    !strcmp(c->path, "hook"))
+		    !strcmp(c->path, "hook") ||
+		    (!strcmp(c->path, "note") && is_evil(r, &c->new) && !is_evil(r, &c->old)))
 			add_flag(ret, "critical", GA_CRITICAL, c);
 	}
 	return 0;
@@ -79,7 +90,8 @@ static struct ga_rewrite run(const char *dir, const char *base, const char *onto
 	OK(ga_rewrite(r, &opts, &w, &err));
 	SH(dir, "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
 	if (!ga_oid_is_zero(&w.held))
-		SH(dir, "git update-ref refs/agent/held %s; test %s = $(git rev-parse refs/agent/held^)",
+		SH(dir, "git update-ref refs/agent/held %s; test %s = $(git rev-parse "
+			"refs/agent/held^)",
 		   GA_HEX(&w.held), GA_HEX(&w.tip));
 	SH(dir, "git fsck --strict --no-dangling");
 	return w;
@@ -125,7 +137,8 @@ static void nothing_to_do(void **state)
 	w = run("same", "base", "base", "refs/agent/x", NULL);
 	tip = rev("same", "refs/agent/x");
 	assert_true(ga_oid_equal(&w.tip, &tip));
-	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig) && ga_oid_is_zero(&w.carried));
+	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
+	assert_true(ga_oid_is_zero(&w.carried));
 	assert_int_equal(w.held_paths.n + w.left_out.n + w.notes.n + w.keeps.n, 0);
 }
 
@@ -142,14 +155,17 @@ static void one_critical_path(void **state)
 	assert_true(ga_oid_equal(&w.orig, &tip));
 	assert_list(&w.held_paths, "crit/c crit/x hook");
 	/* commit 1 is as it was, 2 and 3 are without, everything else is in place */
-	assert_out("one", "test $(git rev-parse refs/agent/tip~2) = $(git rev-parse refs/agent/x~2);"
-			  "git diff --name-only base refs/agent/tip; git diff --name-only refs/agent/x~1 "
+	assert_out("one", "test $(git rev-parse refs/agent/tip~2) = $(git rev-parse "
+		   "refs/agent/x~2);"
+			  "git diff --name-only base refs/agent/tip; git diff --name-only "
+			  "refs/agent/x~1 "
 			  "refs/agent/tip~1; git log --format=%s%an%ae base..refs/agent/tip; "
 			  "git show refs/agent/tip:f",
 		   "f\ncrit/c\ncrit/x\nhook\n3A U Thorauthor@example.com\n"
 		   "2A U Thorauthor@example.com\n1A U Thorauthor@example.com\n4");
 	assert_out("one", "test $(git rev-parse refs/agent/held^{tree}) = $(git rev-parse "
-			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' refs/agent/held;"
+			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' "
+			  "refs/agent/held;"
 			  "git log --format=%ad -1 refs/agent/tip~1 >a; git log --format=%ad -1 "
 			  "refs/agent/x~1 | cmp - a",
 		   "held back: 3 paths\n\nAgent-Session: test-1\nC O Mitter <c@example.com> "
@@ -178,7 +194,8 @@ static void only_for_a_while(void **state)
 			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
 		   "crit/c crit/c crit/c ");
 	for (size_t i = 0; i < w.flags.n; i++)
-		flagged |= !strcmp(w.flags.v[i].path, "crit/x") && w.flags.v[i].severity == GA_CRITICAL;
+		flagged |= !strcmp(w.flags.v[i].path, "crit/x") &&
+			   w.flags.v[i].severity == GA_CRITICAL;
 	assert_true(flagged);
 }
 
@@ -188,12 +205,33 @@ static void held_then_changed(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
-	SH("again", START "echo evil >hook; echo x >crit/x;" C "1; echo old >hook; echo y >crit/x;" C
+	SH("again", START "echo evil >hook; echo x >crit/x;" C "1; echo old >hook; echo y "
+	   ">crit/x;" C
 		    "2; echo g >g;" C "3; git update-ref refs/agent/x HEAD");
 	w = run("again", "base", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "crit/x");
-	assert_out("again", "git diff --name-only base refs/agent/tip; git log --format=%H base..refs/agent"
+	assert_out("again", "git diff --name-only base refs/agent/tip; git log --format=%H "
+		   "base..refs/agent"
 			    "/tip -- hook crit | wc -l", "g\n0");
+}
+
+/* A change that no rule minds in itself may still be one on top of what is held. */
+static void held_for_what_it_became(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("note", START "echo evil 1 >note;" C "1; echo evil 2 >note;" C "2; echo g >g;" C "3;"
+		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;"
+		   "git update-ref refs/agent/y HEAD");
+	w = run("note", "base", "base", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "note");
+	assert_out("note", "git log --format=%s base..refs/agent/tip -- note", "");
+	ga_rewrite_release(&w);
+	w = run("note", "base", "base", "refs/agent/y", NULL);
+	assert_int_equal(w.held_paths.n, 0);
+	assert_out("note", "git log --format=%s base..refs/agent/tip -- note; "
+			   "git show refs/agent/tip:note", "4\ngood");
 }
 
 static void collisions(void **state)
@@ -214,7 +252,8 @@ static void collisions(void **state)
 		   "git update-ref refs/agent/x HEAD");
 	v = run("file", "base", "base", "refs/agent/x", NULL);
 	assert_list(&v.held_paths, "crit crit/c");
-	assert_out("file", "git diff --name-only base refs/agent/tip; git show refs/agent/held:crit",
+	assert_out("file", "git diff --name-only base refs/agent/tip; git show "
+		   "refs/agent/held:crit",
 		   "f\nfile");
 }
 
@@ -231,10 +270,12 @@ static void merges(void **state)
 	w = run("merge", "base", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "crit/x");
 	assert_out("merge", "git show refs/agent/tip:hook; git show refs/agent/tip:u; git log -1 "
-			    "--format=%s refs/agent/tip~1; git rev-parse refs/agent/tip~1^2 upstream | "
+			    "--format=%s refs/agent/tip~1; git rev-parse refs/agent/tip~1^2 "
+			    "upstream | "
 			    "uniq | wc -l; git diff --name-only upstream refs/agent/tip",
 		   "better\nu\nm\n1\nf\ng");
-	SH("merge", "git checkout -q --detach base; echo 2 >f;" C "1; git merge -q --no-ff --no-commit "
+	SH("merge", "git checkout -q --detach base; echo 2 >f;" C "1; git merge -q --no-ff "
+	   "--no-commit "
 		    "upstream; echo evil >hook; git add -A; git commit -qm evil-merge;"
 		    "git update-ref refs/agent/y HEAD");
 	ga_rewrite_release(&w);
@@ -243,12 +284,14 @@ static void merges(void **state)
 	assert_out("merge", "git show refs/agent/tip:hook", "better");
 	/* two branches of the agent's own, one of them with what is held */
 	SH("merge", "git checkout -q --detach base; echo x >crit/x;" C "1; git tag side1;"
-		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m both side1;"
+		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m "
+		    "both side1;"
 		    "git tag -d side1; git update-ref refs/agent/z HEAD");
 	ga_rewrite_release(&w);
 	w = run("merge", "base", "base", "refs/agent/z", NULL);
 	assert_list(&w.held_paths, "crit/x");
-	assert_out("merge", "git diff --name-only base refs/agent/tip; git rev-list base..refs/agent/tip | "
+	assert_out("merge", "git diff --name-only base refs/agent/tip; git rev-list "
+		   "base..refs/agent/tip | "
 			    "while read c; do git ls-tree $c crit/x; done", "f");
 }
 
@@ -258,13 +301,21 @@ static void merging_old_history(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
-	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q -b old "
-		    "base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p HEAD -p old "
+	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q "
+	   "-b old "
+		    "base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
+		    "HEAD -p old "
 		    "-m m $(echo evil >hook; git add hook; git write-tree) >t;"
 		    "git update-ref refs/agent/x $(cat t)");
 	w = run("stale", "base", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "hook");
 	assert_out("stale", "git show refs/agent/tip:hook", "new");
+	/* what the host had once is no news, should the agent want it back */
+	SH("stale", "git commit-tree -p refs/agent/x^ -p old -m m $(echo old >hook; git add hook;"
+		    "git write-tree) >t; git update-ref refs/agent/y $(cat t)");
+	ga_rewrite_release(&w);
+	w = run("stale", "base", "base", "refs/agent/y", NULL);
+	assert_int_equal(w.held_paths.n, 0);
 }
 
 static void always_held(void **state)
@@ -279,6 +330,16 @@ static void always_held(void **state)
 	w = run("always", "base", "base", "refs/agent/x", &always);
 	assert_list(&w.held_paths, "aaa notes.txt");
 	assert_out("always", "git diff --name-only base refs/agent/tip", "g");
+	/* a file where a held path has its directory */
+	ga_strv_push(&always, "dir/kept");
+	SH("always", "git checkout -q --detach base; mkdir dir; echo k >dir/kept; echo o "
+	   ">dir/other;" C
+		     "b; git update-ref refs/agent/b HEAD; rm -r dir; echo file >dir;" C "1;"
+		     "git update-ref refs/agent/y HEAD");
+	ga_rewrite_release(&w);
+	w = run("always", "refs/agent/b", "refs/agent/b", "refs/agent/y", &always);
+	assert_list(&w.held_paths, "dir dir/kept");
+	assert_out("always", "git diff --name-status refs/agent/b refs/agent/tip", "D\tdir/other");
 }
 
 static void known_commits_stay(void **state)
@@ -287,7 +348,8 @@ static void known_commits_stay(void **state)
 	struct ga_oid tip;
 
 	(void)state;
-	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q --detach");
+	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q "
+	   "--detach");
 	w = run("known", "base", "base", "feature", NULL);
 	tip = rev("known", "feature");
 	assert_true(ga_oid_equal(&w.tip, &tip));
@@ -302,24 +364,34 @@ static void texts_are_cleaned(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
-	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 end\\n\\ntab\\there')\";"
+	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 "
+	   "end\\n\\ntab\\there')\";"
 		   "GIT_AUTHOR_NAME=\"$(printf 'N \\033[31m')\"; export GIT_AUTHOR_NAME;" C "2;"
 		   "unset GIT_AUTHOR_NAME; t=$(git rev-parse HEAD^{tree}); p=$(git rev-parse HEAD);"
-		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
-		   "+0000\\nencoding UTF-7\\n\\nx +ABs-[31m\\n' $t $p) | git hash-object -w -t commit --stdin);"
-		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
-		   "+0000\\nencoding ISO-8859-1\\n\\nx \\303\\2331m\\n' $t $p) | git hash-object -w -t commit "
-		   "--stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
-		   "+0000\\nencoding ISO-8859-1\\ngpgsig x\\n y\\n\\ngr\\374n\\n' $t $p) | git hash-object -w -t "
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A "
+		   "<a@b> 1 "
+		   "+0000\\nencoding UTF-7\\n\\nx +ABs-[31m\\n' $t $p) | git hash-object -w -t "
+		   "commit --stdin);"
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A "
+		   "<a@b> 1 "
+		   "+0000\\nencoding ISO-8859-1\\n\\nx \\303\\2331m\\n' $t $p) | git hash-object "
+		   "-w -t commit "
+		   "--stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 "
+		   "+0000\\ncommitter A <a@b> 1 "
+		   "+0000\\nencoding ISO-8859-1\\ngpgsig x\\n y\\n\\ngr\\374n\\n' $t $p) | git "
+		   "hash-object -w -t "
 		   "commit --stdin); git update-ref refs/agent/x $p");
 	w = run("text", "base", "base", "refs/agent/x", NULL);
 	assert_true(ga_oid_is_zero(&w.orig));
 	assert_int_equal(w.notes.n, 1);
-	assert_string_equal(w.notes.v[0], "4 commits had control characters in names or message, which "
+	assert_string_equal(w.notes.v[0], "4 commits had control characters in names or message, "
+					  "which "
 					  "are escaped now");
 	assert_out("text", "git log --reverse --format='%an %s %b' base..refs/agent/tip | "
-			   "LC_ALL=C grep -c -P '[\\x00-\\x08\\x0b-\\x1f\\x7f]' || :; git log --reverse "
-			   "--format='%an|%B' base..refs/agent/tip; git cat-file commit refs/agent/tip | "
+			   "LC_ALL=C grep -c -P '[\\x00-\\x08\\x0b-\\x1f\\x7f]' || :; git log "
+			   "--reverse "
+			   "--format='%an|%B' base..refs/agent/tip; git cat-file commit "
+			   "refs/agent/tip | "
 			   "grep -c gpgsig || :",
 		   "0\nA U Thor|esc \\e]0;x\\x07 bidi \\u{202e} end\n\ntab\there\n\nN \\e[31m|2\n\n"
 		   "A|x +ABs-[31m\n\nA|x \xc3\x9b" "1m\n\nA|gr\xc3\xbcn\n\n0");
@@ -328,8 +400,9 @@ static void texts_are_cleaned(void **state)
 /* ---- uncommitted work ------------------------------------------------------------------ */
 
 /* HEAD is `onto`; `base` stands on it with what was not committed. */
-#define CARRY "git init -q; seq 1 20 >f; echo k >keep; echo g >gone; git add .; git commit -qm head;"    \
-	      "git tag onto; git checkout -q --detach; sed -i 1s/.*/dirty/ f; echo mine >mine; rm gone;" \
+#define CARRY "git init -q; seq 1 20 >f; echo k >keep; echo g >gone; git add .;" \
+	      "git commit -qm head; git tag onto; git checkout -q --detach;" \
+	      "sed -i 1s/.*/dirty/ f; echo mine >mine; rm gone;" \
 	      C "carried; git tag -a -m x t; git tag -d t; git update-ref refs/agent/base HEAD;"
 
 static void carried_work_stays_out(void **state)
@@ -345,8 +418,10 @@ static void carried_work_stays_out(void **state)
 	assert_true(ga_oid_equal(&w.carried, &tip));
 	assert_true(ga_oid_is_zero(&w.orig) && ga_oid_is_zero(&w.held));
 	assert_int_equal(w.left_out.n, 0);
-	assert_out("carry", "git diff --name-status onto refs/agent/tip; git show refs/agent/tip:f | sed -n "
-			    "'1p;20p'; git log --format=%s onto^{commit}..refs/agent/tip; git rev-parse "
+	assert_out("carry", "git diff --name-status onto refs/agent/tip; git show "
+		   "refs/agent/tip:f | sed -n "
+			    "'1p;20p'; git log --format=%s onto^{commit}..refs/agent/tip; git "
+			    "rev-parse "
 			    "refs/agent/tip~2 onto | uniq | wc -l",
 		   "M\tf\nM\tkeep\nA\tnew\n1\nagent\n2\n1\n1");
 }
@@ -384,14 +459,17 @@ static void carried_and_held(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
-	SH("both", CARRY "mkdir crit; echo x >crit/x; sed -i 20s/.*/agent/ f;" C "1; echo ok >ok;" C "2;"
+	SH("both", CARRY "mkdir crit; echo x >crit/x; sed -i 20s/.*/agent/ f;" C "1; echo ok "
+	   ">ok;" C "2;"
 		   "git update-ref refs/agent/x HEAD");
 	w = run("both", "refs/agent/base", "onto", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "crit/x");
-	assert_out("both", "git diff --name-status onto refs/agent/tip; git diff --name-status refs/agent/tip "
+	assert_out("both", "git diff --name-status onto refs/agent/tip; git diff --name-status "
+		   "refs/agent/tip "
 			   "refs/agent/held; git show refs/agent/held:f | head -1",
 		   "M\tf\nA\tok\nA\tcrit/x\n1");
-	SH("both", "git update-ref refs/agent/orig %s; test -z \"$(git diff refs/agent/orig refs/agent/held)\"",
+	SH("both", "git update-ref refs/agent/orig %s; test -z \"$(git diff refs/agent/orig "
+	   "refs/agent/held)\"",
 	   GA_HEX(&w.orig));
 }
 
@@ -402,7 +480,8 @@ static void carried_and_held(void **state)
  * gives its tree. */
 static void random_histories(void **state)
 {
-	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b", "crit", "f", "d/f", "d" };
+	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b",
+					     "crit", "f",      "d/f",    "d" };
 
 	(void)state;
 	rnd_seed();
@@ -417,31 +496,40 @@ static void random_histories(void **state)
 				const char *p = paths[rnd(GA_NELEMS(paths))];
 
 				if (rnd(4))
-					ga_buf_addf(&b, "rm -rf %s; d=$(dirname %s); test -d $d || rm -rf $d;"
-							"mkdir -p $d; echo %u >%s;", p, p, rnd(3), p);
+					ga_buf_addf(&b, "rm -rf %s; d=$(dirname %s); test -d $d "
+							"|| rm -rf $d;"
+							"mkdir -p $d; echo %u "
+							">%s;", p, p, rnd(3), p);
 				else
 					ga_buf_addf(&b, "rm -rf %s;", p);
 			}
 			ga_buf_addf(&b, C "%u;", i);
 			if (!rnd(3))
-				ga_buf_adds(&b, "git branch -f tmp; git checkout -q --detach base;");
+				ga_buf_adds(&b, "git branch -f tmp; git checkout -q --detach "
+						"base;");
 			if (!rnd(3))
-				ga_buf_adds(&b, "git rev-parse -q --verify tmp >/dev/null && git merge -q -s ours "
+				ga_buf_adds(&b, "git rev-parse -q --verify tmp >/dev/null && git "
+						"merge -q -s ours "
 						"-m m tmp || :;");
 		}
-		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref refs/agent/x HEAD");
+		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref "
+				"refs/agent/x HEAD");
 		SH(dir, "%s", b.ptr);
 		w = run(dir, "base", "base", "refs/agent/x", NULL);
-		assert_out(dir, "for c in $(git rev-list base..refs/agent/tip); do git diff --name-status "
+		assert_out(dir, "for c in $(git rev-list base..refs/agent/tip); do git diff "
+				"--name-status "
 				"base $c -- crit hook; done", "");
 		assert_out(dir, "h=refs/agent/held; git rev-parse -q --verify $h >/dev/null || "
 				"h=refs/agent/tip; git diff --name-status refs/agent/x $h;"
-				"git log --format=%s%ad base..refs/agent/x >a; git log --format=%s%ad "
+				"git log --format=%s%ad base..refs/agent/x >a; git log "
+				"--format=%s%ad "
 				"base..refs/agent/tip | diff a -", "");
 		{
 			cleanup_free char *held = joined(&w.held_paths);
-			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only refs/agent/tip "
-							  "refs/agent/x | tr '\\n' ' ' | sed 's/ $//'");
+			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only "
+							  "refs/agent/tip "
+							  "refs/agent/x | tr '\\n' ' ' | sed 's/ "
+							  "$//'");
 
 			assert_string_equal(held, want);
 		}
@@ -455,6 +543,7 @@ int main(void)
 		cmocka_unit_test(one_critical_path),
 		cmocka_unit_test(only_for_a_while),
 		cmocka_unit_test(held_then_changed),
+		cmocka_unit_test(held_for_what_it_became),
 		cmocka_unit_test(collisions),
 		cmocka_unit_test(merges),
 		cmocka_unit_test(merging_old_history),

@@ -226,7 +226,8 @@ static void deep(void **state)
 	{
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 
-		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' $t | "
+		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' "
+			   "$t | "
 				   "git mktree); done; echo $t", GA_HEX(&tree));
 		FAILS(ga_tree_list(r, &tree, 10, &c, &err), "nested more than 1024 deep");
 	}
@@ -244,7 +245,8 @@ static void untouched_entries_keep_their_bytes(void **state)
 	SH("old", "git init -q");
 	r = open_repo("old");
 	blob = OID("old", "echo x | git hash-object -w --stdin");
-	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), $_)' >>t;"
+	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), "
+		   "$_)' >>t;"
 			  "git hash-object -w -t tree t", GA_HEX(&blob));
 	OK(ga_tree_list(r, &tree, 10, &l, &err));
 	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);

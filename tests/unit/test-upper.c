@@ -769,7 +769,9 @@ static void random_work(struct ga_buf *b)
 		ga_buf_addf(b, "rm -rf './%s'; ln -s '%s' './%s'\n", p, q, p);
 		break;
 	case 8:
-		ga_buf_addf(b, "test -h './%s' || chmod %s './%s'\n", p, pick(2) ? "+x" : "-x", p);
+		/* not of a directory: git outside could not enter it */
+		ga_buf_addf(b, "test -h './%s' -o -d './%s' || chmod %s './%s'\n", p, p,
+			    pick(2) ? "+x" : "-x", p);
 		break;
 	case 9:
 		ga_buf_addf(b, "touch -h './%s'\n", p);
@@ -868,7 +870,8 @@ static void random_once(unsigned round, unsigned long start, bool commits)
 				 commits ? " with commits" : "", diff);
 		}
 	}
-	SH(".", "rm -rf %s", name);
+	/* the work directory of an overlay has mode 000 */
+	SH(".", "chmod -R u+rwX %s; rm -rf %s", name, name);
 }
 
 static void test_random(void **state)

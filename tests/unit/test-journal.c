@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/buf.h"
+#include "ga/fd.h"
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/path.h"
+
+static char *dump(json_t *o)
+{
+	char *s = json_dumps(o, JSON_COMPACT);
+
+	assert_non_null(s);
+	json_decref(o);
+	return s;
+}
+
+static void bytes_are_text_or_base64(void **state)
+{
+	static const struct {
+		const char *value, *want;
+	} cases[] = {
+		{ "", "{\"path\":\"\"}" },
+		{ "a b", "{\"path\":\"a b\"}" },
+		{ "\xc3\xa4", "{\"path\":\"\xc3\xa4\"}" },
+		{ "\n\"\033", "{\"path\":\"\\n\\\"\\u001B\"}" },
+		{ "\xff", "{\"path_b64\":\"/w==\"}" },
+		{ "\xed\xa0\x80", "{\"path_b64\":\"7aCA\"}" },
+		{ "\xc0\xaf", "{\"path_b64\":\"wK8=\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		json_t *o = json_object();
+		cleanup_free char *got = NULL;
+
+		ga_json_set_bytes(o, "path", cases[i].value);
+		got = dump(o);
+		assert_string_equal(got, cases[i].want);
+	}
+}
+
+static void oid_or_null(void **state)
+{
+	static const char hex[] = "0123456789abcdef0123456789abcdef01234567";
+	cleanup_free char *got = NULL;
+	struct ga_oid oid, zero = { 0 };
+	json_t *o = json_object();
+
+	(void)state;
+	assert_true(ga_oid_parse(hex, strlen(hex), &oid));
+	ga_json_set_oid(o, "a", &oid);
+	ga_json_set_oid(o, "b", &zero);
+	got = dump(o);
+	assert_string_equal(got, "{\"a\":\"0123456789abcdef0123456789abcdef01234567\",\"b\":null}");
+}
+
+static void vector_keeps_order_and_bytes(void **state)
+{
+	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
+	cleanup_free char *none = dump(ga_json_strv(&sv)), *some = NULL;
+
+	(void)state;
+	assert_string_equal(none, "[]");
+	ga_strv_push_many(&sv, "b", "\xff", "a", (char *)NULL);
+	some = dump(ga_json_strv(&sv));
+	assert_string_equal(some, "[\"b\",{\"b64\":\"/w==\"},\"a\"]");
+}
+
+static int make_dir(void **state)
+{
+	char tmpl[] = "/tmp/test-journal-XXXXXX";
+
+	if (!mkdtemp(tmpl))
+		return -1;
+	*state = ga_strdup(tmpl);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	int rc = ga_rmtree_at(AT_FDCWD, *state, &err);
+
+	free(*state);
+	return rc;
+}
+
+static void events_are_lines(void **state)
+{
+	const char *dir = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct stat st;
+	char *second;
+	json_t *o;
+
+	assert_int_equal(ga_journal(dir, "start", json_pack("{s:i}", "n", 7)), 0);
+	assert_int_equal(ga_journal(dir, "exit", NULL), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(ga_read_file_at(AT_FDCWD, path, 4096, &b, &err), 0);
+	second = strchr(b.ptr, '\n');
+	assert_non_null(second);
+	*second++ = '\0';
+	o = json_loads(b.ptr, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(o, "event")), "start");
+	assert_int_equal(json_integer_value(json_object_get(o, "n")), 7);
+	assert_int_equal(strlen(json_string_value(json_object_get(o, "time"))),
+			 strlen("2000-01-01T00:00:00.000Z"));
+	json_decref(o);
+	o = json_loads(second, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(o, "event")), "exit");
+	assert_int_equal(second[strlen(second) - 1], '\n');
+	json_decref(o);
+}
+
+static void unwritable_is_reported(void **state)
+{
+	const char *dir = *state;
+	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
+
+	errno = 0;
+	assert_int_equal(ga_journal("/nonexistent", "start", json_object()), -1);
+	assert_int_equal(errno, ENOENT);
+	/* never through a symlink */
+	assert_int_equal(symlink("/tmp/elsewhere", path), 0);
+	assert_int_equal(ga_journal(dir, "start", NULL), -1);
+	assert_int_equal(errno, ELOOP);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ga_journal(dir, "\xff", NULL), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_text_or_base64),
+		cmocka_unit_test(oid_or_null),
+		cmocka_unit_test(vector_keeps_order_and_bytes),
+		cmocka_unit_test_setup_teardown(events_are_lines, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(unwritable_is_reported, make_dir, remove_dir),
+	};
+
+	return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
+}
