@@ -65,7 +65,7 @@ struct walk {
 	int lower_fd;                 /* of o->lower, or -1 */
 	uint64_t entries, bytes;
 	bool stopped;                 /* at a limit, or because content must be converted */
-	bool convert;
+	bool convert;                 /* listing: git must not be asked */
 	struct ga_error *err;
 };
 

@@ -233,6 +233,9 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
+	/* git inside is about to be asked, and would open it: a fifo has no end */
+	if (!w->pack)
+		w->convert |= in_upper(d, ".gitattributes", &st) && S_ISFIFO(st.st_mode);
 	if (!w->pack || w->o->raw || w->o->cleaned_paths)
 		return 0;
 	if (read_rules(w, d, ".gitattributes", false, &text))

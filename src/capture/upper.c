@@ -211,7 +211,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 	if (j->list) {
 		ga_strv_sort_unique(&list);
 		wire_put_strv(out, &list);
-		return 0;
+		return w.convert;
 	}
 	rc = finish(&w);
 	if (!rc)
@@ -244,10 +244,11 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 	struct job j = { r, o, true };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
+	int rc = in_child(do_walk, &j, &answer, &pos, err);
 
-	if (in_child(do_walk, &j, &answer, &pos, err))
+	if (rc < 0)
 		return -1;
-	return wire_get_strv(&answer, &pos, ret_files) ? bad_answer(err) : 0;
+	return wire_get_strv(&answer, &pos, ret_files) ? bad_answer(err) : rc;
 }
 
 /* ---- counting ---------------------------------------------------------- */
