@@ -103,10 +103,13 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }
 
-/* Git inside needs no more than this; its configuration is the agent's. */
+/* Git inside needs no more than this; its configuration is the agent's. A missing
+ * object must not make it run the command of a remote the agent made up: what such a
+ * command leaves running could write into the answers of the git after it. */
 static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
-				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", NULL };
+				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
 static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths,
 			struct capture_sandbox *payload, struct ga_capture_env *ret)
