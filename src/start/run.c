@@ -87,6 +87,7 @@ struct capture_sandbox {
 static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
+	cleanup_free char *home = NULL;
 	struct ga_run_paths paths;
 	struct ga_base_opts bo = { .config = &c->e->config, .trusted = c->s->trusted };
 
@@ -99,6 +100,14 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 		return -1;
 	if (start_make_spec(c->e, c->s, c->s->live ? NULL : &c->base, "git", NULL, &c->spec, err))
 		return -1;
+	/* The agents' home may be closed, or hold a link where the project is to be
+	 * mounted, and git needs nothing of it. */
+	home = start_fresh_dir(c->s, "home", err);
+	if (!home)
+		return -1;
+	free(c->spec.home_source);
+	c->spec.home_source = ga_steal(&home);
+	ga_strv_release(&c->spec.tools);
 	c->spec.network = false;
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }
