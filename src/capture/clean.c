@@ -350,7 +350,8 @@ static int add_files(struct clean *cl, const struct ga_strv *files, size_t from,
 			       : 0;
 	q = ga_quote(files->v[from]);
 	if (n == 1)
-		ga_strv_pushf(&cl->c->notes, "%s: git could not convert it, its bytes were taken as they are", q);
+		ga_strv_pushf(&cl->c->notes,
+			      "%s: git could not convert it, its bytes were taken as they are", q);
 	else
 		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
 			      "their bytes were taken as they are",
@@ -373,7 +374,8 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
 	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
-	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) || take_blobs(&cl, err))
+	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) ||
+	    take_blobs(&cl, err))
 		return -1;
 	return verify(c, err);
 }

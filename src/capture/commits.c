@@ -313,7 +313,8 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
 	if (ga_gitdir_has_trap(dir)) {
-		*ret_reason = ga_strdup("its git dir holds a fifo, a link among its refs or a closed directory");
+		*ret_reason = ga_strdup("its git dir holds a fifo, a link among its refs or a closed "
+					"directory");
 		return 1;
 	}
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))

@@ -46,7 +46,8 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in, .in_len = x->in_len,
 				 .out = x->out, .out_max = MAX_GIT_OUTPUT, .out_fd = x->out_fd,
-				 .errout = errout, .timeout_ms = x->timeout_ms ? x->timeout_ms : GIT_TIMEOUT_MS };
+				 .errout = errout,
+				 .timeout_ms = x->timeout_ms ? x->timeout_ms : GIT_TIMEOUT_MS };
 
 	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
 		return ga_error_wrap(err, "cannot run git inside");
