@@ -4,6 +4,7 @@
 # Make ./configure and run it. With --deps, first install what is missing with
 # the system's package manager. Other arguments go to ./configure.
 set -eu
+PATH=$PATH:/usr/bin/core_perl # where Arch has prove
 
 cd "$(dirname "$0")"
 
@@ -26,7 +27,7 @@ as_root() {
 
 # What is needed, by the test that tells whether it is there.
 missing() {
-	for prog in cc make autoconf automake pkg-config git bwrap prove; do
+	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
 	done
 	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
@@ -47,6 +48,9 @@ pkg-config:pkg-config:pkgconf-pkg-config:pkgconf
 git:git:git:git
 bwrap:bubblewrap:bubblewrap:bubblewrap
 prove:perl:perl-Test-Harness:perl
+python3:python3:python3:python
+strace:strace:strace:strace
+pgrep:procps:procps-ng:procps-ng
 libgit2:libgit2-dev:libgit2-devel:libgit2
 yaml-0.1:libyaml-dev:libyaml-devel:libyaml
 libseccomp:libseccomp-dev:libseccomp-devel:libseccomp
@@ -66,7 +70,7 @@ install_deps() {
 	elif command -v pacman >/dev/null 2>&1; then
 		column=4
 	else
-		echo "autogen.sh: no apt-get, dnf or pacman here; install by hand:" $need >&2
+		echo "autogen.sh: no apt-get, dnf or pacman here; install by hand: $(echo "$need" | tr "\n" " ")" >&2
 		exit 1
 	fi
 	list=
@@ -86,13 +90,37 @@ install_deps() {
 	esac
 	need=$(missing)
 	if [ -n "$need" ]; then
-		echo "autogen.sh: still missing after the installation:" $need >&2
+		echo "autogen.sh: still missing after the installation: $(echo "$need" | tr "\n" " ")" >&2
 		exit 1
+	fi
+}
+
+# Where AppArmor grants user namespaces to named programs only, name ours.
+allow_user_namespaces() {
+	[ "$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null)" = 1 ] || return 0
+	profile=/etc/apparmor.d/git-agent
+	dir=$(pwd -P)
+	case $dir in
+	*[!A-Za-z0-9/._-]*)
+		echo "autogen.sh: '$dir' cannot stand in an AppArmor profile; see docs/apparmor/git-agent" >&2
+		return 0
+		;;
+	esac
+	new=$(sed "s|^@{GIT_AGENT_DIRS}=|&$dir |" docs/apparmor/git-agent)
+	# another profile for bwrap would be ambiguous with ours
+	if grep -lsE '^[^#]*/usr/bin/bwrap' /etc/apparmor.d/* | grep -qvx "$profile"; then
+		new=$(echo "$new" | sed '/^profile git-agent-bwrap/,$d')
+	fi
+	if [ "$(cat "$profile" 2>/dev/null)" != "$new" ]; then
+		echo "allowing user namespaces to git-agent: $profile"
+		echo "$new" | as_root tee "$profile" >/dev/null
+		as_root apparmor_parser -r "$profile"
 	fi
 }
 
 if [ $deps = yes ]; then
 	install_deps
+	allow_user_namespaces
 fi
 mkdir -p build-aux
 autoreconf -fi

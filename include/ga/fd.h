@@ -49,6 +49,11 @@ int ga_write_full(int fd, const void *p, size_t n);
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
+/* The same without waiting for the disk, for what can be made again: after a
+ * power cut the file may be empty. */
+int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		     struct ga_error *err);
+
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
  * one that is no directory is an error. */
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);

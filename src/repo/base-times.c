@@ -186,7 +186,7 @@ static void visit_dirs(struct settle *s, const char *path)
 {
 	size_t same = 0, i;
 
-	for (i = 0; path[i] && i < s->last_dir.len && path[i] == s->last_dir.ptr[i]; i++)
+	for (i = 0; i < s->last_dir.len && path[i] && path[i] == s->last_dir.ptr[i]; i++)
 		if (path[i] == '/')
 			same = i + 1;
 	for (i = same; path[i]; i++)

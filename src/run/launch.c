@@ -72,22 +72,62 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	return 0;
 }
 
-static int open_documents(const struct ga_spec *s, const struct ga_run_paths *p, struct handover *h,
+/* What bwrap reads comes by pipes and is made while the stage mounts: the
+ * scan of system files and the filter take as long as the stage does. */
+struct feeds {
+	int args, seccomp;
+};
+
+static void feeds_release(struct feeds *f)
+{
+	ga_cleanup_closep(&f->args);
+	ga_cleanup_closep(&f->seccomp);
+}
+
+static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	*ret_theirs = p[0];
+	*ret_ours = p[1];
+	return 0;
+}
+
+static int open_documents(const struct ga_spec *s, struct feeds *f, struct handover *h,
 			  struct ga_error *err)
 {
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
-	if (ga_spec_plan(s, &plan, err) || ga_spec_bwrap_args(s, p->init, &args, err) ||
-	    ga_seccomp_program(&prog, err))
+	if (ga_spec_plan(s, &plan, err))
 		return -1;
 	h->fds[IN_PLAN] = ga_memfd("plan", plan.ptr, plan.len, err);
 	if (h->fds[IN_PLAN] < 0)
 		return -1;
-	h->fds[IN_ARGS] = ga_memfd("arguments", args.ptr, args.len, err);
-	if (h->fds[IN_ARGS] < 0)
+	return open_feed(&f->args, &h->fds[IN_ARGS], err) ||
+	       open_feed(&f->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
+}
+
+/* Blocks at most until bwrap reads or the stage is dead (SIGPIPE is blocked).
+ * That nobody wants it any more is seen, and explained, by who waits for READY. */
+static int feed(int *fd, const struct ga_buf *b, struct ga_error *err)
+{
+	if (ga_write_full(*fd, b->ptr, b->len) && errno != EPIPE)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over to bubblewrap");
+	(void)close(ga_steal_fd(fd));
+	return 0;
+}
+
+static int feed_bwrap(const struct ga_spec *s, const struct ga_run_paths *p, struct feeds *f,
+		      struct ga_error *err)
+{
+	cleanup_buf struct ga_buf args = GA_BUF_INIT, prog = GA_BUF_INIT;
+
+	if (ga_spec_bwrap_args(s, p->init, &args, err) || feed(&f->args, &args, err) ||
+	    ga_seccomp_program(&prog, err))
 		return -1;
-	h->fds[IN_SECCOMP] = ga_memfd("seccomp", prog.ptr, prog.len, err);
-	return h->fds[IN_SECCOMP] < 0 ? -1 : 0;
+	return feed(&f->seccomp, &prog, err);
 }
 
 /* First above everything, so that no target is another's source. */
@@ -305,13 +345,16 @@ static int launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
+	cleanup_(feeds_release) struct feeds f = { -1, -1 };
 
-	if (run_signals_take(sb, err) || open_documents(s, p, &h, err) ||
+	if (run_signals_take(sb, err) || open_documents(s, &f, &h, err) ||
 	    open_channels(sb, &h, err) || start_stage(sb, &h, err))
 		return -1;
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
+	if (feed_bwrap(s, p, &f, err))
+		return -1;
 	return wait_ready(sb, err);
 }
 

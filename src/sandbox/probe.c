@@ -135,12 +135,10 @@ static int explain_userns(int errnum, struct ga_error *err)
 	}
 	if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0) {
 		(void)ga_fail(err, GA_ESTART, "AppArmor keeps git-agent-stage from using a user namespace");
-		return ga_hint(err, "allow it with a profile in /etc/apparmor.d/git-agent: "
-				    "'abi <abi/4.0>, profile git-agent /**/git-agent-stage "
-				    "flags=(unconfined) { userns, }', then "
-				    "sudo apparmor_parser -r /etc/apparmor.d/git-agent; or for every "
-				    "program: sudo sysctl -w "
-				    "kernel.apparmor_restrict_unprivileged_userns=0");
+		return ga_hint(err, "load the profile docs/apparmor/git-agent: copy it to "
+				    "/etc/apparmor.d/, then sudo apparmor_parser -r "
+				    "/etc/apparmor.d/git-agent; or for every program: sudo sysctl "
+				    "-w kernel.apparmor_restrict_unprivileged_userns=0");
 	}
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot create a user namespace");
 	if (errnum == ENOSPC || errnum == EUSERS)

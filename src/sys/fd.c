@@ -155,14 +155,12 @@ int ga_write_full(int fd, const void *p, size_t n)
 	return 0;
 }
 
-int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		    struct ga_error *err)
+static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode, bool sync,
+		   struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path), *parent = ga_path_parent(path);
-	cleanup_free char *tmp = NULL;
-	cleanup_close int fd = -1, dir = -1;
+	cleanup_free char *q = ga_quote(path), *tmp = NULL;
+	cleanup_close int fd = -1;
 	uint64_t r;
-	int saved;
 
 	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
@@ -170,11 +168,29 @@ int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-	if (ga_write_full(fd, p, n) || fsync(fd) || renameat(dirfd, tmp, dirfd, path)) {
-		saved = errno;
+	if (ga_write_full(fd, p, n) || (sync && fsync(fd)) || renameat(dirfd, tmp, dirfd, path)) {
+		int saved = errno;
+
 		(void)unlinkat(dirfd, tmp, 0);
 		return ga_fail_errno(err, GA_EFATAL, saved, "cannot write '%s'", q);
 	}
+	return 0;
+}
+
+int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		     struct ga_error *err)
+{
+	return replace(dirfd, path, p, n, mode, false, err);
+}
+
+int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		    struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(path), *parent = ga_path_parent(path);
+	cleanup_close int dir = -1;
+
+	if (replace(dirfd, path, p, n, mode, true, err))
+		return -1;
 	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || fsync(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);

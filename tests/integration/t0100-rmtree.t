@@ -4,7 +4,6 @@ test_description='removing trees does not leave them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
 rmtree=$TEST_BUILDDIR/tests/helpers/rmtree
-test_lazy_prereq USERNS 'unshare -Urm true'
 
 # in_mounts COMMANDS: with private mounts
 in_mounts() {

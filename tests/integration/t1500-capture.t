@@ -78,7 +78,7 @@ test_expect_success 'an ignored file of the user'\''s that the agent commits is 
 '
 
 test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
-	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null & 
+	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
 	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
 	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
 	git merge -q agent/u2 && test "$(cat same)" = mine
@@ -112,7 +112,13 @@ test_expect_success 'a filter the agent defines is never run over what is taken'
 	make_repo filt && cd filt && git agent start --name fi -- sh -c "
 		git config filter.evil.clean \"touch \$HOME/ran; cat; echo evil\" && git config core.autocrlf true
 		echo \"f filter=evil\" >.gitattributes; printf \"raw\r\n\" >f; rm -f \$HOME/ran" &&
-	printf "raw\r\n" >../want && git cat-file blob refs/agent/fi/held:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+'
+
+test_expect_success 'a fifo in place of attributes: not waited for long, the work is taken' '
+	make_repo fifo "echo \"* text=auto\" >.gitattributes" && cd fifo &&
+	git agent start --name ff -- sh -c "printf \"1\\r\\n\" >f; mkfifo d/.gitattributes; echo y >d/x" &&
+	test "$(git cat-file blob agent/ff:d/x)" = y && git agent show ff | grep "not converted .* fifo"
 '
 
 test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and said' '

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2016,SC2030,SC2031,SC2034,SC2181
 #
 # For tests in POSIX shell: TAP output, a frozen world, a scratch directory.
 #
@@ -36,15 +37,13 @@ TZ=UTC
 TERM=dumb
 PATH=$TEST_BUILDDIR:$PATH
 GIT_CONFIG_NOSYSTEM=1
-GIT_AUTHOR_NAME='A U Thor' GIT_AUTHOR_EMAIL=author@example.com
-GIT_COMMITTER_NAME='C O Mitter' GIT_COMMITTER_EMAIL=committer@example.com
+GIT_AGENT=$TEST_BUILDDIR/git-agent # not exported: tests run `git agent`, from PATH
 export TRASH HOME LC_ALL TZ TERM PATH GIT_CONFIG_NOSYSTEM
 mkdir "$HOME" || exit 1
 git config --global user.name 'A U Thor'
 git config --global user.email author@example.com
 git config --global init.defaultBranch main
 git config --global advice.detachedHead false
-unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 umask 022
 cd "$HOME" || exit 1
 
@@ -173,6 +172,8 @@ test_lazy_prereq ROOT '[ "$(id -u)" = 0 ]'
 test_lazy_prereq NOT_ROOT '[ "$(id -u)" != 0 ]'
 test_lazy_prereq GITLFS 'git lfs version'
 test_lazy_prereq STRACE 'strace -f true'
+test_lazy_prereq TTY '"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- tty'
+test_lazy_prereq USERNS 'unshare -Urm true'
 
 # Everything in the file needs a sandbox: skip it as a whole, or fail where
 # sandboxes must work.

@@ -287,6 +287,22 @@ static void atomic_failures_leave_the_old(void **state)
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
+static void replacing_without_sync(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
+	cleanup_free char *text = NULL;
+	size_t n = entries(".");
+
+	(void)state;
+	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "one", 3, 0600, &err), 0);
+	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "", 0, 0600, &err), 0);
+	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "three", 5, 0600, &err), 0);
+	text = get("soft");
+	assert_string_equal(text, "three");
+	assert_int_equal(entries("."), n + 1);
+	assert_int_equal(ga_write_replace(AT_FDCWD, "nodir/x", "new", 3, 0644, &err2), -1);
+}
+
 /* A reader beside a writer sees one version or the other, whole. */
 static void atomic_for_readers(void **state)
 {
@@ -456,6 +472,7 @@ int main(void)
 		cmocka_unit_test(reading_much),
 		cmocka_unit_test(atomic_replace),
 		cmocka_unit_test(atomic_failures_leave_the_old),
+		cmocka_unit_test(replacing_without_sync),
 		cmocka_unit_test(atomic_for_readers),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(copying),
