@@ -148,6 +148,13 @@ test_expect_success 'a change on top of uncommitted work is brought by land, unc
 z"
 '
 
+test_expect_success 'a directory replaced by a symlink, uncommitted' '
+	git init -q sym && cd sym && mkdir d e && echo x >d/x && echo y >e/y && git add -A && git commit -qm base &&
+	rm -r d && ln -s e d &&
+	git agent start --name s -- sh -c "test -L d && test -z \"\$(git status --porcelain)\" && echo z >z" &&
+	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = z && test -L d
+'
+
 test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
 	cd r &&
 	git agent start --name ign --dirty ignore -- sh -c "test ! -e unt && ! grep MINE long" &&
