@@ -18,6 +18,7 @@
 #include "ga/sandbox.h"
 
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
+#define MAX_TRIES 100 /* to find the files that git cannot convert */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
 
 /* Keys of the host's configuration that shape content. Filters are commands: only
@@ -313,12 +314,57 @@ static int verify(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
+static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     int *ret_status, struct ga_error *err)
 {
 	static const char *const update[] = { "update-index", "-z", "--add", "--replace", "--stdin", NULL };
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+
+	for (size_t i = from; i < from + n; i++)
+		ga_buf_add0(&paths, files->v[i]);
+	x.args = command(cl, update);
+	x.env = (const char *const *)cl->env.v;
+	x.in = paths.ptr;
+	x.in_len = paths.len;
+	return run_inside(cl->c, &x, ret_status, err);
+}
+
+/* Git stops at the first file it cannot convert (bytes that are no UTF-16, a filter
+ * that fails), and then has taken none: halve until it is found. What `tries` do not
+ * reach is taken as it is too. */
+static int add_files(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     unsigned *tries, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	int status = 1;
+
+	if (*tries && add_batch(cl, files, from, n, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	if (*tries && --*tries && n > 1)
+		return add_files(cl, files, from, n / 2, tries, err) ||
+				       add_files(cl, files, from + n / 2, n - n / 2, tries, err)
+			       ? -1
+			       : 0;
+	q = ga_quote(files->v[from]);
+	if (n == 1)
+		ga_strv_pushf(&cl->c->notes,
+			      "%s: git could not convert it, its bytes were taken as they are", q);
+	else
+		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
+			      "their bytes were taken as they are",
+			      q, n - 1);
+	return 0;
+}
+
+int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
+{
 	cleanup_(clean_release) struct clean cl = { .c = c };
 	cleanup_strv struct ga_strv files = GA_STRV_INIT;
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	unsigned tries = MAX_TRIES;
 
 	c->cleaned = true;
 	if (ga_upper_list(c->e->repo, o, &files, err))
@@ -328,7 +374,8 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
 	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
-	    git(&cl, update, &paths, NULL, -1, err) || read_ids(&cl, &files, err) || take_blobs(&cl, err))
+	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) ||
+	    take_blobs(&cl, err))
 		return -1;
 	return verify(c, err);
 }

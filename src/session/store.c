@@ -99,6 +99,15 @@ static int open_lock(const char *dir, struct ga_error *err)
 	return fd;
 }
 
+static bool is_lock_of(int lock, const char *dir)
+{
+	cleanup_free char *path = ga_path_join(dir, "lock");
+	struct stat held, there;
+
+	return !fstat(lock, &held) && !stat(path, &there) && held.st_dev == there.st_dev &&
+	       held.st_ino == there.st_ino;
+}
+
 /* A directory of a session that never got a state file belongs to nobody once
  * its lock is free: its maker died. Returns 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
@@ -114,8 +123,9 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* only now: its maker may have saved it, and gone, a moment ago */
-	if (!access(file, F_OK) || !access(old, F_OK))
+	/* Only now: its maker may have saved it, and gone, a moment ago. Or somebody
+	 * removed it as stale and took the name: then the lock is not of what stands there. */
+	if (!is_lock_of(lock, dir) || !access(file, F_OK) || !access(old, F_OK))
 		return 1;
 	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)

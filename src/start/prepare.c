@@ -151,6 +151,9 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
 	if (st.st_uid != geteuid())
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+	/* an agent can open its home to other users, or close it to the next session */
+	if ((st.st_mode & 07777) != 0700 && chmod(e->agent_home, 0700))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot close the agents' home '%s' to others", q);
 	return 0;
 }
 

@@ -39,6 +39,8 @@ int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const st
 		    struct ga_error *err);
 
 /* Paths inside the session directory; caller frees. */
+/* A new, empty directory; it goes with the session. */
+char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err);
 char *start_dir(const struct ga_session *s, const char *what);
 
 #endif
