@@ -15,11 +15,19 @@ char *cli_count(size_t n, const char *singular, const char *plural)
 int cli_print_json(json_t *j, struct ga_error *err)
 {
 	/* only ASCII: no control or bidirectional character reaches a terminal this way */
-	int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
+	char *text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
 
 	json_decref(j);
-	if (rc)
+	if (!text)
 		return ga_fail(err, GA_EFATAL, "cannot write JSON");
+	/* DEL is the one control character that the library leaves; it is only ever
+	 * within a string */
+	for (const char *p = text; *p; p++)
+		if (*p == 0x7f)
+			(void)fputs("\\u007f", stdout);
+		else
+			(void)fputc(*p, stdout);
+	free(text);
 	(void)fputc('\n', stdout);
 	return 0;
 }

@@ -196,6 +196,9 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	    ga_commit_tree(r, tip, &tip_tree, err) ||
 	    ga_tree_diff(r, &base_tree, &tip_tree, &changes, err))
 		return -1;
+	/* a branch from which everything was held back has arrived nowhere by that */
+	if (!changes.n)
+		return 0;
 	for (size_t i = 0; i < changes.n; i++) {
 		const struct ga_change *c = &changes.v[i];
 		struct ga_entry ours, merged;
