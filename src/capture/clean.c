@@ -352,7 +352,8 @@ static int add_files(struct clean *cl, const struct ga_strv *files, size_t from,
 			       : 0;
 	q = ga_quote(files->v[from]);
 	if (n == 1)
-		ga_strv_pushf(&cl->c->notes, "%s: git could not convert it, its bytes were taken as they are", q);
+		ga_strv_pushf(&cl->c->notes,
+			      "%s: git could not convert it, its bytes were taken as they are", q);
 	else
 		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
 			      "their bytes were taken as they are",

@@ -110,7 +110,7 @@ test_expect_success 'OV-05 OV-06 OV-08 OV-11 GT-02: swaps, special files, closed
 	attack s "rm a; ln -s /etc/passwd a; rm -r d; ln -s / d; mkfifo p; git init -q sub; echo 1 >sub/f; mkdir s2; echo gitdir: /x >s2/.git
 		mkdir .GIT; echo 1 >.GIT/config; mkdir -p v/objects v/refs; echo ref: refs/heads/x >v/HEAD; printf \"[core]\nfsmonitor = touch \$HOME/ran\n\" >v/config
 		cp /bin/true b; chmod 6755 b; mkdir z; echo 0 >z/f; chmod 000 z/f z" &&
-	git ls-tree -r refs/agent/s/held >../all 2>/dev/null; git ls-tree -r agent/s >>../all; ! grep -i "[ 	]\.git/\|sub/\|s2/" ../all &&
+	git ls-tree -r refs/agent/s/held >../all 2>/dev/null; git ls-tree -r agent/s >>../all; ! grep -i "[[:blank:]]\.git/\|sub/\|s2/" ../all &&
 	! grep -v "^100644\|^100755\|^120000" ../all && grep "z/f" ../all && ! git ls-tree -r agent/s | grep "v/config" &&
 	git agent review s >../text && harmless ../text && test ! -e "$HOME/aihome/ran" && clean_store
 '
