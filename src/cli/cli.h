@@ -71,6 +71,8 @@ const struct cli_command *const *cli_commands(size_t *ret_n);
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err);
 void cli_help(const struct cli_command *cmd, FILE *f);
+/* Open the command's manual page as `git help` does; false if there is none to be had. */
+bool cli_manual(const struct cli_command *cmd);
 /* The name in `names` nearest to `word`, or NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t n);
 

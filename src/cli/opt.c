@@ -120,7 +120,8 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 			continue;
 		}
 		if (!strcmp(v[in], "-h") || !strcmp(v[in], "--help")) {
-			cli_help(cmd, stdout);
+			if (v[in][1] != '-' || !cli_manual(cmd))
+				cli_help(cmd, stdout);
 			return 1;
 		}
 		took = v[in][1] == '-' ? parse_long(cmd, opts, v + in, n - in, err)

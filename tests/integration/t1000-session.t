@@ -210,4 +210,11 @@ test_expect_success 'every command has -h, every listing --json' '
 	git agent version --json | grep version
 '
 
+
+test_expect_success '--help opens the manual page, and prints the usage where there is none' '
+	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
+	if command -v man; then MANPATH="$HOME/man" MANPAGER=cat PAGER=cat git agent land --help >out && grep "GIT-AGENT-LAND(1)" out; fi &&
+	MANPATH="$HOME/none" git agent land --help >out && grep "^usage: git agent land" out
+'
+
 test_done
