@@ -29,7 +29,7 @@ int cli_print_json(json_t *j, struct ga_error *err)
 			(void)fputc(*p, stdout);
 	free(text);
 	(void)fputc('\n', stdout);
-	return 0;
+	return ferror(stdout) ? ga_fail(err, GA_EFATAL, "cannot write JSON") : 0;
 }
 
 bool cli_manual(const struct cli_command *cmd)

@@ -23,6 +23,9 @@
 /* How far untouched() looks before it calls anything changed. */
 #define MAX_ENTRIES 256
 #define MAX_DEPTH 24
+/* How far has_trap() does: work on a large history leaves many loose objects. */
+#define MAX_TRAP_ENTRIES 2000000
+#define MAX_TRAP_DEPTH 64
 
 /* ---- writing --------------------------------------------------------------------- */
 
@@ -335,4 +338,48 @@ int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct 
 	return content_is(at, "HEAD", &head) && content_is(at, s->branch, &branch) &&
 	       packed_refs_are_as_sealed(at, dir) &&
 	       only_branch(at, "refs", s->branch, 0, &left);
+}
+
+static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
+{
+	DIR *d = fdopendir(fd);
+	bool found = false;
+	struct dirent *e;
+
+	if (!d) {
+		(void)close(fd);
+		return true;
+	}
+	while (!found && (e = readdir(d))) {
+		struct stat st;
+		int sub;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!*left || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
+			found = true;
+			break;
+		}
+		--*left;
+		if (!S_ISDIR(st.st_mode)) {
+			found = S_ISFIFO(st.st_mode) || (refs && S_ISLNK(st.st_mode));
+			continue;
+		}
+		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* the descriptor is the callee's, which closes it */
+		found = sub < 0 || depth >= MAX_TRAP_DEPTH ||
+			trap_at(sub, refs || (!depth && !strcmp(e->d_name, "refs")), depth + 1, left);
+		if (sub >= 0 && depth >= MAX_TRAP_DEPTH)
+			(void)close(sub);
+	}
+	(void)closedir(d);
+	return found;
+}
+
+bool ga_gitdir_has_trap(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned left = MAX_TRAP_ENTRIES;
+
+	return fd < 0 || trap_at(fd, false, 0, &left);
 }

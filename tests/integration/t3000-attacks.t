@@ -91,7 +91,7 @@ test_expect_success 'GT-16: a missing object makes no git run the command of a r
 test_expect_success 'OV-06 GT-09: a fifo called .gitattributes keeps nobody waiting' '
 	make_repo trap "echo \"*.txt text\" >.gitattributes" && cd trap &&
 	attack t1 "printf \"a\r\n\" >d/3.txt; printf \"a\r\n\" >4.txt; mkfifo d/.gitattributes" &&
-	git cat-file blob agent/t1:d/3.txt | grep -q "$(printf "\r")" && git agent show t1 | grep "note: .*fifo" &&
+	test "$(git cat-file blob agent/t1:4.txt)" = a && git cat-file blob agent/t1:d/3.txt | grep -q "$(printf "\r")" &&
 	attack t2 "rm .gitattributes; mkfifo .gitattributes; mkdir m; echo \"* text\" >m/.gitattributes; echo k >m/k" &&
 	test "$(git cat-file blob agent/t2:m/k)" = k
 '
