@@ -12,16 +12,11 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
+/* In the order of the help text. */
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_list, &cli_show,    &cli_diff,   &cli_review,
 	&cli_land,  &cli_drop, &cli_capture, &cli_doctor, &cli_version,
 };
-
-const struct cli_command *const *cli_commands(size_t *ret_n)
-{
-	*ret_n = GA_NELEMS(commands);
-	return commands;
-}
 
 static const struct cli_command *find_command(const char *name)
 {

@@ -102,7 +102,6 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 {
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
 		return -1;
-	b->scanned_all = true;
 	if (!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
