@@ -38,7 +38,7 @@ static void usage(FILE *f)
 
 static int unknown_command(const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	const char *names[GA_NELEMS(commands)], *near;
 
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)

@@ -49,7 +49,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near;
 

@@ -49,7 +49,7 @@ static int damaged(struct ga_error *err)
 static int map_file(const char *path, struct ga_index *ix, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 	void *map;
 
