@@ -20,7 +20,6 @@ struct ga_gitdir_spec {
 	const struct ga_gitconfig *config;
 	const struct ga_strv *object_paths; /* where the object dirs are mounted inside: alternates */
 	const struct ga_refs *refs;      /* refs the agent sees besides its own (written as packed-refs) */
-	bool trusted_identity;           /* reserved */
 };
 
 /* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with

@@ -306,7 +306,7 @@ static int verify(struct capture *c, struct ga_error *err)
 		cleanup_buf struct ga_buf none = GA_BUF_INIT;
 
 		if (ga_blob_read(c->e->repo, &c->cleaned_entries[i].oid, 0, &none, err) < 0) {
-			cleanup_free char *q = ga_quote(c->cleaned_paths.v[i]);
+			cleanup_free char *q = ga_escape(c->cleaned_paths.v[i]);
 
 			return ga_error_wrap(err, "the converted content of '%s' is missing", q);
 		}

@@ -133,7 +133,7 @@ struct job {
 
 static int open_layer(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	int fd = open(path, WALK_OPEN_FLAGS | O_DIRECTORY);
 
 	if (fd < 0)

@@ -22,7 +22,7 @@ static const struct cli_opt *find_letter(const struct cli_command *cmd, char c)
 
 static int unknown(const struct cli_command *cmd, const char *arg, size_t n, struct ga_error *err)
 {
-	cleanup_free char *word = ga_strndup(arg, n), *q = ga_quote(word);
+	cleanup_free char *word = ga_strndup(arg, n), *q = ga_escape(word);
 	const char *names[32], *near;
 	size_t k = 0;
 

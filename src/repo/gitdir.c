@@ -36,7 +36,7 @@ static int write_file(int at, const char *path, const struct ga_buf *b, struct g
 	cleanup_close int fd = openat(at, path, flags, 0644);
 
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len)) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
 	}
@@ -49,7 +49,7 @@ static int write_parents(int at, const char *path, struct ga_error *err)
 		cleanup_free char *dir = ga_strndup(path, (size_t)(p - path));
 
 		if (mkdirat(at, dir, 0755) && errno != EEXIST) {
-			cleanup_free char *q = ga_quote(dir);
+			cleanup_free char *q = ga_escape(dir);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 		}
@@ -73,7 +73,7 @@ static int add_host_file(const char *path, size_t max, struct ga_buf *out, struc
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0; /* git warns at most */
 	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_error_wrap(err, "cannot read '%s'", q);
 	}
@@ -236,7 +236,7 @@ int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_sp
 	bool attributes = false;
 
 	if (at < 0) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
@@ -325,7 +325,7 @@ int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct 
 	struct stat st;
 
 	if (at < 0) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}

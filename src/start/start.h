@@ -14,7 +14,6 @@ struct start_base {
 	char *onto_ref;
 	bool trusted;        /* no agent content that was not landed */
 	size_t carried;
-	bool scanned_all;
 	struct ga_scan scan;
 };
 void start_base_release(struct start_base *b);
