@@ -8,8 +8,9 @@
  * command line prints the error once and maps its code to an exit status.
  *
  * The message is one line, lower case, without the program's name, and names
- * the object in quotes. The hint, if any, says what to do next. Bytes that
- * came from an agent go through ga_quote() first; the printer escapes control
+ * the object in single quotes. The hint, if any, says what to do next; a command in
+ * it has its words from ga_quote_shell(). Names go through ga_escape() first, or
+ * through ga_quote() where no quotes stand around them; the printer escapes control
  * characters once more.
  */
 #ifndef GA_ERROR_H

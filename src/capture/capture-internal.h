@@ -25,6 +25,7 @@ struct capture {
 	/* content made by git inside (clean.c) */
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
+	bool cleaned;
 	struct ga_upper_result upper;
 };
 
@@ -39,11 +40,9 @@ struct inside {
 	size_t in_len;
 	struct ga_buf *out;
 	int out_fd;
-	unsigned timeout_ms;
+	unsigned timeout_ms; /* 0: what converting a large tree may take */
 };
-#define INSIDE_INIT { .out_fd = -1, .timeout_ms = INSIDE_TIMEOUT_MS }
-#define INSIDE_TIMEOUT_MS (10u * 60 * 1000)
-#define INSIDE_QUICK_MS (60u * 1000) /* what takes milliseconds unless a file makes it wait */
+#define INSIDE_INIT { .out_fd = -1 }
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
 /* The same, failing unless it exits 0, with the last line it wrote to standard error. */
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err);
@@ -64,8 +63,7 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 /* Fetch the agent's commits: fills head, heads, stash, related. */
 int take_commits(struct capture *c, struct ga_error *err);
 
-/* Have git inside make the blobs of content that attributes or configuration convert: fills
- * cleaned_paths. What git cannot make a blob of is not among them, with a note. */
+/* Have git inside make the blobs of content that attributes or configuration convert. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
 /* Does the host's configuration alone ask for that? */
 bool config_converts(const struct capture *c);

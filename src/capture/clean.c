@@ -18,6 +18,7 @@
 #include "ga/sandbox.h"
 
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
+#define MAX_TRIES 100 /* to find the files that git cannot convert */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
 
 /* Keys of the host's configuration that shape content. Filters are commands: only
@@ -101,7 +102,7 @@ static const char *const *command(struct clean *cl, const char *const *args)
 }
 
 static int git(struct clean *cl, const char *const *args, const struct ga_buf *in, struct ga_buf *out,
-	       int out_fd, unsigned timeout_ms, struct ga_error *err)
+	       int out_fd, struct ga_error *err)
 {
 	struct inside x = INSIDE_INIT;
 
@@ -111,7 +112,6 @@ static int git(struct clean *cl, const char *const *args, const struct ga_buf *i
 	x.in_len = in ? in->len : 0;
 	x.out = out;
 	x.out_fd = out_fd;
-	x.timeout_ms = timeout_ms;
 	return run_inside_ok(cl->c, &x, err);
 }
 
@@ -141,7 +141,7 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	x.out = &out;
 	cl->lfs = !run_program_inside(cl->c, lfs, &x, &status, &absent) && !status;
 	make_config(cl);
-	return git(cl, read_tree, NULL, NULL, -1, INSIDE_TIMEOUT_MS, err);
+	return git(cl, read_tree, NULL, NULL, -1, err);
 }
 
 /* ---- what must not be cleaned ------------------------------------------ */
@@ -171,7 +171,7 @@ static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	size_t pos = 0, noted = 0;
 
-	if (git(cl, args, paths, &out, -1, INSIDE_QUICK_MS, err))
+	if (git(cl, args, paths, &out, -1, err))
 		return -1;
 	for (;;) {
 		const char *path = ga_buf_next0(&out, &pos), *attr = path ? ga_buf_next0(&out, &pos) : NULL;
@@ -239,7 +239,7 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 
 	free(c->cleaned_entries);
 	c->cleaned_entries = ga_calloc(files->n + 1, sizeof(*entries));
-	if (git(cl, args, NULL, &out, -1, INSIDE_TIMEOUT_MS, err)) {
+	if (git(cl, args, NULL, &out, -1, err)) {
 		free(entries);
 		return -1;
 	}
@@ -287,7 +287,7 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	if (!in.len)
 		return 0;
 	fd = scratch_file(c->s, err);
-	if (fd < 0 || git(cl, args, &in, NULL, fd, INSIDE_TIMEOUT_MS, err))
+	if (fd < 0 || git(cl, args, &in, NULL, fd, err))
 		return -1;
 	rc = take_pack(c, fd, NULL, 0, NULL, 0, &reason, err);
 	if (rc == 1) {
@@ -306,7 +306,7 @@ static int verify(struct capture *c, struct ga_error *err)
 		cleanup_buf struct ga_buf none = GA_BUF_INIT;
 
 		if (ga_blob_read(c->e->repo, &c->cleaned_entries[i].oid, 0, &none, err) < 0) {
-			cleanup_free char *q = ga_quote(c->cleaned_paths.v[i]);
+			cleanup_free char *q = ga_escape(c->cleaned_paths.v[i]);
 
 			return ga_error_wrap(err, "the converted content of '%s' is missing", q);
 		}
@@ -314,44 +314,68 @@ static int verify(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-static int make_blobs(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
+static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     int *ret_status, struct ga_error *err)
 {
 	static const char *const update[] = { "update-index", "-z", "--add", "--replace", "--stdin", NULL };
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
 
-	for (size_t i = 0; i < files->n; i++)
+	for (size_t i = from; i < from + n; i++)
 		ga_buf_add0(&paths, files->v[i]);
-	if (prepare(cl, err) || check_filters(cl, &paths, err) ||
-	    git(cl, update, &paths, NULL, -1, INSIDE_TIMEOUT_MS, err) || read_ids(cl, files, err) ||
-	    take_blobs(cl, err))
+	x.args = command(cl, update);
+	x.env = (const char *const *)cl->env.v;
+	x.in = paths.ptr;
+	x.in_len = paths.len;
+	return run_inside(cl->c, &x, ret_status, err);
+}
+
+/* Git stops at the first file it cannot convert (bytes that are no UTF-16, a filter
+ * that fails), and then has taken none: halve until it is found. What `tries` do not
+ * reach is taken as it is too. */
+static int add_files(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     unsigned *tries, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	int status = 1;
+
+	if (*tries && add_batch(cl, files, from, n, &status, err))
 		return -1;
-	return verify(cl->c, err);
+	if (!status)
+		return 0;
+	if (*tries && --*tries && n > 1)
+		return add_files(cl, files, from, n / 2, tries, err) ||
+				       add_files(cl, files, from + n / 2, n - n / 2, tries, err)
+			       ? -1
+			       : 0;
+	q = ga_quote(files->v[from]);
+	if (n == 1)
+		ga_strv_pushf(&cl->c->notes,
+			      "%s: git could not convert it, its bytes were taken as they are", q);
+	else
+		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
+			      "their bytes were taken as they are",
+			      q, n - 1);
+	return 0;
 }
 
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
 {
 	cleanup_(clean_release) struct clean cl = { .c = c };
-	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv files = GA_STRV_INIT;
-	int rc = ga_upper_list(c->e->repo, o, &files, err);
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	unsigned tries = MAX_TRIES;
 
-	if (rc < 0)
+	c->cleaned = true;
+	if (ga_upper_list(c->e->repo, o, &files, err))
 		return -1;
-	if (rc) {
-		ga_strv_push(&c->notes, "content was not converted as git would, since a '.gitattributes' is "
-					"a fifo: bytes were taken as they are");
+	if (!files.n)
 		return 0;
-	}
-	if (!files.n || !make_blobs(&cl, &files, &inner))
-		return 0;
-	if (means_no_space(inner.msg) || !c->sandbox) {
-		*err = inner;
-		inner = (struct ga_error)GA_ERROR_INIT;
+	for (size_t i = 0; i < files.n; i++)
+		ga_buf_add0(&paths, files.v[i]);
+	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
+	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) ||
+	    take_blobs(&cl, err))
 		return -1;
-	}
-	/* the agent's files made git fail: its work is kept as it is, and that is said */
-	ga_strv_pushf(&c->notes, "content could not be converted as git would (%s): bytes were taken as they are",
-		      inner.msg);
-	ga_strv_release(&c->cleaned_paths);
-	return 0;
+	return verify(c, err);
 }

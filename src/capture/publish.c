@@ -206,12 +206,6 @@ static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 		cleanup_free char *kind = ga_strf("heads/%s", c->heads.v[i].name);
 		cleanup_free char *name = ga_session_ref(c->s, kind);
 
-		if (!ga_ref_name_ok(name)) {
-			cleanup_free char *q = ga_quote(c->heads.v[i].name);
-
-			ga_strv_pushf(&c->notes, "the agent's branch %s has a name that cannot be kept", q);
-			continue;
-		}
 		if (update_to(c, u, name, &c->heads.v[i].oid, err))
 			return -1;
 	}

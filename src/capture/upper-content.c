@@ -82,7 +82,7 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	if (st->st_size > SMALL_FILE)
 		return ga_pack_add_blob_fd(w->pack, fd, (uint64_t)st->st_size, ret, w->err);
 	if (read_small(fd, (size_t)st->st_size, &w->data)) {
-		cleanup_free char *q = ga_quote(w->path.ptr);
+		cleanup_free char *q = ga_escape(w->path.ptr);
 
 		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
 	}
@@ -106,7 +106,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
 
 	if (n < 0) {
-		cleanup_free char *q = ga_quote(w->path.ptr);
+		cleanup_free char *q = ga_escape(w->path.ptr);
 
 		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read the link '%s'", q);
 	}

@@ -56,6 +56,7 @@ struct walk {
 	const struct ga_upper_limits *limits;
 	struct ga_pack *pack;         /* NULL: listing, no content is read */
 	struct ga_strv *list;         /* paths of regular files, when listing */
+	struct ga_strv traps;         /* directories whose .gitattributes is a fifo, then */
 	struct ga_upper_result *res;
 	struct ignore final, base;    /* rules of the result and of the base */
 	struct rules overrides;       /* the result's rules, for paths the walk does not meet */
@@ -65,7 +66,7 @@ struct walk {
 	int lower_fd;                 /* of o->lower, or -1 */
 	uint64_t entries, bytes;
 	bool stopped;                 /* at a limit, or because content must be converted */
-	bool convert;                 /* listing: git must not be asked */
+	bool convert;
 	struct ga_error *err;
 };
 

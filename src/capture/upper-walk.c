@@ -233,9 +233,6 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
-	/* git inside is about to be asked, and would open it: a fifo has no end */
-	if (!w->pack)
-		w->convert |= in_upper(d, ".gitattributes", &st) && S_ISFIFO(st.st_mode);
 	if (!w->pack || w->o->raw || w->o->cleaned_paths)
 		return 0;
 	if (read_rules(w, d, ".gitattributes", false, &text))
@@ -402,6 +399,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return visit_dir(w, d, it);
 	if (type == S_IFREG || type == S_IFLNK)
 		return walk_content(w, d, it);
+	if (w->list && type == S_IFIFO && !strcmp(it->name, ".gitattributes"))
+		ga_strv_take(&w->traps, ga_path_parent(w->path.ptr));
 	walk_left(w, GA_LEFT_SPECIAL, 1, 0); /* [special] */
 	return walk_removed(w, &it->base);
 }

@@ -26,6 +26,9 @@ static int has_work(struct cli *c, const struct ga_session *s, struct ga_error *
 {
 	int landed;
 
+	/* changes to uncommitted work that no landing has brought yet */
+	if (s->left_out.n)
+		return 1;
 	if (s->state == GA_STATE_LANDED)
 		return !ga_oid_is_zero(&s->held);
 	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))

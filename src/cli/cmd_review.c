@@ -49,7 +49,7 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
 	if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0) {
-		cleanup_free char *q = ga_quote(o->format);
+		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE, "--format takes text or json, not '%s'", q);
 	}

@@ -86,7 +86,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 
 	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
-		cleanup_free char *q = ga_quote(o->dirty);
+		cleanup_free char *q = ga_escape(o->dirty);
 
 		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'", q);
 	}

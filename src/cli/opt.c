@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
-#include "ga/process.h"
 #include "ga/quote.h"
 
 static const struct cli_opt *find_long(const struct cli_command *cmd, const char *name, size_t n)
@@ -24,7 +22,7 @@ static const struct cli_opt *find_letter(const struct cli_command *cmd, char c)
 
 static int unknown(const struct cli_command *cmd, const char *arg, size_t n, struct ga_error *err)
 {
-	cleanup_free char *word = ga_strndup(arg, n), *q = ga_quote(word);
+	cleanup_free char *word = ga_strndup(arg, n), *q = ga_escape(word);
 	const char *names[32], *near;
 	size_t k = 0;
 
@@ -102,26 +100,6 @@ static int parse_short(const struct cli_command *cmd, void *opts, char **argv, s
 	return 1;
 }
 
-/* As with git: -h is short, --help is the manual, where there is one and someone to
- * read it. */
-static bool show_manual(const struct cli_command *cmd)
-{
-	cleanup_free char *page = ga_strf("git-agent-%s", cmd->name);
-	const char *const argv[] = { "man", page, NULL };
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
-	int status;
-
-	if (!isatty(STDOUT_FILENO))
-		return false;
-	p.argv = argv;
-	p.in_fd = STDIN_FILENO;
-	p.out_fd = STDOUT_FILENO;
-	p.errout = &errout;
-	return !ga_process_run(&p, &status, &err) && !status;
-}
-
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err)
 {
@@ -142,7 +120,7 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 			continue;
 		}
 		if (!strcmp(v[in], "-h") || !strcmp(v[in], "--help")) {
-			if (v[in][1] == 'h' || !show_manual(cmd))
+			if (v[in][1] != '-' || !cli_manual(cmd))
 				cli_help(cmd, stdout);
 			return 1;
 		}

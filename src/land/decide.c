@@ -209,7 +209,7 @@ static int choose(struct decision *d, struct ga_error *err)
 
 static int changed_since(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 
 	(void)ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch", q);
 	return ga_hint(err, "reject it, or take that change off the branch first");
@@ -280,7 +280,7 @@ static int check_extent(struct decision *d, struct ga_error *err)
 			path = p;
 	}
 	if (path) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", q);
 		return ga_hint(err, "decide about both together: name it too");
@@ -432,7 +432,7 @@ static int check_not_checked_out(struct decision *d, struct ga_error *err)
 	/* the session's own entry, whose working tree is on nobody's disk */
 	if (!out.len || ga_path_inside(out.ptr, d->s->dir))
 		return 0;
-	q = ga_quote(out.ptr);
+	q = ga_escape(out.ptr);
 	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", d->s->name, q);
 	return ga_hint(err, "switch to another branch there first");
 }

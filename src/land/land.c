@@ -187,7 +187,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 
 /* Is each change base..tip in HEAD, alone or under later edits? */
 static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct ga_oid *head,
-		     const struct ga_oid *tip, bool held, struct ga_error *err)
+		     const struct ga_oid *tip, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct ga_oid base_tree, head_tree, tip_tree;
@@ -196,8 +196,8 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	    ga_commit_tree(r, tip, &tip_tree, err) ||
 	    ga_tree_diff(r, &base_tree, &tip_tree, &changes, err))
 		return -1;
-	/* all of it is held back: nothing arrived */
-	if (!changes.n && held)
+	/* a branch from which everything was held back has arrived nowhere by that */
+	if (!changes.n)
 		return 0;
 	for (size_t i = 0; i < changes.n; i++) {
 		const struct ga_change *c = &changes.v[i];
@@ -256,5 +256,5 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
 	rc = ga_is_ancestor(r, &tip, &head, err);
 	if (rc)
 		return rc;
-	return all_there(r, &s->onto, &head, &tip, !ga_oid_is_zero(&s->held), err);
+	return all_there(r, &s->onto, &head, &tip, err);
 }

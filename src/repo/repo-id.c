@@ -105,7 +105,7 @@ static int settle_id(const char *commondir, struct id_file *f, struct ga_error *
 		return -1;
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {
-		cleanup_free char *q = ga_quote(lock);
+		cleanup_free char *q = ga_escape(lock);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
@@ -130,7 +130,7 @@ int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err)
 	if (rc < 0)
 		return -1;
 	if ((rc || !is_ours(&f, info->commondir)) && settle_id(info->commondir, &f, err)) {
-		cleanup_free char *q = ga_quote(info->commondir);
+		cleanup_free char *q = ga_escape(info->commondir);
 
 		return ga_error_wrap(err, "cannot give repository '%s' an id", q);
 	}

@@ -101,24 +101,67 @@ static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
 	ga_strv_sort_unique(to);
 }
 
+/* Is `path` gone from the working tree? A symlink in place of one of its directories
+ * counts: git removes what was below it, but `update-index` refuses to look there. */
+static bool is_gone(int worktree, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(worktree, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+}
+
+/* Take what is gone out of the index; the rest of `paths` goes to `ret`. */
+static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const char *index,
+		       struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	static const struct ga_oid zero = { { 0 } };
+	cleanup_close int worktree = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	if (worktree < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	for (size_t i = 0; i < paths->n; i++) {
+		if (!is_gone(worktree, paths->v[i])) {
+			ga_strv_push(ret, paths->v[i]);
+			continue;
+		}
+		/* mode 0 removes */
+		ga_buf_addf(&in, "0 %s\t", GA_HEX(&zero));
+		ga_buf_add0(&in, paths->v[i]);
+	}
+	if (!in.len)
+		return 0;
+	g.args = args;
+	g.index_file = index;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	return ga_git_ok(r, &g, err);
+}
+
 static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
 		      const char *index, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--add", "--remove", "--replace",
 					    "--stdin", NULL };
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, gone = GA_STRV_INIT;
+	cleanup_strv struct ga_strv unindexed = GA_STRV_INIT, changed = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	sorted_copy(&gone, &s->unindexed);
+	sorted_copy(&unindexed, &s->unindexed);
 	for (size_t i = 0; i < s->changed.n; i++)
-		if (!contains(&gone, s->changed.v[i]))
-			ga_strv_push(&paths, s->changed.v[i]);
-	ga_strv_extend(&paths, &s->untracked);
+		if (!contains(&unindexed, s->changed.v[i]) && !contains(exclude, s->changed.v[i]))
+			ga_strv_push(&changed, s->changed.v[i]);
+	if (remove_gone(r, &changed, index, &paths, err))
+		return -1;
+	for (size_t i = 0; i < s->untracked.n; i++)
+		if (!contains(exclude, s->untracked.v[i]))
+			ga_strv_push(&paths, s->untracked.v[i]);
 	ga_strv_sort_unique(&paths);
 	for (size_t i = 0; i < paths.n; i++)
-		if (!contains(exclude, paths.v[i]))
-			ga_buf_add0(&in, paths.v[i]);
+		ga_buf_add0(&in, paths.v[i]);
 	if (!in.len)
 		return 0;
 	g.args = args;

@@ -189,7 +189,7 @@ int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error 
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = ga_quote(cwd), *prog = ga_quote(program);
+	cleanup_free char *dir = ga_escape(cwd), *prog = ga_escape(program);
 
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:

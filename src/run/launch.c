@@ -232,7 +232,7 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
 	if (h->errnum) {
-		cleanup_free char *q = ga_quote(h->argv[0]);
+		cleanup_free char *q = ga_escape(h->argv[0]);
 
 		if (!strcmp(h->failed, "execute")) {
 			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);

@@ -28,7 +28,7 @@ static int check_not_checked_out(struct ga_repo *r, const struct ga_session *s, 
 	ga_buf_chomp(&out);
 	if (!out.len)
 		return 0;
-	q = ga_quote(out.ptr);
+	q = ga_escape(out.ptr);
 	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, q);
 	return ga_hint(err, "switch to another branch there first");
 }
@@ -75,7 +75,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	if (ga_session_save(s, err))
 		return -1;
 	if (rename(s->dir, to)) {
-		cleanup_free char *q = ga_quote(to);
+		cleanup_free char *q = ga_escape(to);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'", s->name, q);
 	}

@@ -189,7 +189,7 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 	(void)posix_spawnattr_destroy(&at);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	if (rc) {
-		cleanup_free char *q = ga_quote(argv[0]);
+		cleanup_free char *q = ga_escape(argv[0]);
 
 		c->pid = 0;
 		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);
@@ -243,7 +243,7 @@ static int drain_all(const struct ga_process *p, struct child *c, struct ga_erro
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		cleanup_free char *q = ga_quote(p->argv[0]);
+		cleanup_free char *q = ga_escape(p->argv[0]);
 
 		return ga_fail(err, GA_EFATAL, "'%s' wrote more than %zu bytes", q, max);
 	}
@@ -266,7 +266,7 @@ static int pump(const struct ga_process *p, struct child *c, struct ga_error *er
 			int64_t left = c->deadline - now_ms();
 
 			if (left <= 0) {
-				cleanup_free char *q = ga_quote(p->argv[0]);
+				cleanup_free char *q = ga_escape(p->argv[0]);
 
 				return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
 					       p->timeout_ms);

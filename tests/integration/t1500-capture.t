@@ -118,7 +118,7 @@ test_expect_success 'a filter the agent defines is never run over what is taken'
 test_expect_success 'a fifo in place of attributes: not waited for long, the work is taken' '
 	make_repo fifo "echo \"* text=auto\" >.gitattributes" && cd fifo &&
 	git agent start --name ff -- sh -c "printf \"1\\r\\n\" >f; mkfifo d/.gitattributes; echo y >d/x" &&
-	test "$(git cat-file blob agent/ff:d/x)" = y && git agent show ff | grep "not converted .* fifo"
+	test "$(git cat-file blob agent/ff:d/x)" = y && git agent show ff | grep "left behind: d/.gitattributes"
 '
 
 test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and said' '
