@@ -97,6 +97,22 @@ static char *resolve_path(const struct cli *c, const struct ga_report *r, const 
 	return ga_strdup(path);
 }
 
+/* What is still to be decided, and by which command the user goes on. */
+static void say_left(const struct options *o, const struct ga_session *s, const struct ga_report *r)
+{
+	size_t open = ga_report_open(r);
+	cleanup_free char *n = cli_count(open, "open flag", "open flags");
+
+	cli_note("agent/%s: %s left", s->name, n);
+	if (!open)
+		cli_note("  next: git agent land %s", s->name);
+	else if (o->accept_all)
+		cli_note("  next: git agent review %s; --critical with --accept-all accepts these too",
+			 s->name);
+	else
+		cli_note("  next: git agent review %s", s->name);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -124,8 +140,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject, o->critical || o->accept,
 		      err))
 		return -1;
-	cli_note("agent/%s: %zu open flag%s left", s.name, ga_report_open(&r),
-		 ga_report_open(&r) == 1 ? "" : "s");
+	say_left(o, &s, &r);
 	return 0;
 }
 

@@ -237,8 +237,12 @@ static int destination(struct ga_repo *r, const struct ga_session *s, const stru
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	struct ga_oid head, tip;
-	int rc = ga_ref_read(r, s->branch, &tip, err);
+	int rc;
 
+	/* what stands on uncommitted work is on no commit: only ga_land() brings it */
+	if (s->left_out.n)
+		return 0;
+	rc = ga_ref_read(r, s->branch, &tip, err);
 	if (rc < 0)
 		return -1;
 	/* deleted by hand, perhaps because it was merged */

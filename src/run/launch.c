@@ -234,8 +234,12 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 	if (h->errnum) {
 		cleanup_free char *q = ga_escape(h->argv[0]);
 
-		if (!strcmp(h->failed, "execute"))
-			return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+		if (!strcmp(h->failed, "execute")) {
+			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+			return h->errnum != ENOENT ? -1 :
+				ga_hint(err, "git-agent is not wholly installed: 'make install' where "
+					     "it was built puts that there");
+		}
 		return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot start the sandbox: %s",
 				     h->failed);
 	}

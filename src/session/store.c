@@ -165,6 +165,7 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 static int named(const char *state_dir, const char *tmp, const char *name,
 		 const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
 {
+	cleanup_free char *dir = NULL;
 	int rc;
 
 	if (!ga_session_name_ok(name)) {
@@ -173,7 +174,9 @@ static int named(const char *state_dir, const char *tmp, const char *name,
 		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
 		return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
 	}
-	if (ga_strv_has(taken, name)) {
+	/* its branch is taken as well, but deleting that would not do */
+	dir = ga_strf("%s/sessions/%s", state_dir, name);
+	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
 		return ga_hint(err, "choose another --name, or delete the branch");
 	}
