@@ -80,18 +80,10 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	return ga_copy_fd_to(src, at, name, err);
 }
 
-static int excluded_cmp(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-/* Both lists in one sorted look-up, so that many paths stay cheap. */
+/* Lists are searched sorted, so that many paths stay cheap. */
 static bool contains(const struct ga_strv *sorted, const char *path)
 {
-	return sorted->n &&
-	       bsearch(&path, sorted->v, sorted->n, sizeof(*sorted->v), excluded_cmp);
+	return ga_strv_find(sorted, path) >= 0;
 }
 
 static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
