@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,8 +66,8 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	uint64_t rnd;
 
 	sweep(dir);
-	if (getrandom(&rnd, sizeof(rnd), 0) != (ssize_t)sizeof(rnd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&rnd, sizeof(rnd), err))
+		return -1;
 	name = ga_strf(TMP_PREFIX "%016llx", (unsigned long long)rnd);
 	t->path = ga_path_join(dir, name);
 	src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
