@@ -174,25 +174,6 @@ static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
 	return 0;
 }
 
-/* "Name <mail>" with the time of now in the user's zone. */
-static int stamp(struct ga_repo *r, char **ret, struct ga_error *err)
-{
-	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-	cleanup_free char *who = NULL;
-	time_t now = time(NULL);
-	struct tm tm;
-	long minutes;
-
-	if (ga_gitconfig_load(r, &c, err) || ga_repo_identity(r, &c, &who, err))
-		return -1;
-	if (!localtime_r(&now, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the time");
-	minutes = tm.tm_gmtoff / 60;
-	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)now, minutes < 0 ? '-' : '+',
-		       labs(minutes) / 60, labs(minutes) % 60);
-	return 0;
-}
-
 static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *head,
 		  struct ga_oid *ret, struct ga_error *err)
 {
@@ -201,7 +182,7 @@ static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_
 	struct ga_oid parent;
 	struct ga_commit c = { .tree = *tree, .extra = extra, .message = message };
 
-	if (stamp(r, &who, err))
+	if (ga_repo_signature(r, NULL, time(NULL), &who, err))
 		return -1;
 	c.author = c.committer = who;
 	if (head) {
