@@ -63,6 +63,10 @@ int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(pr
 int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Hand over: `to`, which holds no error, gets that of `from`, which holds none any
+ * more. Returns -1. */
+int ga_error_move(struct ga_error *to, struct ga_error *from);
+
 /* Exit status of a code (the second column above). */
 int ga_error_status(enum ga_code code);
 

@@ -209,24 +209,6 @@ static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret
 	       !memcmp(rec + 7 + GA_OID_HEXSZ, " 0\t", 3);
 }
 
-static int find(const struct ga_strv *sorted, const char *s)
-{
-	size_t lo = 0, hi = sorted->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = strcmp(s, sorted->v[mid]);
-
-		if (!cmp)
-			return (int)mid;
-		if (cmp < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return -1;
-}
-
 /* Which blob git made of each file. A file it has none for is taken as it is. */
 static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
 {
@@ -246,11 +228,11 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 	while ((rec = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
 		const char *path;
-		int at;
+		ssize_t at;
 
 		if (!parse_staged(rec, &e, &path))
 			continue; /* a link, a submodule */
-		at = find(files, path);
+		at = ga_strv_find(files, path);
 		if (at >= 0)
 			entries[at] = e;
 	}

@@ -15,18 +15,8 @@ int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	/* the session's end, not now: done again, the commits are the same */
 	time_t at = c->s->finished ? (time_t)c->s->finished : time(NULL);
-	cleanup_free char *who = NULL;
-	struct tm tm;
-	long off;
 
-	if (ga_repo_identity(c->e->repo, c->e->config, &who, err))
-		return -1;
-	if (!localtime_r(&at, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
-	off = tm.tm_gmtoff / 60;
-	o->committer = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, off < 0 ? '-' : '+',
-			       labs(off) / 60, labs(off) % 60);
-	return 0;
+	return ga_repo_signature(c->e->repo, c->e->config, at, &o->committer, err);
 }
 
 /* On one line, whatever the words hold: a trailer ends with its line. */

@@ -41,20 +41,9 @@ static int read_small(int fd, size_t size, struct ga_buf *out)
 
 static const struct ga_entry *cleaned(const struct walk *w)
 {
-	size_t lo = 0, hi = w->o->cleaned_paths ? w->o->cleaned_paths->n : 0;
+	ssize_t at = w->o->cleaned_paths ? ga_strv_find(w->o->cleaned_paths, w->path.ptr) : -1;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = strcmp(w->path.ptr, w->o->cleaned_paths->v[mid]);
-
-		if (!c)
-			return &w->o->cleaned_entries[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return at < 0 ? NULL : &w->o->cleaned_entries[at];
 }
 
 /* [limit]: by what stat says, before a byte is read; a hole is as long as it says. */
@@ -194,4 +183,3 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		return -1;
 	return add_content(w, it, &new);
 }
-

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <dirent.h>
@@ -28,7 +29,7 @@ static int store_report(struct land *l, struct ga_error *err)
 	struct ga_oid old, new;
 	int rc = ga_ref_read(l->repo, ref, &old, err);
 
-	if (rc < 0 || land_committer(l->repo, &l->config, &committer, err) ||
+	if (rc < 0 || ga_repo_signature(l->repo, &l->config, time(NULL), &committer, err) ||
 	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
 		return -1;
 	if (rc)

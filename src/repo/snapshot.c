@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,8 +66,8 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	uint64_t rnd;
 
 	sweep(dir);
-	if (getrandom(&rnd, sizeof(rnd), 0) != (ssize_t)sizeof(rnd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&rnd, sizeof(rnd), err))
+		return -1;
 	name = ga_strf(TMP_PREFIX "%016llx", (unsigned long long)rnd);
 	t->path = ga_path_join(dir, name);
 	src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -80,18 +79,10 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	return ga_copy_fd_to(src, at, name, err);
 }
 
-static int excluded_cmp(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-/* Both lists in one sorted look-up, so that many paths stay cheap. */
+/* Lists are searched sorted, so that many paths stay cheap. */
 static bool contains(const struct ga_strv *sorted, const char *path)
 {
-	return sorted->n &&
-	       bsearch(&path, sorted->v, sorted->n, sizeof(*sorted->v), excluded_cmp);
+	return ga_strv_find(sorted, path) >= 0;
 }
 
 static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
@@ -226,25 +217,6 @@ static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
 	return 0;
 }
 
-/* "Name <mail>" with the time of now in the user's zone. */
-static int stamp(struct ga_repo *r, char **ret, struct ga_error *err)
-{
-	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-	cleanup_free char *who = NULL;
-	time_t now = time(NULL);
-	struct tm tm;
-	long minutes;
-
-	if (ga_gitconfig_load(r, &c, err) || ga_repo_identity(r, &c, &who, err))
-		return -1;
-	if (!localtime_r(&now, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the time");
-	minutes = tm.tm_gmtoff / 60;
-	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)now, minutes < 0 ? '-' : '+',
-		       labs(minutes) / 60, labs(minutes) % 60);
-	return 0;
-}
-
 static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *head,
 		  struct ga_oid *ret, struct ga_error *err)
 {
@@ -253,7 +225,7 @@ static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_
 	struct ga_oid parent;
 	struct ga_commit c = { .tree = *tree, .extra = extra, .message = message };
 
-	if (stamp(r, &who, err))
+	if (ga_repo_signature(r, NULL, time(NULL), &who, err))
 		return -1;
 	c.author = c.committer = who;
 	if (head) {

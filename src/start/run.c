@@ -30,17 +30,17 @@ static void journal_start(const struct ga_start *st)
 	(void)ga_journal(s->dir, "start", j);
 }
 
-static int run(struct ga_start_env *e, struct ga_start *st, struct ga_sandbox *sb, int *ret_status,
-	       struct ga_error *err)
+static int run(struct ga_start *st, struct ga_sandbox *sb, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
-	if (ga_session_save(s, err) || ga_fault("start:running"))
+	if (ga_session_save(s, err))
 		return -1;
-	(void)e;
+	if (ga_fault("start:running"))
+		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'start:running'");
 	return ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			      (const char *const *)st->spec.env.v, ret_status, err);
 }
@@ -59,7 +59,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		(void)ga_start_discard(e, s, &second);
 		return -1;
 	}
-	rc = run(e, st, sb, ret_status, err);
+	rc = run(st, sb, ret_status, err);
 	ga_run_finish(sb);
 	if (rc && err->code == GA_ESTART) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -16,10 +15,8 @@ char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_er
 	cleanup_free char *dir = NULL;
 	uint64_t r;
 
-	if (getrandom(&r, sizeof(r), 0) != sizeof(r)) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&r, sizeof(r), err))
 		return NULL;
-	}
 	dir = ga_strf("%s/work/%s-%016llx", s->dir, what, (unsigned long long)r);
 	if (ga_mkdir_p(dir, 0700, err))
 		return NULL;

@@ -162,8 +162,8 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	cleanup_close int fd = -1;
 	uint64_t r;
 
-	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
 	tmp = ga_strf("%s.%016llx.tmp", path, (unsigned long long)r);
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
@@ -181,6 +181,13 @@ int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_
 		     struct ga_error *err)
 {
 	return replace(dirfd, path, p, n, mode, false, err);
+}
+
+int ga_random(void *p, size_t n, struct ga_error *err)
+{
+	if (getrandom(p, n, 0) != (ssize_t)n)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	return 0;
 }
 
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
