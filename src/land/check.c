@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -264,6 +264,7 @@ static bool parse_pointer(const char *text, const char **hex, uint64_t *size)
 {
 	static const char head[] = "version https://git-lfs.github.com/spec/";
 	const char *oid, *n;
+	cleanup_free char *digits = NULL;
 
 	if (strncmp(text, head, sizeof(head) - 1) != 0)
 		return false;
@@ -272,7 +273,9 @@ static bool parse_pointer(const char *text, const char **hex, uint64_t *size)
 	if (!oid || !n)
 		return false;
 	*hex = oid + strlen("\noid sha256:");
-	return strspn(*hex, "0123456789abcdef") == 64 && sscanf(n, " size %" SCNu64, size) == 1;
+	n += strlen("\nsize ");
+	digits = ga_strndup(n, strcspn(n, "\n"));
+	return strspn(*hex, "0123456789abcdef") == 64 && ga_parse_u64(digits, UINT64_MAX, size);
 }
 
 /* A pointer whose object is not here, and whose content is what the session has at
@@ -310,9 +313,8 @@ static int check_lfs(struct land *l, struct ga_error *err)
 			   *word = NULL;
 	cleanup_close int upper = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_strv struct ga_strv missing = GA_STRV_INIT;
-	const char *skip = getenv("GIT_LFS_SKIP_SMUDGE");
 
-	if (upper < 0 || (skip && *skip) || !ga_gitconfig_get(&l->config, "filter.lfs.smudge") ||
+	if (upper < 0 || !ga_gitconfig_get(&l->config, "filter.lfs.smudge") ||
 	    strstr(ga_gitconfig_get(&l->config, "filter.lfs.smudge"), "--skip") ||
 	    ga_gitconfig_get(&l->config, "lfs.storage"))
 		return 0;
