@@ -233,6 +233,9 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 
 	if (!u->n)
 		return 0;
+	/* one deletion is all or nothing without git */
+	if (u->n == 1 && u->v[0].has_old && ga_oid_is_zero(&u->v[0].new))
+		return ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	/* prepare takes every lock and compares every old value before commit changes
 	 * anything */
 	ga_buf_add0(&in, "start");
