@@ -108,13 +108,16 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	cleanup_close int lock = -1, at = -1;
 	int rc;
 
+	/* the usual answer, for every number taken so far */
+	if (!access(file, F_OK))
+		return 1;
 	lock = open_lock(dir, err);
 	if (lock < 0)
 		return -1;
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* only now: its maker may have saved it, and gone, a moment ago */
+	/* once more: its maker may have saved it, and gone, a moment ago */
 	if (!access(file, F_OK) || !access(old, F_OK))
 		return 1;
 	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
