@@ -8,7 +8,9 @@
 # directory is kept then.
 set -eu
 
-scratch=$(mktemp -d "${GIT_AGENT_TEST_TMPDIR:-/var/tmp}/git-agent-demo-XXXXXX")
+# shellcheck source=tests/lib/scratch.sh
+. "$(dirname "$0")/lib/scratch.sh"
+scratch=$(mktemp -d "$(scratch_base)/git-agent-demo-XXXXXX")
 scratch=$(cd "$scratch" && pwd -P)
 finish() {
 	status=$?

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Run one TAP program for prove, keeping its output, its messages and its exit
-# status in tests/results. Messages are shown only when it failed.
+# status in tests/results. Messages are shown only when it failed. One that hangs
+# is ended after TEST_TIMEOUT seconds.
 t=$1
 base=$TEST_RESULTS/$(echo "$t" | tr / _)
 case $t in
@@ -10,9 +11,10 @@ case $t in
 *) set -- "$TEST_BUILDDIR/$t" ;;
 esac
 {
-	"$@" 2>"$base.err"
+	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" 2>"$base.err"
 	echo $? >"$base.rc"
 } | tee "$base.tap"
 read -r rc <"$base.rc"
+[ "$rc" != 124 ] || echo "ended after ${TEST_TIMEOUT:-600} seconds" >>"$base.err"
 [ "$rc" = 0 ] || sed 's/^/# /' "$base.err" >&2
 exit "$rc"

@@ -8,8 +8,9 @@
  * command line prints the error once and maps its code to an exit status.
  *
  * The message is one line, lower case, without the program's name, and names
- * the object in quotes. The hint, if any, says what to do next. Bytes that
- * came from an agent go through ga_quote() first; the printer escapes control
+ * the object in single quotes. The hint, if any, says what to do next; a command in
+ * it has its words from ga_quote_shell(). Names go through ga_escape() first, or
+ * through ga_quote() where no quotes stand around them; the printer escapes control
  * characters once more.
  */
 #ifndef GA_ERROR_H
@@ -61,6 +62,10 @@ int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(pr
  * "cannot start session 'x': <what was there>". Returns -1. */
 int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Hand over: `to`, which holds no error, gets that of `from`, which holds none any
+ * more. Returns -1. */
+int ga_error_move(struct ga_error *to, struct ga_error *from);
 
 /* Exit status of a code (the second column above). */
 int ga_error_status(enum ga_code code);

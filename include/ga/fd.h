@@ -70,6 +70,9 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err);
 /* An anonymous file holding these bytes, sealed against change, offset 0. */
 int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
 
+/* Random bytes, for names nobody can guess. */
+int ga_random(void *p, size_t n, struct ga_error *err);
+
 /* Take flock(2) on an open descriptor; `wait` false: fails at once.
  * Returns 0, 1 if somebody else holds it, -1 on error. */
 int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);

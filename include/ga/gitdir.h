@@ -6,6 +6,8 @@
 #ifndef GA_GITDIR_H
 #define GA_GITDIR_H
 
+#include <stdbool.h>
+
 #include "ga/error.h"
 #include "ga/oid.h"
 #include "ga/refs.h"
@@ -18,7 +20,6 @@ struct ga_gitdir_spec {
 	const struct ga_gitconfig *config;
 	const struct ga_strv *object_paths; /* where the object dirs are mounted inside: alternates */
 	const struct ga_refs *refs;      /* refs the agent sees besides its own (written as packed-refs) */
-	bool trusted_identity;           /* reserved */
 };
 
 /* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with
@@ -41,5 +42,10 @@ int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_sp
  * different. Of `s`, branch and base are looked at; what the other refs were,
  * ga_gitdir_fill() left beside the directory, in `dir`.refs. */
 int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err);
+
+/* Does it hold, at any depth, what makes git wait or wander for ever: a fifo where it
+ * expects a file, a link among the refs (it goes into what that leads to, "/" too), or
+ * a directory that cannot be looked through? */
+bool ga_gitdir_has_trap(const char *dir);
 
 #endif

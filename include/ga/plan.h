@@ -62,11 +62,6 @@
 /* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
 #define GA_PLAN_MAX_LAYERS 128
 
-#define GA_PLAN_MAX_BYTES (4u << 20)
-#define GA_PLAN_MAX_OPS 4096
-/* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
-#define GA_PLAN_MAX_LAYERS 128
-
 /* Steps that can fail, as reported. */
 #define GA_STAGE_STEPS(X)                                                                  \
 	X(GA_STEP_PLAN, "plan")         /* the plan is malformed */                        \

@@ -31,10 +31,15 @@ void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
  * stays single. */
 void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
 
-/* A path or name for people: in double quotes, with '"' escaped too, if it
+/* A path or name for people, where no quotes stand around it (lists, columns, notes):
+ * in double quotes, with '"' escaped too, if it
  * held anything ga_quote_add() changes, a space, a quote, or is empty; bare
  * otherwise. The caller frees it. */
 char *ga_quote(const char *s);
+
+/* A name for a message that puts it in single quotes itself: "cannot open '%s'".
+ * ga_quote_add() as a string; the caller frees it. */
+char *ga_escape(const char *s);
 
 /* A word for a POSIX shell command line that is shown for copying: bare if it
  * is plain, else in single quotes. The caller frees it. */

@@ -9,6 +9,7 @@
 #define GA_REPO_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "ga/buf.h"
 #include "ga/error.h"
@@ -119,5 +120,9 @@ char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *na
  * would refuse to commit for want of one. Caller frees. Honours GIT_COMMITTER_NAME/EMAIL. */
 int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
 		     struct ga_error *err);
+/* The same with a time, in the user's zone, as a commit's header has it:
+ * "Name <mail> seconds zone". `c` NULL: read here, at the cost of a process. */
+int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, time_t at, char **ret,
+		      struct ga_error *err);
 
 #endif

@@ -86,9 +86,11 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		struct ga_error *err);
 
 /* Path rules and host facts only, for paths that are not in a tree (what was left
- * behind); the flags' entries have mode GA_MODE_NONE. `h` may be NULL, but rules are
- * compiled anew for each call then. Appends, unsorted. */
-void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga_flags *ret);
+ * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and
+ * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL, but
+ * rules are compiled anew for each call then. Appends, unsorted. */
+void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
+		      struct ga_flags *ret);
 
 /* Does this flag keep its path off the branch? (critical) */
 bool ga_flag_holds(const struct ga_flag *f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * From a description of what a session should see to the stage plan, bwrap's
- * arguments and the environment inside. Building is pure but for looking at
- * which host directories exist; ga_probe_*() really tries.
+ * arguments and the environment inside. Nothing is changed on the host: building
+ * looks at which host directories exist, and finding bwrap may run it.
  */
 #ifndef GA_SANDBOX_H
 #define GA_SANDBOX_H

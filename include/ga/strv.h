@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "ga/alloc.h"
 
@@ -31,5 +32,7 @@ void ga_strv_extend(struct ga_strv *sv, const struct ga_strv *more);
 bool ga_strv_has(const struct ga_strv *sv, const char *s);
 /* Byte order (strcmp); duplicates are removed. */
 void ga_strv_sort_unique(struct ga_strv *sv);
+/* The index of `s` in a vector so sorted, or -1. */
+ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s);
 
 #endif

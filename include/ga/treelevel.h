@@ -12,7 +12,7 @@
 
 struct ga_tree_level {
 	struct ga_level_entry {
-		char *name;            /* points into `names` */
+		const char *name;      /* points into `names` */
 		struct ga_entry entry; /* modes git writes no more (100664) are given as the one they mean */
 	} *v;                          /* sorted by name, byte order (git sorts directories otherwise) */
 	size_t n;

@@ -67,7 +67,9 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		     struct ga_error *err);
 
 /* The regular files of the upper that would be captured and that git inside could
- * open, without reading content: what the clean pass is asked about. Sorted. */
+ * open, without reading content: what the clean pass is asked about. Sorted.
+ * Returns 1 if git must not be asked: it would wait for a fifo that stands where it
+ * looks for attributes. */
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
 		  struct ga_error *err);
 

@@ -80,6 +80,15 @@ int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 	return -1;
 }
 
+int ga_error_move(struct ga_error *to, struct ga_error *from)
+{
+	if (to->msg)
+		GA_BUG(to->msg);
+	*to = *from;
+	*from = (struct ga_error)GA_ERROR_INIT;
+	return -1;
+}
+
 int ga_error_status(enum ga_code code)
 {
 	static const int status[] = {

@@ -132,6 +132,14 @@ void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n)
 	quote_bytes(out, s, n, true);
 }
 
+char *ga_escape(const char *s)
+{
+	struct ga_buf out = GA_BUF_INIT;
+
+	ga_quote_add(&out, s, strlen(s));
+	return ga_buf_steal(&out);
+}
+
 char *ga_quote(const char *s)
 {
 	cleanup_buf struct ga_buf plain = GA_BUF_INIT, out = GA_BUF_INIT;

@@ -88,3 +88,11 @@ void ga_strv_sort_unique(struct ga_strv *sv)
 	sv->n = out;
 	sv->v[out] = NULL;
 }
+
+ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s)
+{
+	char *const *found =
+		sorted->n ? bsearch(&s, sorted->v, sorted->n, sizeof(*sorted->v), compare) : NULL;
+
+	return found ? found - sorted->v : -1;
+}

@@ -40,6 +40,7 @@ struct inside {
 	size_t in_len;
 	struct ga_buf *out;
 	int out_fd;
+	unsigned timeout_ms; /* 0: what converting a large tree may take */
 };
 #define INSIDE_INIT { .out_fd = -1 }
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);

@@ -91,8 +91,21 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 
 static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *err)
 {
-	if (clean_content(c, o, err))
-		return -1;
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+
+	if (clean_content(c, o, &inner)) {
+		/* without a sandbox it was not even tried; anything else is about the
+		 * content, and would be the same each time */
+		if (means_no_space(inner.msg) || !c->sandbox) {
+			*err = inner;
+			inner = (struct ga_error)GA_ERROR_INIT;
+			return -1;
+		}
+		ga_strv_pushf(&c->notes, "content was not converted (%s): its bytes were taken as they are",
+			      inner.msg);
+		o->raw = true;
+		return 0;
+	}
 	o->cleaned_paths = &c->cleaned_paths;
 	o->cleaned_entries = c->cleaned_entries;
 	return 0;

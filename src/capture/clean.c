@@ -18,6 +18,7 @@
 #include "ga/sandbox.h"
 
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
+#define MAX_TRIES 100 /* to find the files that git cannot convert */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
 
 /* Keys of the host's configuration that shape content. Filters are commands: only
@@ -208,24 +209,6 @@ static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret
 	       !memcmp(rec + 7 + GA_OID_HEXSZ, " 0\t", 3);
 }
 
-static int find(const struct ga_strv *sorted, const char *s)
-{
-	size_t lo = 0, hi = sorted->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = strcmp(s, sorted->v[mid]);
-
-		if (!cmp)
-			return (int)mid;
-		if (cmp < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return -1;
-}
-
 /* Which blob git made of each file. A file it has none for is taken as it is. */
 static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
 {
@@ -245,11 +228,11 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 	while ((rec = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
 		const char *path;
-		int at;
+		ssize_t at;
 
 		if (!parse_staged(rec, &e, &path))
 			continue; /* a link, a submodule */
-		at = find(files, path);
+		at = ga_strv_find(files, path);
 		if (at >= 0)
 			entries[at] = e;
 	}
@@ -305,7 +288,7 @@ static int verify(struct capture *c, struct ga_error *err)
 		cleanup_buf struct ga_buf none = GA_BUF_INIT;
 
 		if (ga_blob_read(c->e->repo, &c->cleaned_entries[i].oid, 0, &none, err) < 0) {
-			cleanup_free char *q = ga_quote(c->cleaned_paths.v[i]);
+			cleanup_free char *q = ga_escape(c->cleaned_paths.v[i]);
 
 			return ga_error_wrap(err, "the converted content of '%s' is missing", q);
 		}
@@ -313,12 +296,57 @@ static int verify(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
+static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     int *ret_status, struct ga_error *err)
 {
 	static const char *const update[] = { "update-index", "-z", "--add", "--replace", "--stdin", NULL };
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+
+	for (size_t i = from; i < from + n; i++)
+		ga_buf_add0(&paths, files->v[i]);
+	x.args = command(cl, update);
+	x.env = (const char *const *)cl->env.v;
+	x.in = paths.ptr;
+	x.in_len = paths.len;
+	return run_inside(cl->c, &x, ret_status, err);
+}
+
+/* Git stops at the first file it cannot convert (bytes that are no UTF-16, a filter
+ * that fails), and then has taken none: halve until it is found. What `tries` do not
+ * reach is taken as it is too. */
+static int add_files(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
+		     unsigned *tries, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	int status = 1;
+
+	if (*tries && add_batch(cl, files, from, n, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	if (*tries && --*tries && n > 1)
+		return add_files(cl, files, from, n / 2, tries, err) ||
+				       add_files(cl, files, from + n / 2, n - n / 2, tries, err)
+			       ? -1
+			       : 0;
+	q = ga_quote(files->v[from]);
+	if (n == 1)
+		ga_strv_pushf(&cl->c->notes,
+			      "%s: git could not convert it, its bytes were taken as they are", q);
+	else
+		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
+			      "their bytes were taken as they are",
+			      q, n - 1);
+	return 0;
+}
+
+int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
+{
 	cleanup_(clean_release) struct clean cl = { .c = c };
 	cleanup_strv struct ga_strv files = GA_STRV_INIT;
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
+	unsigned tries = MAX_TRIES;
 
 	c->cleaned = true;
 	if (ga_upper_list(c->e->repo, o, &files, err))
@@ -328,7 +356,8 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
 	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
-	    git(&cl, update, &paths, NULL, -1, err) || read_ids(&cl, &files, err) || take_blobs(&cl, err))
+	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) ||
+	    take_blobs(&cl, err))
 		return -1;
 	return verify(c, err);
 }

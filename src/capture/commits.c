@@ -15,7 +15,13 @@
 #include "ga/sandbox.h"
 
 #define MAX_HEADS 100   /* branches of the agent's that are kept */
+#define MAX_NAMED 10    /* of those that cannot be */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already */
+
+/* The agent's files can keep a git that reads them waiting for ever (a fifo for a
+ * configuration file, a link to one), so it is not waited for long. */
+#define REFS_TIMEOUT_MS (30u * 1000)
+#define PACK_TIMEOUT_MS (10u * 60 * 1000)
 
 /* What git inside said about its refs. */
 struct inside_refs {
@@ -35,6 +41,15 @@ static void add_ref(struct ga_refs *l, const char *name, size_t n, const struct 
 	l->v[l->n++] = (struct ga_ref){ ga_strndup(name, n), *oid };
 }
 
+/* A branch or the stash itself: the patterns given to git also match what is below. */
+static bool is_wanted(const char *name, size_t n)
+{
+	const size_t heads = strlen("refs/heads/");
+
+	return (n > heads && !memcmp(name, "refs/heads/", heads)) ||
+	       (n == strlen("refs/stash") && !memcmp(name, "refs/stash", n));
+}
+
 /* "<id> commit <name>", nothing else. */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
@@ -43,7 +58,8 @@ static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 	struct ga_oid oid;
 
 	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) ||
-	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1))
+	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1) ||
+	    !is_wanted(line + skip, n - skip))
 		return false;
 	add_ref(ret, line + skip, n - skip, &oid);
 	return true;
@@ -58,6 +74,7 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
+	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
@@ -77,6 +94,7 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
+	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
@@ -122,12 +140,44 @@ static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
 	return false;
 }
 
+/* Can this branch be a ref of ours, beside those met before? A packed-refs file
+ * written by hand can hold a name twice, or one that is a directory of another, which
+ * no transaction takes. */
+static bool can_keep(const struct capture *c, const char *name)
+{
+	cleanup_free char *kind = ga_strf("heads/%s", name);
+	cleanup_free char *ref = ga_session_ref(c->s, kind);
+
+	if (!ga_ref_name_ok(ref))
+		return false;
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (ga_path_inside(name, c->heads.v[i].name) ||
+		    ga_path_inside(c->heads.v[i].name, name))
+			return false;
+	return true;
+}
+
+static void keep_head(struct capture *c, const struct ga_ref *r, size_t *odd)
+{
+	const char *name = r->name + strlen("refs/heads/");
+	cleanup_free char *q = NULL;
+
+	if (can_keep(c, name)) {
+		add_ref(&c->heads, name, strlen(name), &r->oid);
+		return;
+	}
+	if ((*odd)++ >= MAX_NAMED)
+		return;
+	q = ga_quote(name);
+	ga_strv_pushf(&c->notes, "the agent's branch %s has a name that cannot be kept", q);
+}
+
 /* Which branches inside are the agent's; the ids of the others go to `known`. */
 static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_buf *known,
 		    struct ga_error *err)
 {
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
-	size_t more = 0, n_known = 0;
+	size_t more = 0, odd = 0, n_known = 0;
 
 	if (ga_refs_list(c->e->repo, "refs/heads/", &host, err))
 		return -1;
@@ -141,13 +191,12 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		}
 		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
-		if (!is && c->heads.n + more < 10 * MAX_HEADS && is_known(c, &r->oid, &is, err))
+		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS && is_known(c, &r->oid, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
-		else if (!is && c->heads.n < MAX_HEADS)
-			add_ref(&c->heads, r->name + strlen("refs/heads/"),
-				strlen(r->name) - strlen("refs/heads/"), &r->oid);
+		else if (!is && c->heads.n + odd < MAX_HEADS)
+			keep_head(c, r, &odd);
 		else if (!is)
 			more++;
 	}
@@ -180,6 +229,7 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	x.in = in->ptr;
 	x.in_len = in->len;
 	x.out_fd = fd;
+	x.timeout_ms = PACK_TIMEOUT_MS;
 	if (run_inside_ok(c, &x, &inner)) {
 		if (means_no_space(inner.msg) || !c->sandbox)
 			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
@@ -246,6 +296,36 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
+/* A refusal costs the agent its history and nothing else. */
+static void refuse_history(struct capture *c, const char *reason)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+
+	ga_quote_add(&q, reason, strlen(reason));
+	ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit", q.ptr);
+	forget(c);
+}
+
+/* Ask git inside about its refs. 1: it cannot be asked, and why. */
+static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+
+	if (ga_gitdir_has_trap(dir)) {
+		*ret_reason = ga_strdup("its git dir holds a fifo, a link among its refs or a closed "
+					"directory");
+		return 1;
+	}
+	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
+		return 0;
+	/* without a sandbox nothing was asked at all */
+	if (means_no_space(inner.msg) || !c->sandbox)
+		return ga_fail(err, GA_EFATAL, "%s", inner.msg);
+	*ret_reason = ga_strdup(inner.msg);
+	return 1;
+}
+
 int take_commits(struct capture *c, struct ga_error *err)
 {
 	cleanup_(refs_release) struct inside_refs in = { .refs = GA_REFS_INIT };
@@ -257,7 +337,13 @@ int take_commits(struct capture *c, struct ga_error *err)
 		c->head = c->s->base;
 		return rc < 0 ? -1 : judge_head(c, err);
 	}
-	if (read_head(c, &in, err) || read_refs(c, &in, err) || sort_out(c, &in, &known, err))
+	rc = ask(c, &in, &reason, err);
+	if (rc) {
+		if (rc > 0)
+			refuse_history(c, reason);
+		return rc > 0 ? 0 : -1;
+	}
+	if (sort_out(c, &in, &known, err))
 		return -1;
 	if (in.has_head)
 		c->head = in.head;
@@ -266,13 +352,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 	rc = fetch(c, &known, &reason, err);
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		cleanup_buf struct ga_buf q = GA_BUF_INIT;
-
-		ga_quote_add(&q, reason, strlen(reason));
-		ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit",
-			      q.ptr);
-		forget(c);
-	}
+	if (rc)
+		refuse_history(c, reason);
 	return judge_head(c, err);
 }

@@ -21,15 +21,17 @@
 static int add_file(struct capture *c, const char *path, struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = NULL;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
+		q = ga_escape(path);
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > MAX_RULES_BYTES) {
+		q = ga_quote(path);
 		ga_strv_pushf(&c->notes, "%s is not read: not a regular file, or too long", q);
 		return 0;
 	}

@@ -46,7 +46,8 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in, .in_len = x->in_len,
 				 .out = x->out, .out_max = MAX_GIT_OUTPUT, .out_fd = x->out_fd,
-				 .errout = errout, .timeout_ms = GIT_TIMEOUT_MS };
+				 .errout = errout,
+				 .timeout_ms = x->timeout_ms ? x->timeout_ms : GIT_TIMEOUT_MS };
 
 	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
 		return ga_error_wrap(err, "cannot run git inside");
@@ -89,6 +90,7 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
+	size_t verb = 0;
 	int status;
 
 	git_argv(x, &argv);
@@ -96,8 +98,11 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		return -1;
 	if (!status)
 		return 0;
+	while (!strcmp(x->args[verb], "-c"))
+		verb += 2;
 	line = last_line(&errout);
-	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[0], *line ? line : "no message");
+	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[verb],
+		       *line ? line : "no message");
 }
 
 int scratch_file(const struct ga_session *s, struct ga_error *err)

@@ -15,18 +15,8 @@ int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	/* the session's end, not now: done again, the commits are the same */
 	time_t at = c->s->finished ? (time_t)c->s->finished : time(NULL);
-	cleanup_free char *who = NULL;
-	struct tm tm;
-	long off;
 
-	if (ga_repo_identity(c->e->repo, c->e->config, &who, err))
-		return -1;
-	if (!localtime_r(&at, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
-	off = tm.tm_gmtoff / 60;
-	o->committer = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, off < 0 ? '-' : '+',
-			       labs(off) / 60, labs(off) % 60);
-	return 0;
+	return ga_repo_signature(c->e->repo, c->e->config, at, &o->committer, err);
 }
 
 /* On one line, whatever the words hold: a trailer ends with its line. */
@@ -47,13 +37,39 @@ static char *one_line_command(const struct ga_strv *command)
 	return ga_buf_steal(&b);
 }
 
-static int add_flags(struct capture *c, const struct outcome *o, const struct ga_oid *from,
-		     const struct ga_changes *changes, struct ga_buf *m, struct ga_error *err)
+/* What is held back, or stands on the user's uncommitted work, does not stay in this
+ * commit: no number then, rather than a wrong one. */
+static void add_subject(const struct capture *c, const struct ga_changes *changes,
+			const struct ga_flags *flags, struct ga_buf *m)
 {
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	bool all = ga_oid_equal(&c->s->base, &c->s->onto);
 
-	if (ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, changes, &flags, err))
+	for (size_t i = 0; all && i < flags->n; i++)
+		all = !ga_flag_holds(&flags->v[i]);
+	if (c->s->message && *c->s->message)
+		ga_buf_adds(m, c->s->message);
+	else if (all)
+		ga_buf_addf(m, "agent/%s: %zu file%s changed", c->s->name, changes->n,
+			    changes->n == 1 ? "" : "s");
+	else
+		ga_buf_addf(m, "agent/%s: what the agent left uncommitted", c->s->name);
+	while (m->len && m->ptr[m->len - 1] == '\n')
+		ga_buf_chomp(m);
+}
+
+static int make_message(struct capture *c, const struct outcome *o, const struct ga_oid *from,
+			struct ga_buf *m, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	cleanup_free char *command = one_line_command(&c->s->command);
+
+	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, &changes, err) ||
+	    ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, &changes, &flags, err))
 		return -1;
+	add_subject(c, &changes, &flags, m);
+	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name, command,
+		    GA_HEX(&c->s->onto));
 	for (size_t i = 0; i < flags.n && i < MAX_FLAG_TRAILERS; i++) {
 		cleanup_free char *path = ga_quote(flags.v[i].path);
 
@@ -61,26 +77,6 @@ static int add_flags(struct capture *c, const struct outcome *o, const struct ga
 			    flags.v[i].rule, path);
 	}
 	return 0;
-}
-
-static int make_message(struct capture *c, const struct outcome *o, const struct ga_oid *from,
-			struct ga_buf *m, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	cleanup_free char *command = one_line_command(&c->s->command);
-
-	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, &changes, err))
-		return -1;
-	if (c->s->message && *c->s->message)
-		ga_buf_adds(m, c->s->message);
-	else
-		ga_buf_addf(m, "agent/%s: %zu file%s changed", c->s->name, changes.n,
-			    changes.n == 1 ? "" : "s");
-	while (m->len && m->ptr[m->len - 1] == '\n')
-		ga_buf_chomp(m);
-	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name, command,
-		    GA_HEX(&c->s->onto));
-	return add_flags(c, o, from, &changes, m, err);
 }
 
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)

@@ -3,8 +3,10 @@
  * The end of a capture: holds, report, refs, state.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -64,13 +66,28 @@ static void note_paths(struct ga_strv *notes, const char *what, const struct ga_
 	ga_strv_push(notes, b.ptr);
 }
 
-/* Rules on paths that are in no tree: told, but nothing a merge could bring. */
-static void flag_left(const struct outcome *o, const struct ga_left_list *left, struct ga_report *r)
+/* A line stands for a directory with all below it, or for one file. */
+static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 {
+	cleanup_close int fd = -1;
+
+	if (ga_strv_has(&s->shared, path))
+		return true;
+	fd = ga_openat_beneath(upper, path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	return fd >= 0;
+}
+
+/* Rules on paths that are in no tree: told, but nothing a merge could bring. */
+static void flag_left(const struct capture *c, const struct outcome *o, struct ga_report *r)
+{
+	const struct ga_left_list *left = &c->upper.left;
+	cleanup_free char *dir = ga_path_join(c->s->dir, "upper");
+	cleanup_close int upper = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
 	for (size_t i = 0; i < left->n; i++)
-		ga_classify_path(&o->facts, left->v[i].path, &flags);
+		ga_classify_path(&o->facts, left->v[i].path,
+				 left_is_dir(c->s, upper, left->v[i].path), &flags);
 	for (size_t i = 0; i < flags.n; i++)
 		flags.v[i].severity = GA_LOW;
 	ga_report_add_flags(r, &flags, NULL);
@@ -103,7 +120,7 @@ static void fill_report(struct capture *c, struct outcome *o, bool any)
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
 	copy_left(&r->left, &c->upper.left);
-	flag_left(o, &c->upper.left, r);
+	flag_left(c, o, r);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	ga_strv_extend(&r->notes, &o->rewrite.notes);
@@ -190,12 +207,6 @@ static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 		cleanup_free char *kind = ga_strf("heads/%s", c->heads.v[i].name);
 		cleanup_free char *name = ga_session_ref(c->s, kind);
 
-		if (!ga_ref_name_ok(name)) {
-			cleanup_free char *q = ga_quote(c->heads.v[i].name);
-
-			ga_strv_pushf(&c->notes, "the agent's branch %s has a name that cannot be kept", q);
-			continue;
-		}
 		if (update_to(c, u, name, &c->heads.v[i].oid, err))
 			return -1;
 	}

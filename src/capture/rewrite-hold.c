@@ -26,16 +26,6 @@ struct hold {
 	struct ga_changes *over;
 };
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool sorted_has(const struct ga_strv *sv, const char *s)
-{
-	return sv->n && bsearch(&s, sv->v, sv->n, sizeof(*sv->v), compare_strings);
-}
-
 /* ---- flags -------------------------------------------------------------------------- */
 
 static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
@@ -210,7 +200,7 @@ static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_er
 		if (ga_flag_holds(&flags.v[i]))
 			ga_strv_push(&h->critical, flags.v[i].path);
 	for (size_t i = 0; i < changes.n; i++)
-		if (sorted_has(&h->always, changes.v[i].path))
+		if (ga_strv_find(&h->always, changes.v[i].path) >= 0)
 			ga_strv_push(&h->critical, changes.v[i].path);
 	if (drop_known(h, &flags, err))
 		return -1;
@@ -262,7 +252,7 @@ static int still_critical(struct hold *h, const char *path, const struct ga_entr
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	struct ga_entry onto;
 
-	if (sorted_has(&h->always, path))
+	if (ga_strv_find(&h->always, path) >= 0)
 		return 1;
 	if (file_entry(h->g->r, &h->onto_tree, path, &onto, err))
 		return -1;
@@ -307,7 +297,7 @@ static int consider(struct hold *h, const char *path, struct ga_error *err)
 	rc = host_has(h, path, &is, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return sorted_has(&h->critical, path) ? hold_critical(h, path, &is, err) :
+	return ga_strv_find(&h->critical, path) >= 0 ? hold_critical(h, path, &is, err) :
 						hold_inherited(h, path, &is, err);
 }
 

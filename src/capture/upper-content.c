@@ -41,20 +41,9 @@ static int read_small(int fd, size_t size, struct ga_buf *out)
 
 static const struct ga_entry *cleaned(const struct walk *w)
 {
-	size_t lo = 0, hi = w->o->cleaned_paths ? w->o->cleaned_paths->n : 0;
+	ssize_t at = w->o->cleaned_paths ? ga_strv_find(w->o->cleaned_paths, w->path.ptr) : -1;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = strcmp(w->path.ptr, w->o->cleaned_paths->v[mid]);
-
-		if (!c)
-			return &w->o->cleaned_entries[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return at < 0 ? NULL : &w->o->cleaned_entries[at];
 }
 
 /* [limit]: by what stat says, before a byte is read; a hole is as long as it says. */
@@ -82,7 +71,7 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	if (st->st_size > SMALL_FILE)
 		return ga_pack_add_blob_fd(w->pack, fd, (uint64_t)st->st_size, ret, w->err);
 	if (read_small(fd, (size_t)st->st_size, &w->data)) {
-		cleanup_free char *q = ga_quote(w->path.ptr);
+		cleanup_free char *q = ga_escape(w->path.ptr);
 
 		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
 	}
@@ -106,7 +95,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
 
 	if (n < 0) {
-		cleanup_free char *q = ga_quote(w->path.ptr);
+		cleanup_free char *q = ga_escape(w->path.ptr);
 
 		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read the link '%s'", q);
 	}
@@ -194,4 +183,3 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		return -1;
 	return add_content(w, it, &new);
 }
-

@@ -56,6 +56,7 @@ struct walk {
 	const struct ga_upper_limits *limits;
 	struct ga_pack *pack;         /* NULL: listing, no content is read */
 	struct ga_strv *list;         /* paths of regular files, when listing */
+	struct ga_strv traps;         /* directories whose .gitattributes is a fifo, then */
 	struct ga_upper_result *res;
 	struct ignore final, base;    /* rules of the result and of the base */
 	struct rules overrides;       /* the result's rules, for paths the walk does not meet */

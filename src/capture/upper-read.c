@@ -11,11 +11,6 @@
 #include "ga/quote.h"
 #include "upper-internal.h"
 
-static int by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int read_names(int fd, size_t max, struct ga_strv *names)
 {
 	cleanup_close int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -39,8 +34,7 @@ int read_names(int fd, size_t max, struct ga_strv *names)
 		rc = -1;
 	(void)closedir(d);
 	/* the order of a directory is the file system's: results must not depend on it */
-	if (names->n)
-		qsort(names->v, names->n, sizeof(*names->v), by_bytes);
+	ga_strv_sort_unique(names);
 	return rc;
 }
 

@@ -399,6 +399,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return visit_dir(w, d, it);
 	if (type == S_IFREG || type == S_IFLNK)
 		return walk_content(w, d, it);
+	if (w->list && type == S_IFIFO && !strcmp(it->name, ".gitattributes"))
+		ga_strv_take(&w->traps, ga_path_parent(w->path.ptr));
 	walk_left(w, GA_LEFT_SPECIAL, 1, 0); /* [special] */
 	return walk_removed(w, &it->base);
 }

@@ -10,6 +10,7 @@
 
 #include "ga/fd.h"
 #include "ga/ns.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "upper-internal.h"
 
@@ -132,7 +133,7 @@ struct job {
 
 static int open_layer(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	int fd = open(path, WALK_OPEN_FLAGS | O_DIRECTORY);
 
 	if (fd < 0)
@@ -145,6 +146,7 @@ static void walk_release(struct walk *w)
 	ignore_release(&w->final);
 	ignore_release(&w->base);
 	rules_release(&w->overrides);
+	ga_strv_release(&w->traps);
 	ga_buf_release(&w->path);
 	ga_buf_release(&w->data);
 	ga_pack_free(w->pack);
@@ -172,6 +174,23 @@ static int finish(struct walk *w)
 	ga_left_sort(&res->left);
 	ga_strv_sort_unique(&res->newly_ignored);
 	return 0;
+}
+
+/* Git inside reads the .gitattributes on the way to each file, and would wait for
+ * ever at a fifo of that name: what lies below one is not given to it. */
+static void put_list(const struct walk *w, struct ga_buf *out)
+{
+	cleanup_strv struct ga_strv safe = GA_STRV_INIT;
+
+	for (size_t i = 0; i < w->list->n; i++) {
+		bool trapped = false;
+
+		for (size_t k = 0; k < w->traps.n && !trapped; k++)
+			trapped = !*w->traps.v[k] || ga_path_inside(w->list->v[i], w->traps.v[k]);
+		if (!trapped)
+			ga_strv_push(&safe, w->list->v[i]);
+	}
+	wire_put_strv(out, &safe);
 }
 
 static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
@@ -210,7 +229,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 		return -1;
 	if (j->list) {
 		ga_strv_sort_unique(&list);
-		wire_put_strv(out, &list);
+		put_list(&w, out);
 		return 0;
 	}
 	rc = finish(&w);

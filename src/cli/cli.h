@@ -43,7 +43,6 @@ enum cli_need {
 struct cli {
 	struct ga_start_env env; /* repository, configuration, state directory, paths */
 	bool colour;             /* standard output */
-	bool colour_err;
 };
 
 struct cli_command {
@@ -63,14 +62,13 @@ struct cli_command {
 extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_review, cli_land,
 	cli_drop, cli_capture, cli_doctor, cli_version;
 
-/* All commands, in the order of the help text. */
-const struct cli_command *const *cli_commands(size_t *ret_n);
-
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err);
 void cli_help(const struct cli_command *cmd, FILE *f);
+/* Open the command's manual page as `git help` does; false if there is none to be had. */
+bool cli_manual(const struct cli_command *cmd);
 /* The name in `names` nearest to `word`, or NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t n);
 
@@ -81,9 +79,6 @@ const char *cli_nearest(const char *word, const char *const *names, size_t n);
  * first. The session comes locked unless it runs; then *ret_lock is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
-
-/* Capture an interrupted session (lock held) and say so on standard error. */
-int cli_recover(struct cli *c, struct ga_session *s, struct ga_error *err);
 
 /* Print to standard output, through the user's pager if it is a terminal. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);

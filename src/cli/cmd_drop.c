@@ -26,6 +26,9 @@ static int has_work(struct cli *c, const struct ga_session *s, struct ga_error *
 {
 	int landed;
 
+	/* changes to uncommitted work that no landing has brought yet */
+	if (s->left_out.n)
+		return 1;
 	if (s->state == GA_STATE_LANDED)
 		return !ga_oid_is_zero(&s->held);
 	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
@@ -45,30 +48,22 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 
 	if (!cli_pick_session(c, name, false, s, lock, &first))
 		return 0;
-	if (!o->force || !ga_session_name_ok(name)) {
-		*err = first;
-		first = (struct ga_error)GA_ERROR_INIT;
-		return -1;
-	}
+	if (!o->force || !ga_session_name_ok(name))
+		return ga_error_move(err, &first);
 	ga_session_release(s);
 	s->dir = ga_strf("%s/sessions/%s", c->env.state_dir, name);
 	s->name = ga_strdup(name);
 	s->branch = ga_strf("refs/heads/agent/%s", name);
 	s->project = ga_strdup("");
 	s->gitdir = ga_strdup("");
-	if (access(s->dir, F_OK)) {
-		*err = first;
-		first = (struct ga_error)GA_ERROR_INIT;
-		return -1;
-	}
+	if (access(s->dir, F_OK))
+		return ga_error_move(err, &first);
 	switch (ga_session_lock(s, false, lock, err)) {
 	case 0:
 		cli_note("warning: %s", first.msg);
 		return 0;
 	case 1:
-		*err = first;
-		first = (struct ga_error)GA_ERROR_INIT;
-		return -1;
+		return ga_error_move(err, &first);
 	default:
 		return -1;
 	}

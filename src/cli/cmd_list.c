@@ -10,6 +10,8 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
+#define COMMAND_WIDTH 40
+
 struct options {
 	bool json;
 };
@@ -31,6 +33,25 @@ static char *age(uint64_t since)
 	return ga_strf("%ud ago", (unsigned)(s / 86400));
 }
 
+/* Anything that landing could bring. */
+static bool has_work(const struct ga_session *s)
+{
+	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
+}
+
+/* To a column's width, never within a character. */
+static void shorten(struct ga_buf *b)
+{
+	size_t n = COMMAND_WIDTH - 3;
+
+	if (b->len <= COMMAND_WIDTH)
+		return;
+	while (n && ((unsigned char)b->ptr[n] & 0xc0) == 0x80)
+		n--;
+	ga_buf_truncate(b, n);
+	ga_buf_adds(b, "...");
+}
+
 static void print_row(const struct ga_session *s, bool running, const struct ga_report *r)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
@@ -38,12 +59,15 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	size_t open = ga_report_open(r);
 
 	for (size_t i = 0; i < s->command.n; i++) {
+		if (i)
+			ga_buf_addch(&cmd, ' ');
 		ga_quote_add(&cmd, s->command.v[i], strlen(s->command.v[i]));
-		ga_buf_addch(&cmd, ' ');
 	}
-	if (cmd.len > 40)
-		ga_buf_truncate(&cmd, 40);
-	flags = open ? cli_count(open, "open flag", "open flags") : ga_strdup("");
+	shorten(&cmd);
+	if (open)
+		flags = cli_count(open, "open flag", "open flags");
+	else
+		flags = ga_strdup(!running && s->state == GA_STATE_CAPTURED && !has_work(s) ? "no change" : "");
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
 		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
 }

@@ -49,7 +49,7 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
 	if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0) {
-		cleanup_free char *q = ga_quote(o->format);
+		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE, "--format takes text or json, not '%s'", q);
 	}
@@ -97,6 +97,22 @@ static char *resolve_path(const struct cli *c, const struct ga_report *r, const 
 	return ga_strdup(path);
 }
 
+/* What is still to be decided, and by which command the user goes on. */
+static void say_left(const struct options *o, const struct ga_session *s, const struct ga_report *r)
+{
+	size_t open = ga_report_open(r);
+	cleanup_free char *n = cli_count(open, "open flag", "open flags");
+
+	cli_note("agent/%s: %s left", s->name, n);
+	if (!open)
+		cli_note("  next: git agent land %s", s->name);
+	else if (o->accept_all)
+		cli_note("  next: git agent review %s; --critical with --accept-all accepts these too",
+			 s->name);
+	else
+		cli_note("  next: git agent review %s", s->name);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -126,8 +142,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject, o->critical || o->accept,
 		      err))
 		return -1;
-	cli_note("agent/%s: %zu open flag%s left", s.name, ga_report_open(&r),
-		 ga_report_open(&r) == 1 ? "" : "s");
+	say_left(o, &s, &r);
 	return 0;
 }
 

@@ -61,20 +61,13 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 	int rc = ga_start_run(&c->env, st, ret_status, &run_err);
 
 	/* not even started: nothing was left behind and there is nothing to capture */
-	if (rc && st->session.state == GA_STATE_NEW) {
-		*err = run_err;
-		run_err = (struct ga_error)GA_ERROR_INIT;
-		return -1;
-	}
+	if (rc && st->session.state == GA_STATE_NEW)
+		return ga_error_move(err, &run_err);
 	if (ga_start_capture(&c->env, &st->session, &r, err))
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
-	if (rc) {
-		*err = run_err;
-		run_err = (struct ga_error)GA_ERROR_INIT;
-	}
-	return rc;
+	return rc ? ga_error_move(err, &run_err) : 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -86,7 +79,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 
 	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
-		cleanup_free char *q = ga_quote(o->dirty);
+		cleanup_free char *q = ga_escape(o->dirty);
 
 		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'", q);
 	}

@@ -99,7 +99,6 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	c->env.path = ga_strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
 	c->env.progress = isatty(STDERR_FILENO);
 	c->colour = want_colour(STDOUT_FILENO);
-	c->colour_err = want_colour(STDERR_FILENO);
 	if (find_home(c, err) || find_programs(c, err))
 		return -1;
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))

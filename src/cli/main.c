@@ -12,16 +12,11 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
+/* In the order of the help text. */
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_list, &cli_show,    &cli_diff,   &cli_review,
 	&cli_land,  &cli_drop, &cli_capture, &cli_doctor, &cli_version,
 };
-
-const struct cli_command *const *cli_commands(size_t *ret_n)
-{
-	*ret_n = GA_NELEMS(commands);
-	return commands;
-}
 
 static const struct cli_command *find_command(const char *name)
 {
@@ -43,7 +38,7 @@ static void usage(FILE *f)
 
 static int unknown_command(const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	const char *names[GA_NELEMS(commands)], *near;
 
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)

@@ -22,7 +22,7 @@ static const struct cli_opt *find_letter(const struct cli_command *cmd, char c)
 
 static int unknown(const struct cli_command *cmd, const char *arg, size_t n, struct ga_error *err)
 {
-	cleanup_free char *word = ga_strndup(arg, n), *q = ga_quote(word);
+	cleanup_free char *word = ga_strndup(arg, n), *q = ga_escape(word);
 	const char *names[32], *near;
 	size_t k = 0;
 
@@ -120,7 +120,8 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 			continue;
 		}
 		if (!strcmp(v[in], "-h") || !strcmp(v[in], "--help")) {
-			cli_help(cmd, stdout);
+			if (v[in][1] != '-' || !cli_manual(cmd))
+				cli_help(cmd, stdout);
 			return 1;
 		}
 		took = v[in][1] == '-' ? parse_long(cmd, opts, v + in, n - in, err)

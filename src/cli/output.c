@@ -15,13 +15,37 @@ char *cli_count(size_t n, const char *singular, const char *plural)
 int cli_print_json(json_t *j, struct ga_error *err)
 {
 	/* only ASCII: no control or bidirectional character reaches a terminal this way */
-	int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
+	char *text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
 
 	json_decref(j);
-	if (rc)
+	if (!text)
 		return ga_fail(err, GA_EFATAL, "cannot write JSON");
+	/* DEL is the one control character that the library leaves; it is only ever
+	 * within a string */
+	for (const char *p = text; *p; p++)
+		if (*p == 0x7f)
+			(void)fputs("\\u007f", stdout);
+		else
+			(void)fputc(*p, stdout);
+	free(text);
 	(void)fputc('\n', stdout);
-	return 0;
+	return ferror(stdout) ? ga_fail(err, GA_EFATAL, "cannot write JSON") : 0;
+}
+
+bool cli_manual(const struct cli_command *cmd)
+{
+	cleanup_free char *page = ga_strf("git-agent-%s", cmd->name);
+	const char *const argv[] = { "man", page, NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	int status;
+
+	p.argv = argv;
+	p.in_fd = STDIN_FILENO;
+	p.out_fd = STDOUT_FILENO;
+	p.errout = &errout;
+	return !ga_process_run(&p, &status, &ignored) && !status;
 }
 
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err)

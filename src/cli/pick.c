@@ -6,7 +6,7 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
-int cli_recover(struct cli *c, struct ga_session *s, struct ga_error *err)
+static int recover(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
@@ -14,10 +14,8 @@ int cli_recover(struct cli *c, struct ga_session *s, struct ga_error *err)
 	return ga_start_capture(&c->env, s, &r, err);
 }
 
-/* Bring one session from disk to a settled state: 0 settled and locked, 1 gone
- * or never was one, 2 running (not locked). */
-static int settle(struct cli *c, const char *name, bool capture, struct ga_session *ret, int *ret_lock,
-		  struct ga_error *err)
+int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
@@ -41,7 +39,7 @@ static int settle(struct cli *c, const char *name, bool capture, struct ga_sessi
 	rc = ga_start_recover(&c->env, &s, err);
 	if (rc)
 		return rc;
-	if (s.state == GA_STATE_INTERRUPTED && capture && cli_recover(c, &s, err))
+	if (s.state == GA_STATE_INTERRUPTED && capture && recover(c, &s, err))
 		return -1;
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
@@ -49,15 +47,9 @@ static int settle(struct cli *c, const char *name, bool capture, struct ga_sessi
 	return 0;
 }
 
-int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
-		     int *ret_lock, struct ga_error *err)
-{
-	return settle(c, name, capture, ret, ret_lock, err);
-}
-
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near;
 
@@ -80,7 +72,7 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_session struct ga_session s = GA_SESSION_INIT;
 		cleanup_close int lock = -1;
-		int rc = settle(c, names.v[i], false, &s, &lock, err);
+		int rc = cli_load_session(c, names.v[i], false, &s, &lock, err);
 
 		if (rc < 0)
 			return -1;
@@ -113,7 +105,7 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 			return -1;
 		name = only;
 	}
-	rc = settle(c, name, true, ret, ret_lock, err);
+	rc = cli_load_session(c, name, true, ret, ret_lock, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 1)

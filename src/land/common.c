@@ -1,40 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "land-internal.h"
 
 #define LISTED 5
-
-int land_committer(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
-		   struct ga_error *err)
-{
-	struct ga_gitconfig own = GA_GITCONFIG_INIT;
-	cleanup_free char *who = NULL;
-	time_t now = time(NULL);
-	long minutes;
-	struct tm tm;
-	int rc = 0;
-
-	if (!c) {
-		rc = ga_gitconfig_load(r, &own, err);
-		c = &own;
-	}
-	if (!rc)
-		rc = ga_repo_identity(r, c, &who, err);
-	ga_gitconfig_release(&own);
-	if (rc)
-		return -1;
-	if (!localtime_r(&now, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
-	minutes = tm.tm_gmtoff / 60;
-	*ret = ga_strf("%s %" PRId64 " %c%02ld%02ld", who, (int64_t)now, minutes < 0 ? '-' : '+',
-		       labs(minutes) / 60, labs(minutes) % 60);
-	return 0;
-}
 
 static int read_ref(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
 {

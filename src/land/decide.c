@@ -4,6 +4,7 @@
  * transaction of refs makes it true.
  */
 #include <string.h>
+#include <time.h>
 
 #include "ga/journal.h"
 #include "ga/json.h"
@@ -11,6 +12,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/worktree.h"
 #include "land-internal.h"
 
 struct decision {
@@ -209,7 +211,7 @@ static int choose(struct decision *d, struct ga_error *err)
 
 static int changed_since(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 
 	(void)ga_fail(err, GA_ECONFLICT, "held-back '%s' was also changed on the branch", q);
 	return ga_hint(err, "reject it, or take that change off the branch first");
@@ -280,7 +282,7 @@ static int check_extent(struct decision *d, struct ga_error *err)
 			path = p;
 	}
 	if (path) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", q);
 		return ga_hint(err, "decide about both together: name it too");
@@ -415,26 +417,9 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 }
 
 /* Moving a branch beneath a working tree would make its files look edited. */
-static int check_not_checked_out(struct decision *d, struct ga_error *err)
+static int check_free(struct decision *d, struct ga_error *err)
 {
-	const char *const args[] = {"for-each-ref", "--format=%(worktreepath)", d->s->branch, NULL};
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	cleanup_free char *q = NULL;
-
-	if (ga_oid_equal(&d->new_tip, &d->tip))
-		return 0;
-	g.args = args;
-	g.out = &out;
-	if (ga_git_ok(d->repo, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	/* the session's own entry, whose working tree is on nobody's disk */
-	if (!out.len || ga_path_inside(out.ptr, d->s->dir))
-		return 0;
-	q = ga_quote(out.ptr);
-	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", d->s->name, q);
-	return ga_hint(err, "switch to another branch there first");
+	return ga_oid_equal(&d->new_tip, &d->tip) ? 0 : ga_worktree_check_free(d->repo, d->s, err);
 }
 
 static void add_update(struct ga_ref_updates *u, const char *name, const struct ga_oid *old,
@@ -491,7 +476,7 @@ static int read_all(struct decision *d, struct ga_error *err)
 		return ga_fail(err, GA_EFATAL, "session '%s' has no report: nothing to decide",
 			       d->s->name);
 	if (land_refs_read(d->repo, d->s, &d->refs, err) ||
-	    land_committer(d->repo, NULL, &d->committer, err))
+	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
 	d->tip = ga_oid_is_zero(&d->refs.branch) ? d->s->onto : d->refs.branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
@@ -511,7 +496,7 @@ static int decide(struct decision *d, struct ga_error *err)
 	cleanup_report struct ga_report new = GA_REPORT_INIT;
 
 	if (read_all(d, err) || choose(d, err) || make_tip(d, err) || make_held(d, err) ||
-	    make_report(d, &new, err) || check_not_checked_out(d, err) || update_refs(d, &new, err))
+	    make_report(d, &new, err) || check_free(d, err) || update_refs(d, &new, err))
 		return -1;
 	return finish(d, &new, err);
 }

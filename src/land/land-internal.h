@@ -49,10 +49,6 @@ struct land {
 	struct land_carries carries;
 };
 
-/* "Name <mail> seconds zone" for commits made now. `c` may be NULL: read from git. */
-int land_committer(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
-		   struct ga_error *err);
-
 /* The refs of a session as they are now; zero where there is none. A ref that is
  * gone although the session has it is an error. */
 struct land_refs {

@@ -196,6 +196,9 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	    ga_commit_tree(r, tip, &tip_tree, err) ||
 	    ga_tree_diff(r, &base_tree, &tip_tree, &changes, err))
 		return -1;
+	/* a branch from which everything was held back has arrived nowhere by that */
+	if (!changes.n)
+		return 0;
 	for (size_t i = 0; i < changes.n; i++) {
 		const struct ga_change *c = &changes.v[i];
 		struct ga_entry ours, merged;
@@ -234,8 +237,12 @@ static int destination(struct ga_repo *r, const struct ga_session *s, const stru
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	struct ga_oid head, tip;
-	int rc = ga_ref_read(r, s->branch, &tip, err);
+	int rc;
 
+	/* what stands on uncommitted work is on no commit: only ga_land() brings it */
+	if (s->left_out.n)
+		return 0;
+	rc = ga_ref_read(r, s->branch, &tip, err);
 	if (rc < 0)
 		return -1;
 	/* deleted by hand, perhaps because it was merged */

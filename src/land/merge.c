@@ -107,7 +107,7 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
 		      "git refused to merge agent/%s%s%s", l->s->name, line.len ? ": " : "",
 		      line.ptr);
-	return ga_hint(err, "nothing was changed; 'git status' may tell more");
+	return ga_hint(err, "nothing was committed; 'git status' tells whether files were touched");
 }
 
 int land_merge(struct land *l, struct ga_error *err)

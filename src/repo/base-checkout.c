@@ -49,7 +49,7 @@ static int without_filters(const struct ga_gitconfig *c, struct ga_strv *config,
 
 		/* git splits "-c key=value" at the first '=' */
 		if (strchr(n, '=')) {
-			cleanup_free char *q = ga_quote(n);
+			cleanup_free char *q = ga_escape(n);
 
 			return ga_fail(err, GA_EFATAL, "the filter '%s' cannot be switched off", q);
 		}
@@ -102,7 +102,7 @@ static int read_tree(const struct checkout *c, enum ga_base_way way, struct ga_e
 static int make_empty(const char *dir, struct ga_error *err)
 {
 	static const char *const parts[] = { "tree", "git", "index", "index.lock", "index.new" };
-	cleanup_free char *q = ga_quote(dir);
+	cleanup_free char *q = ga_escape(dir);
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (at < 0)

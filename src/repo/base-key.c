@@ -44,12 +44,12 @@ static int add_file(struct ga_base_key *k, const char *path, struct ga_error *er
 	/* not ga_read_file_at(): dot files of a user are often symlinks */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EACCES) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
 	if (fd >= 0 && ga_read_fd(fd, RULES_MAX, &k->text, err)) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_error_wrap(err, "cannot read '%s'", q);
 	}

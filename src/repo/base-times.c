@@ -147,7 +147,7 @@ static int carry_time(struct settle *s, struct ga_index_entry *e, struct ga_erro
 		return 0;
 	ts[1] = st.st_mtim;
 	if (utimensat(s->tree, e->path, ts, AT_SYMLINK_NOFOLLOW)) {
-		cleanup_free char *q = ga_quote(e->path);
+		cleanup_free char *q = ga_escape(e->path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot set the time of '%s'", q);
 	}
@@ -240,7 +240,7 @@ static int write_index(struct settle *s, const char *dir, struct ga_error *err)
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 || ga_write_full(fd, s->bytes.ptr, s->bytes.len) || futimens(fd, ts) ||
 	    rename(new, index) || (unlink(git) && errno != ENOENT) || link(index, git)) {
-		cleanup_free char *q = ga_quote(index);
+		cleanup_free char *q = ga_escape(index);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
 	}

@@ -32,7 +32,7 @@ int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_err
 		rc = git_config_foreach(cfg, add, &c);
 	if (rc < 0) {
 		const git_error *e = git_error_last();
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		(void)ga_fail(err, GA_EFATAL, "cannot read '%s': %s", q,
 			      e && e->message ? e->message : "not in git-config syntax");

@@ -168,3 +168,23 @@ int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char
 	*ret = ga_strndup(out.ptr, (size_t)(end + 1 - out.ptr));
 	return 0;
 }
+
+int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, time_t at, char **ret,
+		      struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig own = GA_GITCONFIG_INIT;
+	cleanup_free char *who = NULL;
+	struct tm tm;
+	long minutes;
+
+	if (!c && ga_gitconfig_load(r, &own, err))
+		return -1;
+	if (ga_repo_identity(r, c ? c : &own, &who, err))
+		return -1;
+	if (!localtime_r(&at, &tm))
+		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
+	minutes = tm.tm_gmtoff / 60;
+	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, minutes < 0 ? '-' : '+',
+		       labs(minutes) / 60, labs(minutes) % 60);
+	return 0;
+}

@@ -23,6 +23,9 @@
 /* How far untouched() looks before it calls anything changed. */
 #define MAX_ENTRIES 256
 #define MAX_DEPTH 24
+/* How far has_trap() does: work on a large history leaves many loose objects. */
+#define MAX_TRAP_ENTRIES 2000000
+#define MAX_TRAP_DEPTH 64
 
 /* ---- writing --------------------------------------------------------------------- */
 
@@ -33,7 +36,7 @@ static int write_file(int at, const char *path, const struct ga_buf *b, struct g
 	cleanup_close int fd = openat(at, path, flags, 0644);
 
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len)) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
 	}
@@ -46,7 +49,7 @@ static int write_parents(int at, const char *path, struct ga_error *err)
 		cleanup_free char *dir = ga_strndup(path, (size_t)(p - path));
 
 		if (mkdirat(at, dir, 0755) && errno != EEXIST) {
-			cleanup_free char *q = ga_quote(dir);
+			cleanup_free char *q = ga_escape(dir);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 		}
@@ -70,7 +73,7 @@ static int add_host_file(const char *path, size_t max, struct ga_buf *out, struc
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0; /* git warns at most */
 	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_error_wrap(err, "cannot read '%s'", q);
 	}
@@ -233,7 +236,7 @@ int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_sp
 	bool attributes = false;
 
 	if (at < 0) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
@@ -322,7 +325,7 @@ int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct 
 	struct stat st;
 
 	if (at < 0) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
@@ -335,4 +338,48 @@ int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct 
 	return content_is(at, "HEAD", &head) && content_is(at, s->branch, &branch) &&
 	       packed_refs_are_as_sealed(at, dir) &&
 	       only_branch(at, "refs", s->branch, 0, &left);
+}
+
+static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
+{
+	DIR *d = fdopendir(fd);
+	bool found = false;
+	struct dirent *e;
+
+	if (!d) {
+		(void)close(fd);
+		return true;
+	}
+	while (!found && (e = readdir(d))) {
+		struct stat st;
+		int sub;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!*left || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
+			found = true;
+			break;
+		}
+		--*left;
+		if (!S_ISDIR(st.st_mode)) {
+			found = S_ISFIFO(st.st_mode) || (refs && S_ISLNK(st.st_mode));
+			continue;
+		}
+		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* the descriptor is the callee's, which closes it */
+		found = sub < 0 || depth >= MAX_TRAP_DEPTH ||
+			trap_at(sub, refs || (!depth && !strcmp(e->d_name, "refs")), depth + 1, left);
+		if (sub >= 0 && depth >= MAX_TRAP_DEPTH)
+			(void)close(sub);
+	}
+	(void)closedir(d);
+	return found;
+}
+
+bool ga_gitdir_has_trap(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned left = MAX_TRAP_ENTRIES;
+
+	return fd < 0 || trap_at(fd, false, 0, &left);
 }

@@ -13,6 +13,7 @@
 
 #include <git2/sys/repository.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/import.h"
 #include "ga/path.h"
@@ -84,38 +85,27 @@ const char *ga_import_object_dir(const struct ga_import *im)
 
 /* ---- the stream ------------------------------------------------------------------- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Wait for bytes, or the end. Returns 0, 1 when time is up, -1 with errno. */
 static int wait_for(int fd, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	for (;;) {
-		int64_t left = deadline - now_ms();
-		int rc;
+	while (ga_now_ms() < deadline) {
+		int rc = poll(&p, 1, ga_poll_timeout(deadline));
 
-		if (left <= 0)
-			return 1;
-		rc = poll(&p, 1, left > 60000 ? 60000 : (int)left);
 		if (rc > 0)
 			return 0;
 		if (rc < 0 && errno != EINTR)
 			return -1;
 	}
+	return 1;
 }
 
 static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, char **ret_reason,
 		 struct ga_error *err)
 {
 	cleanup_free char *buf = ga_malloc(CHUNK);
-	int64_t deadline = now_ms() + im->l.timeout_ms;
+	int64_t deadline = ga_now_ms() + im->l.timeout_ms;
 	uint64_t size = 0;
 
 	for (;;) {

@@ -12,7 +12,6 @@
 
 #define HEADER 12
 #define TRAILER GA_OID_RAWSZ
-#define FLAG_VALID 0x8000u
 #define FLAG_EXTENDED 0x4000u
 #define XFLAG_SKIP_WORKTREE 0x4000u
 #define XFLAG_INTENT_TO_ADD 0x2000u
@@ -50,7 +49,7 @@ static int damaged(struct ga_error *err)
 static int map_file(const char *path, struct ga_index *ix, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 	void *map;
 
@@ -172,7 +171,6 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	ret->size = be32(e + GA_INDEX_SIZE);
 	memcpy(ret->oid.id, e + GA_INDEX_OID, GA_OID_RAWSZ);
 	ret->stage = (flags >> 12) & 3;
-	ret->valid = (flags & FLAG_VALID) != 0;
 	ret->skip_worktree = (xflags & XFLAG_SKIP_WORKTREE) != 0;
 	ret->intent_to_add = (xflags & XFLAG_INTENT_TO_ADD) != 0;
 	ret->path = ix->path.ptr;

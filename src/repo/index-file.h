@@ -2,7 +2,7 @@
  *
  * Reading an index file entry by entry, without libgit2 (which refuses split
  * and sparse ones) and without a process: gitlinks, and the stat data git keeps.
- * Nothing is ever written through this; git alone writes indexes.
+ * Indexes are written by git; base-times.c alone changes stat data in a copy of one.
  */
 #ifndef GA_INDEX_FILE_H
 #define GA_INDEX_FILE_H
@@ -30,15 +30,17 @@ struct ga_index_entry {
 	uint32_t mtime, mtime_ns, mode, size;
 	struct ga_oid oid;
 	unsigned stage;
-	bool skip_worktree, intent_to_add, valid; /* valid: assume-unchanged */
+	bool skip_worktree, intent_to_add;
 	const char *path;     /* until the next call */
 };
 
-/* Where the stat fields are within an entry (gitformat-index(5)). */
+/* Where fields are within an entry (gitformat-index(5)). */
 enum {
-	GA_INDEX_CTIME = 0, GA_INDEX_MTIME = 8, GA_INDEX_DEV = 16, GA_INDEX_INO = 20,
-	GA_INDEX_MODE = 24, GA_INDEX_UID = 28, GA_INDEX_GID = 32, GA_INDEX_SIZE = 36,
-	GA_INDEX_OID = 40, GA_INDEX_FLAGS = 60,
+	GA_INDEX_MTIME = 8,
+	GA_INDEX_MODE = 24,
+	GA_INDEX_SIZE = 36,
+	GA_INDEX_OID = 40,
+	GA_INDEX_FLAGS = 60,
 };
 
 /* Returns 1 if there is no such file. */

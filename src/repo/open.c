@@ -81,7 +81,7 @@ static char *real_path(const char *path, struct ga_error *err)
 	char *p = realpath(path, NULL), *ret;
 
 	if (!p) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot resolve '%s'", q);
 		return NULL;
@@ -147,7 +147,7 @@ static int diagnose_extensions(const char *gitdir, const char *q, struct ga_erro
 
 static int diagnose(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *qdir = ga_quote(dir), *q = NULL, *gitdir = NULL;
+	cleanup_free char *qdir = ga_escape(dir), *q = NULL, *gitdir = NULL;
 	cleanup_free char *msg = NULL;
 	const git_error *e = git_error_last();
 	git_buf found = GIT_BUF_INIT;
@@ -163,7 +163,7 @@ static int diagnose(const char *dir, struct ga_error *err)
 	}
 	if (strlen(gitdir) > 1 && gitdir[strlen(gitdir) - 1] == '/')
 		gitdir[strlen(gitdir) - 1] = '\0';
-	q = ga_quote(gitdir);
+	q = ga_escape(gitdir);
 	if (diagnose_extensions(gitdir, q, err))
 		return -1;
 	if (!stat(gitdir, &st) && st.st_uid != geteuid()) {
@@ -191,7 +191,7 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	struct stat st;
 
 	if (git_repository_is_bare(r->repo) || !workdir) {
-		cleanup_free char *q = ga_quote(git_repository_path(r->repo));
+		cleanup_free char *q = ga_escape(git_repository_path(r->repo));
 
 		(void)ga_fail(err, GA_EFATAL, "repository '%s' is bare", q);
 		return ga_hint(err, "make a working tree with 'git worktree add', and start there");
@@ -223,7 +223,7 @@ int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
 	if (fill_info(r, err) || ga_repo_load_id(&r->info, err))
 		return -1;
 	if (git_repository_odb(&r->odb, r->repo)) {
-		cleanup_free char *q = ga_quote(r->info.commondir);
+		cleanup_free char *q = ga_escape(r->info.commondir);
 
 		return ga_fail_git(err, "cannot open the objects of '%s'", q);
 	}
@@ -317,7 +317,7 @@ static int add_object_dir(const char *path, unsigned depth, struct ga_strv *ret,
 	if (!dir || stat(dir, &st) || !S_ISDIR(st.st_mode) || ga_strv_has(ret, dir))
 		return 0;
 	if (depth > ALTERNATES_DEPTH || ret->n >= ALTERNATES_MAX) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail(err, GA_EFATAL, "too many alternate object directories at '%s'", q);
 	}
@@ -341,7 +341,7 @@ int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_
 	if (add_object_dir(own, 0, &dirs, err))
 		return -1;
 	if (!dirs.n) {
-		cleanup_free char *q = ga_quote(own);
+		cleanup_free char *q = ga_escape(own);
 
 		return ga_fail(err, GA_EFATAL, "cannot read the object directory '%s'", q);
 	}
@@ -397,7 +397,7 @@ static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const cha
  * Only the two forms with nothing to interpret are done here. */
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(rev);
+	cleanup_free char *q = ga_escape(rev);
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", rev,
 				     NULL };

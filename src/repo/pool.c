@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -171,7 +170,7 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 	uint64_t n;
 
 	if (!d) {
-		cleanup_free char *q = ga_quote(w->bases);
+		cleanup_free char *q = ga_escape(w->bases);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}
@@ -294,7 +293,7 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 		if (!mkdir(path, 0700))
 			break;
 		if (errno != EEXIST) {
-			cleanup_free char *q = ga_quote(path);
+			cleanup_free char *q = ga_escape(path);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 		}

@@ -29,7 +29,7 @@ int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, str
 	}
 	e = errno;
 	{
-		cleanup_free char *name = ga_quote(q->objects);
+		cleanup_free char *name = ga_escape(q->objects);
 
 		(void)ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
 	}
@@ -61,7 +61,7 @@ struct move {
 
 static int fail_move(struct move *m, const char *name)
 {
-	cleanup_free char *path = ga_path_join(m->dst_path, name), *q = ga_quote(path);
+	cleanup_free char *path = ga_path_join(m->dst_path, name), *q = ga_escape(path);
 
 	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
 }
@@ -113,7 +113,7 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	DIR *d = opendir(path);
 	struct dirent *e;
 

@@ -24,7 +24,7 @@ int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct 
 	if (rc == GIT_ENOTFOUND)
 		return 1;
 	if (rc) {
-		q = ga_quote(name);
+		q = ga_escape(name);
 		return ga_fail_git(err, "cannot read ref '%s'", q);
 	}
 	*ret = ga_from_git_oid(&id);
@@ -208,8 +208,8 @@ static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 		found = find_conflict(r, u, wanted);
 		if (!found)
 			continue;
-		q = ga_quote(found);
-		qw = ga_quote(wanted);
+		q = ga_escape(found);
+		qw = ga_escape(wanted);
 		ga_error_release(err);
 		(void)ga_fail(err, GA_EFATAL, "cannot make ref '%s': ref '%s' is in the way", qw,
 			      q);
@@ -256,7 +256,7 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
 		  struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	git_oid id = ga_to_git_oid(oid), none = { { 0 } };
 	git_reference *ref = NULL;
 	int rc;
@@ -298,7 +298,7 @@ static void prune_directories(struct ga_repo *r, const char *name)
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		  struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	git_reference *ref = NULL;
 	const git_oid *has;
 	git_oid id = ga_to_git_oid(old);
@@ -326,7 +326,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
 		  struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	git_signature *who = NULL;
 	git_reflog *log = NULL;
 	int rc;

@@ -8,8 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,14 +77,11 @@ static int write_id(const char *dir, const char *id, const char *commondir, stru
 
 static int new_id(char id[ID_LEN + 1], struct ga_error *err)
 {
-	static const char hex[] = "0123456789abcdef";
-	unsigned char raw[ID_LEN / 2];
+	uint64_t rnd;
 
-	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
-	for (size_t i = 0; i < ID_LEN; i++)
-		id[i] = hex[i & 1 ? raw[i / 2] & 15 : raw[i / 2] >> 4];
-	id[ID_LEN] = '\0';
+	if (ga_random(&rnd, sizeof(rnd), err))
+		return -1;
+	(void)snprintf(id, ID_LEN + 1, "%016" PRIx64, rnd);
 	return 0;
 }
 
@@ -105,7 +103,7 @@ static int settle_id(const char *commondir, struct id_file *f, struct ga_error *
 		return -1;
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {
-		cleanup_free char *q = ga_quote(lock);
+		cleanup_free char *q = ga_escape(lock);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
@@ -130,7 +128,7 @@ int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err)
 	if (rc < 0)
 		return -1;
 	if ((rc || !is_ours(&f, info->commondir)) && settle_id(info->commondir, &f, err)) {
-		cleanup_free char *q = ga_quote(info->commondir);
+		cleanup_free char *q = ga_escape(info->commondir);
 
 		return ga_error_wrap(err, "cannot give repository '%s' an id", q);
 	}

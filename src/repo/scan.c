@@ -121,7 +121,7 @@ static void add_ignored(struct ga_scan *s, const char *path)
 
 static int unmerged(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 
 	(void)ga_fail(err, GA_EFATAL, "'%s' has a conflict that is not resolved", q);
 	return ga_hint(err, "resolve it, or start with --dirty ignore");
@@ -247,7 +247,7 @@ static int scan_into(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 
 	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workdir < 0) {
-		cleanup_free char *q = ga_quote(r->info.workdir);
+		cleanup_free char *q = ga_escape(r->info.workdir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,8 +66,8 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	uint64_t rnd;
 
 	sweep(dir);
-	if (getrandom(&rnd, sizeof(rnd), 0) != (ssize_t)sizeof(rnd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&rnd, sizeof(rnd), err))
+		return -1;
 	name = ga_strf(TMP_PREFIX "%016llx", (unsigned long long)rnd);
 	t->path = ga_path_join(dir, name);
 	src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -80,18 +79,10 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	return ga_copy_fd_to(src, at, name, err);
 }
 
-static int excluded_cmp(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-/* Both lists in one sorted look-up, so that many paths stay cheap. */
+/* Lists are searched sorted, so that many paths stay cheap. */
 static bool contains(const struct ga_strv *sorted, const char *path)
 {
-	return sorted->n &&
-	       bsearch(&path, sorted->v, sorted->n, sizeof(*sorted->v), excluded_cmp);
+	return ga_strv_find(sorted, path) >= 0;
 }
 
 static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
@@ -101,24 +92,67 @@ static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
 	ga_strv_sort_unique(to);
 }
 
+/* Is `path` gone from the working tree? A symlink in place of one of its directories
+ * counts: git removes what was below it, but `update-index` refuses to look there. */
+static bool is_gone(int worktree, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(worktree, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+}
+
+/* Take what is gone out of the index; the rest of `paths` goes to `ret`. */
+static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const char *index,
+		       struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	static const struct ga_oid zero = { { 0 } };
+	cleanup_close int worktree = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	if (worktree < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	for (size_t i = 0; i < paths->n; i++) {
+		if (!is_gone(worktree, paths->v[i])) {
+			ga_strv_push(ret, paths->v[i]);
+			continue;
+		}
+		/* mode 0 removes */
+		ga_buf_addf(&in, "0 %s\t", GA_HEX(&zero));
+		ga_buf_add0(&in, paths->v[i]);
+	}
+	if (!in.len)
+		return 0;
+	g.args = args;
+	g.index_file = index;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	return ga_git_ok(r, &g, err);
+}
+
 static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
 		      const char *index, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--add", "--remove", "--replace",
 					    "--stdin", NULL };
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, gone = GA_STRV_INIT;
+	cleanup_strv struct ga_strv unindexed = GA_STRV_INIT, changed = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	sorted_copy(&gone, &s->unindexed);
+	sorted_copy(&unindexed, &s->unindexed);
 	for (size_t i = 0; i < s->changed.n; i++)
-		if (!contains(&gone, s->changed.v[i]))
-			ga_strv_push(&paths, s->changed.v[i]);
-	ga_strv_extend(&paths, &s->untracked);
+		if (!contains(&unindexed, s->changed.v[i]) && !contains(exclude, s->changed.v[i]))
+			ga_strv_push(&changed, s->changed.v[i]);
+	if (remove_gone(r, &changed, index, &paths, err))
+		return -1;
+	for (size_t i = 0; i < s->untracked.n; i++)
+		if (!contains(exclude, s->untracked.v[i]))
+			ga_strv_push(&paths, s->untracked.v[i]);
 	ga_strv_sort_unique(&paths);
 	for (size_t i = 0; i < paths.n; i++)
-		if (!contains(exclude, paths.v[i]))
-			ga_buf_add0(&in, paths.v[i]);
+		ga_buf_add0(&in, paths.v[i]);
 	if (!in.len)
 		return 0;
 	g.args = args;
@@ -183,25 +217,6 @@ static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
 	return 0;
 }
 
-/* "Name <mail>" with the time of now in the user's zone. */
-static int stamp(struct ga_repo *r, char **ret, struct ga_error *err)
-{
-	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-	cleanup_free char *who = NULL;
-	time_t now = time(NULL);
-	struct tm tm;
-	long minutes;
-
-	if (ga_gitconfig_load(r, &c, err) || ga_repo_identity(r, &c, &who, err))
-		return -1;
-	if (!localtime_r(&now, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the time");
-	minutes = tm.tm_gmtoff / 60;
-	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)now, minutes < 0 ? '-' : '+',
-		       labs(minutes) / 60, labs(minutes) % 60);
-	return 0;
-}
-
 static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_oid *head,
 		  struct ga_oid *ret, struct ga_error *err)
 {
@@ -210,7 +225,7 @@ static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_
 	struct ga_oid parent;
 	struct ga_commit c = { .tree = *tree, .extra = extra, .message = message };
 
-	if (stamp(r, &who, err))
+	if (ga_repo_signature(r, NULL, time(NULL), &who, err))
 		return -1;
 	c.author = c.committer = who;
 	if (head) {

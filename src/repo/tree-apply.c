@@ -119,7 +119,7 @@ static void add_item(struct items *out, const struct ga_tree_item *it)
 
 static int both_file_and_directory(struct apply *a, const struct group *g)
 {
-	cleanup_free char *q = ga_quote(g->leaf->path);
+	cleanup_free char *q = ga_escape(g->leaf->path);
 
 	return ga_fail(a->err, GA_EFATAL, "'%s' cannot be a file and a directory", q);
 }
@@ -249,7 +249,7 @@ static int check(const struct ga_changes *c, struct ga_error *err)
 		if (i && strcmp(c->v[i - 1].path, v->path) >= 0)
 			GA_BUG("changes are not sorted");
 		if (!mode_ok(v->new.mode) || (v->new.mode && !path_ok(v->path))) {
-			cleanup_free char *q = ga_quote(v->path);
+			cleanup_free char *q = ga_escape(v->path);
 
 			return ga_fail(err, GA_EFATAL, "git cannot hold a path like '%s'", q);
 		}

@@ -84,7 +84,7 @@ int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_e
 static int too_deep(const char *path, struct ga_error *err)
 {
 	cleanup_free char *top = ga_strndup(path, strcspn(path, "/"));
-	cleanup_free char *q = ga_quote(top);
+	cleanup_free char *q = ga_escape(top);
 
 	return ga_fail(err, GA_EFATAL, "directories beneath '%s' are nested more than %d deep", q,
 		       GA_TREE_DEPTH_MAX);

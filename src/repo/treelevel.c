@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "repo-internal.h"
+#include "objects-internal.h"
 
 void ga_tree_level_release(struct ga_tree_level *l)
 {
@@ -12,54 +12,23 @@ void ga_tree_level_release(struct ga_tree_level *l)
 	*l = (struct ga_tree_level)GA_TREE_LEVEL_INIT;
 }
 
-/* "mode name NUL id": the mode in octal. Old trees hold modes such as 100664,
- * which mean what their executable bit says. */
-static const char *parse_mode(const char *p, const char *end, uint32_t *ret)
-{
-	uint32_t mode = 0;
-
-	for (; p < end && *p >= '0' && *p <= '7' && mode < 0400000; p++)
-		mode = mode << 3 | (uint32_t)(*p - '0');
-	if (p == end || *p != ' ')
-		return NULL;
-	switch (mode & 0170000) {
-	case 0100000:
-		*ret = mode & 0100 ? GA_MODE_EXEC : GA_MODE_FILE;
-		return p + 1;
-	case GA_MODE_TREE:
-	case GA_MODE_LINK:
-	case GA_MODE_GITLINK:
-		*ret = mode & 0170000;
-		return p + 1;
-	default:
-		return NULL;
-	}
-}
-
 static int parse(const char *data, size_t n, struct ga_tree_level *ret)
 {
-	const char *p, *end;
+	struct ga_tree_item it;
+	const char *p;
 	size_t cap = 0;
+	int rc;
 
 	/* the names stay where they are: the object is copied once as a whole */
-	ret->names = ga_memdup(data, n ? n : 1);
+	ret->names = ga_memdup(data, n);
 	p = ret->names;
-	end = p + n;
-	while (p < end) {
-		struct ga_level_entry e = { 0 };
-		const char *nul;
-
-		p = parse_mode(p, end, &e.entry.mode);
-		nul = p ? memchr(p, '\0', (size_t)(end - p)) : NULL;
-		if (!nul || nul == p || end - nul - 1 < GA_OID_RAWSZ)
-			return -1;
-		e.name = ret->names + (p - ret->names);
-		memcpy(e.entry.oid.id, nul + 1, GA_OID_RAWSZ);
-		p = nul + 1 + GA_OID_RAWSZ;
+	while ((rc = ga_tree_next(&p, ret->names + n, &it)) > 0) {
 		GA_GROW(ret->v, ret->n, cap);
-		ret->v[ret->n++] = e;
+		ret->v[ret->n++] = (struct ga_level_entry){
+			it.name, { ga_canonical_mode(it.mode), it.oid }
+		};
 	}
-	return 0;
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)
@@ -72,24 +41,16 @@ static int by_name(const void *a, const void *b)
 int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_level *ret,
 		       struct ga_error *err)
 {
-	char hex[GA_OID_HEXSZ + 1];
-	git_odb_object *obj = NULL;
-	git_oid id;
-	int rc;
+	cleanup_odb_object git_odb_object *obj = NULL;
 
 	*ret = (struct ga_tree_level)GA_TREE_LEVEL_INIT;
 	if (!oid)
 		return 0;
-	id = ga_to_git_oid(oid);
-	if (git_odb_read(&obj, r->odb, &id))
-		return ga_fail_git(err, "cannot read tree '%s'", ga_oid_hex(oid, hex));
-	rc = git_odb_object_type(obj) == GIT_OBJECT_TREE
-		     ? parse(git_odb_object_data(obj), git_odb_object_size(obj), ret)
-		     : -1;
-	git_odb_object_free(obj);
-	if (rc) {
+	if (ga_odb_read(r, oid, GIT_OBJECT_TREE, &obj, err))
+		return -1;
+	if (parse(git_odb_object_data(obj), git_odb_object_size(obj), ret)) {
 		ga_tree_level_release(ret);
-		return ga_fail(err, GA_EFATAL, "object '%s' is not a well-formed tree", ga_oid_hex(oid, hex));
+		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(oid));
 	}
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
@@ -98,7 +59,7 @@ int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tr
 
 struct ga_entry ga_tree_level_find(const struct ga_tree_level *l, const char *name)
 {
-	struct ga_level_entry key = { .name = (char *)(uintptr_t)name };
+	struct ga_level_entry key = { .name = name };
 	const struct ga_level_entry *e =
 		l->n ? bsearch(&key, l->v, l->n, sizeof(*l->v), by_name) : NULL;
 

@@ -388,7 +388,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	return 0;
 }
 
-void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga_flags *ret)
+void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
+		      struct ga_flags *ret)
 {
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
@@ -402,7 +403,8 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, struct ga
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
-	look_at_path(&k, false);
+	if (!dir)
+		look_at_path(&k, false);
 	look_at_facts(&k, false);
 	ga_look_names(&k);
 	settle(&k, ret);

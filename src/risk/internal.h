@@ -91,7 +91,7 @@ void ga_look_link(struct ga_look *k);       /* links.c */
 void ga_look_link_gone(struct ga_look *k);  /* links.c */
 void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
 void ga_look_content(struct ga_look *k);    /* content.c */
-/* content-git.c and content-env.c: files whose syntax is known. `added` holds the added lines. */
+/* content-known.c: files whose syntax is known. `added` holds the added lines. */
 void ga_look_attributes(struct ga_look *k, const struct ga_buf *added);
 void ga_look_modules(struct ga_look *k, const struct ga_buf *text);
 void ga_look_dotenv(struct ga_look *k, const struct ga_buf *added);

@@ -4,32 +4,15 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
 #include "run-internal.h"
 
 /* A child that does not read its request within this was interfered with. */
 #define PAYLOAD_TIMEOUT_MS 20000
-
-int64_t run_now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-int run_poll_timeout(int64_t deadline)
-{
-	int64_t left = deadline - run_now_ms();
-
-	if (!deadline)
-		return -1;
-	return left < 0 ? 0 : left > 1 << 30 ? 1 << 30 : (int)left;
-}
 
 static void add_vector(struct ga_buf *b, const char *const *v)
 {
@@ -46,7 +29,7 @@ static void add_vector(struct ga_buf *b, const char *const *v)
 /* The reader works on it as we write; larger than a pipe holds is fine. */
 static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 {
-	int64_t deadline = run_now_ms() + PAYLOAD_TIMEOUT_MS;
+	int64_t deadline = ga_now_ms() + PAYLOAD_TIMEOUT_MS;
 	size_t done = 0;
 
 	while (done < b->len) {
@@ -62,9 +45,9 @@ static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 			return 0;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
-		if (run_now_ms() >= deadline)
+		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART, "the sandbox does not take the command");
-		(void)poll(&p, 1, run_poll_timeout(deadline));
+		(void)poll(&p, 1, ga_poll_timeout(deadline));
 	}
 	return 0;
 }
@@ -189,7 +172,7 @@ int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error 
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = ga_quote(cwd), *prog = ga_quote(program);
+	cleanup_free char *dir = ga_escape(cwd), *prog = ga_escape(program);
 
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:

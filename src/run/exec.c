@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
 #include "run-internal.h"
@@ -35,7 +36,7 @@ static void exec_release(struct exec *e)
 
 static int failed(const struct exec *e, struct ga_error *err, const char *how)
 {
-	cleanup_free char *q = ga_quote(e->x->argv[0]);
+	cleanup_free char *q = ga_escape(e->x->argv[0]);
 
 	return ga_fail(err, GA_EFATAL, "'%s' in the sandbox %s", q, how);
 }
@@ -172,9 +173,9 @@ static int pump(struct exec *e, struct ga_error *err)
 				       { .fd = e->out, .events = POLLIN },
 				       { .fd = e->err, .events = POLLIN } };
 
-		if (poll(p, GA_NELEMS(p), run_poll_timeout(e->deadline)) < 0 && errno != EINTR)
+		if (poll(p, GA_NELEMS(p), ga_poll_timeout(e->deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a command");
-		if (e->deadline && run_now_ms() >= e->deadline)
+		if (e->deadline && ga_now_ms() >= e->deadline)
 			return failed(e, err, "took too long");
 		if (p[1].revents && on_signals(e, err))
 			return -1;
@@ -214,7 +215,7 @@ int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_sta
 
 	e.out_max = x->out_max ? x->out_max : x->out_fd >= 0 ? SIZE_MAX : DEFAULT_OUT_MAX;
 	if (x->timeout_ms)
-		e.deadline = run_now_ms() + x->timeout_ms;
+		e.deadline = ga_now_ms() + x->timeout_ms;
 	if (!rc)
 		rc = run_spawn(sb, 0, x->cwd, x->argv, x->envp, theirs, 3, &e.id, err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "run-internal.h"
 
@@ -14,15 +15,15 @@
 
 bool run_wait_gone(int pidfd, int ms)
 {
-	int64_t deadline = ms < 0 ? 0 : run_now_ms() + ms;
+	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 
 	for (;;) {
-		int n = poll(&p, 1, run_poll_timeout(deadline));
+		int n = poll(&p, 1, ga_poll_timeout(deadline));
 
 		if (n > 0)
 			return true;
-		if (!n && deadline && run_now_ms() >= deadline)
+		if (!n && deadline && ga_now_ms() >= deadline)
 			return false;
 	}
 }

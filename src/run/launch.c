@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
@@ -232,10 +233,14 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
 	if (h->errnum) {
-		cleanup_free char *q = ga_quote(h->argv[0]);
+		cleanup_free char *q = ga_escape(h->argv[0]);
 
-		if (!strcmp(h->failed, "execute"))
-			return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+		if (!strcmp(h->failed, "execute")) {
+			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
+			return h->errnum != ENOENT ? -1 :
+				ga_hint(err, "git-agent is not wholly installed: 'make install' where "
+					     "it was built puts that there");
+		}
 		return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot start the sandbox: %s",
 				     h->failed);
 	}
@@ -305,7 +310,7 @@ static int take_ready(struct ga_sandbox *sb)
 
 static int wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 {
-	int64_t deadline = run_now_ms() + READY_TIMEOUT_MS;
+	int64_t deadline = ga_now_ms() + READY_TIMEOUT_MS;
 
 	for (;;) {
 		struct pollfd p[2] = { { .fd = sb->ctl, .events = POLLIN },
@@ -320,10 +325,10 @@ static int wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 			return explain_failure(sb, err);
 		if (r > 0)
 			break;
-		if (run_now_ms() >= deadline)
+		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART, "the sandbox did not come up within %d seconds",
 				       READY_TIMEOUT_MS / 1000);
-		if (poll(p, GA_NELEMS(p), run_poll_timeout(deadline)) < 0 && errno != EINTR)
+		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
 		/* what is not fatal means nothing yet */
 		while (p[1].revents && !run_signals_fatal_pending() && run_signals_next(sb))

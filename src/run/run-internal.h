@@ -30,11 +30,6 @@ struct ga_sandbox {
 	sigset_t old_mask;
 };
 
-/* CLOCK_MONOTONIC in milliseconds. */
-int64_t run_now_ms(void);
-/* What is left until `deadline` (0: none) as poll(2) wants it. */
-int run_poll_timeout(int64_t deadline);
-
 /* Wait until what `pidfd` names is gone; false after `ms` (-1: for ever). */
 bool run_wait_gone(int pidfd, int ms);
 /* Kill bwrap and what it started, and reap it. Returns its wait status. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "run-internal.h"
 
@@ -118,7 +119,7 @@ static void hang_up(struct session *s)
 {
 	if (s->deadline)
 		return;
-	s->deadline = run_now_ms() + HANGUP_GRACE_MS;
+	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
 	if (!s->tty) {
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
 		return;
@@ -227,12 +228,12 @@ static int on_message(struct session *s, const char *cwd, const char *program, s
 
 static int on_deadline(struct session *s, struct ga_error *err)
 {
-	if (s->exited || !s->deadline || run_now_ms() < s->deadline)
+	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)
 		return 0;
 	if (s->killed)
 		return ga_fail(err, GA_EFATAL, "the command does not end after the terminal was closed");
 	s->killed = true;
-	s->deadline = run_now_ms() + KILL_GRACE_MS;
+	s->deadline = ga_now_ms() + KILL_GRACE_MS;
 	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGKILL);
 	return 0;
 }
@@ -252,7 +253,7 @@ static int timeout(const struct session *s)
 	for (size_t i = 0; i < N_STREAMS; i++)
 		if (run_stream_hurry(&s->streams[i]))
 			return 0;
-	return run_poll_timeout(s->exited ? 0 : s->deadline);
+	return ga_poll_timeout(s->exited ? 0 : s->deadline);
 }
 
 static int loop(struct session *s, const char *cwd, const char *program, struct ga_error *err)

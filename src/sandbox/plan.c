@@ -80,7 +80,7 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		cleanup_free char *dest = ga_path_join("project", v[i]->rel);
 
 		if (!ga_path_relative_ok(v[i]->rel)) {
-			cleanup_free char *q = ga_quote(v[i]->rel);
+			cleanup_free char *q = ga_escape(v[i]->rel);
 
 			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project", q);
 		}

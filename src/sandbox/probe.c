@@ -22,7 +22,7 @@
 
 static int check_file(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
 	struct stat st;
 
 	if (stat(path, &st))
@@ -32,7 +32,7 @@ static int check_file(const char *path, struct ga_error *err)
 	if (st.st_mode & (S_ISUID | S_ISGID) || getxattr(path, "security.capability", NULL, 0) > 0) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities", q);
 		return ga_hint(err, "sudo chmod u-s,g-s %s; sudo setcap -r %s; "
-				    "or put a plain bwrap first in PATH", q, q);
+				    "or put a plain bwrap first in PATH", word, word);
 	}
 	return 0;
 }
@@ -60,7 +60,7 @@ static int check_version_of(const char *path, struct ga_error *err)
 	const char *const argv[] = { path, "--version", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
-	cleanup_free char *q = ga_quote(path), *shown = NULL;
+	cleanup_free char *q = ga_escape(path), *shown = NULL;
 	uint64_t major, minor;
 	int status;
 
@@ -240,7 +240,7 @@ static bool step_is(const char *word, enum ga_stage_step step)
 
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(object), *qs = ga_quote(step);
+	cleanup_free char *q = ga_escape(object), *qs = ga_escape(step);
 
 	if (step_is(step, GA_STEP_USERNS) || step_is(step, GA_STEP_IDMAP) ||
 	    step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_PIDNS))
@@ -262,7 +262,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot execute '%s'", q);
 	if (step_is(step, GA_STEP_CAPS))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
-	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, %s)", qs, q);
+	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, '%s')", qs, q);
 }
 
 int ga_bwrap_explain(const char *line, struct ga_error *err)

@@ -78,7 +78,7 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
 
 static int refuse(struct ga_error *err, const char *what, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 
 	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
 }
@@ -118,7 +118,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 		if (shown) {
 			(void)refuse(err, "the session directory", dirs[i],
 				     "would be visible inside the sandbox");
-			return ga_hint(err, "set state_dir to a directory outside '%s'", shown);
+			return ga_hint(err, "set XDG_STATE_HOME to a directory outside '%s'",
+				       shown);
 		}
 		if (ga_path_inside(dirs[i], project))
 			return refuse(err, "the session directory", dirs[i], "lies inside the project");

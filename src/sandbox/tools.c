@@ -160,7 +160,7 @@ static char *package_of(const char *file)
 
 static int refuse(const char *file, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(file), *dir = ga_path_parent(file), *qd = ga_quote(dir);
+	cleanup_free char *q = ga_escape(file), *dir = ga_path_parent(file), *qd = ga_escape(dir);
 
 	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials", q, qd);
 	return ga_hint(err, "install it in a directory of its own, or below /usr/local or ~/.local/bin");

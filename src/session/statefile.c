@@ -208,7 +208,7 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	const char *end;
 
 	if (ga_configfile_read(path, &c, err))

@@ -20,7 +20,8 @@ static int check_parents(const char *dir, struct ga_error *err)
 	cleanup_free char *path = ga_strdup(dir);
 
 	for (;;) {
-		cleanup_free char *q = ga_quote(path), *parent = NULL;
+		cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
+		cleanup_free char *parent = NULL;
 		struct stat st;
 
 		if (stat(path, &st))
@@ -31,11 +32,11 @@ static int check_parents(const char *dir, struct ga_error *err)
 		}
 		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir)) {
 			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", q);
-			return ga_hint(err, "chmod go-w '%s'", q);
+			return ga_hint(err, "chmod go-w %s", word);
 		}
 		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX)) {
 			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", q);
-			return ga_hint(err, "chmod o-w '%s', or set XDG_STATE_HOME elsewhere", q);
+			return ga_hint(err, "chmod o-w %s, or set XDG_STATE_HOME elsewhere", word);
 		}
 		if (!strcmp(path, "/"))
 			return 0;
@@ -51,7 +52,7 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 
 	sessions = ga_path_join(dir, "sessions");
 	if (ga_mkdir_p(sessions, 0700, err)) {
-		cleanup_free char *q = ga_quote(base);
+		cleanup_free char *q = ga_escape(base);
 
 		return ga_hint(err, "sessions are kept below '%s'; set XDG_STATE_HOME to a directory "
 				    "you can write",
@@ -59,7 +60,7 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 	}
 	real = realpath(dir, NULL);
 	if (!real || access(sessions, W_OK | X_OK)) {
-		cleanup_free char *q = ga_quote(sessions);
+		cleanup_free char *q = ga_escape(sessions);
 
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
 		return ga_hint(err, "give yourself write permission, or set XDG_STATE_HOME elsewhere");
@@ -78,7 +79,7 @@ static int make_layers(const char *dir, struct ga_error *err)
 		cleanup_free char *p = ga_path_join(dir, layout[i]);
 
 		if (mkdir(p, 0700)) {
-			cleanup_free char *q = ga_quote(p);
+			cleanup_free char *q = ga_escape(p);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 		}
@@ -92,11 +93,20 @@ static int open_lock(const char *dir, struct ga_error *err)
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	}
 	return fd;
+}
+
+static bool is_lock_of(int lock, const char *dir)
+{
+	cleanup_free char *path = ga_path_join(dir, "lock");
+	struct stat held, there;
+
+	return !fstat(lock, &held) && !stat(path, &there) && held.st_dev == there.st_dev &&
+	       held.st_ino == there.st_ino;
 }
 
 /* A directory of a session that never got a state file belongs to nobody once
@@ -117,8 +127,9 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* once more: its maker may have saved it, and gone, a moment ago */
-	if (!access(file, F_OK) || !access(old, F_OK))
+	/* Once more: its maker may have saved it, and gone, a moment ago. Or somebody
+	 * removed it as stale and took the name: then the lock is not of what stands there. */
+	if (!is_lock_of(lock, dir) || !access(file, F_OK) || !access(old, F_OK))
 		return 1;
 	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
@@ -150,22 +161,25 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 			return -1;
 		}
 	}
-	q = ga_quote(dir);
+	q = ga_escape(dir);
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 }
 
 static int named(const char *state_dir, const char *tmp, const char *name,
 		 const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
 {
+	cleanup_free char *dir = NULL;
 	int rc;
 
 	if (!ga_session_name_ok(name)) {
-		cleanup_free char *q = ga_quote(name);
+		cleanup_free char *q = ga_escape(name);
 
 		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
 		return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
 	}
-	if (ga_strv_has(taken, name)) {
+	/* its branch is taken as well, but deleting that would not do */
+	dir = ga_strf("%s/sessions/%s", state_dir, name);
+	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
 		return ga_hint(err, "choose another --name, or delete the branch");
 	}
@@ -209,7 +223,7 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 	/* complete and locked before it has a name: whoever sees it by its name
 	 * without a lock knows that its maker is gone */
 	if (!mkdtemp(tmp)) {
-		cleanup_free char *q = ga_quote(sessions);
+		cleanup_free char *q = ga_escape(sessions);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
 	}
@@ -252,7 +266,7 @@ int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error
 	struct dirent *e;
 
 	if (!d) {
-		cleanup_free char *q = ga_quote(dir);
+		cleanup_free char *q = ga_escape(dir);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}

@@ -8,6 +8,7 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 
 #define MAX_LINK 8192 /* bytes of a gitdir file */
 
@@ -100,4 +101,24 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 	/* as git does: gone with the last entry; not empty is the usual answer */
 	(void)rmdir(parent);
 	return 0;
+}
+
+int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	cleanup_free char *q = NULL;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	/* the session's own entry, whose working tree is on nobody's disk */
+	if (!out.len || ga_path_inside(out.ptr, s->dir))
+		return 0;
+	q = ga_escape(out.ptr);
+	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, q);
+	return ga_hint(err, "switch to another branch there first");
 }

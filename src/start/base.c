@@ -37,7 +37,7 @@ void start_base_release(struct start_base *b)
 int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
-	cleanup_free char *q = ga_quote(info->workdir);
+	cleanup_free char *q = ga_escape(info->workdir);
 
 	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
 		(void)ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home directory", q);
@@ -102,7 +102,6 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 {
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
 		return -1;
-	b->scanned_all = true;
 	if (!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;

@@ -74,7 +74,7 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 			st.st_mode = 0755;
 		if (mkdirat(l->extras, at, 0755) ? errno != EEXIST
 						 : fchmodat(l->extras, at, st.st_mode & 0777, 0) != 0) {
-			cleanup_free char *q = ga_quote(at);
+			cleanup_free char *q = ga_escape(at);
 
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 		}
@@ -150,7 +150,7 @@ static int share_dir(struct layers *l, const char *path, bool submodule, struct 
 	if (make_parents(l, path, err))
 		return -1;
 	if (mkdirat(l->extras, path, 0755) && errno != EEXIST) {
-		cleanup_free char *q = ga_quote(path);
+		cleanup_free char *q = ga_escape(path);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 	}

@@ -41,7 +41,7 @@ static void make_argv(const struct ga_start_opts *o, const struct ga_preset *pre
  * nothing would have to be cleaned up. */
 static int check_command(const struct ga_start_env *e, const char *command, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(command);
+	cleanup_free char *q = ga_escape(command);
 
 	if (!*command)
 		return ga_fail(err, GA_EUSAGE, "the command is empty");
@@ -143,7 +143,7 @@ static int make_refs(struct ga_start_env *e, const struct ga_session *s, struct 
 static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 {
 	struct stat st;
-	cleanup_free char *q = ga_quote(e->agent_home);
+	cleanup_free char *q = ga_escape(e->agent_home);
 
 	if (ga_mkdir_p(e->agent_home, 0700, err))
 		return ga_hint(err, "the agents' home is kept there");
@@ -151,6 +151,9 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
 	if (st.st_uid != geteuid())
 		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+	/* an agent can open its home to other users, or close it to the next session */
+	if ((st.st_mode & 07777) != 0700 && chmod(e->agent_home, 0700))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot close the agents' home '%s' to others", q);
 	return 0;
 }
 

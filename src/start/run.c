@@ -30,17 +30,17 @@ static void journal_start(const struct ga_start *st)
 	(void)ga_journal(s->dir, "start", j);
 }
 
-static int run(struct ga_start_env *e, struct ga_start *st, struct ga_sandbox *sb, int *ret_status,
-	       struct ga_error *err)
+static int run(struct ga_start *st, struct ga_sandbox *sb, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
-	if (ga_session_save(s, err) || ga_fault("start:running"))
+	if (ga_session_save(s, err))
 		return -1;
-	(void)e;
+	if (ga_fault("start:running"))
+		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'start:running'");
 	return ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			      (const char *const *)st->spec.env.v, ret_status, err);
 }
@@ -59,7 +59,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		(void)ga_start_discard(e, s, &second);
 		return -1;
 	}
-	rc = run(e, st, sb, ret_status, err);
+	rc = run(st, sb, ret_status, err);
 	ga_run_finish(sb);
 	if (rc && err->code == GA_ESTART) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
@@ -87,6 +87,7 @@ struct capture_sandbox {
 static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
+	cleanup_free char *home = NULL;
 	struct ga_run_paths paths;
 	struct ga_base_opts bo = { .config = &c->e->config, .trusted = c->s->trusted };
 
@@ -99,14 +100,25 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 		return -1;
 	if (start_make_spec(c->e, c->s, c->s->live ? NULL : &c->base, "git", NULL, &c->spec, err))
 		return -1;
+	/* The agents' home may be closed, or hold a link where the project is to be
+	 * mounted, and git needs nothing of it. */
+	home = start_fresh_dir(c->s, "home", err);
+	if (!home)
+		return -1;
+	free(c->spec.home_source);
+	c->spec.home_source = ga_steal(&home);
+	ga_strv_release(&c->spec.tools);
 	c->spec.network = false;
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }
 
-/* Git inside needs no more than this; its configuration is the agent's. */
+/* Git inside needs no more than this; its configuration is the agent's. A missing
+ * object must not make it run the command of a remote the agent made up: what such a
+ * command leaves running could write into the answers of the git after it. */
 static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
-				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", NULL };
+				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
 static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths,
 			struct capture_sandbox *payload, struct ga_capture_env *ret)

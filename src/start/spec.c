@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -10,16 +9,14 @@
 
 /* A volatile overlay marks its work directory so that it cannot be mounted
  * again, and one left by a killed session may hold anything: every mount gets
- * a fresh one. Old ones go with the session. */
-static char *fresh_work(const struct ga_session *s, const char *what, struct ga_error *err)
+ * a fresh one. */
+char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL;
 	uint64_t r;
 
-	if (getrandom(&r, sizeof(r), 0) != sizeof(r)) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&r, sizeof(r), err))
 		return NULL;
-	}
 	dir = ga_strf("%s/work/%s-%016llx", s->dir, what, (unsigned long long)r);
 	if (ga_mkdir_p(dir, 0700, err))
 		return NULL;
@@ -42,7 +39,7 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 		sh->lower = ga_steal(&lower);
 		sh->upper = ga_strf("%s/shared/%zu/upper", s->dir, i);
 		sh->mask = access(mask, F_OK) ? NULL : ga_steal(&mask);
-		sh->work = fresh_work(s, what, err);
+		sh->work = start_fresh_dir(s, what, err);
 		spec->n_shared++;
 		if (!sh->work)
 			return -1;
@@ -76,13 +73,13 @@ int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const st
 	ga_strv_take(&p->lowers, start_dir(s, "extras"));
 	ga_strv_push(&p->lowers, base ? base->tree : s->project);
 	p->upper = start_dir(s, "upper");
-	p->work = fresh_work(s, "project", err);
+	p->work = start_fresh_dir(s, "project", err);
 	p->git_upper = start_dir(s, "git");
 	if (!p->work)
 		return -1;
 	if (base) {
 		p->git_lower = ga_strdup(base->git);
-		p->git_work = fresh_work(s, "git", err);
+		p->git_work = start_fresh_dir(s, "git", err);
 		if (!p->git_work)
 			return -1;
 	}

@@ -14,7 +14,6 @@ struct start_base {
 	char *onto_ref;
 	bool trusted;        /* no agent content that was not landed */
 	size_t carried;
-	bool scanned_all;
 	struct ga_scan scan;
 };
 void start_base_release(struct start_base *b);
@@ -39,6 +38,8 @@ int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const st
 		    struct ga_error *err);
 
 /* Paths inside the session directory; caller frees. */
+/* A new, empty directory; it goes with the session. */
+char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err);
 char *start_dir(const struct ga_session *s, const char *what);
 
 #endif

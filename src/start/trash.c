@@ -13,26 +13,6 @@
 #include "ga/refs.h"
 #include "ga/worktree.h"
 
-/* A branch that is checked out somewhere must not go away beneath it. */
-static int check_not_checked_out(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
-	struct ga_git g = GA_GIT_INIT;
-	cleanup_free char *q = NULL;
-
-	g.args = args;
-	g.out = &out;
-	if (ga_git_ok(r, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	if (!out.len)
-		return 0;
-	q = ga_quote(out.ptr);
-	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, q);
-	return ga_hint(err, "switch to another branch there first");
-}
-
 static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *stamp,
 		     struct ga_error *err)
 {
@@ -68,14 +48,14 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	cleanup_free char *stamp = ga_strf("%s-%" PRIu64, s->name, (uint64_t)time(NULL));
 	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *to = ga_path_join(trash, stamp);
 
-	if (check_not_checked_out(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
+	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
 	    ga_worktree_entry_remove(r, s, err) || move_refs(r, s, stamp, err))
 		return -1;
 	s->state = GA_STATE_DROPPED;
 	if (ga_session_save(s, err))
 		return -1;
 	if (rename(s->dir, to)) {
-		cleanup_free char *q = ga_quote(to);
+		cleanup_free char *q = ga_escape(to);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'", s->name, q);
 	}

@@ -124,7 +124,7 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 {
 	cleanup_close int fd =
 		openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 
 	if (fd < 0)
@@ -158,12 +158,12 @@ int ga_write_full(int fd, const void *p, size_t n)
 static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode, bool sync,
 		   struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path), *tmp = NULL;
+	cleanup_free char *q = ga_escape(path), *tmp = NULL;
 	cleanup_close int fd = -1;
 	uint64_t r;
 
-	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
 	tmp = ga_strf("%s.%016llx.tmp", path, (unsigned long long)r);
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
@@ -183,10 +183,17 @@ int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_
 	return replace(dirfd, path, p, n, mode, false, err);
 }
 
+int ga_random(void *p, size_t n, struct ga_error *err)
+{
+	if (getrandom(p, n, 0) != (ssize_t)n)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	return 0;
+}
+
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path), *parent = ga_path_parent(path);
+	cleanup_free char *q = ga_escape(path), *parent = ga_path_parent(path);
 	cleanup_close int dir = -1;
 
 	if (replace(dirfd, path, p, n, mode, true, err))
@@ -227,7 +234,7 @@ int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
 				return 0;
 		}
 	}
-	q = ga_quote(path);
+	q = ga_escape(path);
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directory '%s'", q);
 }
 
@@ -257,7 +264,7 @@ static int copy_bytes(int src, int dst)
 
 int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	cleanup_close int dst = -1;
 	struct timespec ts[2];
 	struct stat st;

@@ -3,16 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
 
@@ -34,16 +33,8 @@ struct child {
 	int pidfd;
 	struct stream out, errout;
 	int in, keep;        /* the child's ends */
-	int64_t deadline;    /* milliseconds of CLOCK_MONOTONIC, 0: none */
+	int64_t deadline;    /* of ga_now_ms(), 0: none */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static void close_stream(struct stream *s)
 {
@@ -189,7 +180,7 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 	(void)posix_spawnattr_destroy(&at);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	if (rc) {
-		cleanup_free char *q = ga_quote(argv[0]);
+		cleanup_free char *q = ga_escape(argv[0]);
 
 		c->pid = 0;
 		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);
@@ -243,7 +234,7 @@ static int drain_all(const struct ga_process *p, struct child *c, struct ga_erro
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		cleanup_free char *q = ga_quote(p->argv[0]);
+		cleanup_free char *q = ga_escape(p->argv[0]);
 
 		return ga_fail(err, GA_EFATAL, "'%s' wrote more than %zu bytes", q, max);
 	}
@@ -260,20 +251,14 @@ static int pump(const struct ga_process *p, struct child *c, struct ga_error *er
 			{ .fd = c->out.fd, .events = POLLIN },
 			{ .fd = c->errout.fd, .events = POLLIN },
 		};
-		int wait = -1;
 
-		if (c->deadline) {
-			int64_t left = c->deadline - now_ms();
+		if (c->deadline && ga_now_ms() >= c->deadline) {
+			cleanup_free char *q = ga_escape(p->argv[0]);
 
-			if (left <= 0) {
-				cleanup_free char *q = ga_quote(p->argv[0]);
-
-				return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
-					       p->timeout_ms);
-			}
-			wait = left < INT_MAX ? (int)left : INT_MAX;
+			return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
+				       p->timeout_ms);
 		}
-		if (poll(f, GA_NELEMS(f), wait) < 0 && errno != EINTR)
+		if (poll(f, GA_NELEMS(f), ga_poll_timeout(c->deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
 		if (drain_all(p, c, err))
 			return -1;
@@ -311,7 +296,7 @@ int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error 
 	ga_cleanup_closep(&c.errout.child);
 	c.in = c.out.child = c.errout.child = -1;
 	if (p->timeout_ms)
-		c.deadline = now_ms() + p->timeout_ms;
+		c.deadline = ga_now_ms() + p->timeout_ms;
 	c.pidfd = (int)syscall(SYS_pidfd_open, c.pid, 0);
 	if (c.pidfd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process");

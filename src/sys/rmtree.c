@@ -115,7 +115,7 @@ static int empty_dir(struct rm *rm, int fd)
 
 int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(name);
+	cleanup_free char *q = ga_escape(name);
 	cleanup_close int top = -1;
 	struct stat st;
 	struct rm rm;

@@ -16,7 +16,9 @@ few=$((rounds / 10 > 3 ? rounds / 10 : 3)) # for what takes seconds
 measure=$TEST_BUILDDIR/tests/helpers/measure
 agent=$TEST_BUILDDIR/git-agent
 bwrap=$(command -v bwrap)
-scratch=$(mktemp -d "${GIT_AGENT_TEST_TMPDIR:-/var/tmp}/git-agent-bench-XXXXXX")
+# shellcheck source=tests/lib/scratch.sh
+. "$(dirname "$0")/../lib/scratch.sh"
+scratch=$(mktemp -d "$(scratch_base)/git-agent-bench-XXXXXX")
 scratch=$(cd "$scratch" && pwd -P)
 trap 'cd /; chmod -R u+rwX "$scratch"; rm -rf "$scratch"' EXIT
 for var in $(env | sed -n -e 's/^\(GIT_[A-Z0-9_]*\)=.*/\1/p' -e 's/^\(XDG_[A-Z0-9_]*\)=.*/\1/p'); do

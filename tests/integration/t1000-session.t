@@ -151,6 +151,13 @@ test_expect_success 'a change on top of uncommitted work is brought by land, unc
 z"
 '
 
+test_expect_success 'a directory replaced by a symlink, uncommitted' '
+	git init -q sym && cd sym && mkdir d e && echo x >d/x && echo y >e/y && git add -A && git commit -qm base &&
+	rm -r d && ln -s e d &&
+	git agent start --name s -- sh -c "test -L d && test -z \"\$(git status --porcelain)\" && echo z >z" &&
+	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = z && test -L d
+'
+
 test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
 	cd r &&
 	git agent start --name ign --dirty ignore -- sh -c "test ! -e unt && ! grep MINE long" &&
@@ -211,6 +218,13 @@ test_expect_success 'every command has -h, every listing --json' '
 	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
 	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
 	git agent version --json | grep version
+'
+
+
+test_expect_success '--help opens the manual page, and prints the usage where there is none' '
+	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
+	if command -v man; then MANPATH="$HOME/man" MANPAGER=cat PAGER=cat git agent land --help >out && grep "GIT-AGENT-LAND(1)" out; fi &&
+	MANPATH="$HOME/none" git agent land --help >out && grep "^usage: git agent land" out
 '
 
 test_done

@@ -112,7 +112,13 @@ test_expect_success 'a filter the agent defines is never run over what is taken'
 	make_repo filt && cd filt && git agent start --name fi -- sh -c "
 		git config filter.evil.clean \"touch \$HOME/ran; cat; echo evil\" && git config core.autocrlf true
 		echo \"f filter=evil\" >.gitattributes; printf \"raw\r\n\" >f; rm -f \$HOME/ran" &&
-	printf "raw\r\n" >../want && git cat-file blob refs/agent/fi/held:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+'
+
+test_expect_success 'a fifo in place of attributes: not waited for long, the work is taken' '
+	make_repo fifo "echo \"* text=auto\" >.gitattributes" && cd fifo &&
+	git agent start --name ff -- sh -c "printf \"1\\r\\n\" >f; mkfifo d/.gitattributes; echo y >d/x" &&
+	test "$(git cat-file blob agent/ff:d/x)" = y && git agent show ff | grep "left behind: d/.gitattributes"
 '
 
 test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and said' '

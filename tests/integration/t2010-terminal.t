@@ -107,9 +107,9 @@ test_expect_success 'a command that cannot be executed leaves the terminal alone
 '
 
 test_expect_success 'a killed leader or one that is stopped ends or changes nothing' '
-	$pty expect=ready exit=137 mode=cooked -- \
-		$run sh -c "echo ready; kill -KILL \$PPID; sleep 1000" &&
-	$pty expect=ready exit=3 -- $run sh -c "echo ready; kill -STOP \$PPID; exit 3"
+	$pty expect=ready send="\n" exit=137 mode=cooked -- \
+		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
+	$pty expect=ready send="\n" exit=3 -- $run sh -c "echo ready; read x; kill -STOP \$PPID; exit 3"
 '
 
 test_done

@@ -26,10 +26,9 @@ for test_var in $(env | sed -n 's/^\(GIT_[A-Za-z0-9_]*\)=.*/\1/p'); do
 	esac
 done
 
-# A real file system, and a path others may pass: an upper layer cannot lie on
-# every file system, and overlay on overlay is another test.
-test_base=${GIT_AGENT_TEST_TMPDIR:-/var/tmp}
-TRASH=$(mktemp -d "$test_base/git-agent-test-XXXXXX") || exit 1
+# shellcheck source=tests/lib/scratch.sh
+. "$TEST_SRCDIR/tests/lib/scratch.sh"
+TRASH=$(mktemp -d "$(scratch_base)/git-agent-test-XXXXXX") || exit 1
 TRASH=$(cd "$TRASH" && pwd -P)
 HOME=$TRASH/home
 LC_ALL=C

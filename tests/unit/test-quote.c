@@ -52,6 +52,23 @@ static void names(void **state)
 	}
 }
 
+static void a_message_has_quotes_of_its_own(void **state)
+{
+	static const struct one cases[] = {
+		{ "", "" },
+		{ "a b", "a b" },
+		{ "say \"x\"", "say \"x\"" },
+		{ "a\nb\x1b", "a\\nb\\e" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *got = ga_escape(cases[i].in);
+
+		assert_string_equal(got, cases[i].out);
+	}
+}
+
 static void text_keeps_its_lines(void **state)
 {
 	static const struct one cases[] = {
@@ -191,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(a_message_has_quotes_of_its_own),
 		cmocka_unit_test(text_keeps_its_lines),
 		cmocka_unit_test(nothing_raw_comes_out),
 		cmocka_unit_test(nul_and_cut_sequences),

@@ -51,7 +51,7 @@ static const char *held_by(const struct host *h, const char *path)
 	struct ga_flags f = GA_FLAGS_INIT;
 	const char *found = NULL;
 
-	ga_classify_path(&h->facts, path, &f);
+	ga_classify_path(&h->facts, path, false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		for (size_t j = 0; j < GA_NELEMS(rules); j++)
 			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(&f.v[i]))
@@ -163,7 +163,7 @@ static enum ga_severity severity_of(const struct host *h, const char *path, cons
 	struct ga_flags f = GA_FLAGS_INIT;
 	enum ga_severity s = GA_LOW;
 
-	ga_classify_path(&h->facts, path, &f);
+	ga_classify_path(&h->facts, path, false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		if (!strcmp(f.v[i].rule, rule))
 			s = f.v[i].severity;

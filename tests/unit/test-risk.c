@@ -88,7 +88,7 @@ static void test_path_fixtures(void **state)
 	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
 		struct ga_flags f = GA_FLAGS_INIT;
 
-		ga_classify_path(NULL, path_fixtures[i].not_covered, &f);
+		ga_classify_path(NULL, path_fixtures[i].not_covered, false, &f);
 		if (has_rule(&f, path_fixtures[i].rule)) {
 			print_error("'%s' covers '%s'\n", path_fixtures[i].rule,
 				    path_fixtures[i].not_covered);
@@ -263,12 +263,12 @@ static void test_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(name_fixtures); i++) {
-		ga_classify_path(NULL, name_fixtures[i].fires, &f);
+		ga_classify_path(NULL, name_fixtures[i].fires, false, &f);
 		if (!has_rule(&f, name_fixtures[i].rule))
 			fail_msg("'%s' does not fire on '%s'", name_fixtures[i].rule,
 				 name_fixtures[i].fires);
 		ga_flags_release(&f);
-		ga_classify_path(NULL, name_fixtures[i].silent, &f);
+		ga_classify_path(NULL, name_fixtures[i].silent, false, &f);
 		if (has_rule(&f, name_fixtures[i].rule))
 			fail_msg("'%s' fires on '%s'", name_fixtures[i].rule,
 				 name_fixtures[i].silent);
@@ -277,14 +277,14 @@ static void test_names(void **state)
 	for (int i = 0; i < 70; i++)
 		ga_buf_adds(&deep, "d/");
 	ga_buf_adds(&deep, "x");
-	ga_classify_path(NULL, deep.ptr, &f);
+	ga_classify_path(NULL, deep.ptr, false, &f);
 	assert_true(has_rule(&f, "name-too-long"));
 	ga_flags_release(&f);
-	ga_classify_path(NULL, "d/x", &f);
+	ga_classify_path(NULL, "d/x", false, &f);
 	assert_false(has_rule(&f, "name-too-long"));
 	ga_flags_release(&f);
 	/* Routers of web frameworks name files like this: shown, not in the way. */
-	ga_classify_path(NULL, "app/[id]/+page.ts", &f);
+	ga_classify_path(NULL, "app/[id]/+page.ts", false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		assert_true(f.v[i].severity < GA_HIGH);
 	ga_flags_release(&f);
@@ -506,16 +506,16 @@ static void test_no_drowning(void **state)
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	(void)state;
-	ga_classify_path(NULL, ".vscode/tasks.json", &f);
+	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
 	assert_true(has_rule(&f, "vscode-tasks"));
 	assert_false(has_rule(&f, "vscode-other"));
 	ga_flags_release(&f);
-	ga_classify_path(NULL, ".vscode/mcp.json", &f);
+	ga_classify_path(NULL, ".vscode/mcp.json", false, &f);
 	assert_true(has_rule(&f, "vscode-mcp"));
 	assert_true(has_rule(&f, "vscode-other"));
 	assert_false(has_rule(&f, "mcp-config"));
 	ga_flags_release(&f);
-	ga_classify_path(NULL, "docs/readme.txt", &f);
+	ga_classify_path(NULL, "docs/readme.txt", false, &f);
 	assert_int_equal(f.n, 0);
 	ga_flags_release(&f);
 }

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what one meets in daily use: hints, counts and listings that hold'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# make_repo NAME [COMMANDS]: a repository with one commit of what COMMANDS make.
+make_repo() {
+	git init -q "$1" && (cd "$1" && echo a >a && eval "${2:-:}" && git add -A && git commit -qm base)
+}
+
+test_expect_success 'work that stands on uncommitted work alone is not called landed' '
+	make_repo over && cd over && echo mine >>a && echo u >u &&
+	git agent start --name o -- sh -c "echo more >>u" &&
+	git agent list >../got && grep "^o  *captured" ../got &&
+	test_expect_code 2 git agent drop o &&
+	git agent land && printf "u\nmore\n" >../want && test_cmp ../want u &&
+	git agent list | grep "^o  *landed" && git agent drop o
+'
+
+test_expect_success 'a subject counts files only where all of them are in the commit' '
+	make_repo subject && cd subject &&
+	git agent start --name s1 -- sh -c "echo b >b" && git log -1 --format=%s agent/s1 >../got &&
+	git agent start --name s2 -- sh -c "echo b >b; echo x >.envrc" && git log -1 --format=%s agent/s2 >>../got &&
+	echo mine >>a && git agent start --name s3 -- sh -c "echo b >b; echo x >>a" &&
+	git log -1 --format=%s agent/s3 >>../got &&
+	printf "%s\n" "agent/s1: 1 file changed" "agent/s2: what the agent left uncommitted" \
+		"agent/s3: what the agent left uncommitted" >../want && test_cmp ../want ../got
+'
+
+test_expect_success 'a plain link lands without a verdict; an ignored build directory has no flag' '
+	make_repo plain "echo build/ >.gitignore" && cd plain && mkdir build && echo o >build/o &&
+	git agent start --name p -- sh -c "mkdir docs; ln -s ../a docs/a; echo n >build/n; mkdir -p sub/build; echo n >sub/build/n" &&
+	git agent review --format=json p >../json && python3 - <<-\EOF && git agent land p && test -L docs/a
+	import json
+	r = json.load(open("../json"))
+	assert [(f["path"], f["id"]) for f in r["flags"]] == [("docs/a", "symlink-any")], r["flags"]
+	assert {x["path"] for x in r["left_behind"]} == {"build", "sub/build"}, r["left_behind"]
+	EOF
+'
+
+test_expect_success 'the list: whether anything is there to review, no blank at the end, cut with dots' '
+	make_repo list && cd list && git agent start --name n true && git agent start --name w -- sh -c "echo b >b" &&
+	git agent start --name x -- true "αβγδεζηθικλμνξοπρστυφχψωαβγδεζηθ" && git agent list >../got &&
+	grep "^n  *captured .*no change  *true$" ../got && grep "^w  *captured" ../got | grep -v "no change" &&
+	test_must_fail grep " $" ../got && grep "^x .*[.][.][.]$" ../got &&
+	python3 -c "open(\"../got\", encoding=\"utf-8\", errors=\"strict\").read()"
+'
+
+test_expect_success 'a verdict says what to type next' '
+	make_repo next && cd next && git agent start --name v -- sh -c "echo x >.envrc; echo all: >Makefile" &&
+	git agent review --accept-all v 2>../err && grep "1 open flag left" ../err && grep -e "--critical" ../err &&
+	git agent review --accept v .envrc 2>../err && grep "next: git agent land v$" ../err && git agent land v
+'
+
+test_expect_success 'a name that is taken: by a session, or by a branch alone' '
+	make_repo name && cd name && git agent start --name k -- sh -c "echo b >b" &&
+	test_expect_code 128 git agent start --name k true 2>../err && grep "git agent drop k" ../err &&
+	git branch agent/own && test_expect_code 128 git agent start --name own true 2>../err && grep "delete the branch" ../err
+'
+
+test_expect_success GITLFS 'LFS content that only the session has stops landing before anything is touched' '
+	make_repo lfs && cd lfs && git lfs install --local && git lfs track "*.bin" && echo one >x.bin &&
+	git add -A && git commit -qm track &&
+	git agent start --name l -- sh -c "echo twothree >x.bin; echo new >y.bin" &&
+	git agent review --accept-all --critical l && test_expect_code 128 git agent land l 2>../err &&
+	grep "in the session only: x.bin, y.bin$" ../err && git status --porcelain >../got && test ! -s ../got &&
+	for f in x.bin y.bin; do
+		hint=$(sed -n "s/^hint: .*: \(git lfs clean .*\); then land again$/\1/p" ../err) &&
+		echo "$hint" | grep "/upper/$f" && eval "$hint" && { git agent land l 2>../err || :; }
+	done && cat ../err && test "$(cat x.bin y.bin)" = "$(printf "twothree\nnew")" &&
+	git status --porcelain >../got && test ! -s ../got
+'
+
+test_done
