@@ -44,11 +44,12 @@ void ga_ref_updates_release(struct ga_ref_updates *u);
 #define cleanup_ref_updates cleanup_(ga_ref_updates_release)
 void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
-/* `reason` goes to the reflogs. Nothing to do: no process. */
+/* `reason` goes to the reflogs. Nothing to do, or one deletion: no process. */
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 
-/* Create one ref in process, without git, failing if it exists: the start path. */
+/* Create one ref in process, without git, failing if it exists: the start path. `reason` goes to
+ * the log of a branch; other refs get none. */
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
 		  struct ga_error *err);
 /* Delete one ref in process if it still has the value `old`. A missing ref is no error. */

@@ -43,6 +43,13 @@ struct ga_report {
 void ga_report_release(struct ga_report *r);
 #define cleanup_report cleanup_(ga_report_release)
 
+/* Of this session, and that it did nothing: what the rest is added to. A captured session
+ * without a stored report has no other. */
+void ga_report_begin(struct ga_report *r, const struct ga_session *s);
+
+/* Does it say no more than that? */
+bool ga_report_says_nothing(const struct ga_report *r);
+
 /* Add flags; `held_paths` (may be NULL) says which are held. A flag already
  * there with the same rule, path and entry keeps its verdict, unless it is
  * more severe than it was then: it is open again. Keeps the order. */

@@ -115,9 +115,7 @@ static void fill_report(struct capture *c, struct outcome *o, bool any)
 {
 	struct ga_report *r = o->report;
 
-	r->session = ga_strdup(c->s->name);
-	ga_strv_extend(&r->command, &c->s->command);
-	r->base = c->s->onto;
+	ga_report_begin(r, c->s);
 	r->tip = any ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
@@ -153,6 +151,9 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 		keep_verdicts(o->report, &former);
 		o->former_tip = former.tip;
 	}
+	/* its objects are three files to wait for */
+	if (have && ga_report_says_nothing(o->report))
+		return 0;
 	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent, &o->report_id,
 			       err);
 }

@@ -129,10 +129,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	rc = ga_report_read(c->env.repo, &s, &r, err);
 	if (rc < 0)
 		return -1;
-	if (rc) {
+	if (rc && s.state != GA_STATE_CAPTURED && s.state != GA_STATE_LANDED) {
 		cli_note("agent/%s: nothing to review", s.name);
 		return 0;
 	}
+	if (rc)
+		ga_report_begin(&r, &s);
 	if (!o->accept && !o->accept_all && !o->reject)
 		return print(c, o, &s, &r, err);
 	for (size_t i = 1; i < argc; i++)

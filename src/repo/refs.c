@@ -233,6 +233,9 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 
 	if (!u->n)
 		return 0;
+	/* one deletion is all or nothing without git */
+	if (u->n == 1 && u->v[0].has_old && ga_oid_is_zero(&u->v[0].new))
+		return ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	/* prepare takes every lock and compares every old value before commit changes
 	 * anything */
 	ga_buf_add0(&in, "start");
@@ -258,11 +261,7 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	git_reference *ref = NULL;
 	int rc;
 
-	/* Without it only branches and their like get a log. It may stay behind if
-	 * the ref cannot be made, which git does not mind. */
 	git_error_clear();
-	if (git_reference_ensure_log(r->repo, name))
-		return ga_fail_git(err, "cannot make ref '%s'", q);
 	/* the old value is compared under the ref's lock */
 	rc = git_reference_create_matching(&ref, r->repo, name, &id, 0, &none, reason);
 	git_reference_free(ref);
@@ -334,7 +333,9 @@ int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids
 
 	if (!n)
 		return 0;
-	if (git_reflog_read(&log, r->repo, name))
+	/* Only branches and their like got one with the ref. An entry that is made with a
+	 * ref waits for the disk twice; these are as lost as the session if the power is. */
+	if (git_reference_ensure_log(r->repo, name) || git_reflog_read(&log, r->repo, name))
 		return ga_fail_git(err, "cannot read the log of ref '%s'", q);
 	rc = git_signature_new(&who, "git-agent", "git-agent@localhost", PIN_TIME, 0);
 	for (size_t i = 0; !rc && i < n; i++) {

@@ -37,6 +37,19 @@ void ga_report_release(struct ga_report *r)
 	*r = (struct ga_report)GA_REPORT_INIT;
 }
 
+void ga_report_begin(struct ga_report *r, const struct ga_session *s)
+{
+	r->session = ga_strdup(s->name);
+	ga_strv_extend(&r->command, &s->command);
+	r->base = s->onto;
+}
+
+bool ga_report_says_nothing(const struct ga_report *r)
+{
+	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->n_flags && !r->left.n &&
+	       !r->left_out.n && !r->notes.n;
+}
+
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry)
 {

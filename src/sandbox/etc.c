@@ -23,7 +23,6 @@ struct walk {
 
 static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err);
 
-/* Symlinks are left alone: where they lead is either walked too or not shown. */
 static int visit(struct walk *w, int dir, const char *name, const char *path, struct ga_error *err)
 {
 	struct stat st;
@@ -55,10 +54,14 @@ static int walk(struct walk *w, int parent, const char *name, const char *path, 
 	}
 	w->depth--;
 	while (!rc && (e = readdir(d)) != NULL) {
-		cleanup_free char *at = ga_path_join(path, e->d_name);
+		cleanup_free char *at = NULL;
 
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			rc = visit(w, fd, e->d_name, at, err);
+		/* symlinks, of which /etc is full, are left alone: where they lead is either
+		 * walked too or not shown */
+		if (e->d_type == DT_LNK || !strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		at = ga_path_join(path, e->d_name);
+		rc = visit(w, fd, e->d_name, at, err);
 	}
 	w->depth++;
 	(void)closedir(d);

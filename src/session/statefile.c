@@ -119,6 +119,16 @@ static bool is_whole(int dir)
 	       !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
 }
 
+/* Is this state worth waiting for the disk? Until a session has a result, a power cut
+ * takes no more than the layers lose anyway, whose overlay is volatile: it is as well
+ * off with the state before, or removed. A result is on refs, and those are synced. */
+static bool must_last(const struct ga_session *s)
+{
+	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
+		return false;
+	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held);
+}
+
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -137,7 +147,8 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 	    ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
 	     linkat(dir, "session", dir, "session.old", 0)))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
-	if (ga_write_atomic(dir, "session", b.ptr, b.len, 0600, err))
+	if (must_last(s) ? ga_write_atomic(dir, "session", b.ptr, b.len, 0600, err)
+			 : ga_write_replace(dir, "session", b.ptr, b.len, 0600, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
 	return 0;
 }

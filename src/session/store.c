@@ -118,13 +118,16 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	cleanup_close int lock = -1, at = -1;
 	int rc;
 
+	/* the usual answer, for every number taken so far */
+	if (!access(file, F_OK))
+		return 1;
 	lock = open_lock(dir, err);
 	if (lock < 0)
 		return -1;
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* Only now: its maker may have saved it, and gone, a moment ago. Or somebody
+	/* Once more: its maker may have saved it, and gone, a moment ago. Or somebody
 	 * removed it as stale and took the name: then the lock is not of what stands there. */
 	if (!is_lock_of(lock, dir) || !access(file, F_OK) || !access(old, F_OK))
 		return 1;

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `make bench`: what a session costs, against bare bwrap with the same binds in
-# the same run, at two sizes of a repository. Prints a table and writes
-# bench.json in the build directory. It says and does not judge: a machine busy
-# with something else is no failure.
+# `make bench`: what a session costs, each step against the nearest thing there is
+# without git-agent, in turn with it and in the same run. Prints a table and
+# writes bench.json in the build directory. It says and does not judge: a machine
+# busy with something else is no failure. docs/performance.md reads the table.
 #
-#     BENCH_ROUNDS=50 BENCH_SIZES='1000 50000' make bench
+#     BENCH_ROUNDS=50 BENCH_FILES='1000 50000' make bench
 set -eu
 : "${TEST_BUILDDIR:?run by make bench}"
 rounds=${BENCH_ROUNDS:-50}
-sizes=${BENCH_SIZES:-1000 50000}
+sizes=${BENCH_FILES:-1000 50000}
+few=$((rounds / 10 > 3 ? rounds / 10 : 3)) # for what takes seconds
 
 measure=$TEST_BUILDDIR/tests/helpers/measure
 agent=$TEST_BUILDDIR/git-agent
@@ -30,6 +31,7 @@ mkdir -p "$HOME" "$scratch/bin" "$scratch/empty-dir" "$scratch/git"
 git config --global user.name Bench
 git config --global user.email bench@example.com
 git config --global init.defaultBranch main
+git config --global gc.auto 0
 
 # make_repo COUNT: that many files, a hundred in a directory
 make_repo() {
@@ -79,14 +81,68 @@ bare_arguments() {
 			$0 == home { bind = 1 }' | tr '\n' '\0' >"$scratch/bare"
 }
 
-row() {
-	awk -v n="$1" -v what="$2" -v a="$3" -v b="$4" -v c="$5" 'BEGIN {
-		printf "%8d  %-32s %7.2f ms %7.2f ms %7.2f ms\n", n, what, a / 1000, b / 1000, c / 1000
+results=''
+# compare FILES WHAT AGAINST, then the arguments of measure: one line of the table
+compare() {
+	files=$1 what=$2 against=$3
+	shift 3
+	"$measure" "$@" >"$scratch/times"
+	{
+		read -r am al ad
+		read -r bm bl bd
+	} <"$scratch/times"
+	ratio=$(awk -v a="$am" -v b="$bm" 'BEGIN { printf "%.2f", a / b }')
+	least=$(awk -v a="$al" -v b="$bl" 'BEGIN { printf "%.2f", a / b }')
+	awk -v n="$files" -v what="$what" -v against="$against" -v a="$am" -v b="$bm" -v r="$ratio" \
+		-v l="$least" 'BEGIN {
+		printf "%6d  %-30s %9.2f  %-27s %9.2f  %5s  %5s\n", n, what, a / 1000, against, b / 1000, r, l
 	}'
+	results="$results${results:+,}
+  {\"files\": $files, \"what\": \"$what\", \"against\": \"$against\", \"rounds\": $1,
+   \"ratio\": $ratio, \"ratio_of_least\": $least,
+   \"us\": {\"median\": $am, \"least\": $al, \"ninth_decile\": $ad},
+   \"against_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}}"
 }
 
-printf '%8s  %-32s %10s %10s %10s\n' files what median least '9 of 10'
-results='' first=''
+# ---- what the lines below run, each with the number of the round as $1
+
+# the first session ever in a repository, and a working tree of git's
+cat >"$scratch/first" <<EOF_FIRST
+export XDG_STATE_HOME=$scratch/first-state
+exec "$agent" start -q --base HEAD --name "first\$1" -- true
+EOF_FIRST
+cat >"$scratch/first-after" <<EOF_AFTER
+XDG_STATE_HOME=$scratch/first-state "$agent" drop --force "first\$1"
+chmod -R u+rwX "$scratch/first-state"
+rm -rf "$scratch/first-state"
+exec git worktree remove --force "$scratch/worktree"
+EOF_AFTER
+
+# the same edits by a session that stops before its capture, and in a plain clone
+cat >"$scratch/work-before" <<EOF_WORK
+GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name "work\$1" -- \
+	/bin/sh -c "\$(cat "$scratch/edits")" sh "\$1"
+cd "$scratch/plain" && exec /bin/sh "$scratch/edits" "\$1"
+EOF_WORK
+cat >"$scratch/commit" <<EOF_COMMIT
+cd "$scratch/plain" && git add -A && exec git commit -qm edits
+EOF_COMMIT
+cat >"$scratch/work-after" <<EOF_AFTER
+"$agent" drop --force "work\$1"
+exec git -C "$scratch/plain" reset -q --hard HEAD~1
+EOF_AFTER
+
+# compare_capture WHAT: of what \$scratch/edits does
+compare_capture() {
+	compare "$n" "capture: $1" 'git add -A && git commit' "$few" \
+		"$agent" capture work% --against /bin/sh "$scratch/commit" \
+		--before /bin/sh "$scratch/work-before" % --after /bin/sh "$scratch/work-after" %
+}
+
+# ---- the table
+
+printf '%6s  %-30s %9s  %-27s %9s  %5s  %5s\n' files 'medians in ms' '' against '' ratio least
+first=''
 for n in $sizes; do
 	make_repo "$n"
 	cd "$HOME/$n"
@@ -94,27 +150,43 @@ for n in $sizes; do
 	"$agent" start --base HEAD --name warm -- true >/dev/null 2>&1
 	"$agent" drop warm >/dev/null 2>&1
 	bare_arguments "$HOME/$n"
-	"$measure" "$rounds" "$agent" start --base HEAD --name % -- true \
+	compare "$n" 'start and exit, warm' 'bwrap, the same binds' \
+		"$rounds" "$agent" start -q --base HEAD --name round% -- true \
 		--against --input "$scratch/bare" "$bwrap" --args 0 true \
-		--after "$agent" drop % >"$scratch/times"
-	{
-		read -r sm sl sd
-		read -r bm bl bd
-	} <"$scratch/times"
-	ratio=$(awk -v a="$sm" -v b="$bm" 'BEGIN { printf "%.2f", a / b }')
-	row "$n" 'start and exit, nothing changed' "$sm" "$sl" "$sd"
-	row "$n" 'bare bwrap, same binds' "$bm" "$bl" "$bd"
-	printf '%8d  %-32s %7s\n' "$n" 'ratio of the medians' "$ratio"
-	results="$results${results:+,}
-  {\"files\": $n, \"rounds\": $rounds, \"ratio\": $ratio,
-   \"session_us\": {\"median\": $sm, \"least\": $sl, \"ninth_decile\": $sd},
-   \"bwrap_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}}"
-	first=${first:-$sm}
+		--after "$agent" drop round%
+	first=${first:-$am} last=$am
+	compare "$n" 'look for uncommitted work' 'git status' \
+		"$rounds" "$agent" start --dry-run -- true \
+		--against git --no-optional-locks status --porcelain -z
+	compare "$n" 'start and exit, the first' 'git worktree add' \
+		"$few" /bin/sh "$scratch/first" % \
+		--against git worktree add -q --detach "$scratch/worktree" HEAD \
+		--after /bin/sh "$scratch/first-after" %
+
+	git clone -q "$HOME/$n" "$scratch/plain"
+	cat >"$scratch/edits" <<EOF_EDITS
+i=0
+while [ \$i -lt $n ]; do
+	echo "edit \$1" >>d\$((i / 10000))/e\$((i / 100))/f\$i.txt
+	i=\$((i + $n / 20))
 done
-growth=$(awk -v a="$first" -v b="$sm" 'BEGIN { printf "%.2f", b / a }')
-echo "a session of the last size against one of the first: $growth"
+EOF_EDITS
+	compare_capture '20 edits'
+	cat >"$scratch/edits" <<'EOF_EDITS'
+i=0
+while [ $i -lt 10000 ]; do
+	[ $((i % 100)) != 0 ] || mkdir -p new/$((i / 100))
+	echo "new $1 $i" >new/$((i / 100))/$i
+	i=$((i + 1))
+done
+EOF_EDITS
+	compare_capture '10000 new files'
+	rm -rf "$scratch/plain"
+done
+growth=$(awk -v a="$first" -v b="$last" 'BEGIN { printf "%.2f", b / a }')
+echo "a warm start at the last size against one at the first: $growth"
 cat >"$TEST_BUILDDIR/bench.json" <<EOF_JSON
 {"kernel": "$(uname -r)", "bwrap": "$("$bwrap" --version)", "git": "$(git version)",
- "growth": $growth, "warm_start": [$results]}
+ "user": "$([ "$(id -u)" = 0 ] && echo root || echo ordinary)", "growth": $growth, "results": [$results]}
 EOF_JSON
 echo "written: bench.json"

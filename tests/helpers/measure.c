@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Times two commands, one after the other, as often as asked, so that what else
- * the machine does meets both alike. In their words "%" alone becomes the number
+ * the machine does meets both alike. A "%" at the end of a word becomes the number
  * of the round. Standard output is /dev/null, and standard input too, but for the
  * second command with --input.
  *
- *     measure ROUNDS COMMAND... --against [--input FILE] COMMAND... [--after COMMAND...]
+ *     measure ROUNDS COMMAND... --against [--input FILE] COMMAND...
+ *             [--before COMMAND...] [--after COMMAND...]
  *
  * Prints three numbers for each of the two, in microseconds: median, least and
- * ninth decile. The third command is run after each round and not timed. A
+ * ninth decile. The last two are run before and after each round and not timed. A
  * command that fails ends it with exit status 1.
  */
 #include <fcntl.h>
@@ -43,10 +44,13 @@ static int run(const struct ga_strv *words, const char *input, unsigned round, u
 	int status;
 
 	for (size_t i = 0; i < words->n; i++) {
-		if (strcmp(words->v[i], "%"))
-			ga_strv_push(&argv, words->v[i]);
+		const char *w = words->v[i];
+		size_t n = strlen(w);
+
+		if (n && w[n - 1] == '%')
+			ga_strv_pushf(&argv, "%.*s%u", (int)n - 1, w, round);
 		else
-			ga_strv_pushf(&argv, "round%u", round);
+			ga_strv_push(&argv, w);
 	}
 	p.argv = (const char *const *)argv.v;
 	p.errout = &errout;
@@ -80,30 +84,35 @@ static void print(uint64_t *us, size_t n)
 
 int main(int argc, char **argv)
 {
-	struct ga_strv commands[3] = { GA_STRV_INIT, GA_STRV_INIT, GA_STRV_INIT };
+	enum { FIRST, SECOND, BEFORE, AFTER, N_COMMANDS };
+	struct ga_strv commands[N_COMMANDS] = { GA_STRV_INIT };
 	static uint64_t us[2][MAX_ROUNDS];
 	uint64_t rounds, ignored;
 	const char *input = "/dev/null";
-	size_t which = 0;
+	size_t which = FIRST;
 
 	if (argc < 2 || !ga_parse_u64(argv[1], MAX_ROUNDS, &rounds) || !rounds)
 		return 129;
 	for (int i = 2; i < argc; i++) {
 		if (!strcmp(argv[i], "--against"))
-			which = 1;
+			which = SECOND;
+		else if (!strcmp(argv[i], "--before"))
+			which = BEFORE;
 		else if (!strcmp(argv[i], "--after"))
-			which = 2;
-		else if (!strcmp(argv[i], "--input") && which == 1 && !commands[1].n && argv[i + 1])
+			which = AFTER;
+		else if (!strcmp(argv[i], "--input") && which == SECOND && !commands[SECOND].n &&
+			 argv[i + 1])
 			input = argv[++i];
 		else
 			ga_strv_push(&commands[which], argv[i]);
 	}
-	if (!commands[0].n || !commands[1].n)
+	if (!commands[FIRST].n || !commands[SECOND].n)
 		return 129;
 	for (unsigned i = 0; i < rounds; i++)
-		if (run(&commands[0], "/dev/null", i, &us[0][i]) ||
-		    run(&commands[1], input, i, &us[1][i]) ||
-		    (commands[2].n && run(&commands[2], "/dev/null", i, &ignored)))
+		if ((commands[BEFORE].n && run(&commands[BEFORE], "/dev/null", i, &ignored)) ||
+		    run(&commands[FIRST], "/dev/null", i, &us[0][i]) ||
+		    run(&commands[SECOND], input, i, &us[1][i]) ||
+		    (commands[AFTER].n && run(&commands[AFTER], "/dev/null", i, &ignored)))
 			return 1;
 	print(us[0], rounds);
 	print(us[1], rounds);

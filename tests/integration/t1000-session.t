@@ -27,7 +27,10 @@ test_expect_success 'nothing changed: no commit, no branch' '
 	git agent start --name nothing -- true 2>../err &&
 	grep "agent/nothing: nothing to commit" ../err &&
 	test_must_fail git rev-parse --verify -q refs/heads/agent/nothing &&
+	test "$(git for-each-ref refs/agent/nothing | wc -l)" = 1 &&
 	git agent list | grep "nothing.*captured" &&
+	git agent review nothing | grep "nothing was committed" &&
+	git agent review --format=json nothing | grep "\"session\": \"nothing\"" &&
 	git agent drop nothing &&
 	git agent list >../out && ! grep nothing ../out
 '

@@ -150,7 +150,9 @@ static void one_in_process(void **state)
 
 	(void)state;
 	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
-	SH("one", "grep -q why .git/logs/refs/agent/x/base");
+	OK(ga_ref_create(r, "refs/heads/agent/log", &one, "why", &err));
+	SH("one", "grep -q why .git/logs/refs/heads/agent/log && test ! -e .git/logs/refs/agent/x/base;"
+		  "git branch -qD agent/log");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
 	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref "
 			       "'refs/agent/x'");
