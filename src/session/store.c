@@ -114,7 +114,7 @@ static bool is_lock_of(int lock, const char *dir)
 static int clear_stale(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(dir, "session"), *old = ga_path_join(dir, "session.old");
-	cleanup_free char *parent = ga_path_parent(dir);
+	cleanup_free char *parent = ga_path_parent(dir), *upper = ga_path_join(dir, "upper");
 	cleanup_close int lock = -1, at = -1;
 	int rc;
 
@@ -130,6 +130,10 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	/* Once more: its maker may have saved it, and gone, a moment ago. Or somebody
 	 * removed it as stale and took the name: then the lock is not of what stands there. */
 	if (!is_lock_of(lock, dir) || !access(file, F_OK) || !access(old, F_OK))
+		return 1;
+	/* a power cut can take the state file and leave what an agent wrote: not ours to
+	 * remove. rmdir() says whether there is anything. */
+	if (rmdir(upper) && errno != ENOENT)
 		return 1;
 	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
