@@ -46,6 +46,8 @@ struct ga_flags {
 #define GA_FLAGS_INIT { NULL, 0, 0 }
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
+/* Severity down, then path, then rule. */
+void ga_flags_sort(struct ga_flags *f);
 
 struct ga_matcher;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * SHA-1 of plain bytes, for checksums that file formats of git carry (the end
- * of a pack). Object ids are never computed with it: those come from libgit2,
- * which detects collisions.
+ * SHA-1 of plain bytes, for the checksums at the end of packs and indexes. It is
+ * here because libgit2 hashes objects only, with their header in front, and none of the
+ * other libraries hashes at all; one more of them for a hundred lines would be worse.
+ * Nothing else is computed with it: ids come from libgit2, which detects collisions.
  */
 #ifndef GA_SHA1_H
 #define GA_SHA1_H

@@ -8,14 +8,15 @@
 
 #include <string.h>
 
-#include "ga/sha1.h"
+#include "ga/strmap.h"
 
 struct hold {
 	struct range *g;
 	struct ga_rewrite *ret;
 	struct ga_strv always;       /* opts.hold_always, sorted */
 	struct ga_oid onto_tree;
-	struct ga_oidmap seen;       /* rule and path of the flags in `ret` */
+	struct ga_strmap seen;       /* "rule path" of the flags in `ret` ... */
+	struct ga_strv seen_keys;    /* ... which it borrows from here */
 	struct ga_flags final;       /* onto -> everything */
 	const struct node *tip;
 	/* of the node being worked on */
@@ -41,27 +42,16 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 static void add_flags(struct hold *h, const struct ga_flags *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		struct ga_oid key;
-		struct ga_sha1 s;
+		char *key = ga_strf("%s %s", from->v[i].rule, from->v[i].path);
+		size_t n = strlen(key);
+		bool seen = ga_strmap_first(&h->seen, key, n) >= 0;
 
-		ga_sha1_init(&s);
-		ga_sha1_add(&s, from->v[i].rule, strlen(from->v[i].rule) + 1);
-		ga_sha1_add(&s, from->v[i].path, strlen(from->v[i].path));
-		ga_sha1_end(&s, key.id);
-		if (ga_oidmap_add(&h->seen, &key, 0))
-			copy_flag(&h->ret->flags, &from->v[i]);
+		ga_strv_take(&h->seen_keys, key);
+		if (seen)
+			continue;
+		ga_strmap_add(&h->seen, key, n, 0);
+		copy_flag(&h->ret->flags, &from->v[i]);
 	}
-}
-
-static int compare_flags(const void *a, const void *b)
-{
-	const struct ga_flag *x = a, *y = b;
-	int c;
-
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	c = strcmp(x->path, y->path);
-	return c ? c : strcmp(x->rule, y->rule);
 }
 
 static int classify(struct hold *h, const struct ga_oid *old, const struct ga_oid *new,
@@ -379,11 +369,11 @@ int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 	rc = hold_all(&h, err);
 	if (!rc)
 		rc = write_all(g, &ret->notes, err);
-	if (ret->flags.n)
-		qsort(ret->flags.v, ret->flags.n, sizeof(*ret->flags.v), compare_flags);
+	ga_flags_sort(&ret->flags);
 	ga_strv_release(&h.always);
 	ga_strv_release(&h.critical);
-	ga_oidmap_release(&h.seen);
+	ga_strmap_release(&h.seen);
+	ga_strv_release(&h.seen_keys);
 	ga_flags_release(&h.final);
 	return rc;
 }

@@ -13,7 +13,6 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/sha1.h"
 #include "gitdir-internal.h"
 
 #define RULES_MAX ((size_t)16 << 20)
@@ -159,15 +158,16 @@ static void packed_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 			ga_buf_addf(b, "%s %s\n", GA_HEX(&s->refs->v[i].oid), s->refs->v[i].name);
 }
 
+/* The id the bytes would have as a blob, which nobody writes; NULL on failure. */
 static char *digest(const struct ga_buf *b)
 {
-	struct ga_sha1 sum;
-	struct ga_oid raw;
+	struct ga_oid oid;
+	git_oid id;
 
-	ga_sha1_init(&sum);
-	ga_sha1_add(&sum, b->ptr, b->len);
-	ga_sha1_end(&sum, raw.id);
-	return ga_strf("%s\n", GA_HEX(&raw));
+	if (git_odb_hash(&id, b->ptr, b->len, GIT_OBJECT_BLOB))
+		return NULL;
+	oid = ga_from_git_oid(&id);
+	return ga_strf("%s\n", GA_HEX(&oid));
 }
 
 /* Beside the git dir, out of the agent's reach: what its packed refs were. */
@@ -176,6 +176,8 @@ static int write_seal(const char *dir, const struct ga_buf *packed, struct ga_er
 	cleanup_free char *path = ga_strf("%s.refs", dir), *text = digest(packed);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
+	if (!text)
+		return ga_fail_git(err, "cannot seal the private git dir");
 	(void)unlink(path);
 	ga_buf_adds(&b, text);
 	return write_file(AT_FDCWD, path, &b, err);
@@ -279,7 +281,7 @@ static bool packed_refs_are_as_sealed(int at, const char *dir)
 	    !read_left(at, "packed-refs", PACKED_MAX, &b))
 		return false;
 	now = digest(&b);
-	return !strcmp(now, seal.ptr);
+	return now && !strcmp(now, seal.ptr);
 }
 
 /* Directories without files, and the one branch: nothing else below refs/. */

@@ -120,20 +120,6 @@ static bool drowned(const struct ga_look *k, size_t i)
 	return false;
 }
 
-void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
-		  const char *path, const struct ga_entry *e, char *reason)
-{
-	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_flag){
-		.rule = rule->id,
-		.category = rule->category,
-		.severity = s,
-		.path = ga_strdup(path),
-		.reason = reason,
-		.entry = *e,
-	};
-}
-
 /* Move what fired into the flags. */
 static void settle(struct ga_look *k, struct ga_flags *ret)
 {
@@ -348,17 +334,6 @@ static void look_release(struct ga_look *k)
 	free(k->v);
 }
 
-static int flag_cmp(const void *a, const void *b)
-{
-	const struct ga_flag *x = a, *y = b;
-	int c;
-
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	c = strcmp(x->path, y->path);
-	return c ? c : strcmp(x->rule, y->rule);
-}
-
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err)
@@ -382,8 +357,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), flag_cmp);
+	ga_flags_sort(ret);
 	ga_matcher_free(own);
 	return 0;
 }

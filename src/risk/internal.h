@@ -10,7 +10,7 @@
 
 #include "ga/buf.h"
 #include "ga/risk.h"
-#include "strmap.h"
+#include "ga/strmap.h"
 
 /* NULL: no such rule. */
 const struct ga_rule *ga_rule_by_id(const char *id);

@@ -48,16 +48,6 @@ bool ga_flag_holds(const struct ga_flag *f)
 	return f->severity == GA_CRITICAL;
 }
 
-void ga_flags_release(struct ga_flags *f)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		free(f->v[i].path);
-		free(f->v[i].reason);
-	}
-	free(f->v);
-	*f = (struct ga_flags)GA_FLAGS_INIT;
-}
-
 void ga_host_facts_release(struct ga_host_facts *h)
 {
 	for (size_t i = 0; i < h->n; i++) {

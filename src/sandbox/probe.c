@@ -83,14 +83,9 @@ static int check_version_of(const char *path, struct ga_error *err)
 
 int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err)
 {
-	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
-		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
-		cleanup_free char *file = ga_path_join(dir, "bwrap");
-		struct stat st;
+	cleanup_free char *file = sandbox_which(path, "bwrap");
 
-		p += strcspn(p, ":");
-		if (dir[0] != '/' || stat(file, &st) || !S_ISREG(st.st_mode) || access(file, X_OK))
-			continue;
+	if (file) {
 		if (check_file(file, err) || (check_version && check_version_of(file, err)))
 			return -1;
 		*ret = ga_steal(&file);

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/path.h"
@@ -57,6 +58,26 @@ char *sandbox_real(const char *path)
 	char *real = realpath(path, NULL);
 
 	return real ? real : ga_strdup(path);
+}
+
+bool sandbox_executable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+char *sandbox_which(const char *path, const char *name)
+{
+	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
+		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
+		cleanup_free char *file = ga_path_join(dir, name);
+
+		if (dir[0] == '/' && sandbox_executable(file))
+			return ga_steal(&file);
+		p += strcspn(p, ":");
+	}
+	return NULL;
 }
 
 static const char *within(const char *path, const char *const *dirs)

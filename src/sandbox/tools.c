@@ -198,13 +198,6 @@ static int add_target(struct finder *f, const char *file, struct ga_error *err)
 	return add_interpreter(f, file, err);
 }
 
-static bool executable(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
 /* "a/./b/../c" -> "a/c", as text. Caller frees. */
 static char *normalise(const char *path)
 {
@@ -238,7 +231,7 @@ static char *link_target(const char *dir, const char *target)
 		return normalise(target);
 	joined = ga_path_join(dir, target);
 	named = normalise(joined);
-	if (executable(named))
+	if (sandbox_executable(named))
 		return ga_steal(&named);
 	free(joined);
 	real = sandbox_real(dir);
@@ -269,19 +262,14 @@ static int add_chain(struct finder *f, const char *start, struct ga_error *err)
 
 static int add_program(struct finder *f, const char *name, struct ga_error *err)
 {
+	cleanup_free char *file = NULL;
+
 	if (name[0] == '/')
-		return executable(name) ? add_chain(f, name, err) : 0;
+		return sandbox_executable(name) ? add_chain(f, name, err) : 0;
 	if (strchr(name, '/'))
 		return 0;
-	for (const char *p = f->path ? f->path : ""; *p; p += strspn(p, ":")) {
-		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
-		cleanup_free char *file = ga_path_join(dir, name);
-
-		if (dir[0] == '/' && executable(file))
-			return add_chain(f, file, err);
-		p += strcspn(p, ":");
-	}
-	return 0;
+	file = sandbox_which(f->path, name);
+	return file ? add_chain(f, file, err) : 0;
 }
 
 /* A directory within another that is shown anyway needs no mount of its own. */

@@ -59,16 +59,6 @@ bool ga_flag_holds(const struct ga_flag *f)
 	return f->severity == GA_CRITICAL;
 }
 
-void ga_flags_release(struct ga_flags *f)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		free(f->v[i].path);
-		free(f->v[i].reason);
-	}
-	free(f->v);
-	*f = (struct ga_flags)GA_FLAGS_INIT;
-}
-
 #define COMMITTER "C O Mitter <c@example.com> 1700000000 +0000"
 
 static struct ga_oid rev(const char *dir, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "strmap.h"
+#include "ga/strmap.h"
 
 #include <string.h>
 #include <sys/random.h>

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+void ga_flags_release(struct ga_flags *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->v[i].path);
+		free(f->v[i].reason);
+	}
+	free(f->v);
+	*f = (struct ga_flags)GA_FLAGS_INIT;
+}
+
+void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
+		  const char *path, const struct ga_entry *e, char *reason)
+{
+	GA_GROW(f->v, f->n, f->cap);
+	f->v[f->n++] = (struct ga_flag){
+		.rule = rule->id,
+		.category = rule->category,
+		.severity = s,
+		.path = ga_strdup(path),
+		.reason = reason,
+		.entry = *e,
+	};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ga_flag *x = a, *y = b;
+	int c;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	c = strcmp(x->path, y->path);
+	return c ? c : strcmp(x->rule, y->rule);
+}
+
+void ga_flags_sort(struct ga_flags *f)
+{
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), compare);
+}
