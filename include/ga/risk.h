@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Flags: rules that fire on changed paths. The table of rules is data
- * (design/RISKS.md); what the host itself makes critical is passed in as a value.
+ * (docs/flags.md); what the host itself makes critical is passed in as a value.
  */
 #ifndef GA_RISK_H
 #define GA_RISK_H

@@ -41,7 +41,7 @@ size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 }
 
 /* Code points that change how their neighbours look, or look like nothing:
- * RISKS rules name-bidi-zero-width and invisible-chars. */
+ * the rules name-bidi-zero-width and invisible-chars are about the same. */
 static bool deceptive(uint32_t c)
 {
 	static const struct {
