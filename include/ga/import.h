@@ -37,13 +37,10 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
  * objects; that each of `tips` is a commit; and, by `rev-list --objects`, that everything
  * reachable from `tips` but not from `hide` is there. Gitlinks are accepted: rules report them.
  * 1 and a reason on refusal. Once it returned 0 the repository handle reads through the
- * quarantine (ga_git_run() does not, unless given it as `object_dir`), until
- * ga_import_migrate() or ga_import_free(). */
+ * quarantine (ga_git_run() does not), until ga_import_migrate() or ga_import_free(). */
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
-/* The quarantine's object directory, for ga_git's `object_dir`. */
-const char *ga_import_object_dir(const struct ga_import *im);
 /* Move the packs into the repository's object directory, synced, with a .keep; adds the
  * absolute paths of the .keep files to `keeps`. */
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);

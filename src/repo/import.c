@@ -78,11 +78,6 @@ void ga_import_free(struct ga_import *im)
 	free(im);
 }
 
-const char *ga_import_object_dir(const struct ga_import *im)
-{
-	return im->q->path;
-}
-
 /* ---- the stream ------------------------------------------------------------------- */
 
 /* Wait for bytes, or the end. Returns 0, 1 when time is up, -1 with errno. */

@@ -28,10 +28,6 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n,
 		struct ga_oid *ret, struct ga_error *err);
 
-/* The bytes of a commit object; false if a value could not be written as a
- * header (it holds a newline or is empty). */
-bool ga_commit_format(const struct ga_commit *c, struct ga_buf *out);
-
 /* What `git rev-list --stdin` is fed. */
 void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
 		  size_t n_hide, struct ga_buf *out);

@@ -190,7 +190,8 @@ static bool one_line(const char *s)
 	return s && *s && !strchr(s, '\n');
 }
 
-bool ga_commit_format(const struct ga_commit *c, struct ga_buf *out)
+/* The bytes of a commit object. */
+static int format(const struct ga_commit *c, struct ga_buf *out, struct ga_error *err)
 {
 	const char *extra = c->extra ? c->extra : "";
 	size_t n = strlen(extra);
@@ -198,19 +199,12 @@ bool ga_commit_format(const struct ga_commit *c, struct ga_buf *out)
 	/* a blank line among the headers would end them */
 	if (!one_line(c->author) || !one_line(c->committer) || *extra == '\n' ||
 	    strstr(extra, "\n\n") || (n && extra[n - 1] != '\n'))
-		return false;
+		return ga_fail(err, GA_EFATAL, "cannot write a commit with such headers");
 	ga_buf_addf(out, "tree %s\n", GA_HEX(&c->tree));
 	for (size_t i = 0; i < c->n_parents; i++)
 		ga_buf_addf(out, "parent %s\n", GA_HEX(&c->parents[i]));
 	ga_buf_addf(out, "author %s\ncommitter %s\n%s\n", c->author, c->committer, extra);
 	ga_buf_adds(out, c->message ? c->message : "");
-	return true;
-}
-
-static int format(const struct ga_commit *c, struct ga_buf *out, struct ga_error *err)
-{
-	if (!ga_commit_format(c, out))
-		return ga_fail(err, GA_EFATAL, "cannot write a commit with such headers");
 	return 0;
 }
 

@@ -85,7 +85,8 @@ static void envrc_line(const char *dir, char *line, struct ga_host_facts *h)
 			add_words(h, dir, rest, commands[i].dir, commands[i].without);
 }
 
-void ga_envrc_facts(const char *dir, const char *text, struct ga_host_facts *h)
+/* What the .envrc text in directory `dir` ("" for the root) loads again by itself. */
+static void envrc_facts(const char *dir, const char *text, struct ga_host_facts *h)
 {
 	cleanup_free char *copy = ga_strdup(text);
 	char *save = NULL;
@@ -108,7 +109,7 @@ void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h)
 		ga_host_facts_add(h, dir, true, "direnv-dependents",
 				  ga_strdup("the .envrc there could not be read"));
 	else
-		ga_envrc_facts(dir, text.ptr, h);
+		envrc_facts(dir, text.ptr, h);
 }
 
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,

@@ -108,18 +108,16 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 
 void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
 		       char *reason);
-/* What the .envrc text in directory `dir` ("" for the root) loads again by itself. */
-void ga_envrc_facts(const char *dir, const char *text, struct ga_host_facts *h);
-/* The same for the host's .envrc files in the directories above changed paths, the
- * root left out; what cannot be read or is too long stands for its whole directory. */
+/* What the host's .envrc files load again by themselves: those in the directories above
+ * changed paths, the root left out; what cannot be read or is too long stands for its whole directory. */
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 			  struct ga_host_facts *h, struct ga_error *err);
 /* Read `dir`/.envrc of the host's working tree, open as `workfd`, into facts. */
 void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h);
 /* The rules whose files a build or package tool reads, separated by spaces; NULL:
- * `word` names no such tool. `next`: the word behind it. */
+ * `word` names no such tool. */
 const char *ga_tool_rules(const char *word);
-/* Does `word` run tests, so that test code runs too? */
+/* Does `word` run tests, so that test code runs too? `next`: the word behind it. */
 bool ga_tool_runs_tests(const char *word, const char *next);
 /* Resolve `path` against directory `dir`, both relative to the root, by text alone.
  * NULL if it leaves the root or is absolute. The caller frees it. */
