@@ -2,6 +2,7 @@
  *
  * What must hold before anything is touched.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <dirent.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"

@@ -54,16 +54,17 @@ static int put(int dir, const char *name, const char *text, struct ga_error *err
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
+	cleanup_free char *q = ga_escape(parent);
 	cleanup_free char *name = ga_strf("agent-%s", s->name), *link = gitdir_line(s);
 	cleanup_free char *head = ga_strf("ref: %s\n", s->branch);
 	cleanup_close int fd = -1, dir = -1;
 	int rc;
 
 	if (mkdir(parent, 0777) && errno != EEXIST)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", parent);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", parent);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	rc = whose(fd, name, s, err);
 	if (rc < 0)
 		return -1;
@@ -72,10 +73,10 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 		return ga_hint(err, "choose another name for the session");
 	}
 	if (mkdirat(fd, name, 0777) && errno != EEXIST)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s/%s'", parent, name);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s/%s'", q, name);
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s/%s'", parent, name);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s/%s'", q, name);
 	/* locked first: `git worktree prune` removes what is incomplete but not locked;
 	 * gitdir last: git passes over entries without it */
 	if (put(dir, "locked", "a git-agent session is using it\n", err) ||
@@ -87,12 +88,13 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
+	cleanup_free char *q = ga_escape(parent);
 	cleanup_free char *name = ga_strf("agent-%s", s->name);
 	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", parent);
+		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	rc = whose(fd, name, s, err);
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;

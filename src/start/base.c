@@ -37,7 +37,8 @@ void start_base_release(struct start_base *b)
 int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
-	cleanup_free char *q = ga_escape(info->workdir);
+	cleanup_free char *q = ga_escape(info->workdir), *home = ga_escape(e->agent_home);
+	cleanup_free char *state = ga_escape(e->state_dir);
 
 	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
 		(void)ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home directory", q);
@@ -45,12 +46,12 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 	}
 	if (ga_path_inside(info->workdir, e->agent_home) || ga_path_inside(e->agent_home, info->workdir)) {
 		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the agents' home '%s' overlap", q,
-			      e->agent_home);
+			      home);
 		return ga_hint(err, "move the repository out of the agents' home");
 	}
 	if (ga_path_inside(e->state_dir, info->workdir) || ga_path_inside(info->workdir, e->state_dir)) {
 		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the state directory '%s' overlap", q,
-			      e->state_dir);
+			      state);
 		return ga_hint(err, "set XDG_STATE_HOME to a directory outside the repository");
 	}
 	return 0;
