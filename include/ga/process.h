@@ -38,4 +38,13 @@ struct ga_process {
  * outlives it writes later is not waited for. */
 int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err);
 
+/* The same in two steps, for who has something to do meanwhile: start it, and later wait
+ * for it. What it writes stays in its pipes until then, so one that writes much waits too. The
+ * buffers of `p` must live until the end; its words and descriptors need not. */
+struct ga_process_job;
+int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err);
+int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err);
+/* Kill it instead. NULL is fine. */
+void ga_process_abandon(struct ga_process_job *j);
+
 #endif

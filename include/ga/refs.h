@@ -49,12 +49,16 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 		   struct ga_error *err);
 
 /* Create one ref in process, without git, failing if it exists: the start path. `reason` goes to
- * the log of a branch; other refs get none. */
+ * the log of a branch; other refs get none. Not waited for: until ga_ref_paths() are
+ * synced, a power cut may leave the file empty. */
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,
 		  struct ga_error *err);
 /* Delete one ref in process if it still has the value `old`. A missing ref is no error. */
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		  struct ga_error *err);
+/* Append what is to be synced (ga/later.h) for a ref made by ga_ref_create() to outlive a
+ * power cut: its file, its log, and the directories they are in. */
+void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret);
 /* Add entries to a ref's reflog in process, one for each of `oids`, so that what they reach is not
  * pruned by `git gc` while the log exists. */
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,

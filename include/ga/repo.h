@@ -109,6 +109,12 @@ struct ga_gitconfig {
 #define GA_GITCONFIG_INIT { NULL, 0, 0 }
 void ga_gitconfig_release(struct ga_gitconfig *c);
 int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err);
+/* The same in two steps: git reads while the caller does something else. _end() and
+ * _abandon() (NULL is fine) free it. */
+struct ga_gitconfig_load;
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err);
+int ga_gitconfig_end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err);
+void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);

@@ -2,7 +2,7 @@
  *
  * Running a sandbox: launch, spawn, relay, teardown. One poll loop, one
  * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
- * SIGPIPE are taken over between ga_run_launch() and ga_run_finish(); during a session they are the
+ * SIGPIPE are taken over between ga_run_begin() and ga_run_finish(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
  * ga_run_finish(). What the caller ignores stays ignored. The terminal is restored on every way
  * out. Descriptors 0, 1 and 2 must be open.
@@ -27,15 +27,23 @@ struct ga_run_paths {
 	const char *bwrap;
 };
 
-/* Build plan and arguments, start stage -> bwrap -> init, wait for READY. On
- * failure the stage's record, or what bwrap wrote to the log pipe, becomes the
- * error (GA_ESTART). bwrap runs in a minimal environment, with a session keyring of its
- * own (keyctl JOIN), no core dumps, all descriptors but its own closed. init is shown inside
- * at /run/git-agent/init. */
+/* Build plan and arguments, start stage -> bwrap -> init, and return while they come up;
+ * what they are to find (layers, git dir) must be there already. bwrap runs in a minimal
+ * environment, with a session keyring of its own (keyctl JOIN), no core dumps, all descriptors
+ * but its own closed. init is shown inside at /run/git-agent/init. Nothing of the agent's runs
+ * before ga_run_session() or ga_run_exec(). */
+int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
+		 struct ga_error *err);
+
+/* Wait until init is READY. On failure the stage's record, or what bwrap wrote to the log
+ * pipe, becomes the error (GA_ESTART); `sb` is still to be finished. */
+int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
+
+/* Both, for who has nothing to do meanwhile. */
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
 
-/* Facts for the state file, known after launch. */
+/* Facts for the state file, known once it is ready. */
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
 

@@ -22,6 +22,7 @@
 struct ga_start_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
+	struct ga_gitconfig_load *loading; /* not read yet: see ga_start_config(); NULL once it is */
 	char *state_dir;
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
@@ -31,6 +32,10 @@ struct ga_start_env {
 	const char *const *environ; /* the host's environment */
 	bool progress;              /* show git's progress on standard error */
 };
+
+/* Wait for the host's git configuration, which git reads while a start does other
+ * things. Nothing to do if it is there. */
+int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
 enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 bool ga_dirty_parse(const char *word, enum ga_dirty *ret);
@@ -51,16 +56,18 @@ struct ga_start {
 	int lock;               /* the session's lock, held until everything is over */
 	struct ga_base base;    /* empty for a live session */
 	struct ga_spec spec;
+	struct ga_sandbox *sandbox; /* coming up; nothing of the agent's runs in it yet */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *cwd;              /* where it starts: the directory the user stands in, if it is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 };
-#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, GA_STRV_INIT, NULL, GA_STRV_INIT, 0 }
+#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, NULL, GA_STRV_INIT, NULL, GA_STRV_INIT, 0 }
 void ga_start_release(struct ga_start *s);
 
-/* Everything before the sandbox: scan, snapshot, base tree, layers, git dir,
- * refs, worktree entry, state NEW. On failure nothing is left behind. */
+/* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
+ * sandbox begun, refs, worktree entry, state NEW. Signals are taken over as ga/run.h says
+ * until ga_start_run() returns or `ret` is released. On failure nothing is left behind. */
 int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err);
 

@@ -205,9 +205,20 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	return ga_rewrite(c->e->repo, &ro, &o->rewrite, err);
 }
 
+/* Is there anything rules could be asked about? What the host has that makes paths
+ * dangerous is not gathered for a session that did nothing. */
+static bool met_anything(const struct capture *c)
+{
+	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base);
+
+	return commits || !ga_oid_equal(&c->upper.tree, &c->base_tree) || c->upper.left.n;
+}
+
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err) || make_committer(c, o, err))
+	if (met_anything(c) && ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
+		return -1;
+	if (make_committer(c, o, err))
 		return -1;
 	if (at_point("capture:tree", err) || commit_rest(c, o, err) || at_point("capture:commit", err))
 		return -1;

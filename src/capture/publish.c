@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ga/fd.h"
+#include "ga/later.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -254,6 +255,16 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	ga_strv_extend(&s->left_out, &o->rewrite.left_out);
 }
 
+/* A result stands on its base: that ref may not have got to the disk yet. */
+static void sync_base(const struct capture *c)
+{
+	cleanup_free char *name = ga_session_ref(c->s, "base");
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	ga_ref_paths(c->e->repo, name, &paths);
+	ga_sync_paths(&paths);
+}
+
 int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -262,6 +273,8 @@ int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (at_point("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
 	    ga_refs_update(c->e->repo, &u, reason, err) || at_point("capture:after-refs", err))
 		return -1;
+	if (anything(c, o))
+		sync_base(c);
 	drop_keeps(c);
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/upper.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -141,6 +142,28 @@ static int open_layer(const char *path, struct ga_error *err)
 	return fd;
 }
 
+/* A session that wrote nothing needs nobody to read it: that takes no rights and
+ * opens nothing. */
+static bool nothing_in(const char *layer)
+{
+	int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	bool empty = d != NULL;
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			(void)close(fd);
+		return false;
+	}
+	errno = 0;
+	while (empty && (e = readdir(d)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	empty = empty && !errno;
+	(void)closedir(d);
+	return empty;
+}
+
 static void walk_release(struct walk *w)
 {
 	ignore_release(&w->final);
@@ -245,8 +268,13 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	size_t pos;
-	int rc = in_child(do_walk, &j, &answer, &pos, err);
+	int rc;
 
+	if ((!o->tracked || ga_oid_equal(o->tracked, o->base_tree)) && nothing_in(o->upper)) {
+		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
+		return 0;
+	}
+	rc = in_child(do_walk, &j, &answer, &pos, err);
 	if (rc)
 		return rc;
 	if (wire_get_result(&answer, &pos, &res)) {
@@ -300,6 +328,8 @@ int ga_upper_count(const char *upper, const char *path, struct ga_left_list *lef
 	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	size_t pos;
 
+	if (nothing_in(upper))
+		return 0;
 	if (in_child(do_count, &j, &answer, &pos, err))
 		return -1;
 	if (wire_get_result(&answer, &pos, &res))

@@ -38,6 +38,7 @@ struct cli_opt {
 enum cli_need {
 	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
 	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
+	CLI_CONFIG_LATER = 1 << 2, /* the command itself calls ga_start_config() */
 };
 
 struct cli {

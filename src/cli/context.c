@@ -107,15 +107,16 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 		return -1;
 	if (!(needs & CLI_NEED_STATE))
 		return 0;
-	if (ga_gitconfig_load(c->env.repo, &c->env.config, err))
+	if (ga_gitconfig_begin(c->env.repo, &c->env.loading, err) || open_state(c, err))
 		return -1;
-	return open_state(c, err);
+	return needs & CLI_CONFIG_LATER ? 0 : ga_start_config(&c->env, err);
 }
 
 void cli_context_release(struct cli *c)
 {
 	struct ga_start_env *e = &c->env;
 
+	ga_gitconfig_abandon(e->loading);
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);
 	free(e->state_dir);

@@ -152,11 +152,10 @@ static void push_config(struct ga_strv *argv, const char *const *list)
 		ga_strv_push_many(argv, "-c", *list, NULL);
 }
 
-static int run(const struct ga_repo *r, const struct ga_git *g, bool with_config, int *ret_status,
-	       struct ga_error *err)
+static int begin(const struct ga_repo *r, const struct ga_git *g, bool with_config,
+		 struct ga_buf *dropped, struct ga_process_job **ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT, env = GA_STRV_INIT;
-	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
 	ga_strv_push(&argv, "git");
@@ -180,8 +179,8 @@ static int run(const struct ga_repo *r, const struct ga_git *g, bool with_config
 	p.keep_fd = g->keep_fd;
 	p.timeout_ms = g->timeout_ms;
 	if (!g->show_stderr)
-		p.errout = g->errout ? g->errout : &dropped;
-	if (ga_process_run(&p, ret_status, err))
+		p.errout = g->errout ? g->errout : dropped;
+	if (ga_process_begin(&p, ret, err))
 		return ga_hint(err, "git must be installed and on the PATH");
 	return 0;
 }
@@ -189,13 +188,16 @@ static int run(const struct ga_repo *r, const struct ga_git *g, bool with_config
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err)
 {
-	return run(r, g, true, ret_status, err);
+	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
+	struct ga_process_job *job;
+
+	return begin(r, g, true, &dropped, &job, err) ? -1 : ga_process_end(job, ret_status, err);
 }
 
-int ga_git_run_plain(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
-		     struct ga_error *err)
+int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
+		       struct ga_error *err)
 {
-	return run(r, g, false, ret_status, err);
+	return begin(r, g, false, NULL, ret, err);
 }
 
 /* The last line that says anything, quoted, without git's own "fatal: ". */

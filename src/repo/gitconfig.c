@@ -47,33 +47,79 @@ static int parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_e
 	return 0;
 }
 
-int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err)
+struct ga_gitconfig_load {
+	struct ga_process_job *job;
+	struct ga_buf out, errout;
+};
+
+static void load_free(struct ga_gitconfig_load *l)
+{
+	ga_process_abandon(l->job);
+	ga_buf_release(&l->out);
+	ga_buf_release(&l->errout);
+	free(l);
+}
+
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err)
 {
 	static const char *const args[] = { "config", "-z", "--list", "--show-scope",
 					    "--show-origin", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	struct ga_gitconfig_load *l = ga_calloc(1, sizeof(*l));
 	struct ga_git g = GA_GIT_INIT;
+
+	l->out = l->errout = (struct ga_buf)GA_BUF_INIT;
+	g.args = args;
+	g.out = &l->out;
+	g.out_max = CONFIG_MAX;
+	g.errout = &l->errout;
+	/* what we force on git's other commands is not the user's configuration */
+	if (ga_git_begin_plain(r, &g, &l->job, err)) {
+		load_free(l);
+		return -1;
+	}
+	*ret = l;
+	return 0;
+}
+
+static int end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err)
+{
 	int status;
 
-	g.args = args;
-	g.out = &out;
-	g.out_max = CONFIG_MAX;
-	g.errout = &errout;
-	/* what we force on git's other commands is not the user's configuration */
-	if (ga_git_run_plain(r, &g, &status, err))
+	if (ga_process_end(ga_steal(&l->job), &status, err))
 		return -1;
 	if (status) {
 		cleanup_free char *q = NULL;
 
-		ga_buf_chomp(&errout);
-		q = ga_quote(errout.ptr);
+		ga_buf_chomp(&l->errout);
+		q = ga_quote(l->errout.ptr);
 		return ga_fail(err, GA_EFATAL, "cannot read git's configuration: %s", q);
 	}
-	if (parse(&out, ret, err)) {
+	if (parse(&l->out, ret, err)) {
 		ga_gitconfig_release(ret);
 		return -1;
 	}
 	return 0;
+}
+
+int ga_gitconfig_end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	int rc = end(l, ret, err);
+
+	load_free(l);
+	return rc;
+}
+
+void ga_gitconfig_abandon(struct ga_gitconfig_load *l)
+{
+	if (l)
+		load_free(l);
+}
+
+int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err)
+{
+	struct ga_gitconfig_load *l;
+
+	return ga_gitconfig_begin(r, &l, err) ? -1 : ga_gitconfig_end(l, ret, err);
 }
 
 static const struct ga_gitconfig_item *last_item(const struct ga_gitconfig *c, const char *key)

@@ -65,8 +65,8 @@ static int init_library(struct ga_error *err)
 	if (rc < 0)
 		return ga_fail_git(err, "cannot initialise libgit2");
 	/* What the extensions change (config.worktree, missing objects) is left to git itself.
-	 * Objects and refs are synced before they get their names, as git does: a loose
-	 * object that a crash left empty would be taken for written ever after. */
+	 * Objects are synced before they get their names: a loose one that a crash
+	 * left empty would be taken for written ever after. */
 	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions)) ||
 	    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1)) {
 		(void)ga_fail_git(err, "cannot set up libgit2");
@@ -211,6 +211,24 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
+/* Refs made in process are not waited for, see ga_ref_create(). libgit2 looks at the
+ * setting when it opens the ref database. */
+static int open_refs(struct ga_repo *r, struct ga_error *err)
+{
+	git_refdb *db = NULL;
+	int rc = git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 0);
+
+	if (!rc)
+		rc = git_repository_refdb(&db, r->repo);
+	git_refdb_free(db); /* the repository keeps it */
+	if (git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) || rc) {
+		cleanup_free char *q = ga_escape(r->info.commondir);
+
+		return ga_fail_git(err, "cannot open the refs of '%s'", q);
+	}
+	return 0;
+}
+
 int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
 {
 	cleanup_repo struct ga_repo *r = NULL;
@@ -220,7 +238,7 @@ int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
 	r = ga_calloc(1, sizeof(*r));
 	if (git_repository_open_ext(&r->repo, dir, 0, NULL))
 		return diagnose(dir, err);
-	if (fill_info(r, err) || ga_repo_load_id(&r->info, err))
+	if (fill_info(r, err) || ga_repo_load_id(&r->info, err) || open_refs(r, err))
 		return -1;
 	if (git_repository_odb(&r->odb, r->repo)) {
 		cleanup_free char *q = ga_escape(r->info.commondir);

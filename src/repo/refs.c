@@ -323,6 +323,29 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 	return 0;
 }
 
+/* `name` below `dir`, and the directories up to "refs", which may all be new. */
+static void add_paths(const char *dir, const char *name, struct ga_strv *ret)
+{
+	cleanup_free char *at = ga_strdup(name);
+
+	while (strchr(at, '/')) {
+		cleanup_free char *up = ga_path_parent(at);
+
+		ga_strv_take(ret, ga_path_join(dir, at));
+		free(at);
+		at = ga_steal(&up);
+	}
+	ga_strv_take(ret, ga_path_join(dir, at));
+}
+
+void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret)
+{
+	cleanup_free char *logs = ga_path_join(r->info.commondir, "logs");
+
+	add_paths(r->info.commondir, name, ret);
+	add_paths(logs, name, ret);
+}
+
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
 		  struct ga_error *err)
 {

@@ -11,6 +11,7 @@
 
 #include "ga/error.h"
 #include "ga/oid.h"
+#include "ga/process.h"
 #include "ga/repo.h"
 
 struct ga_repo {
@@ -29,9 +30,10 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((forma
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 
-/* ga_git_run() without the forced configuration (the environment stays). */
-int ga_git_run_plain(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
-		     struct ga_error *err);
+/* Begin what ga_git_run() does, without the forced configuration (the environment stays);
+ * `g->errout` must be given. */
+int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
+		       struct ga_error *err);
 
 /* A variable of the environment git commands start from: the places git itself
  * looks at (HOME, identity) have to be looked at in the same way. */

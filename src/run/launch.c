@@ -308,7 +308,7 @@ static int take_ready(struct ga_sandbox *sb)
 	return 1;
 }
 
-static int wait_ready(struct ga_sandbox *sb, struct ga_error *err)
+int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + READY_TIMEOUT_MS;
 
@@ -341,7 +341,7 @@ static int wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	return 0;
 }
 
-static int launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox *sb,
+static int begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox *sb,
 		  struct ga_error *err)
 {
 	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5", "--keep",
@@ -358,13 +358,11 @@ static int launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	if (feed_bwrap(s, p, &f, err))
-		return -1;
-	return wait_ready(sb, err);
+	return feed_bwrap(s, p, &f, err);
 }
 
-int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
-		  struct ga_error *err)
+int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
+		 struct ga_error *err)
 {
 	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
 
@@ -376,7 +374,22 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 		}
 	}
 	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
-	if (launch(s, p, sb, err)) {
+	if (begin(s, p, sb, err)) {
+		ga_run_finish(sb);
+		return -1;
+	}
+	*ret = sb;
+	return 0;
+}
+
+int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
+		  struct ga_error *err)
+{
+	struct ga_sandbox *sb;
+
+	if (ga_run_begin(s, p, &sb, err))
+		return -1;
+	if (ga_run_wait_ready(sb, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}

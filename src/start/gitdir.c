@@ -11,40 +11,6 @@
 #include "ga/sandbox.h"
 #include "start.h"
 
-/* What the agent sees of the user's refs: branches, tags and remote branches,
- * but not other agents' work. */
-static int visible_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
-{
-	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-
-	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
-		cleanup_refs struct ga_refs all = GA_REFS_INIT;
-
-		if (ga_refs_list(r, spaces[i], &all, err))
-			return -1;
-		for (size_t k = 0; k < all.n; k++) {
-			if (!strncmp(all.v[k].name, "refs/heads/agent/", 17))
-				continue;
-			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
-		}
-	}
-	return 0;
-}
-
-/* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
- * the host while it runs. */
-static int pin(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *refs,
-	       struct ga_error *err)
-{
-	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
-	cleanup_free char *name = ga_session_ref(s, "base");
-
-	for (size_t i = 0; i < refs->n; i++)
-		oids[i] = refs->v[i].oid;
-	return ga_reflog_pin(r, name, oids, refs->n, err);
-}
-
 /* With the working tree itself as the lower layer there is no base tree whose
  * index could be shared: take the user's and bring it to the base commit. */
 static int live_index(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
@@ -74,20 +40,20 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, const struct ga_refs *visible,
+		      struct ga_error *err)
 {
 	cleanup_free char *dir = start_dir(s, "git");
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, inside = GA_STRV_INIT;
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	struct ga_gitdir_spec spec = { .branch = s->branch, .base = &s->base, .config = &e->config };
 
-	if (visible_refs(e->repo, &refs, err) || ga_repo_object_dirs(e->repo, &dirs, err))
+	if (ga_repo_object_dirs(e->repo, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < dirs.n; i++)
 		ga_strv_take(&inside, ga_spec_object_path(i));
 	spec.object_paths = &inside;
-	spec.refs = &refs;
-	if (ga_gitdir_fill(e->repo, dir, &spec, err) || pin(e->repo, s, &refs, err))
+	spec.refs = visible;
+	if (ga_gitdir_fill(e->repo, dir, &spec, err))
 		return -1;
 	return s->live ? live_index(e, s, err) : 0;
 }

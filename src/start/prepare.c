@@ -15,6 +15,7 @@
 
 void ga_start_release(struct ga_start *s)
 {
+	ga_run_finish(s->sandbox);
 	ga_session_release(&s->session);
 	if (s->lock >= 0)
 		(void)close(s->lock);
@@ -127,14 +128,49 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
 }
 
-/* Branch, base and the worktree entry that makes git protect the branch. */
-static int make_refs(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+/* What the agent sees of the user's refs: branches, tags and remote branches,
+ * but not other agents' work. */
+static int visible_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
+{
+	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+
+	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
+		cleanup_refs struct ga_refs all = GA_REFS_INIT;
+
+		if (ga_refs_list(r, spaces[i], &all, err))
+			return -1;
+		for (size_t k = 0; k < all.n; k++) {
+			if (!strncmp(all.v[k].name, "refs/heads/agent/", 17))
+				continue;
+			GA_GROW(ret->v, ret->n, ret->cap);
+			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
+		}
+	}
+	return 0;
+}
+
+/* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
+ * the host while it runs. */
+static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
+
+	for (size_t i = 0; i < refs->n; i++)
+		oids[i] = refs->v[i].oid;
+	return ga_reflog_pin(r, name, oids, refs->n, err);
+}
+
+/* Branch, base with what it keeps, and the worktree entry that makes git protect
+ * the branch. */
+static int make_refs(struct ga_start_env *e, const struct ga_session *s,
+		     const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
 
 	if (ga_ref_create(e->repo, base, &s->base, reason, err) ||
-	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err))
+	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err) ||
+	    pin(e->repo, base, visible, err))
 		return -1;
 	return ga_worktree_entry_create(e->repo, s, err);
 }
@@ -178,24 +214,45 @@ static char *choose_cwd(const struct ga_start *st)
 	return ga_strdup(s->project);
 }
 
-static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
-		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
+int ga_start_config(struct ga_start_env *e, struct ga_error *err)
+{
+	return e->loading ? ga_gitconfig_end(ga_steal(&e->loading), &e->config, err) : 0;
+}
+
+/* The session's directory and all that is mounted from it. */
+static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
+			const struct start_base *b, const struct ga_refs *visible,
+			struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 	struct ga_base_opts bo = { .config = &e->config,
 				   .trusted = b->trusted, .progress = e->progress };
-	const struct ga_preset *preset = ga_preset_find(o->argv[0]);
 
 	fill_session(e, o, b, s);
-	if (ga_session_save(s, err) || start_make_layers(e, s, b, err))
+	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || ga_start_config(e, err))
 		return -1;
 	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
 		return -1;
-	if (make_refs(e, s, err) || start_make_gitdir(e, s, err) || make_agent_home(e, err))
+	if (start_make_gitdir(e, s, visible, err) || make_agent_home(e, err))
 		return -1;
-	if (start_make_spec(e, s, o->live ? NULL : &st->base, o->argv[0], preset, &st->spec, err))
+	return start_make_spec(e, s, o->live ? NULL : &st->base, o->argv[0],
+			       ga_preset_find(o->argv[0]), &st->spec, err);
+}
+
+/* Refs and worktree entry are made while the sandbox comes up, which takes as long
+ * and needs nothing of them. */
+static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
+		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
+	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
+	struct ga_session *s = &st->session;
+
+	if (visible_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
+	    ga_run_begin(&st->spec, &paths, &st->sandbox, err) ||
+	    make_refs(e, s, &visible, err))
 		return -1;
-	make_argv(o, preset, &st->argv);
+	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);
 	st->cwd = choose_cwd(st);
 	st->carried = b->carried;
 	describe(o, b, st);
@@ -226,6 +283,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		/* what was made so far is nobody's work */
+		ga_run_finish(ret->sandbox);
+		ret->sandbox = NULL;
 		(void)ga_start_discard(e, &ret->session, &second);
 		return -1;
 	}

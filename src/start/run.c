@@ -8,11 +8,15 @@
 #include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
+#include "ga/later.h"
 #include "ga/path.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
+
+/* Long for a command that does nothing, and nothing to what a person would miss. */
+#define SYNC_DELAY_MS 1000
 
 static void journal_start(const struct ga_start *st)
 {
@@ -30,9 +34,27 @@ static void journal_start(const struct ga_start *st)
 	(void)ga_journal(s->dir, "start", j);
 }
 
-static int run(struct ga_start *st, struct ga_sandbox *sb, int *ret_status, struct ga_error *err)
+/* What start made without waiting for the disk goes there when the session has lasted
+ * a while: refs that a power cut left empty would be in git's way. */
+static int sync_later(struct ga_start_env *e, const struct ga_session *s, struct ga_sync_later **ret,
+		      struct ga_error *err)
+{
+	cleanup_free char *base = ga_session_ref(s, "base");
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	ga_ref_paths(e->repo, base, &paths);
+	ga_ref_paths(e->repo, s->branch, &paths);
+	ga_strv_take(&paths, ga_path_join(s->dir, "session"));
+	ga_strv_push(&paths, s->dir);
+	return ga_sync_later(&paths, SYNC_DELAY_MS, ret, err);
+}
+
+static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
+	struct ga_sandbox *sb = st->sandbox;
+	struct ga_sync_later *later = NULL;
+	int rc;
 
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
@@ -41,30 +63,29 @@ static int run(struct ga_start *st, struct ga_sandbox *sb, int *ret_status, stru
 		return -1;
 	if (ga_fault("start:running"))
 		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'start:running'");
-	return ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
-			      (const char *const *)st->spec.env.v, ret_status, err);
+	if (sync_later(e, s, &later, err))
+		return -1;
+	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
+			    (const char *const *)st->spec.env.v, ret_status, err);
+	ga_sync_later_end(later);
+	return rc;
 }
 
 int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
-	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
 	struct ga_session *s = &st->session;
-	struct ga_sandbox *sb = NULL;
 	int rc;
 
 	journal_start(st);
-	if (ga_run_launch(&st->spec, &paths, &sb, err)) {
-		cleanup_error struct ga_error second = GA_ERROR_INIT;
-
-		(void)ga_start_discard(e, s, &second);
-		return -1;
-	}
-	rc = run(st, sb, ret_status, err);
-	ga_run_finish(sb);
+	rc = ga_run_wait_ready(st->sandbox, err);
+	if (!rc)
+		rc = run(e, st, ret_status, err);
+	ga_run_finish(st->sandbox);
+	st->sandbox = NULL;
 	if (rc && err->code == GA_ESTART) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-		/* the command could not be executed: nobody wrote anything */
+		/* no sandbox, or no command in it: nobody wrote anything */
 		s->state = GA_STATE_NEW;
 		(void)ga_start_discard(e, s, &second);
 		return -1;

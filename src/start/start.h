@@ -5,6 +5,7 @@
 #ifndef START_H
 #define START_H
 
+#include "ga/refs.h"
 #include "ga/snapshot.h"
 #include "ga/start.h"
 
@@ -28,8 +29,10 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_error *err);
 
-/* The git dir's upper layer; for a live session with an index of its own. */
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+/* The git dir's upper layer, with `visible` for its refs; for a live session with an
+ * index of its own. */
+int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, const struct ga_refs *visible,
+		      struct ga_error *err);
 
 /* What the sandbox of a session looks like; `base` NULL for a live session. Fresh work directories
  * are made. `preset` may be NULL. */

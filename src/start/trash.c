@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
@@ -42,11 +43,29 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	return ga_refs_update(r, &u, reason, err);
 }
 
+/* NAME-TIME, or NAME-TIME-N where sessions of one name are dropped within a second. */
+static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
+{
+	uint64_t now = (uint64_t)time(NULL);
+
+	for (unsigned n = 1;; n++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_free char *stamp = n == 1 ? ga_strf("%s-%" PRIu64, name, now)
+						  : ga_strf("%s-%" PRIu64 "-%u", name, now, n);
+		cleanup_free char *dir = ga_path_join(trash, stamp);
+		cleanup_free char *prefix = ga_strf("refs/agent-trash/%s/", stamp);
+		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, &ignored) || !refs.n))
+			return ga_steal(&stamp);
+	}
+}
+
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s, char **ret_where,
 		     struct ga_error *err)
 {
-	cleanup_free char *stamp = ga_strf("%s-%" PRIu64, s->name, (uint64_t)time(NULL));
-	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *to = ga_path_join(trash, stamp);
+	cleanup_free char *trash = ga_path_join(state_dir, "trash");
+	cleanup_free char *stamp = free_stamp(r, trash, s->name), *to = ga_path_join(trash, stamp);
 
 	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
 	    ga_worktree_entry_remove(r, s, err) || move_refs(r, s, stamp, err))

@@ -36,6 +36,12 @@ struct child {
 	int64_t deadline;    /* of ga_now_ms(), 0: none */
 };
 
+struct ga_process_job {
+	struct ga_process p; /* its words may be gone by now */
+	char *name;          /* the first of them, escaped */
+	struct child c;
+};
+
 static void close_stream(struct stream *s)
 {
 	ga_cleanup_closep(&s->fd);
@@ -226,25 +232,24 @@ static int drain(struct stream *s, size_t max, bool tail, struct ga_error *err)
 	return 0;
 }
 
-static int drain_all(const struct ga_process *p, struct child *c, struct ga_error *err)
+static int drain_all(struct ga_process_job *j, struct ga_error *err)
 {
-	size_t max = p->out_max ? p->out_max : DEFAULT_OUT_MAX;
-	int rc = drain(&c->out, max, false, err);
+	size_t max = j->p.out_max ? j->p.out_max : DEFAULT_OUT_MAX;
+	int rc = drain(&j->c.out, max, false, err);
 
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		cleanup_free char *q = ga_escape(p->argv[0]);
-
-		return ga_fail(err, GA_EFATAL, "'%s' wrote more than %zu bytes", q, max);
-	}
-	return drain(&c->errout, ERROUT_MAX, true, err);
+	if (rc)
+		return ga_fail(err, GA_EFATAL, "'%s' wrote more than %zu bytes", j->name, max);
+	return drain(&j->c.errout, ERROUT_MAX, true, err);
 }
 
 /* Until the child itself is gone: a descendant that keeps a pipe open (a
  * daemon it left) does not hold us. */
-static int pump(const struct ga_process *p, struct child *c, struct ga_error *err)
+static int pump(struct ga_process_job *j, struct ga_error *err)
 {
+	struct child *c = &j->c;
+
 	for (;;) {
 		struct pollfd f[3] = {
 			{ .fd = c->pidfd, .events = POLLIN },
@@ -252,15 +257,12 @@ static int pump(const struct ga_process *p, struct child *c, struct ga_error *er
 			{ .fd = c->errout.fd, .events = POLLIN },
 		};
 
-		if (c->deadline && ga_now_ms() >= c->deadline) {
-			cleanup_free char *q = ga_escape(p->argv[0]);
-
-			return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", q,
-				       p->timeout_ms);
-		}
+		if (c->deadline && ga_now_ms() >= c->deadline)
+			return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", j->name,
+				       j->p.timeout_ms);
 		if (poll(f, GA_NELEMS(f), ga_poll_timeout(c->deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
-		if (drain_all(p, c, err))
+		if (drain_all(j, err))
 			return -1;
 		if (f[0].revents)
 			return 0; /* it was gone before we read: nothing more comes */
@@ -282,27 +284,67 @@ static int reap(struct child *c, int *ret_status, struct ga_error *err)
 	return 0;
 }
 
-int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err)
+/* ---- from begin to end ------------------------------------------------------- */
+
+static void job_free(struct ga_process_job *j)
 {
-	cleanup_(child_release) struct child c = {
+	free(j->name);
+	child_release(&j->c);
+	free(j);
+}
+
+int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err)
+{
+	struct ga_process_job *j = ga_calloc(1, sizeof(*j));
+	struct child *c = &j->c;
+
+	*c = (struct child){
 		.pidfd = -1, .in = -1, .keep = -1, .out = STREAM_INIT, .errout = STREAM_INIT,
 	};
-
-	if (open_streams(p, &c, err) || spawn(p, &c, err))
+	j->p = *p;
+	j->name = ga_escape(p->argv[0]);
+	if (open_streams(p, c, err) || spawn(p, c, err)) {
+		job_free(j);
 		return -1;
+	}
 	/* our copies of the child's ends would keep its streams from ending */
-	ga_cleanup_closep(&c.in);
-	ga_cleanup_closep(&c.out.child);
-	ga_cleanup_closep(&c.errout.child);
-	c.in = c.out.child = c.errout.child = -1;
+	ga_cleanup_closep(&c->in);
+	ga_cleanup_closep(&c->out.child);
+	ga_cleanup_closep(&c->errout.child);
+	c->in = c->out.child = c->errout.child = -1;
 	if (p->timeout_ms)
-		c.deadline = ga_now_ms() + p->timeout_ms;
-	c.pidfd = (int)syscall(SYS_pidfd_open, c.pid, 0);
-	if (c.pidfd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process");
-	if (pump(p, &c, err))
+		c->deadline = ga_now_ms() + p->timeout_ms;
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0) {
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process");
+		job_free(j);
 		return -1;
-	if (p->errout)
-		keep_tail(&c.errout, ERROUT_MAX);
-	return reap(&c, ret_status, err);
+	}
+	*ret = j;
+	return 0;
+}
+
+int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err)
+{
+	int rc = pump(j, err);
+
+	if (!rc && j->p.errout)
+		keep_tail(&j->c.errout, ERROUT_MAX);
+	if (!rc)
+		rc = reap(&j->c, ret_status, err);
+	job_free(j);
+	return rc;
+}
+
+void ga_process_abandon(struct ga_process_job *j)
+{
+	if (j)
+		job_free(j);
+}
+
+int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error *err)
+{
+	struct ga_process_job *j;
+
+	return ga_process_begin(p, &j, err) ? -1 : ga_process_end(j, ret_status, err);
 }
