@@ -13,18 +13,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A small tmpfs (nosuid, nodev, mode 0755) on the directory `at`, meant to hold
- * nothing but mount points. Returns a descriptor of its root. */
-int ga_mount_tmpfs(int at);
+/* A tmpfs (nosuid, nodev) with this mode on the directory `at`; `size` as mount(8) has it, NULL
+ * for the kernel's default. Returns a descriptor of its root. */
+int ga_mount_tmpfs(int at, unsigned mode, const char *size);
 
 /* An overlay (userxattr, volatile; nosuid, nodev) on the directory `at`. Layers
  * are topmost first and must have been opened in this mount namespace. ENAMETOOLONG if there are
  * more of them than one page of options can name. */
 int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work);
 
+/* Terminals of their own (nosuid, noexec) on the directory `at`, with a ptmx anybody may open. */
+int ga_mount_devpts(int at);
+
+enum ga_copy { GA_COPY_RW, GA_COPY_RO, GA_COPY_DEVICE };
 /* A recursive copy of what is mounted at `fd`, attached nowhere yet: nosuid and
- * nodev, read-only too if asked, all through. Returns its descriptor. */
-int ga_mount_copy(int fd, bool read_only);
+ * nodev, read-only too if asked, all through; of a device node nosuid and noexec.
+ * Returns its descriptor. */
+int ga_mount_copy(int fd, enum ga_copy how);
+
+/* Make the mount whose root is `fd` read-only, and none that is mounted below it. */
+int ga_mount_read_only(int fd);
 
 /* Attach such a copy on `at`, a directory for a directory, a file for a file. */
 int ga_mount_attach(int copy, int at);

@@ -5,20 +5,25 @@
  * it); the plan travels as NUL-terminated strings in a sealed memory file.
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
- * mounts a tmpfs on STAGE_DIR with the empty directories "project" and "home",
- * and executes the operations in order. Beside the two, where no DEST reaches, are
- * "empty-file" and "empty-dir", for bwrap to lay over what should not be read.
+ * mounts a tmpfs on STAGE_DIR with the empty directories "root", "project" and "home",
+ * and executes the operations in order. "root" becomes what bwrap makes "/" with one bind: a
+ * mount costs the stage a few microseconds, and bwrap a reading of the whole mount table.
+ * Beside the three, where no DEST reaches, are "empty-file" and "empty-dir", laid over what
+ * should not be read; bwrap uses them too.
+ *
  * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH |
  * RESOLVE_NO_SYMLINKS), mounts crossed, so that no symlink an agent planted is
  * ever followed; every SOURCE and layer is an absolute host path outside every tree
  * an agent can write (or the root of one), opened by the stage after unshare and named
- * to the kernel as /proc/self/fd/N. Then it drops every capability (uid 0 keeps
+ * to the kernel as /proc/self/fd/N. A DEST below "root" is made if it is missing, with
+ * what is on the way (0755): a directory, or an empty file for the SOURCE of a bind that is none.
+ * Then it drops every capability (uid 0 keeps
  * CAP_SETFCAP over the namespace: bwrap could not map it otherwise) and executes bwrap
  * as the first process of a pid namespace, itself waiting outside: a bwrap killed at any
  * moment of its own setup leaves a child that waits for it for ever, unless the kernel ends
  * that child with the namespace. The stage dies with its parent, and bwrap with the stage.
  *
- *     "git-agent-plan-1"
+ *     "git-agent-plan-2"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
  *     "overlay" DEST UPPER WORK COUNT LAYER...
@@ -30,12 +35,17 @@
  *                           0755, the last one 0555 with the marker file inside
  *     "move" DEST_FROM DEST_TO
  *                           attach a recursive copy of a staged mount elsewhere
+ *     "device" SOURCE DEST  a device node of the host; nosuid, noexec
+ *     "devpts" DEST         terminals of its own: a new instance with its own ptmx; nosuid, noexec
+ *     "tmpfs" MODE DEST     an empty, writable one, nosuid, nodev; MODE in octal
+ *     "symlink" TARGET DEST below "root" only; TARGET is any string
+ *     "read-only" DEST      what is mounted there, and nothing mounted below it
  *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
  *     "end"
  *
- * DEST begins with "project" or "home". A plan that is not exactly this, or goes over
- * a limit below, is refused before anything is mounted.
+ * DEST is or begins with "root", "project" or "home". A plan that is not exactly this, or goes
+ * over a limit below, is refused before anything is mounted.
  *
  *     git-agent-stage --plan FD --status FD [--keep FD]... -- BWRAP ARG...
  *
@@ -52,7 +62,7 @@
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
-#define GA_PLAN_MAGIC "git-agent-plan-1"
+#define GA_PLAN_MAGIC "git-agent-plan-2"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"

@@ -112,7 +112,11 @@ int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct 
 /* The same in two steps: git reads while the caller does something else. _end() and
  * _abandon() (NULL is fine) free it. */
 struct ga_gitconfig_load;
-int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err);
+/* Begin before the repository is even open, with the git dir the current directory most likely
+ * belongs to; NULL if there is no telling. */
+struct ga_gitconfig_load *ga_gitconfig_guess(void);
+/* `*load` is NULL, or a guess: one that was right is kept. */
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load, struct ga_error *err);
 int ga_gitconfig_end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err);
 void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */

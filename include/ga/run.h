@@ -2,9 +2,9 @@
  *
  * Running a sandbox: launch, spawn, relay, teardown. One poll loop, one
  * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
- * SIGPIPE are taken over between ga_run_begin() and ga_run_finish(); during a session they are the
+ * SIGPIPE are taken over between ga_run_begin() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
- * ga_run_finish(). What the caller ignores stays ignored. The terminal is restored on every way
+ * ga_run_end(). What the caller ignores stays ignored. The terminal is restored on every way
  * out. Descriptors 0, 1 and 2 must be open.
  */
 #ifndef GA_RUN_H
@@ -74,9 +74,15 @@ int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_sta
 		struct ga_error *err);
 
 /* End it: everything inside is killed, then wait until pid 1's pidfd is
- * readable and bwrap is reaped. After this nothing writes to the layers any
- * more. Frees `sb`; NULL is fine. */
+ * readable. After this nothing writes to the layers any more, and signals are the caller's
+ * again. The layers stay mounted somewhere until ga_run_finish(): they can be read, but
+ * must not be mounted a second time. NULL is fine. */
+void ga_run_end(struct ga_sandbox *sb);
+/* The same, then wait until stage and bwrap are gone too. Frees `sb`; NULL is fine. */
 void ga_run_finish(struct ga_sandbox *sb);
+/* The same without that wait, for a program about to end itself: the kernel takes some
+ * milliseconds to unmount what the stage mounted. They are dying, and nobody's children then. */
+void ga_run_leave(struct ga_sandbox *sb);
 
 /* For recovery: is the sandbox with this pid 1 and this pid namespace still there?
  * Both, since the kernel uses either number again. */

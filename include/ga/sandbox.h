@@ -73,15 +73,14 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const s
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h). A shared directory that is gone on the host, or is reached
+/* The plan's bytes (ga/plan.h). `init` is the absolute path of git-agent-init on the host, shown
+ * at GA_INIT_INSIDE. A shared directory that is gone on the host, or is reached
  * through a symlink there by now, is left out. */
-int ga_spec_plan(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
+int ga_spec_plan(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err);
 
-/* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD.
- * `init` is the absolute path of git-agent-init on the host, shown at GA_INIT_INSIDE. The
+/* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD. The
  * caller adds "--seccomp FD" and what names descriptors. */
-int ga_spec_bwrap_args(const struct ga_spec *s, const char *init, struct ga_buf *ret,
-		       struct ga_error *err);
+int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 
 /* The seccomp program (by libseccomp), as bytes for bwrap's --seccomp FD. */
 int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);

@@ -56,7 +56,7 @@ struct ga_start {
 	int lock;               /* the session's lock, held until everything is over */
 	struct ga_base base;    /* empty for a live session */
 	struct ga_spec spec;
-	struct ga_sandbox *sandbox; /* coming up; nothing of the agent's runs in it yet */
+	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *cwd;              /* where it starts: the directory the user stands in, if it is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
@@ -79,9 +79,11 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
  * could write until capture. If the sandbox could not be started the session is discarded. */
 int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
-/* Turn what a session left into commits, refs and a report (lock held, nothing running). */
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_report *ret,
-		     struct ga_error *err);
+/* Turn what a session left into commits, refs and a report (lock held, nothing running). Should
+ * its layers have to be mounted, `*ended`, the sandbox they were used in, is finished first (NULL,
+ * or a pointer to NULL: there is none). */
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		     struct ga_report *ret, struct ga_error *err);
 
 /* A session found on disk whose lock is free (now held by the caller): NEW ones that never ran are
  * removed (1); RUNNING ones get state INTERRUPTED once nothing of them is alive. */

@@ -63,7 +63,7 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 	/* not even started: nothing was left behind and there is nothing to capture */
 	if (rc && st->session.state == GA_STATE_NEW)
 		return ga_error_move(err, &run_err);
-	if (ga_start_capture(&c->env, &st->session, &r, err))
+	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;

@@ -103,6 +103,8 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 		return -1;
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
 		return 0;
+	if (needs & CLI_NEED_STATE)
+		c->env.loading = ga_gitconfig_guess();
 	if (ga_repo_open(".", &c->env.repo, err))
 		return -1;
 	if (!(needs & CLI_NEED_STATE))

@@ -11,7 +11,7 @@ static int recover(struct cli *c, struct ga_session *s, struct ga_error *err)
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
 	cli_note("session '%s' was interrupted; capturing what it left", s->name);
-	return ga_start_capture(&c->env, s, &r, err);
+	return ga_start_capture(&c->env, s, NULL, &r, err);
 }
 
 int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,

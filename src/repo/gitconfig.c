@@ -2,6 +2,8 @@
 #include "repo-internal.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -50,6 +52,7 @@ static int parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_e
 struct ga_gitconfig_load {
 	struct ga_process_job *job;
 	struct ga_buf out, errout;
+	char *gitdir;
 };
 
 static void load_free(struct ga_gitconfig_load *l)
@@ -57,10 +60,11 @@ static void load_free(struct ga_gitconfig_load *l)
 	ga_process_abandon(l->job);
 	ga_buf_release(&l->out);
 	ga_buf_release(&l->errout);
+	free(l->gitdir);
 	free(l);
 }
 
-int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err)
+static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err)
 {
 	static const char *const args[] = { "config", "-z", "--list", "--show-scope",
 					    "--show-origin", NULL };
@@ -68,6 +72,7 @@ int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, 
 	struct ga_git g = GA_GIT_INIT;
 
 	l->out = l->errout = (struct ga_buf)GA_BUF_INIT;
+	l->gitdir = ga_strdup(r->info.gitdir);
 	g.args = args;
 	g.out = &l->out;
 	g.out_max = CONFIG_MAX;
@@ -79,6 +84,42 @@ int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, 
 	}
 	*ret = l;
 	return 0;
+}
+
+/* The nearest directory ".git" upwards; working trees whose .git is a file, and
+ * all that is rarer still, are left to libgit2. */
+struct ga_gitconfig_load *ga_gitconfig_guess(void)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_gitconfig_load *ret = NULL;
+	char *cwd = getcwd(NULL, 0);
+	struct ga_repo guess = { .repo = NULL };
+	cleanup_free char *at = cwd ? ga_strdup(cwd) : ga_strdup("/");
+
+	free(cwd);
+	while (strcmp(at, "/") != 0) {
+		cleanup_free char *gitdir = ga_path_join(at, ".git"), *up = ga_path_parent(at);
+		struct stat st;
+
+		if (!lstat(gitdir, &st)) {
+			guess.info.gitdir = gitdir;
+			/* a failure is met again, and told, when it is done for good */
+			if (S_ISDIR(st.st_mode) && begin(&guess, &ret, &ignored))
+				ret = NULL;
+			break;
+		}
+		free(at);
+		at = ga_steal(&up);
+	}
+	return ret;
+}
+
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load, struct ga_error *err)
+{
+	if (*load && !strcmp((*load)->gitdir, r->info.gitdir))
+		return 0;
+	ga_gitconfig_abandon(ga_steal(load));
+	return begin(r, load, err);
 }
 
 static int end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err)
@@ -119,7 +160,7 @@ int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct 
 {
 	struct ga_gitconfig_load *l;
 
-	return ga_gitconfig_begin(r, &l, err) ? -1 : ga_gitconfig_end(l, ret, err);
+	return begin(r, &l, err) ? -1 : ga_gitconfig_end(l, ret, err);
 }
 
 static const struct ga_gitconfig_item *last_item(const struct ga_gitconfig *c, const char *key)

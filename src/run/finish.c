@@ -61,20 +61,44 @@ static void end_bwrap(struct ga_sandbox *sb)
 	(void)run_kill_bwrap(sb);
 }
 
-void ga_run_finish(struct ga_sandbox *sb)
+void ga_run_end(struct ga_sandbox *sb)
 {
 	if (!sb)
 		return;
 	ga_cleanup_closep(&sb->ctl);
+	sb->ctl = -1;
 	end_pid1(sb);
-	end_bwrap(sb);
+	run_signals_restore(sb);
+}
+
+static void release(struct ga_sandbox *sb)
+{
 	ga_cleanup_closep(&sb->pidfd);
 	ga_cleanup_closep(&sb->child);
 	ga_cleanup_closep(&sb->status);
 	ga_cleanup_closep(&sb->log);
 	ga_cleanup_closep(&sb->sigfd);
-	run_signals_restore(sb);
 	free(sb);
+}
+
+void ga_run_finish(struct ga_sandbox *sb)
+{
+	if (!sb)
+		return;
+	ga_run_end(sb);
+	end_bwrap(sb);
+	release(sb);
+}
+
+void ga_run_leave(struct ga_sandbox *sb)
+{
+	if (!sb)
+		return;
+	ga_run_end(sb);
+	/* one that never came up would wait for somebody; the group has bwrap in it too */
+	if (sb->bwrap > 0)
+		(void)kill(-sb->bwrap, SIGKILL);
+	release(sb);
 }
 
 /* A pid namespace lives exactly as long as its pid 1. The number alone would

@@ -73,8 +73,8 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	return 0;
 }
 
-/* What bwrap reads comes by pipes and is made while the stage mounts: the
- * scan of system files and the filter take as long as the stage does. */
+/* What bwrap reads comes by pipes and is made while the stage mounts: the filter takes as
+ * long as the stage does. */
 struct feeds {
 	int args, seccomp;
 };
@@ -96,12 +96,12 @@ static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
 	return 0;
 }
 
-static int open_documents(const struct ga_spec *s, struct feeds *f, struct handover *h,
-			  struct ga_error *err)
+static int open_documents(const struct ga_spec *s, const char *init, struct feeds *f,
+			  struct handover *h, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
-	if (ga_spec_plan(s, &plan, err))
+	if (ga_spec_plan(s, init, &plan, err))
 		return -1;
 	h->fds[IN_PLAN] = ga_memfd("plan", plan.ptr, plan.len, err);
 	if (h->fds[IN_PLAN] < 0)
@@ -120,12 +120,11 @@ static int feed(int *fd, const struct ga_buf *b, struct ga_error *err)
 	return 0;
 }
 
-static int feed_bwrap(const struct ga_spec *s, const struct ga_run_paths *p, struct feeds *f,
-		      struct ga_error *err)
+static int feed_bwrap(const struct ga_spec *s, struct feeds *f, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf args = GA_BUF_INIT, prog = GA_BUF_INIT;
 
-	if (ga_spec_bwrap_args(s, p->init, &args, err) || feed(&f->args, &args, err) ||
+	if (ga_spec_bwrap_args(s, &args, err) || feed(&f->args, &args, err) ||
 	    ga_seccomp_program(&prog, err))
 		return -1;
 	return feed(&f->seccomp, &prog, err);
@@ -352,13 +351,13 @@ static int begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	};
 	cleanup_(feeds_release) struct feeds f = { -1, -1 };
 
-	if (run_signals_take(sb, err) || open_documents(s, &f, &h, err) ||
+	if (run_signals_take(sb, err) || open_documents(s, p->init, &f, &h, err) ||
 	    open_channels(sb, &h, err) || start_stage(sb, &h, err))
 		return -1;
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	return feed_bwrap(s, p, &f, err);
+	return feed_bwrap(s, &f, err);
 }
 
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,

@@ -11,9 +11,7 @@
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 
-static void words(struct ga_buf *b, ...) __attribute__((sentinel));
-
-static void words(struct ga_buf *b, ...)
+void sandbox_words(struct ga_buf *b, ...)
 {
 	const char *word;
 	va_list ap;
@@ -34,14 +32,14 @@ static int add_project(const struct ga_spec *s, struct ga_buf *b, struct ga_erro
 {
 	if (!s->lowers.n || s->lowers.n > GA_PLAN_MAX_LAYERS)
 		return ga_fail(err, GA_ESTART, "the project cannot have %zu layers", s->lowers.n);
-	words(b, "overlay", "project", s->upper, s->work, NULL);
+	sandbox_words(b, "overlay", "project", s->upper, s->work, NULL);
 	count(b, s->lowers.n);
 	for (size_t i = 0; i < s->lowers.n; i++)
 		ga_buf_add0(b, s->lowers.v[i]);
 	if (s->git_lower)
-		words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1", s->git_lower, NULL);
+		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1", s->git_lower, NULL);
 	else
-		words(b, "bind-rw", s->git_upper, "project/.git", NULL);
+		sandbox_words(b, "bind-rw", s->git_upper, "project/.git", NULL);
 	return 0;
 }
 
@@ -86,7 +84,7 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		}
 		if (!still_there(s, v[i]))
 			continue;
-		words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1", NULL);
+		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1", NULL);
 		if (v[i]->mask)
 			ga_buf_add0(b, v[i]->mask);
 		ga_buf_add0(b, v[i]->lower);
@@ -99,7 +97,7 @@ static void add_at_home(const struct ga_spec *s, const char *rel, struct ga_buf 
 {
 	cleanup_free char *dest = ga_path_join("home", rel), *source = ga_path_join(s->home, rel);
 
-	words(b, "mountpoint", dest, "bind-ro", source, dest, NULL);
+	sandbox_words(b, "mountpoint", dest, "bind-ro", source, dest, NULL);
 }
 
 static void add_home(const struct ga_spec *s, struct ga_buf *b)
@@ -107,7 +105,7 @@ static void add_home(const struct ga_spec *s, struct ga_buf *b)
 	const char *project = ga_path_below(s->project, s->home);
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT;
 
-	words(b, "bind-rw", s->home_source, "home", NULL);
+	sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
 	for (size_t i = 0; i < s->tools.n; i++)
 		/* what lies in the project is shown by the project */
 		if (!project || !ga_path_inside(s->tools.v[i], project))
@@ -122,23 +120,38 @@ static void add_home(const struct ga_spec *s, struct ga_buf *b)
 	for (size_t i = 0; i < masks.n; i += 2) {
 		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
 
-		words(b, masks.v[i], dest, NULL);
+		sandbox_words(b, masks.v[i], dest, NULL);
 	}
 	if (project) {
 		cleanup_free char *dest = ga_path_join("home", project);
 
-		words(b, "mountpoint", dest, "move", "project", dest, NULL);
+		sandbox_words(b, "mountpoint", dest, "move", "project", dest, NULL);
 	}
 }
 
-int ga_spec_plan(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err)
+/* Last, since nothing more may be put where an agent writes. */
+static void add_trees(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_free char *home = ga_strf("root%s", s->home);
+	cleanup_free char *project = ga_strf("root%s", s->project);
+
+	sandbox_words(b, "move", "home", home, NULL);
+	/* below home it came with it */
+	if (!ga_path_inside(s->project, s->home))
+		sandbox_words(b, "move", "project", project, NULL);
+}
+
+int ga_spec_plan(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err)
 {
 	if (ga_spec_check(s, err))
 		return -1;
-	words(ret, GA_PLAN_MAGIC, s->stage_dir, NULL);
+	sandbox_words(ret, GA_PLAN_MAGIC, s->stage_dir, NULL);
 	if (add_project(s, ret, err) || add_shared(s, ret, err))
 		return -1;
 	add_home(s, ret);
+	if (sandbox_plan_root(s, init, ret, err))
+		return -1;
+	add_trees(s, ret);
 	ga_buf_add0(ret, "end");
 	if (ret->len > GA_PLAN_MAX_BYTES)
 		return ga_fail(err, GA_ESTART, "too many directories to mount");

@@ -5,6 +5,7 @@
 #ifndef SANDBOX_INTERNAL_H
 #define SANDBOX_INTERNAL_H
 
+#include "ga/buf.h"
 #include "ga/sandbox.h"
 
 /* Host directories shown read-only at their own place, as far as they exist;
@@ -32,6 +33,12 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
  * exist, `*` expanded, behind symlinks the place they lead to; as words of the plan:
  * "mask-file" REL or "mask-dir" REL, in turn. */
 void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret);
+
+/* Append words to a plan or an argument list, each with its NUL. */
+void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
+
+/* The part of the plan that makes "root" (root.c). */
+int sandbox_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err);
 
 /* What others cannot read among the system's configuration: absolute paths of files
  * and directories. For uid 0, to whom the mode alone says nothing. */

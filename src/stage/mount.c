@@ -13,6 +13,7 @@
 #include "ga/fd.h"
 #include "ga/mount.h"
 #include "ga/ns.h"
+#include "ga/path.h"
 #include "stage.h"
 
 /* O_PATH opens a final symlink itself on the component-wise way (no openat2):
@@ -34,6 +35,84 @@ static int open_dest(int root, const char *dest, int flags)
 static int open_source(const char *path, int flags)
 {
 	return open(path, O_PATH | O_CLOEXEC | flags);
+}
+
+/* Removing a mount point on the host would take the mount away from a running
+ * session. A mode without write permission and a file inside make that hard to
+ * do by accident; the file says to people what it is. */
+static int mark(int at, const char *name)
+{
+	static const char text[] = "made by git-agent; something is mounted here inside its sandbox\n";
+	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
+	cleanup_close int fd = -1;
+
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0 || ga_write_full(fd, text, sizeof(text) - 1))
+		return -1;
+	return fchmod(dir, 0555);
+}
+
+/* Each step down is opened without following a symlink; a directory that
+ * somebody makes or removes meanwhile ends in an error, never elsewhere. Returns the last. */
+static int make_dirs(int root, const char *dest, bool marked)
+{
+	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	const char *p = dest;
+
+	for (;;) {
+		size_t n = strcspn(p, "/");
+		cleanup_free char *name = ga_strndup(p, n);
+		bool made = at >= 0 && !mkdirat(at, name, 0755);
+		int next;
+
+		if (!made && (at < 0 || errno != EEXIST))
+			return -1;
+		if (made && marked && !p[n] && mark(at, name))
+			return -1;
+		next = open_dest(at, name, O_DIRECTORY);
+		if (next < 0)
+			return -1;
+		(void)close(at);
+		at = next;
+		if (!p[n])
+			return ga_steal_fd(&at);
+		p += n + 1;
+	}
+}
+
+/* The parent of `dest`, which is made if it is missing. */
+static int make_parent(int root, const char *dest)
+{
+	cleanup_free char *parent = ga_path_parent(dest);
+
+	return make_dirs(root, parent, false);
+}
+
+/* A place to mount something on. Below "root", which is the stage's own, it is made when
+ * nothing is there; in a tree of the agent's only "mountpoint" makes anything. */
+static int dest_for(int root, const char *dest, bool dir)
+{
+	cleanup_close int fd = open_dest(root, dest, dir ? O_DIRECTORY : 0), at = -1;
+
+	if (fd >= 0 || errno != ENOENT || !ga_path_inside(dest, "root"))
+		return ga_steal_fd(&fd);
+	if (dir)
+		return make_dirs(root, dest, false);
+	at = make_parent(root, dest);
+	fd = at < 0 ? -1 : openat(at, ga_path_base(dest), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -1;
+	(void)close(ga_steal_fd(&fd));
+	return open_dest(root, dest, 0);
+}
+
+static bool is_directory(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISDIR(st.st_mode);
 }
 
 static int open_layers(const struct stage_op *op, int *fds, struct stage_fault *f)
@@ -81,26 +160,26 @@ static int do_overlay(int root, const struct stage_op *op, struct stage_fault *f
 }
 
 /* A copy of what `source` shows, on `dest`. */
-static int attach_copy(int root, int source, bool read_only, const struct stage_op *op,
+static int attach_copy(int root, int source, enum ga_copy how, const struct stage_op *op,
 		       struct stage_fault *f)
 {
-	cleanup_close int copy = -1, dest = open_dest(root, op->dest, 0);
+	cleanup_close int copy = -1, dest = dest_for(root, op->dest, is_directory(source));
 
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	copy = ga_mount_copy(source, read_only);
+	copy = ga_mount_copy(source, how);
 	if (copy < 0 || ga_mount_attach(copy, dest))
 		return stage_fail(f, GA_STEP_BIND, errno, op->dest);
 	return 0;
 }
 
-static int do_bind(int root, const struct stage_op *op, struct stage_fault *f)
+static int do_bind(int root, const struct stage_op *op, enum ga_copy how, struct stage_fault *f)
 {
 	cleanup_close int source = open_source(op->source, 0);
 
 	if (source < 0)
 		return stage_fail(f, GA_STEP_SOURCE, errno, op->source);
-	return attach_copy(root, source, op->kind == STAGE_BIND_RO, op, f);
+	return attach_copy(root, source, how, op, f);
 }
 
 static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
@@ -109,7 +188,7 @@ static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
 
 	if (source < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->source);
-	return attach_copy(root, source, false, op, f);
+	return attach_copy(root, source, GA_COPY_RW, op, f);
 }
 
 static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
@@ -124,52 +203,7 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
-	return attach_copy(root, source, true, op, f);
-}
-
-/* Removing a mount point on the host would take the mount away from a running
- * session. A mode without write permission and a file inside make that hard to
- * do by accident; the file says to people what it is. */
-static int mark(int at, const char *name)
-{
-	static const char text[] = "made by git-agent; something is mounted here inside its sandbox\n";
-	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
-	cleanup_close int fd = -1;
-
-	if (dir < 0)
-		return -1;
-	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-	if (fd < 0 || ga_write_full(fd, text, sizeof(text) - 1))
-		return -1;
-	return fchmod(dir, 0555);
-}
-
-/* Each step down is opened without following a symlink; a directory that
- * somebody makes or removes meanwhile ends in an error, never elsewhere. */
-static int make_dirs(int root, const char *dest)
-{
-	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
-	const char *p = dest;
-
-	for (;;) {
-		size_t n = strcspn(p, "/");
-		cleanup_free char *name = ga_strndup(p, n);
-		bool made = at >= 0 && !mkdirat(at, name, 0755);
-		int next;
-
-		if (!made && (at < 0 || errno != EEXIST))
-			return -1;
-		if (made && !p[n] && mark(at, name))
-			return -1;
-		next = open_dest(at, name, O_DIRECTORY);
-		if (next < 0)
-			return -1;
-		(void)close(at);
-		at = next;
-		if (!p[n])
-			return 0;
-		p += n + 1;
-	}
+	return attach_copy(root, source, GA_COPY_RO, op, f);
 }
 
 static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
@@ -178,9 +212,46 @@ static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault
 
 	if (there >= 0)
 		return 0;
-	if (errno != ENOENT || make_dirs(root, op->dest))
+	if (errno == ENOENT)
+		there = make_dirs(root, op->dest, true);
+	return there < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
+}
+
+static int do_devpts(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dest = dest_for(root, op->dest, true);
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	return ga_mount_devpts(dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
+}
+
+static int do_tmpfs(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dest = dest_for(root, op->dest, true), fs = -1;
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	fs = ga_mount_tmpfs(dest, op->mode, NULL);
+	return fs < 0 ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
+}
+
+static int do_symlink(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int at = make_parent(root, op->dest);
+
+	if (at < 0 || symlinkat(op->source, at, ga_path_base(op->dest)))
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
 	return 0;
+}
+
+static int do_read_only(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dest = open_dest(root, op->dest, O_DIRECTORY);
+
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	return ga_mount_read_only(dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
 }
 
 static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
@@ -189,12 +260,23 @@ static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 	case STAGE_OVERLAY:
 		return do_overlay(root, op, f);
 	case STAGE_BIND_RW:
+		return do_bind(root, op, GA_COPY_RW, f);
 	case STAGE_BIND_RO:
-		return do_bind(root, op, f);
+		return do_bind(root, op, GA_COPY_RO, f);
+	case STAGE_DEVICE:
+		return do_bind(root, op, GA_COPY_DEVICE, f);
+	case STAGE_DEVPTS:
+		return do_devpts(root, op, f);
 	case STAGE_MOUNTPOINT:
 		return do_mountpoint(root, op, f);
 	case STAGE_MOVE:
 		return do_move(root, op, f);
+	case STAGE_TMPFS:
+		return do_tmpfs(root, op, f);
+	case STAGE_SYMLINK:
+		return do_symlink(root, op, f);
+	case STAGE_READ_ONLY:
+		return do_read_only(root, op, f);
 	case STAGE_MASK_FILE:
 	case STAGE_MASK_DIR:
 		return do_mask(root, op, f);
@@ -209,9 +291,10 @@ static int open_stage(const char *dir, struct stage_fault *f)
 
 	if (at < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	root = ga_mount_tmpfs(at);
-	if (root < 0 || mkdirat(root, "project", 0755) || mkdirat(root, "home", 0755) ||
-	    mkdirat(root, GA_PLAN_EMPTY_DIR, 0555))
+	/* mount points and nothing else are in it */
+	root = ga_mount_tmpfs(at, 0755, "64k");
+	if (root < 0 || mkdirat(root, "root", 0755) || mkdirat(root, "project", 0755) ||
+	    mkdirat(root, "home", 0755) || mkdirat(root, GA_PLAN_EMPTY_DIR, 0555))
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
 	file = openat(root, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (file < 0)

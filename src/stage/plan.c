@@ -35,14 +35,13 @@ static bool host_path(const char **ret, struct words *w)
 	return *ret && (*ret)[0] == '/';
 }
 
-/* Beneath the staging directory, and there only beneath its two trees. */
+/* Beneath the staging directory, and there only beneath its three trees. */
 static bool staged_path(const char **ret, struct words *w)
 {
 	const char *s = *ret = next(w);
 
 	return s && ga_path_relative_ok(s) &&
-	       (!strcmp(s, "project") || !strcmp(s, "home") || !strncmp(s, "project/", 8) ||
-		!strncmp(s, "home/", 5));
+	       (ga_path_inside(s, "root") || ga_path_inside(s, "project") || ga_path_inside(s, "home"));
 }
 
 static bool overlay(struct stage_op *op, struct words *w)
@@ -78,6 +77,27 @@ static bool dest_op(struct stage_op *op, struct words *w)
 	return staged_path(&op->dest, w);
 }
 
+static bool tmpfs_op(struct stage_op *op, struct words *w)
+{
+	const char *mode = next(w);
+
+	op->mode = 0;
+	if (!mode || strlen(mode) != 4)
+		return false;
+	for (; *mode; mode++) {
+		if (*mode < '0' || *mode > '7')
+			return false;
+		op->mode = op->mode * 8 + (unsigned)(*mode - '0');
+	}
+	return staged_path(&op->dest, w);
+}
+
+static bool symlink_op(struct stage_op *op, struct words *w)
+{
+	op->source = next(w);
+	return op->source && staged_path(&op->dest, w) && ga_path_inside(op->dest, "root");
+}
+
 static const struct {
 	const char *word;
 	enum stage_kind kind;
@@ -88,6 +108,11 @@ static const struct {
 	{ "bind-ro", STAGE_BIND_RO, bind_op },
 	{ "mountpoint", STAGE_MOUNTPOINT, dest_op },
 	{ "move", STAGE_MOVE, move_op },
+	{ "device", STAGE_DEVICE, bind_op },
+	{ "devpts", STAGE_DEVPTS, dest_op },
+	{ "tmpfs", STAGE_TMPFS, tmpfs_op },
+	{ "symlink", STAGE_SYMLINK, symlink_op },
+	{ "read-only", STAGE_READ_ONLY, dest_op },
 	{ "mask-file", STAGE_MASK_FILE, dest_op },
 	{ "mask-dir", STAGE_MASK_DIR, dest_op },
 };

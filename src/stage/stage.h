@@ -26,6 +26,11 @@ enum stage_kind {
 	STAGE_BIND_RO,
 	STAGE_MOUNTPOINT,
 	STAGE_MOVE,
+	STAGE_DEVICE,
+	STAGE_DEVPTS,
+	STAGE_TMPFS,
+	STAGE_SYMLINK,
+	STAGE_READ_ONLY,
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
 };
@@ -33,7 +38,8 @@ enum stage_kind {
 struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
-	const char *source;        /* binds: a host path; move: a staged place */
+	const char *source;        /* binds: a host path; move: a staged place; symlink: its target */
+	unsigned mode;             /* tmpfs */
 	const char *upper, *work;  /* overlay */
 	const char **layers;       /* overlay, topmost first; into stage_plan.words */
 	size_t n_layers;

@@ -15,7 +15,7 @@
 
 void ga_start_release(struct ga_start *s)
 {
-	ga_run_finish(s->sandbox);
+	ga_run_leave(s->sandbox);
 	ga_session_release(&s->session);
 	if (s->lock >= 0)
 		(void)close(s->lock);

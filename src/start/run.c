@@ -80,12 +80,13 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	rc = ga_run_wait_ready(st->sandbox, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
-	ga_run_finish(st->sandbox);
-	st->sandbox = NULL;
+	ga_run_end(st->sandbox);
 	if (rc && err->code == GA_ESTART) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		/* no sandbox, or no command in it: nobody wrote anything */
+		ga_run_finish(st->sandbox);
+		st->sandbox = NULL;
 		s->state = GA_STATE_NEW;
 		(void)ga_start_discard(e, s, &second);
 		return -1;
@@ -101,6 +102,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 struct capture_sandbox {
 	struct ga_start_env *e;
 	const struct ga_session *s;
+	struct ga_sandbox **ended; /* the layers are still mounted there */
 	struct ga_base base;
 	struct ga_spec spec;
 };
@@ -115,6 +117,10 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
 		return -1;
 	paths = (struct ga_run_paths){ c->e->stage, c->e->init, c->e->bwrap };
+	if (c->ended) {
+		ga_run_finish(*c->ended);
+		*c->ended = NULL;
+	}
 	ga_spec_release(&c->spec);
 	if (!c->s->live && !c->base.tree &&
 	    ga_base_acquire(c->e->repo, c->e->state_dir, &c->s->base, &bo, &c->base, err))
@@ -153,11 +159,11 @@ static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths
 					.sandbox_env = git_env };
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_report *ret,
-		     struct ga_error *err)
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		     struct ga_report *ret, struct ga_error *err)
 {
 	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
-	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
+	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	struct ga_capture_env ce;
 	int rc;
 

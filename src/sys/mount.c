@@ -25,18 +25,42 @@ int ga_mount_attach(int copy, int at)
 			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-int ga_mount_tmpfs(int at)
+/* What has been set up with fsconfig(2), mounted on `at`. */
+static int create_and_attach(int fs, unsigned attr, int at)
 {
-	cleanup_close int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
 	cleanup_close int root = -1;
 
-	if (fs < 0 || set_option(fs, "mode", "0755") || set_option(fs, "size", "64k") ||
-	    syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		return -1;
-	root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr);
 	if (root < 0 || ga_mount_attach(root, at))
 		return -1;
 	return ga_steal_fd(&root);
+}
+
+int ga_mount_tmpfs(int at, unsigned mode, const char *size)
+{
+	cleanup_close int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+	cleanup_free char *octal = ga_strf("%o", mode);
+
+	if (fs < 0 || set_option(fs, "mode", octal) || (size && set_option(fs, "size", size)))
+		return -1;
+	return create_and_attach(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, at);
+}
+
+int ga_mount_devpts(int at)
+{
+	cleanup_close int fs = (int)syscall(SYS_fsopen, "devpts", FSOPEN_CLOEXEC);
+	int root;
+
+	/* each is an instance of its own since Linux 4.7 */
+	if (fs < 0 || set_option(fs, "ptmxmode", "0666") || set_option(fs, "mode", "0620"))
+		return -1;
+	root = create_and_attach(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, at);
+	if (root < 0)
+		return -1;
+	(void)close(root);
+	return 0;
 }
 
 /* By mount(2): fsconfig takes no option longer than 255 bytes, and "lowerdir+",
@@ -60,15 +84,25 @@ int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work)
 			    (unsigned long)(MS_NOSUID | MS_NODEV), opts.ptr);
 }
 
-int ga_mount_copy(int fd, bool read_only)
+int ga_mount_read_only(int fd)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	return (int)syscall(SYS_mount_setattr, fd, "", (unsigned)AT_EMPTY_PATH, &attr, sizeof(attr));
+}
+
+int ga_mount_copy(int fd, enum ga_copy how)
+{
+	static const uint64_t attrs[] = {
+		[GA_COPY_RW] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+		[GA_COPY_RO] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY,
+		[GA_COPY_DEVICE] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+	};
+	struct mount_attr attr = { .attr_set = attrs[how] };
 	cleanup_close int copy = (int)syscall(
 		SYS_open_tree, fd, "",
 		(unsigned)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
 
-	if (read_only)
-		attr.attr_set |= MOUNT_ATTR_RDONLY;
 	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", (unsigned)(AT_EMPTY_PATH | AT_RECURSIVE),
 				&attr, sizeof(attr)))
 		return -1;

@@ -49,36 +49,68 @@ make_repo() {
 	git -C "$HOME/$1" commit -qm base
 }
 
-# In place of bwrap: keeps the arguments a session gives it, one to a line.
-cat >"$scratch/bin/bwrap" <<EOF_BWRAP
+# git-agent beside a stage that keeps what it is given, plan and arguments for bwrap,
+# one word to a line.
+mkdir "$scratch/fake"
+cp "$agent" "$TEST_BUILDDIR/git-agent-init" "$scratch/fake"
+cat >"$scratch/fake/git-agent-stage" <<EOF_STAGE
 #!/bin/sh
-for word; do
-	[ "\${previous-}" != --args ] || tr '\\0' '\\n' </proc/self/fd/"\$word" >"$scratch/args"
-	previous=\$word
-done
+tr '\\0' '\\n' <&3 >"$scratch/plan"
+tr '\\0' '\\n' <&5 >"$scratch/args"
 exit 1
-EOF_BWRAP
-chmod +x "$scratch/bin/bwrap"
+EOF_STAGE
+chmod +x "$scratch/fake/git-agent-stage"
 
-# bare_arguments PROJECT: what bwrap alone is given. All that a session of PROJECT
-# binds; in place of what the stage mounts, the home of agents, and in it the
-# project and a directory for its .git.
+# bare_arguments PROJECT: what bwrap alone is given to show the same. Each bind, tmpfs and
+# symlink of the plan becomes one of bwrap's; in place of the overlays, which it cannot
+# make, the home of agents, and in it the project and a directory for its .git.
 bare_arguments() {
-	rm -f "$scratch/args"
-	PATH=$scratch/bin:$PATH "$agent" start --base HEAD --name args -- true >"$scratch/log" 2>&1 || :
-	if [ ! -s "$scratch/args" ]; then
+	rm -f "$scratch/args" "$scratch/plan"
+	"$scratch/fake/git-agent" start --base HEAD --name args -- true >"$scratch/log" 2>&1 || :
+	if [ ! -s "$scratch/args" ] || [ ! -s "$scratch/plan" ]; then
 		echo "bench: no session can be started here:" >&2
 		cat "$scratch/log" >&2
 		exit 1
 	fi
 	mkdir -p "$HOME/aihome/${1#"$HOME"/}"
-	sed -e '/^--as-pid-1$/d' -e "s|^/.*/stage/empty-file\$|$scratch/empty-file|" \
-		-e "s|^/.*/stage/empty-dir\$|$scratch/empty-dir|" \
-		-e "s|^/.*/stage/home\$|$HOME/aihome|" "$scratch/args" |
-		awk -v home="$HOME/aihome" -v project="$1" -v git="$scratch/git" '
-			{ print }
-			bind { bind = 0; print "--bind\n" project "\n" project "\n--bind\n" git "\n" project "/.git" }
-			$0 == home { bind = 1 }' | tr '\n' '\0' >"$scratch/bare"
+	awk -v empty="$scratch/empty" -v home="$HOME" -v project="$1" -v git="$scratch/git" '
+		function word(v) { getline v; return v }
+		function inside(v) { v = word(); sub(/^(root|home)/, v ~ /^home/ ? home : "", v); return v }
+		BEGIN { word(); word() }
+		/^overlay$/ { word(); word(); word(); for (n = word(); n > 0; n--) word(); next }
+		/^mountpoint$/ { word(); next }
+		/^bind-rw$/ { word(); word(); next }
+		/^bind-ro$/ { source = word(); tools = tools_or_not(source, inside()); next }
+		function tools_or_not(source, dest) {
+			line = "--ro-bind\n" source "\n" dest
+			# what lies in the home comes after the home
+			if (index(dest, home "/") == 1) late = late line "\n"
+			else print line
+		}
+		/^device$/ { word(); word(); if (!dev++) print "--dev\n/dev"; next }
+		/^devpts$/ { word(); next }
+		/^tmpfs$/ { mode = word(); print "--perms\n" mode "\n--tmpfs\n" inside(); next }
+		/^symlink$/ { target = word(); dest = inside(); if (index(dest, "/dev/") != 1) print "--symlink\n" target "\n" dest; next }
+		/^read-only$/ { print "--remount-ro\n" inside(); next }
+		/^mask-(file|dir)$/ {
+			kind = $0; sub(/^mask/, empty, kind)
+			dest = inside()
+			if (system("test -e \"" dest "\"") == 0) print "--ro-bind\n" kind "\n" dest
+			next
+		}
+		/^move$/ { word(); word(); next }
+		/^end$/ {
+			print "--bind\n" home "/aihome\n" home
+			printf "%s", late
+			print "--bind\n" project "\n" project "\n--bind\n" git "\n" project "/.git"
+		}' "$scratch/plan" >"$scratch/shown"
+	# bwrap reads its arguments in order: first the namespaces, then what is shown
+	sed -e '/^--as-pid-1$/d' -e "s|^/.*/stage/empty-file\$|$scratch/empty-file|" "$scratch/args" |
+		awk -v shown="$scratch/shown" '
+			/^--dev-bind$/ && !done { getline; getline; done = 1
+				while ((getline line <shown) > 0) print line
+				next }
+			{ print }' | tr '\n' '\0' >"$scratch/bare"
 }
 
 results=''

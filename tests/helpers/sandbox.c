@@ -144,7 +144,7 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	int p, g, b, status[2], code;
 	pid_t pid;
 
-	if (ga_spec_plan(&r->spec, &plan, err) || ga_spec_bwrap_args(&r->spec, "/bin/true", &args, err) ||
+	if (ga_spec_plan(&r->spec, "/bin/true", &plan, err) || ga_spec_bwrap_args(&r->spec, &args, err) ||
 	    ga_seccomp_program(&bpf, err) || ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
 		return fail(err);
 	if (r->print) {

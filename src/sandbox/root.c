@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a sandbox sees around home and project. All of it is laid before an agent's
+ * trees are attached, in a tmpfs of the stage's and what the system shows read-only.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/plan.h"
+#include "sandbox-internal.h"
+
+#define RUN_DIR "/run/git-agent"
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+/* An operation with a host path and its place inside, which are the same. */
+static void at_same_place(struct ga_buf *b, const char *op, const char *path)
+{
+	cleanup_free char *dest = ga_strf("root%s", path);
+
+	sandbox_words(b, op, path, dest, NULL);
+}
+
+static int add_system(struct ga_buf *b, struct ga_error *err)
+{
+	for (size_t i = 0; sandbox_system_dirs[i]; i++)
+		if (exists(sandbox_system_dirs[i]))
+			at_same_place(b, "bind-ro", sandbox_system_dirs[i]);
+	for (size_t i = 0; sandbox_root_names[i]; i++) {
+		cleanup_free char *path = ga_path_join("/", sandbox_root_names[i]);
+		cleanup_free char *dest = ga_strf("root%s", path);
+		char target[4096];
+		ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+		if (n >= 0) {
+			target[n] = '\0';
+			sandbox_words(b, "symlink", target, dest, NULL);
+		} else if (errno == EINVAL) {
+			sandbox_words(b, "bind-ro", path, dest, NULL);
+		} else if (errno != ENOENT) {
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
+		}
+	}
+	return 0;
+}
+
+static bool on_the_way(const struct ga_spec *s, const char *dir)
+{
+	for (size_t i = 0; i < s->ro.n; i++)
+		if (ga_path_inside(s->ro.v[i], dir))
+			return true;
+	return ga_path_inside(s->project, dir) || ga_path_inside(s->home, dir);
+}
+
+/* Uid 0 owns what the system keeps from everybody else, and an owner needs no
+ * capability to read. */
+static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
+
+	if (geteuid() != 0)
+		return 0;
+	if (sandbox_private_files(&files, &dirs, err))
+		return -1;
+	for (size_t i = 0; i < files.n; i++) {
+		cleanup_free char *dest = ga_strf("root%s", files.v[i]);
+
+		sandbox_words(b, "mask-file", dest, NULL);
+	}
+	for (size_t i = 0; i < dirs.n; i++) {
+		cleanup_free char *dest = ga_strf("root%s", dirs.v[i]);
+
+		/* a closed directory on the way to what is shown: one that takes mount points */
+		if (on_the_way(s, dirs.v[i]))
+			sandbox_words(b, "tmpfs", "0755", dest, NULL);
+		else
+			sandbox_words(b, "mask-dir", dest, NULL);
+	}
+	return 0;
+}
+
+/* What programs expect of a /dev, and nothing that leads to the machine. */
+static void add_dev(struct ga_buf *b)
+{
+	static const char *const nodes[] = { "/dev/null",   "/dev/zero",    "/dev/full",
+					     "/dev/random", "/dev/urandom", "/dev/tty" };
+	static const char *const links[][2] = {
+		{ "/proc/self/fd", "root/dev/fd" },	    { "/proc/self/fd/0", "root/dev/stdin" },
+		{ "/proc/self/fd/1", "root/dev/stdout" }, { "/proc/self/fd/2", "root/dev/stderr" },
+		{ "/proc/kcore", "root/dev/core" },	    { "pts/ptmx", "root/dev/ptmx" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(nodes); i++)
+		at_same_place(b, "device", nodes[i]);
+	for (size_t i = 0; i < GA_NELEMS(links); i++)
+		sandbox_words(b, "symlink", links[i][0], links[i][1], NULL);
+	sandbox_words(b, "devpts", "root/dev/pts", "tmpfs", "1777", "root/dev/shm", NULL);
+}
+
+static void add_fresh(struct ga_buf *b)
+{
+	sandbox_words(b, "tmpfs", "1777", "root/tmp", "tmpfs", "1777", "root/var/tmp", "tmpfs", "0755",
+		      "root/run", "symlink", "../run", "root/var/run", NULL);
+}
+
+/* Files that are symlinks into /run on many systems: what they lead to, at its
+ * own place, as nothing can be mounted on a symlink. */
+static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
+{
+	static const char *const names[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf" };
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		cleanup_free char *real = sandbox_real(names[i]);
+		struct stat st;
+
+		if (!sandbox_shown_by(s, real) && !stat(real, &st) && S_ISREG(st.st_mode))
+			at_same_place(b, "bind-ro", real);
+	}
+}
+
+static void add_read_only(const struct ga_spec *s, struct ga_buf *b)
+{
+	for (size_t i = 0; i < s->ro.n; i++)
+		/* below home the stage has put it */
+		if (!ga_path_inside(s->ro.v[i], s->home))
+			at_same_place(b, "bind-ro", s->ro.v[i]);
+}
+
+/* Where the home directory is reached through a symlink (/home -> /usr/home),
+ * a system directory may show the real one. */
+static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_free char *real = sandbox_real(s->home), *dest = ga_strf("root%s", real);
+
+	if (strcmp(real, s->home) && sandbox_shown_by(s, real))
+		sandbox_words(b, "mask-dir", dest, NULL);
+}
+
+static void add_objects(const struct ga_spec *s, struct ga_buf *b, size_t i)
+{
+	const char *host = s->object_dirs.v[i];
+	cleanup_free char *inside = ga_spec_object_path(i), *dest = ga_strf("root%s", inside);
+	cleanup_free char *parent = ga_path_parent(host), *lfs = ga_path_join(parent, "lfs");
+	cleanup_free char *alternates = ga_path_join(dest, "info/alternates");
+
+	sandbox_words(b, "bind-ro", host, dest, NULL);
+	/* the list is complete already, and these paths mean nothing inside */
+	sandbox_words(b, "mask-file", alternates, NULL);
+	if (exists(lfs)) {
+		cleanup_free char *up = ga_path_parent(dest), *lfs_dest = ga_path_join(up, "lfs");
+
+		sandbox_words(b, "bind-ro", lfs, lfs_dest, NULL);
+	}
+}
+
+/* A mount of its own, so that it cannot be renamed away and replaced. */
+static void add_run_dir(const struct ga_spec *s, const char *init, struct ga_buf *b)
+{
+	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE, NULL);
+	for (size_t i = 0; i < s->object_dirs.n; i++)
+		add_objects(s, b, i);
+	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
+}
+
+int sandbox_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err)
+{
+	if (add_system(b, err) || mask_private(s, b, err))
+		return -1;
+	add_dev(b);
+	add_fresh(b);
+	add_resolver(s, b);
+	add_read_only(s, b);
+	hide_real_home(s, b);
+	add_run_dir(s, init, b);
+	return 0;
+}
