@@ -2,14 +2,15 @@
  *
  * The stage plan: what git-agent asks git-agent-stage to mount, and how the
  * stage reports failure. Shared by src/sandbox (writes it) and src/stage (reads
- * it); the plan travels as NUL-terminated strings in a sealed memory file.
+ * it); the plan travels as NUL-terminated strings through a pipe, and is carried out as it
+ * comes: what does not depend on a session is mounted while the session is made.
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
  * mounts a tmpfs on STAGE_DIR with the empty directories "root", "project" and "home",
- * and executes the operations in order. "root" becomes what bwrap makes "/" with one bind: a
- * mount costs the stage a few microseconds, and bwrap a reading of the whole mount table.
- * Beside the three, where no DEST reaches, are "empty-file" and "empty-dir", laid over what
- * should not be read; bwrap uses them too.
+ * and executes the operations in order, until the word "end" and the end of the pipe. "root"
+ * becomes what bwrap makes "/" with one bind: a mount costs the stage a few microseconds,
+ * and bwrap a reading of the whole mount table. Beside the three, where no DEST reaches, are
+ * "empty-file" and "empty-dir", laid over what should not be read; bwrap uses them too.
  *
  * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH |
  * RESOLVE_NO_SYMLINKS), mounts crossed, so that no symlink an agent planted is
@@ -44,13 +45,13 @@
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
  *     "end"
  *
- * DEST is or begins with "root", "project" or "home". A plan that is not exactly this, or goes
- * over a limit below, is refused before anything is mounted.
+ * DEST is or begins with "root", "project" or "home". A plan that is not exactly this, goes
+ * over a limit below or ends before "end" is refused, and with the stage goes its namespace.
  *
  *     git-agent-stage --plan FD --status FD [--keep FD]... -- BWRAP ARG...
  *
- * The plan's descriptor is sealed against writing (ga_memfd()). BWRAP is an absolute
- * path; it is executed with an empty environment. Descriptors 0, 1, 2 and those named by --keep
+ * BWRAP is an absolute path; it is executed with an empty environment. Descriptors 0, 1, 2 and
+ * those named by --keep
  * (whatever bwrap's arguments name, and what init inherits through bwrap) stay
  * open; every other one is closed first. The umask passes through unchanged.
  *

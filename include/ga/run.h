@@ -2,7 +2,7 @@
  *
  * Running a sandbox: launch, spawn, relay, teardown. One poll loop, one
  * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
- * SIGPIPE are taken over between ga_run_begin() and ga_run_end(); during a session they are the
+ * SIGPIPE are taken over between ga_run_trees() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
  * ga_run_end(). What the caller ignores stays ignored. The terminal is restored on every way
  * out. Descriptors 0, 1 and 2 must be open.
@@ -27,19 +27,22 @@ struct ga_run_paths {
 	const char *bwrap;
 };
 
-/* Build plan and arguments, start stage -> bwrap -> init, and return while they come up;
- * what they are to find (layers, git dir) must be there already. bwrap runs in a minimal
- * environment, with a session keyring of its own (keyctl JOIN), no core dumps, all descriptors
- * but its own closed. init is shown inside at /run/git-agent/init. Nothing of the agent's runs
- * before ga_run_session() or ga_run_exec(). */
+/* Start the stage and let it mount what surrounds home and project; the layers of `s` need not
+ * be there yet. bwrap will run in a minimal environment, with a session keyring of its
+ * own (keyctl JOIN), no core dumps, all descriptors but its own closed. init is shown inside at
+ * /run/git-agent/init. Nothing of the agent's runs before ga_run_session() or ga_run_exec(). */
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
+/* Home and project, which must be there with all their layers; return while bwrap and init
+ * come up. On failure here or below `sb` is still to be finished. */
+int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
+
 /* Wait until init is READY. On failure the stage's record, or what bwrap wrote to the log
- * pipe, becomes the error (GA_ESTART); `sb` is still to be finished. */
+ * pipe, becomes the error (GA_ESTART). */
 int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
 
-/* Both, for who has nothing to do meanwhile. */
+/* All three, for who has nothing to do meanwhile. */
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
 

@@ -24,7 +24,8 @@ struct ga_shared {
 };
 
 struct ga_spec {
-	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on */
+	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on; sessions may
+				 * share one, each has a mount namespace of its own */
 	char *project;          /* the project's path, inside and outside */
 	char *home;             /* $HOME inside */
 	char *home_source;      /* host directory shown there (~/aihome) */
@@ -46,7 +47,7 @@ void ga_spec_release(struct ga_spec *s);
 
 /* Refuse what cannot be built or would open a hole: a home that is or holds a system directory,
  * a project that is or holds home, session directories or an agent home that a sandbox would see
- * or could write. Both functions below call it. */
+ * or could write. The functions of the plan call it. */
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
 
 /* Where object directory number `i` of a spec is shown inside; caller frees.
@@ -73,14 +74,17 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const s
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h). `init` is the absolute path of git-agent-init on the host, shown
- * at GA_INIT_INSIDE. A shared directory that is gone on the host, or is reached
- * through a symlink there by now, is left out. */
-int ga_spec_plan(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err);
+/* The plan's bytes (ga/plan.h) in two parts. The first is what surrounds home and project; the
+ * layers (lowers, upper, work, git_*, shared) need not be known yet. `init` is the absolute path of
+ * git-agent-init on the host, shown at GA_INIT_INSIDE. */
+int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err);
+/* The second is home and project, to the end. A shared directory that is gone on the host, or is
+ * reached through a symlink there by now, is left out. */
+int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 
 /* bwrap's arguments up to, not including, "--": as NUL-terminated strings for --args FD. The
  * caller adds "--seccomp FD" and what names descriptors. */
-int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
+void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret);
 
 /* The seccomp program (by libseccomp), as bytes for bwrap's --seccomp FD. */
 int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);

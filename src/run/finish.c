@@ -76,6 +76,9 @@ static void release(struct ga_sandbox *sb)
 	ga_cleanup_closep(&sb->pidfd);
 	ga_cleanup_closep(&sb->child);
 	ga_cleanup_closep(&sb->status);
+	ga_cleanup_closep(&sb->plan);
+	ga_cleanup_closep(&sb->args);
+	ga_cleanup_closep(&sb->seccomp);
 	ga_cleanup_closep(&sb->log);
 	ga_cleanup_closep(&sb->sigfd);
 	free(sb);

@@ -73,18 +73,6 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	return 0;
 }
 
-/* What bwrap reads comes by pipes and is made while the stage mounts: the filter takes as
- * long as the stage does. */
-struct feeds {
-	int args, seccomp;
-};
-
-static void feeds_release(struct feeds *f)
-{
-	ga_cleanup_closep(&f->args);
-	ga_cleanup_closep(&f->seccomp);
-}
-
 static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
 {
 	int p[2];
@@ -96,38 +84,42 @@ static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
 	return 0;
 }
 
-static int open_documents(const struct ga_spec *s, const char *init, struct feeds *f,
-			  struct handover *h, struct ga_error *err)
+/* The plan goes through a socket, since SIGPIPE is not ours yet when the first of it
+ * is sent. */
+static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
+	int pair[2];
 
-	if (ga_spec_plan(s, init, &plan, err))
-		return -1;
-	h->fds[IN_PLAN] = ga_memfd("plan", plan.ptr, plan.len, err);
-	if (h->fds[IN_PLAN] < 0)
-		return -1;
-	return open_feed(&f->args, &h->fds[IN_ARGS], err) ||
-	       open_feed(&f->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
+	sb->plan = pair[0];
+	h->fds[IN_PLAN] = pair[1];
+	return open_feed(&sb->args, &h->fds[IN_ARGS], err) ||
+	       open_feed(&sb->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
 }
 
-/* Blocks at most until bwrap reads or the stage is dead (SIGPIPE is blocked).
- * That nobody wants it any more is seen, and explained, by who waits for READY. */
+/* That the stage is gone is seen, and explained, by who waits for READY. */
+static int send_plan(const struct ga_sandbox *sb, const struct ga_buf *b, struct ga_error *err)
+{
+	for (size_t at = 0; at < b->len;) {
+		ssize_t n = send(sb->plan, b->ptr + at, b->len - at, MSG_NOSIGNAL);
+
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over to git-agent-stage");
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* Blocks at most until bwrap reads or the stage is dead (SIGPIPE is blocked). */
 static int feed(int *fd, const struct ga_buf *b, struct ga_error *err)
 {
 	if (ga_write_full(*fd, b->ptr, b->len) && errno != EPIPE)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over to bubblewrap");
 	(void)close(ga_steal_fd(fd));
 	return 0;
-}
-
-static int feed_bwrap(const struct ga_spec *s, struct feeds *f, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf args = GA_BUF_INIT, prog = GA_BUF_INIT;
-
-	if (ga_spec_bwrap_args(s, &args, err) || feed(&f->args, &args, err) ||
-	    ga_seccomp_program(&prog, err))
-		return -1;
-	return feed(&f->seccomp, &prog, err);
 }
 
 /* First above everything, so that no target is another's source. */
@@ -221,13 +213,18 @@ fail:
 }
 
 /* vfork: its cost does not grow with our memory, and the child can tell us
- * what failed. Every signal that has a handler is blocked or deadly. */
+ * what failed. No handler of the caller's may run in it. */
 static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
-	pid_t pid = vfork();
+	sigset_t all, old;
+	pid_t pid;
 
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &old);
+	pid = vfork();
 	if (!pid)
 		become_stage(h);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	if (pid < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
 	sb->bwrap = pid;
@@ -340,8 +337,8 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	return 0;
 }
 
-static int begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox *sb,
-		  struct ga_error *err)
+static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
+		 struct ga_error *err)
 {
 	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5", "--keep",
 				     "6", "--keep", "7", "--", p->bwrap, "--args", "5", "--seccomp",
@@ -349,36 +346,48 @@ static int begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
-	cleanup_(feeds_release) struct feeds f = { -1, -1 };
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
-	if (run_signals_take(sb, err) || open_documents(s, p->init, &f, &h, err) ||
-	    open_channels(sb, &h, err) || start_stage(sb, &h, err))
+	if (open_feeds(sb, &h, err) || open_channels(sb, &h, err) || start_stage(sb, &h, err))
 		return -1;
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	return feed_bwrap(s, &f, err);
+	return ga_spec_plan_root(s, p->init, &plan, err) || send_plan(sb, &plan, err) ? -1 : 0;
 }
 
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err)
 {
-	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
+	struct ga_sandbox *sb;
 
 	/* else a socket of ours would be taken for the caller's terminal */
-	for (int fd = 0; fd <= 2; fd++) {
-		if (fcntl(fd, F_GETFD) < 0) {
-			free(sb);
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
 			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
-		}
-	}
+	sb = ga_calloc(1, sizeof(*sb));
 	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
-	if (begin(s, p, sb, err)) {
+	sb->plan = sb->args = sb->seccomp = -1;
+	if (begin(sb, s, p, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}
 	*ret = sb;
 	return 0;
+}
+
+/* What bwrap reads is made while the stage mounts: the filter takes as long. */
+int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
+
+	if (run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) || send_plan(sb, &plan, err))
+		return -1;
+	(void)close(ga_steal_fd(&sb->plan));
+	ga_spec_bwrap_args(s, &args);
+	if (feed(&sb->args, &args, err) || ga_seccomp_program(&prog, err))
+		return -1;
+	return feed(&sb->seccomp, &prog, err);
 }
 
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
@@ -388,7 +397,7 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 
 	if (ga_run_begin(s, p, &sb, err))
 		return -1;
-	if (ga_run_wait_ready(sb, err)) {
+	if (ga_run_trees(sb, s, err) || ga_run_wait_ready(sb, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}

@@ -21,6 +21,8 @@ struct ga_sandbox {
 	int child;          /* pidfd of the stage, later bwrap */
 	int status;         /* the stage's record; at end of file bwrap runs */
 	int log;            /* standard error of bwrap and init, without blocking */
+	int plan;           /* the stage reads it; -1 once it has all of it */
+	int args, seccomp;  /* the same for bwrap */
 	int sigfd;
 	pid_t pid;          /* of pid 1, in our namespace */
 	pid_t bwrap;        /* 0 once reaped */

@@ -40,13 +40,11 @@ static void add_proc(const char *empty_file, struct ga_buf *b)
 			sandbox_words(b, "--ro-bind", empty_file, hidden[i], NULL);
 }
 
-int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err)
+void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret)
 {
 	cleanup_free char *empty_file = ga_path_join(s->stage_dir, GA_PLAN_EMPTY_FILE);
 	cleanup_free char *root = ga_path_join(s->stage_dir, "root");
 
-	if (ga_spec_check(s, err))
-		return -1;
 	sandbox_words(ret, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
 		      "--unshare-cgroup", NULL);
 	if (!s->network)
@@ -56,5 +54,4 @@ int ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
 	sandbox_words(ret, "--dev-bind", root, "/", NULL);
 	add_proc(empty_file, ret);
 	sandbox_words(ret, "--remount-ro", "/", "--chdir", "/", NULL);
-	return 0;
 }

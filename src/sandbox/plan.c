@@ -141,19 +141,16 @@ static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "move", "project", project, NULL);
 }
 
-int ga_spec_plan(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err)
+int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err)
 {
-	if (ga_spec_check(s, err))
-		return -1;
-	sandbox_words(ret, GA_PLAN_MAGIC, s->stage_dir, NULL);
-	if (add_project(s, ret, err) || add_shared(s, ret, err))
+	size_t before = ret->len;
+
+	if (ga_spec_check(s, err) || add_project(s, ret, err) || add_shared(s, ret, err))
 		return -1;
 	add_home(s, ret);
-	if (sandbox_plan_root(s, init, ret, err))
-		return -1;
 	add_trees(s, ret);
 	ga_buf_add0(ret, "end");
-	if (ret->len > GA_PLAN_MAX_BYTES)
+	if (ret->len - before > GA_PLAN_MAX_BYTES / 2)
 		return ga_fail(err, GA_ESTART, "too many directories to mount");
 	return 0;
 }

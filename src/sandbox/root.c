@@ -170,8 +170,13 @@ static void add_run_dir(const struct ga_spec *s, const char *init, struct ga_buf
 	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
 }
 
-int sandbox_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err)
+int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err)
 {
+	size_t before = b->len;
+
+	if (ga_spec_check(s, err))
+		return -1;
+	sandbox_words(b, GA_PLAN_MAGIC, s->stage_dir, NULL);
 	if (add_system(b, err) || mask_private(s, b, err))
 		return -1;
 	add_dev(b);
@@ -180,5 +185,7 @@ int sandbox_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 	add_read_only(s, b);
 	hide_real_home(s, b);
 	add_run_dir(s, init, b);
+	if (b->len - before > GA_PLAN_MAX_BYTES / 2)
+		return ga_fail(err, GA_ESTART, "too many system files to hide");
 	return 0;
 }

@@ -37,9 +37,6 @@ void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga
 /* Append words to a plan or an argument list, each with its NUL. */
 void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
 
-/* The part of the plan that makes "root" (root.c). */
-int sandbox_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err);
-
 /* What others cannot read among the system's configuration: absolute paths of files
  * and directories. For uid 0, to whom the mode alone says nothing. */
 int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);

@@ -129,11 +129,12 @@ static bool normal(const char *path)
 static int check_private(const struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_source);
-	cleanup_free char *upper = sandbox_real(s->upper), *project = sandbox_real(s->project);
+	cleanup_free char *upper = s->upper ? sandbox_real(s->upper) : NULL;
+	cleanup_free char *project = sandbox_real(s->project);
 	cleanup_free char *real_home = sandbox_real(s->home);
 	const char *const dirs[] = { stage, upper };
 
-	for (size_t i = 0; i < GA_NELEMS(dirs); i++) {
+	for (size_t i = 0; i < GA_NELEMS(dirs) && dirs[i]; i++) {
 		const char *shown = sandbox_shown_by(s, dirs[i]);
 
 		if (shown) {

@@ -129,12 +129,12 @@ static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-static int run(const struct args *a, struct stage_plan *plan, struct stage_fault *f)
+static int run(const struct args *a, struct stage_fault *f)
 {
 	pid_t parent = getppid(), pid;
 	int alive[2];
 
-	if (close_others(a, f) || stage_plan_read(a->plan, plan, f) || stage_mount(plan, f))
+	if (close_others(a, f) || stage_mount(a->plan, f))
 		return -1;
 	/* the kernel forgot it when the process entered its user namespace */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || pipe2(alive, O_CLOEXEC | O_NONBLOCK))
@@ -168,13 +168,12 @@ static void report(int fd, const struct stage_fault *f)
 
 int main(int argc, char **argv)
 {
-	struct stage_plan plan;
 	struct stage_fault fault;
 	struct args a;
 
 	if (parse_args(argc, argv, &a))
 		return ga_error_status(GA_ESTART);
-	if (run(&a, &plan, &fault))
+	if (run(&a, &fault))
 		report(a.status, &fault);
 	return ga_error_status(GA_ESTART);
 }

@@ -302,19 +302,25 @@ static int open_stage(const char *dir, struct stage_fault *f)
 	return ga_steal_fd(&root);
 }
 
-static int run_ops(const struct stage_plan *p, struct stage_fault *f)
+static int run_ops(int fd, struct stage_fault *f)
 {
-	cleanup_close int root = open_stage(p->dir, f);
+	cleanup_close int root = -1;
+	struct stage_plan plan;
+	struct stage_op op;
+	int rc = stage_plan_open(fd, &plan, f);
 
+	if (rc)
+		return -1;
+	root = open_stage(plan.dir, f);
 	if (root < 0)
 		return -1;
-	for (size_t i = 0; i < p->n_ops; i++)
-		if (run_op(root, &p->ops[i], f))
+	while ((rc = stage_plan_next(&plan, &op, f)) > 0)
+		if (run_op(root, &op, f))
 			return -1;
-	return 0;
+	return rc;
 }
 
-int stage_mount(const struct stage_plan *p, struct stage_fault *f)
+int stage_mount(int plan, struct stage_fault *f)
 {
 	unsigned uid = geteuid(), gid = getegid();
 	mode_t mask;
@@ -328,7 +334,7 @@ int stage_mount(const struct stage_plan *p, struct stage_fault *f)
 		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
 	/* the modes above are meant; the agent gets the user's mask back */
 	mask = umask(0);
-	rc = run_ops(p, f);
+	rc = run_ops(plan, f);
 	(void)umask(mask);
 	if (!rc && ga_ns_unshare_pids())
 		return stage_fail(f, GA_STEP_PIDNS, errno, "");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "stage.h"
+
+#define CHUNK ((size_t)16 << 10)
 
 int stage_fail(struct stage_fault *f, enum ga_stage_step step, int errnum, const char *object)
 {
@@ -15,71 +15,88 @@ int stage_fail(struct stage_fault *f, enum ga_stage_step step, int errnum, const
 	return -1;
 }
 
-/* The words not yet read. */
-struct words {
-	const char **v;
-	size_t n;
-};
-
-static const char *next(struct words *w)
+/* More of the plan, waiting for it. False at its end, or when it cannot be read. */
+static bool read_more(struct stage_plan *p)
 {
-	if (!w->n)
-		return NULL;
-	w->n--;
-	return *w->v++;
+	ssize_t n;
+
+	if (p->buf.len > GA_PLAN_MAX_BYTES)
+		return false;
+	do
+		n = read(p->fd, ga_buf_reserve(&p->buf, CHUNK), CHUNK);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return false;
+	p->buf.len += (size_t)n;
+	p->buf.ptr[p->buf.len] = '\0';
+	return true;
 }
 
-static bool host_path(const char **ret, struct words *w)
+/* The next word; NULL if there is no whole one any more. */
+static const char *next(struct stage_plan *p)
 {
-	*ret = next(w);
+	for (;;) {
+		const char *at = p->buf.ptr + p->pos;
+		size_t left = p->buf.len - p->pos;
+
+		if (left && memchr(at, '\0', left)) {
+			p->pos += strlen(at) + 1;
+			return ga_strdup(at);
+		}
+		if (!read_more(p))
+			return NULL;
+	}
+}
+
+static bool host_path(const char **ret, struct stage_plan *p)
+{
+	*ret = next(p);
 	return *ret && (*ret)[0] == '/';
 }
 
 /* Beneath the staging directory, and there only beneath its three trees. */
-static bool staged_path(const char **ret, struct words *w)
+static bool staged_path(const char **ret, struct stage_plan *p)
 {
-	const char *s = *ret = next(w);
+	const char *s = *ret = next(p);
 
 	return s && ga_path_relative_ok(s) &&
 	       (ga_path_inside(s, "root") || ga_path_inside(s, "project") || ga_path_inside(s, "home"));
 }
 
-static bool overlay(struct stage_op *op, struct words *w)
+static bool overlay(struct stage_op *op, struct stage_plan *p)
 {
 	const char *count;
 	uint64_t n;
 
-	if (!staged_path(&op->dest, w) || !host_path(&op->upper, w) || !host_path(&op->work, w))
+	if (!staged_path(&op->dest, p) || !host_path(&op->upper, p) || !host_path(&op->work, p))
 		return false;
-	count = next(w);
-	if (!count || !ga_parse_u64(count, GA_PLAN_MAX_LAYERS, &n) || !n || n > w->n)
+	count = next(p);
+	if (!count || !ga_parse_u64(count, GA_PLAN_MAX_LAYERS, &n) || !n)
 		return false;
-	op->layers = w->v;
-	op->n_layers = n;
-	for (const char *layer; n; n--)
-		if (!host_path(&layer, w))
+	for (; op->n_layers < n; op->n_layers++)
+		if (!host_path(&op->layers[op->n_layers], p))
 			return false;
 	return true;
 }
 
-static bool bind_op(struct stage_op *op, struct words *w)
+static bool bind_op(struct stage_op *op, struct stage_plan *p)
 {
-	return host_path(&op->source, w) && staged_path(&op->dest, w);
+	return host_path(&op->source, p) && staged_path(&op->dest, p);
 }
 
-static bool move_op(struct stage_op *op, struct words *w)
+static bool move_op(struct stage_op *op, struct stage_plan *p)
 {
-	return staged_path(&op->source, w) && staged_path(&op->dest, w);
+	return staged_path(&op->source, p) && staged_path(&op->dest, p);
 }
 
-static bool dest_op(struct stage_op *op, struct words *w)
+static bool dest_op(struct stage_op *op, struct stage_plan *p)
 {
-	return staged_path(&op->dest, w);
+	return staged_path(&op->dest, p);
 }
 
-static bool tmpfs_op(struct stage_op *op, struct words *w)
+static bool tmpfs_op(struct stage_op *op, struct stage_plan *p)
 {
-	const char *mode = next(w);
+	const char *mode = next(p);
 
 	op->mode = 0;
 	if (!mode || strlen(mode) != 4)
@@ -89,19 +106,19 @@ static bool tmpfs_op(struct stage_op *op, struct words *w)
 			return false;
 		op->mode = op->mode * 8 + (unsigned)(*mode - '0');
 	}
-	return staged_path(&op->dest, w);
+	return staged_path(&op->dest, p);
 }
 
-static bool symlink_op(struct stage_op *op, struct words *w)
+static bool symlink_op(struct stage_op *op, struct stage_plan *p)
 {
-	op->source = next(w);
-	return op->source && staged_path(&op->dest, w) && ga_path_inside(op->dest, "root");
+	op->source = next(p);
+	return op->source && staged_path(&op->dest, p) && ga_path_inside(op->dest, "root");
 }
 
 static const struct {
 	const char *word;
 	enum stage_kind kind;
-	bool (*parse)(struct stage_op *op, struct words *w);
+	bool (*parse)(struct stage_op *op, struct stage_plan *p);
 } kinds[] = {
 	{ "overlay", STAGE_OVERLAY, overlay },
 	{ "bind-rw", STAGE_BIND_RW, bind_op },
@@ -117,72 +134,45 @@ static const struct {
 	{ "mask-dir", STAGE_MASK_DIR, dest_op },
 };
 
-static bool parse_op(const char *word, struct words *w, struct stage_op *op)
+static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op)
 {
 	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
 		if (strcmp(word, kinds[i].word))
 			continue;
 		*op = (struct stage_op){ .kind = kinds[i].kind };
-		return kinds[i].parse(op, w);
+		return kinds[i].parse(op, p);
 	}
 	return false;
 }
 
-/* Words up to "end", which must be the last one. */
-static int parse_ops(struct stage_plan *p, struct words *w, struct stage_fault *f)
+/* Why there is no next word. */
+static int fail_at_end(const struct stage_plan *p, const char *object, struct stage_fault *f)
 {
-	size_t cap = 0;
-
-	for (const char *word; (word = next(w)) != NULL;) {
-		if (!strcmp(word, "end"))
-			return w->n ? stage_fail(f, GA_STEP_PLAN, EINVAL, word) : 0;
-		if (p->n_ops == GA_PLAN_MAX_OPS)
-			return stage_fail(f, GA_STEP_PLAN, E2BIG, word);
-		GA_GROW(p->ops, p->n_ops, cap);
-		if (!parse_op(word, w, &p->ops[p->n_ops]))
-			return stage_fail(f, GA_STEP_PLAN, EINVAL, word);
-		p->n_ops++;
-	}
-	return stage_fail(f, GA_STEP_PLAN, EINVAL, "end");
+	return stage_fail(f, GA_STEP_PLAN, p->buf.len > GA_PLAN_MAX_BYTES ? E2BIG : EINVAL, object);
 }
 
-/* Nobody may change it under us: all three seals, or it is no plan. */
-static int read_bytes(int fd, struct ga_buf *ret, struct stage_fault *f)
+int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f)
 {
-	const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	int have = fcntl(fd, F_GET_SEALS);
-	struct stat st;
-
-	if (have < 0 || (have & seals) != seals || fstat(fd, &st))
-		return stage_fail(f, GA_STEP_PLAN, EPERM, "seals");
-	if (st.st_size > (off_t)GA_PLAN_MAX_BYTES)
-		return stage_fail(f, GA_STEP_PLAN, E2BIG, "size");
-	if (ga_read_fd(fd, GA_PLAN_MAX_BYTES, ret, &err))
-		return stage_fail(f, GA_STEP_PLAN, EIO, "read");
-	if (!ret->len || ret->ptr[ret->len - 1])
-		return stage_fail(f, GA_STEP_PLAN, EINVAL, "end");
-	return 0;
-}
-
-int stage_plan_read(int fd, struct stage_plan *ret, struct stage_fault *f)
-{
-	struct words w = { NULL, 0 };
-	size_t pos = 0, cap = 0;
 	const char *word;
 
-	*ret = (struct stage_plan){ .bytes = GA_BUF_INIT };
-	if (read_bytes(fd, &ret->bytes, f))
-		return -1;
-	while ((word = ga_buf_next0(&ret->bytes, &pos)) != NULL) {
-		GA_GROW(ret->words, w.n, cap);
-		ret->words[w.n++] = word;
-	}
-	w.v = ret->words;
-	word = next(&w);
-	if (!word || strcmp(word, GA_PLAN_MAGIC))
+	*ret = (struct stage_plan){ .fd = fd, .buf = GA_BUF_INIT };
+	word = next(ret);
+	if (!word)
+		return fail_at_end(ret, "version", f);
+	if (strcmp(word, GA_PLAN_MAGIC))
 		return stage_fail(f, GA_STEP_PLAN, EPROTO, "version");
-	if (!host_path(&ret->dir, &w))
-		return stage_fail(f, GA_STEP_PLAN, EINVAL, "directory");
-	return parse_ops(ret, &w, f);
+	return host_path(&ret->dir, ret) ? 0 : fail_at_end(ret, "directory", f);
+}
+
+int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f)
+{
+	const char *word = next(p);
+
+	if (!word)
+		return fail_at_end(p, "end", f);
+	if (!strcmp(word, "end"))
+		return next(p) || p->pos < p->buf.len ? stage_fail(f, GA_STEP_PLAN, EINVAL, word) : 0;
+	if (p->n_ops++ == GA_PLAN_MAX_OPS)
+		return stage_fail(f, GA_STEP_PLAN, E2BIG, word);
+	return parse_op(p, word, ret) ? 1 : fail_at_end(p, word, f);
 }

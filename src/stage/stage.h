@@ -41,23 +41,25 @@ struct stage_op {
 	const char *source;        /* binds: a host path; move: a staged place; symlink: its target */
 	unsigned mode;             /* tmpfs */
 	const char *upper, *work;  /* overlay */
-	const char **layers;       /* overlay, topmost first; into stage_plan.words */
+	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */
 	size_t n_layers;
 };
 
+/* A plan as far as it has been read. Words live as long as the program: only exec or
+ * exit follow. */
 struct stage_plan {
-	struct ga_buf bytes;
-	const char **words; /* into `bytes` */
+	int fd;
+	struct ga_buf buf; /* what came so far, taken apart up to `pos` */
+	size_t pos, n_ops;
 	const char *dir;
-	struct stage_op *ops;
-	size_t n_ops;
 };
 
-/* Read and check all of a plan; nothing is looked at on disk. Its memory lives
- * as long as the program: only exec or exit follow. */
-int stage_plan_read(int fd, struct stage_plan *ret, struct stage_fault *f);
+/* Begin to read: version and directory. */
+int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
+/* The next operation, checked; nothing is looked at on disk. 1, or 0 at the plan's end. */
+int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
-/* Carry it out, in a namespace of its own. */
-int stage_mount(const struct stage_plan *p, struct stage_fault *f);
+/* Read a plan and carry it out as it comes, in a namespace of its own. */
+int stage_mount(int plan, struct stage_fault *f);
 
 #endif

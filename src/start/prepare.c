@@ -233,10 +233,10 @@ static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
 		return -1;
-	if (start_make_gitdir(e, s, visible, err) || make_agent_home(e, err))
+	if (start_make_gitdir(e, s, visible, err))
 		return -1;
-	return start_make_spec(e, s, o->live ? NULL : &st->base, o->argv[0],
-			       ga_preset_find(o->argv[0]), &st->spec, err);
+	return start_make_trees(e, s, o->live ? NULL : &st->base, ga_preset_find(o->argv[0]), &st->spec,
+				err);
 }
 
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
@@ -244,13 +244,11 @@ static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
 {
-	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 
 	if (visible_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
-	    ga_run_begin(&st->spec, &paths, &st->sandbox, err) ||
-	    make_refs(e, s, &visible, err))
+	    ga_run_trees(st->sandbox, &st->spec, err) || make_refs(e, s, &visible, err))
 		return -1;
 	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);
 	st->cwd = choose_cwd(st);
@@ -259,6 +257,16 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (ga_fault("start:prepared"))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
 	return 0;
+}
+
+/* The stage mounts what every session sees while this one's own is made. */
+static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
+		 struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
+
+	return make_agent_home(e, err) || start_make_surroundings(e, o->argv[0], &st->spec, err) ||
+	       ga_run_begin(&st->spec, &paths, &st->sandbox, err) ? -1 : 0;
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)
@@ -275,8 +283,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	if (check_host(e, o, err) || start_choose_base(e, o, false, &b, err) ||
-	    taken_names(e->repo, &taken, err) ||
+	if (check_host(e, o, err) || begin(e, o, ret, err) ||
+	    start_choose_base(e, o, false, &b, err) || taken_names(e->repo, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {

@@ -125,7 +125,8 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	if (!c->s->live && !c->base.tree &&
 	    ga_base_acquire(c->e->repo, c->e->state_dir, &c->s->base, &bo, &c->base, err))
 		return -1;
-	if (start_make_spec(c->e, c->s, c->s->live ? NULL : &c->base, "git", NULL, &c->spec, err))
+	if (start_make_surroundings(c->e, "git", &c->spec, err) ||
+	    start_make_trees(c->e, c->s, c->s->live ? NULL : &c->base, NULL, &c->spec, err))
 		return -1;
 	/* The agents' home may be closed, or hold a link where the project is to be
 	 * mounted, and git needs nothing of it. */

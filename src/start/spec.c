@@ -60,16 +60,24 @@ static void add_environment(struct ga_start_env *e, const struct ga_preset *pres
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
 }
 
-int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
-		    const char *command, const struct ga_preset *preset, struct ga_spec *ret,
-		    struct ga_error *err)
+int start_make_surroundings(struct ga_start_env *e, const char *command, struct ga_spec *ret,
+			    struct ga_error *err)
 {
 	struct ga_spec *p = ret;
 
-	p->stage_dir = start_dir(s, "stage");
-	p->project = ga_strdup(s->project);
+	/* every stage mounts on it, each in a namespace of its own */
+	p->stage_dir = ga_path_join(e->state_dir, "stage");
+	p->project = ga_strdup(ga_repo_info(e->repo)->workdir);
 	p->home = ga_strdup(e->home);
 	p->home_source = ga_strdup(e->agent_home);
+	p->network = true;
+	return ga_mkdir_p(p->stage_dir, 0700, err) || ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
+	       ga_spec_find_tools(e->home, e->path, command, &p->tools, err) ? -1 : 0;
+}
+
+int start_make_trees(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
+		     const struct ga_preset *preset, struct ga_spec *p, struct ga_error *err)
+{
 	ga_strv_take(&p->lowers, start_dir(s, "extras"));
 	ga_strv_push(&p->lowers, base ? base->tree : s->project);
 	p->upper = start_dir(s, "upper");
@@ -83,9 +91,7 @@ int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const st
 		if (!p->git_work)
 			return -1;
 	}
-	p->network = true;
-	if (add_shared(s, p, err) || ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
-	    ga_spec_find_tools(e->home, e->path, command, &p->tools, err))
+	if (add_shared(s, p, err))
 		return -1;
 	add_environment(e, preset, p, s);
 	return 0;

@@ -34,11 +34,12 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, const struct ga_refs *visible,
 		      struct ga_error *err);
 
-/* What the sandbox of a session looks like; `base` NULL for a live session. Fresh work directories
- * are made. `preset` may be NULL. */
-int start_make_spec(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
-		    const char *command, const struct ga_preset *preset, struct ga_spec *ret,
-		    struct ga_error *err);
+/* What the sandbox of a session looks like: first what does not depend on the session, then its
+ * layers; `base` NULL for a live session. Fresh work directories are made. `preset` may be NULL. */
+int start_make_surroundings(struct ga_start_env *e, const char *command, struct ga_spec *ret,
+			    struct ga_error *err);
+int start_make_trees(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
+		     const struct ga_preset *preset, struct ga_spec *ret, struct ga_error *err);
 
 /* Paths inside the session directory; caller frees. */
 /* A new, empty directory; it goes with the session. */

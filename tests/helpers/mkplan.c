@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkplan STAGE BWRAP ARG...: seal standard input as a plan, run the stage on
- * it, print the status record, if there is one, as "STEP ERRNO OBJECT" on
+ * mkplan STAGE BWRAP ARG...: run the stage with standard input as its plan, print the
+ * status record, if there is one, as "STEP ERRNO OBJECT" on
  * standard error, and exit as the stage or bwrap did. Descriptor 7 and the
  * others that the shell left open are not kept unless named in MKPLAN_KEEP
- * ("7 8"). With MKPLAN_UNSEALED set the plan stays writable.
+ * ("7 8").
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,22 +20,6 @@ static int die(const char *what)
 {
 	fprintf(stderr, "mkplan: %s: %s\n", what, strerror(errno));
 	return 99;
-}
-
-static int make_plan(void)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	int fd;
-
-	if (ga_read_fd(0, 64u << 20, &b, &err))
-		return -1;
-	if (!getenv("MKPLAN_UNSEALED"))
-		return ga_memfd("plan", b.ptr, b.len, &err);
-	fd = memfd_create("plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0 && (ga_write_full(fd, b.ptr, b.len) || lseek(fd, 0, SEEK_SET)))
-		return -1;
-	return fd;
 }
 
 static void run_stage(int plan, int status, char **argv)
@@ -75,7 +58,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 99;
-	plan = make_plan();
+	plan = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	if (plan < 0 || pipe2(status, O_CLOEXEC))
 		return die("plan");
 	pid = fork();

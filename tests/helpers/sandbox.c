@@ -144,9 +144,10 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	int p, g, b, status[2], code;
 	pid_t pid;
 
-	if (ga_spec_plan(&r->spec, "/bin/true", &plan, err) || ga_spec_bwrap_args(&r->spec, &args, err) ||
+	if (ga_spec_plan_root(&r->spec, "/bin/true", &plan, err) || ga_spec_plan_trees(&r->spec, &plan, err) ||
 	    ga_seccomp_program(&bpf, err) || ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
 		return fail(err);
+	ga_spec_bwrap_args(&r->spec, &args);
 	if (r->print) {
 		show(&plan);
 		show(&args);

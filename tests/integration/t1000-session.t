@@ -35,6 +35,20 @@ test_expect_success 'nothing changed: no commit, no branch' '
 	git agent list >../out && ! grep nothing ../out
 '
 
+test_expect_success 'one name started and dropped several times within a second' '
+	cd r &&
+	for i in 1 2 3 4; do git agent start -q --name again -- true && git agent drop again || exit 1; done &&
+	test "$(git for-each-ref refs/agent-trash | grep -c "/again-.*/base$")" = 4 &&
+	test "$(ls "$HOME"/.local/state/git-agent/*/trash | grep -c "^again-")" = 4
+'
+
+test_expect_success STRACE 'the refs of a start reach the disk while the session lasts' '
+	cd r && test_when_finished "git agent drop synced; rm -f ../trace" &&
+	strace -f -y -e trace=fsync -o ../trace git agent start -q --name synced -- sleep 2 &&
+	grep "fsync(.*/refs/agent/synced/base>" ../trace && grep "fsync(.*/refs/heads/agent/synced>" ../trace &&
+	grep "fsync(.*/sessions/synced/session>" ../trace
+'
+
 test_expect_success 'the exit status is the agent'\''s' '
 	cd r &&
 	test_expect_code 7 git agent start --name st7 -- sh -c "exit 7" &&

@@ -105,19 +105,36 @@ static char *text_of(const struct world *w, const struct ga_buf *words)
 	size_t pos = 0;
 
 	while ((word = ga_buf_next0(words, &pos)) != NULL) {
-		const char *below = ga_path_below(word, w->root);
+		/* "root" too, when the world's root follows */
+		size_t n = !strncmp(word, "root/", 5) ? 4 : 0;
+		const char *below = ga_path_below(word + n, w->root);
 
-		ga_buf_addf(&b, "%s%s\n", below ? "@/" : "", below ? below : word);
+		if (below)
+			ga_buf_addf(&b, "%.*s@/%s\n", (int)n, word, below);
+		else
+			ga_buf_addf(&b, "%s\n", word);
 	}
 	return ga_buf_steal(&b);
 }
 
+/* Home and project. */
 static char *plan_of(const struct world *w, const struct ga_spec *s)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_spec_plan(s, &b, &err))
+	if (ga_spec_plan_trees(s, &b, &err))
+		fail_msg("%s", err.msg);
+	return text_of(w, &b);
+}
+
+/* What surrounds them, whose layers need not be known. */
+static char *root_of(const struct world *w, const struct ga_spec *s)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_spec_plan_root(s, "/lib/init", &b, &err))
 		fail_msg("%s", err.msg);
 	return text_of(w, &b);
 }
@@ -144,8 +161,7 @@ static void plan_of_a_project_below_home(void **state)
 					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL };
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(w, &s);
-	assert_string_equal(got, "git-agent-plan-1\n@/s/stage\n"
-				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
 				 "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
 				 "@/home/src/p/a/target\n"
@@ -155,6 +171,7 @@ static void plan_of_a_project_below_home(void **state)
 				 "mountpoint\nhome/.local/bin\n"
 				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
 				 "mountpoint\nhome/src/p\nmove\nproject\nhome/src/p\n"
+				 "move\nhome\nroot@/home\n"
 				 "end\n");
 }
 
@@ -168,11 +185,11 @@ static void plan_of_a_project_elsewhere(void **state)
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = plan_of(w, &s);
-	assert_string_equal(got, "git-agent-plan-1\n@/s/stage\n"
-				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "bind-rw\n@/s/git\nproject/.git\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
+				 "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
 				 "end\n");
 }
 
@@ -212,51 +229,61 @@ static void tool_credentials_are_masked(void **state)
 	assert_non_null(strstr(got, "\nmask-file\nhome/n/lib/npmrc\n"));
 }
 
-static void arguments(void **state)
+static void plan_of_the_root(void **state)
 {
 	const struct world *w = *state;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *got = NULL;
-	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
-				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
-				   "--cap-drop\nALL\n--as-pid-1\n";
 	const char *tail;
 
 	make_spec(w, "work/p", &s);
 	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
 	make_dir(w, "repo/lfs");
 	make_dir(w, "other/objects");
+	make_dir(w, "data");
 	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
 	ga_strv_take(&s.object_dirs, in(w, "other/objects"));
+	ga_strv_take(&s.ro, in(w, "home/data"));
+	ga_strv_take(&s.ro, in(w, "data"));
+	got = root_of(w, &s);
+	assert_memory_equal(got, "git-agent-plan-2\n@/s/stage\n", 27);
+	assert_non_null(strstr(got, "\nbind-ro\n/usr\nroot/usr\n"));
+	assert_non_null(strstr(got, "\ndevice\n/dev/null\nroot/dev/null\n"));
+	assert_non_null(strstr(got, "\ntmpfs\n1777\nroot/tmp\n"));
+	assert_null(strstr(got, "/sys\n"));
+	assert_null(strstr(got, "bind-rw"));
+	tail = strstr(got, "bind-ro\n@/");
+	assert_non_null(tail);
+	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\n"
+				  "tmpfs\n0755\nroot/run/git-agent\n"
+				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
+				  "bind-ro\n@/repo/objects\nroot/run/git-agent/odb/0/objects\n"
+				  "mask-file\nroot/run/git-agent/odb/0/objects/info/alternates\n"
+				  "bind-ro\n@/repo/lfs\nroot/run/git-agent/odb/0/lfs\n"
+				  "bind-ro\n@/other/objects\nroot/run/git-agent/odb/1/objects\n"
+				  "mask-file\nroot/run/git-agent/odb/1/objects/info/alternates\n"
+				  "read-only\nroot/run/git-agent\n");
+}
+
+static void arguments(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *got = NULL;
+	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
+				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
+				   "--cap-drop\nALL\n--as-pid-1\n"
+				   "--dev-bind\n@/s/stage/root\n/\n--proc\n/proc\n";
+	static const char tail[] = "--ro-bind\n@/s/stage/empty-file\n/proc/keys\n";
+
+	make_spec(w, "work/p", &s);
 	s.network = false;
-	assert_int_equal(ga_spec_bwrap_args(&s, "/lib/init", &b, &err), 0);
+	ga_spec_bwrap_args(&s, &b);
 	got = text_of(w, &b);
 	assert_memory_equal(got, head, strlen(head));
-	assert_non_null(strstr(got, "\n--ro-bind\n/usr\n/usr\n"));
-	assert_null(strstr(got, "\n/sys\n"));
-	assert_null(strstr(got, "\n--bind\n/"));
-	tail = strstr(got, "--perms\n0755\n--tmpfs\n/run/git-agent\n");
-	assert_non_null(tail);
-	assert_string_equal(tail,
-			    "--perms\n0755\n--tmpfs\n/run/git-agent\n"
-			    "--ro-bind\n/lib/init\n/run/git-agent/init\n"
-			    "--perms\n0755\n--dir\n/run/git-agent/odb\n"
-			    "--perms\n0755\n--dir\n/run/git-agent/odb/0\n"
-			    "--ro-bind\n@/repo/objects\n/run/git-agent/odb/0/objects\n"
-			    "--ro-bind\n@/s/stage/empty-file\n"
-			    "/run/git-agent/odb/0/objects/info/alternates\n"
-			    "--ro-bind\n@/repo/lfs\n/run/git-agent/odb/0/lfs\n"
-			    "--perms\n0755\n--dir\n/run/git-agent/odb/1\n"
-			    "--ro-bind\n@/other/objects\n/run/git-agent/odb/1/objects\n"
-			    "--remount-ro\n/run/git-agent\n"
-			    "--perms\n0755\n--dir\n@/\n"
-			    "--bind\n@/s/stage/home\n@/home\n"
-			    "--perms\n0755\n--dir\n@/\n"
-			    "--perms\n0755\n--dir\n@/work\n"
-			    "--bind\n@/s/stage/project\n@/work/p\n"
-			    "--remount-ro\n/dev\n--remount-ro\n/\n--chdir\n/\n");
+	assert_non_null(strstr(got, tail));
+	assert_non_null(strstr(got, "\n--remount-ro\n/\n--chdir\n/\n"));
 }
 
 static void refuses(void **state)
@@ -553,6 +580,7 @@ int main(void)
 		IN_WORLD(plan_of_a_project_elsewhere),
 		IN_WORLD(a_shared_directory_behind_a_symlink_is_left_out),
 		IN_WORLD(tool_credentials_are_masked),
+		IN_WORLD(plan_of_the_root),
 		IN_WORLD(arguments),
 		IN_WORLD(refuses),
 		IN_WORLD(finds_tools),
