@@ -171,7 +171,8 @@ test_expect_success '--base stands on any commit' '
 	git agent start --name old --base HEAD~1 -- sh -c "git rev-parse HEAD >\$HOME/head; echo o >o2" &&
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
 	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
-	test_must_fail git agent start --base no-such-rev -- true
+	test_expect_code 125 git agent start --base no-such-rev -- true 2>../err &&
+	grep "^hint: .git log --all" ../err
 '
 
 test_expect_success '--live shows changes of the host' '

@@ -70,12 +70,12 @@ test_expect_success 'killed before the agent ran: nothing remains' '
 '
 
 test_expect_success NOT_ROOT 'an unwritable state directory' '
-	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 128 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
+	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
 	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2
 '
 
 test_expect_success 'a state directory others can write' '
-	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 128 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
+	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
 	grep "written by everybody" ../err && grep "hint: chmod" ../err
 '
 

@@ -55,8 +55,8 @@ test_expect_success 'a verdict says what to type next' '
 
 test_expect_success 'a name that is taken: by a session, or by a branch alone' '
 	make_repo name && cd name && git agent start --name k -- sh -c "echo b >b" &&
-	test_expect_code 128 git agent start --name k true 2>../err && grep "git agent drop k" ../err &&
-	git branch agent/own && test_expect_code 128 git agent start --name own true 2>../err && grep "delete the branch" ../err
+	test_expect_code 125 git agent start --name k true 2>../err && grep "git agent drop k" ../err &&
+	git branch agent/own && test_expect_code 125 git agent start --name own true 2>../err && grep "delete the branch" ../err
 '
 
 test_expect_success GITLFS 'LFS content that only the session has stops landing before anything is touched' '
