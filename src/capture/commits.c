@@ -231,7 +231,7 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	x.out_fd = fd;
 	x.timeout_ms = PACK_TIMEOUT_MS;
 	if (run_inside_ok(c, &x, &inner)) {
-		if (means_no_space(inner.msg) || !c->sandbox)
+		if (ga_means_no_space(inner.msg) || !c->sandbox)
 			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
@@ -320,7 +320,7 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
 		return 0;
 	/* without a sandbox nothing was asked at all */
-	if (means_no_space(inner.msg) || !c->sandbox)
+	if (ga_means_no_space(inner.msg) || !c->sandbox)
 		return ga_fail(err, GA_EFATAL, "%s", inner.msg);
 	*ret_reason = ga_strdup(inner.msg);
 	return 1;
