@@ -178,7 +178,9 @@ static int diagnose(const char *dir, struct ga_error *err)
 		cleanup_buf struct ga_buf why = GA_BUF_INIT;
 
 		ga_quote_add(&why, msg, strlen(msg));
-		return ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
+		(void)ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
+		return !strstr(msg, "extension") ? -1 :
+			ga_hint(err, "it was made by a newer git; a newer libgit2 may read it");
 	}
 }
 
