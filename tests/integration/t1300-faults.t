@@ -44,6 +44,13 @@ do
 	'
 done
 
+test_expect_success 'a capture done again gives the same commits, and knows how the agent ended' '
+	cd r && { GIT_AGENT_FAULT=capture:after-refs:kill git agent start --name again -- sh -c "$agent; exit 7"; test $? = 137; } &&
+	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before && grep refs/agent/again/held ../before &&
+	sleep 1.1 && git agent list && git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../after &&
+	test_cmp ../before ../after && git agent show --json again | grep "\"exit_status\": 7"
+'
+
 test_expect_success 'the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
 	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
 	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
