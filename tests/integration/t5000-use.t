@@ -68,6 +68,26 @@ test_expect_success 'a session is found by the name of its branch' '
 	test_must_fail git agent show n
 '
 
+test_lazy_prereq GITCOMPLETION 'test -e /usr/share/bash-completion/completions/git && command -v bash'
+
+test_expect_success GITCOMPLETION 'bash completes commands, options and sessions' '
+	cat >complete <<-\EOF &&
+	. /usr/share/bash-completion/completions/git
+	. "$TEST_SRCDIR/docs/completion/git-agent"
+	while read -r -a COMP_WORDS
+	do
+		COMP_WORDS=("${COMP_WORDS[@]/%./}") COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE} COMPREPLY=()
+		__git_wrap__git_main
+		echo "${COMPREPLY[@]%" "}"
+	done
+	EOF
+	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
+	printf "%s\n" "git agent l." "git agent land t." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." |
+		bash ../complete >../got 2>../err &&
+	printf "%s\n" "list land" "tab tub" tab --dry-run "carry ignore refuse" | test_cmp - ../got && git agent drop tab tub
+'
+
 test_expect_success 'whoever is no one to git is told so before the agent works' '
 	git init -q who && git -C who commit -q --allow-empty -m a && cd who &&
 	git config user.useConfigOnly true && mv ../.gitconfig ../saved && test_when_finished "mv \"$HOME/saved\" \"$HOME/.gitconfig\"" &&
