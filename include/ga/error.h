@@ -16,6 +16,8 @@
 #ifndef GA_ERROR_H
 #define GA_ERROR_H
 
+#include <stdbool.h>
+
 #include "ga/alloc.h"
 
 /* code, exit status, meaning */
@@ -66,6 +68,9 @@ int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 /* Hand over: `to`, which holds no error, gets that of `from`, which holds none any
  * more. Returns -1. */
 int ga_error_move(struct ga_error *to, struct ga_error *from);
+
+/* Does a message, ours or a program's, say that a disk or a quota is full? NULL does not. */
+bool ga_means_no_space(const char *text);
 
 /* Exit status of a code (the second column above). */
 int ga_error_status(enum ga_code code);

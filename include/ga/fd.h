@@ -80,4 +80,9 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
  * ours would not do. */
 void ga_funlock(int fd);
 
+/* Is a full disk or quota behind this error: because it says so, or because next to nothing is
+ * free where `dir` is? Git does not always say why it could not write. Then the message begins
+ * with "no space left". */
+bool ga_explain_full(struct ga_error *err, const char *dir);
+
 #endif

@@ -64,6 +64,9 @@ void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
 		  struct ga_error *err);
 
+/* "topic/x" of "refs/heads/topic/x"; NULL, or what is no branch, gives NULL. */
+const char *ga_ref_branch(const char *name);
+
 /* Is `name` (below refs/) well-formed for git, and safe to create: no component
  * git check-ref-format would refuse, none folding to ".git", at most 200 bytes? */
 bool ga_ref_name_ok(const char *name);

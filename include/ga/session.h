@@ -65,6 +65,10 @@ void ga_session_release(struct ga_session *s);
 
 /* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most GA_SESSION_NAME_MAX bytes. */
 bool ga_session_name_ok(const char *name);
+/* The same as an error with a hint; or that the session, or its branch, which is among the
+ * branches below agent/ in `taken`, is there already. */
+int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
+			  struct ga_error *err);
 
 /* A name to number from a command: its last path component, folded to what a
  * name may hold ("claude" for "/usr/bin/claude"); "agent" if nothing is left. Caller frees. */
@@ -85,7 +89,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
 
 /* Read it. A damaged file falls back to session.old; with neither, an error that
- * names the file and what to do. Returns 1 if there is no such session. */
+ * names the file and what to do. Returns 1 if there is no such session; what an agent wrote
+ * without a state file is damage as well. */
 int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
 		    struct ga_error *err);
 

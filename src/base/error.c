@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,4 +99,11 @@ int ga_error_status(enum ga_code code)
 	};
 
 	return status[code];
+}
+
+bool ga_means_no_space(const char *text)
+{
+	/* git and libgit2 pass on what strerror() gave them, in whatever case */
+	return text && (strcasestr(text, "no space left") || strcasestr(text, "quota exceeded") ||
+			strcasestr(text, strerror(ENOSPC)) || strcasestr(text, strerror(EDQUOT)));
 }

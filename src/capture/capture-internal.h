@@ -82,7 +82,4 @@ void drop_keeps(struct capture *c);
 /* Remove what killed captures left, unless another one is going on. */
 void sweep_keeps(struct capture *c, int lock);
 
-/* A refusal that is really a full disk must not cost the agent's history. */
-bool means_no_space(const char *text);
-
 #endif

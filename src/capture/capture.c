@@ -96,7 +96,7 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 	if (clean_content(c, o, &inner)) {
 		/* without a sandbox it was not even tried; anything else is about the
 		 * content, and would be the same each time */
-		if (means_no_space(inner.msg) || !c->sandbox) {
+		if (ga_means_no_space(inner.msg) || !c->sandbox) {
 			*err = inner;
 			inner = (struct ga_error)GA_ERROR_INIT;
 			return -1;
@@ -230,19 +230,14 @@ static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 }
 
 /* A full disk is the one failure that is nobody's fault: name it first. */
-static int explain(const struct ga_session *s, struct ga_error *err)
+static int explain(const struct ga_capture_env *e, struct ga_error *err)
 {
-	if (!means_no_space(err->msg))
+	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
-	if (strncmp(err->msg, "no space left", 13)) {
-		cleanup_free char *was = ga_steal(&err->msg);
-
-		err->msg = ga_strf("no space left: %s", was);
-	}
 	/* deeper down nobody knows that it can simply be done again */
 	free(err->hint);
 	err->hint = NULL;
-	return ga_hint(err, "free some space, then: git agent capture %s; nothing is lost", s->name);
+	return ga_hint(err, "free some space first");
 }
 
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
@@ -255,12 +250,12 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 
 	c = (struct capture){ .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
 	if (begin(&c, e, s, err))
-		return explain(s, err);
+		return explain(e, err);
 	lock = lock_keeps(&c, err);
 	rc = lock < 0 || at_point("capture:begin", err) || take_everything(&c, err) ||
 	     conclude(&c, &o, err);
 	if (rc)
-		return explain(s, err);
+		return explain(e, err);
 	sweep_keeps(&c, lock);
 	return 0;
 }
@@ -288,7 +283,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, 
 		return -1;
 	l.o.raw = true;
 	if (ga_upper_capture(e->repo, &l.o, &c.upper, err))
-		return explain(s, err);
+		return explain(e, err);
 	/* reachable from nothing, and needed for as long as one command runs */
 	if (c.upper.keep)
 		(void)unlink(c.upper.keep);

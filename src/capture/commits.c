@@ -15,7 +15,7 @@
 #include "ga/sandbox.h"
 
 #define MAX_HEADS 100   /* branches of the agent's that are kept */
-#define MAX_NAMED 10    /* of those that cannot be */
+#define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already */
 
 /* The agent's files can keep a git that reads them waiting for ever (a fifo for a
@@ -231,7 +231,7 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	x.out_fd = fd;
 	x.timeout_ms = PACK_TIMEOUT_MS;
 	if (run_inside_ok(c, &x, &inner)) {
-		if (means_no_space(inner.msg) || !c->sandbox)
+		if (ga_means_no_space(inner.msg) || !c->sandbox)
 			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
@@ -306,6 +306,22 @@ static void refuse_history(struct capture *c, const char *reason)
 	forget(c);
 }
 
+/* Work that is not on the branch: nobody would look for it otherwise. */
+static void name_others(struct capture *c)
+{
+	for (size_t i = 0; i < c->heads.n && i < MAX_NAMED; i++) {
+		cleanup_free char *q = ga_quote(c->heads.v[i].name);
+
+		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on refs/agent/%s/heads/", q,
+			      c->s->name);
+	}
+	if (c->heads.n > MAX_NAMED)
+		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
+			      c->heads.n - MAX_NAMED);
+	if (!ga_oid_is_zero(&c->stash))
+		ga_strv_pushf(&c->notes, "the agent's stash is kept on refs/agent/%s/stash", c->s->name);
+}
+
 /* Ask git inside about its refs. 1: it cannot be asked, and why. */
 static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, struct ga_error *err)
 {
@@ -320,7 +336,7 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
 		return 0;
 	/* without a sandbox nothing was asked at all */
-	if (means_no_space(inner.msg) || !c->sandbox)
+	if (ga_means_no_space(inner.msg) || !c->sandbox)
 		return ga_fail(err, GA_EFATAL, "%s", inner.msg);
 	*ret_reason = ga_strdup(inner.msg);
 	return 1;
@@ -354,5 +370,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 		return -1;
 	if (rc)
 		refuse_history(c, reason);
+	else
+		name_others(c);
 	return judge_head(c, err);
 }

@@ -16,12 +16,6 @@
 
 #define GIT_TIMEOUT_MS (30u * 60 * 1000)
 
-bool means_no_space(const char *text)
-{
-	return text && (strstr(text, strerror(ENOSPC)) || strstr(text, "No space left") ||
-			strstr(text, strerror(EDQUOT)) || strstr(text, "quota exceeded"));
-}
-
 void close_inside(struct capture *c)
 {
 	ga_run_finish(c->sandbox);
@@ -136,7 +130,7 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
 	ga_import_free(im);
-	if (rc == 1 && means_no_space(*ret_reason))
+	if (rc == 1 && ga_means_no_space(*ret_reason))
 		return ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
 	return rc;
 }

@@ -55,6 +55,7 @@ struct cli_command {
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
 	unsigned needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
+	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args, max_args;
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
 		   struct ga_error *err);
@@ -75,7 +76,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
 
-/* The session named on the command line, or with `name` NULL the only one that
+/* The session named on the command line, by its name or its branch's, or with `name` NULL the only one that
  * is not landed, dropped or (unless `running_too`) running. An interrupted one is captured
  * first. The session comes locked unless it runs; then *ret_lock is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
@@ -88,6 +89,10 @@ int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 /* Say something on standard error: one line, escaped. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_print_error(const struct ga_error *err);
+
+/* For errors of a command with `status_is_agents` before the agent ran: make what would be
+ * 128, which agents exit with too, "could not start". Returns -1. */
+int cli_not_started(struct ga_error *err);
 
 /* "3 files", "1 file". */
 char *cli_count(size_t n, const char *singular, const char *plural);

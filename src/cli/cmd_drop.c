@@ -46,6 +46,8 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 {
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
 
+	if (!strncmp(name, "agent/", 6))
+		name += 6;
 	if (!cli_pick_session(c, name, false, s, lock, &first))
 		return 0;
 	if (!o->force || !ga_session_name_ok(name))

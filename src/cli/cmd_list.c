@@ -72,17 +72,35 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
 }
 
+/* One that cannot be captured now is there all the same. */
+static int settle(struct cli *c, struct ga_session *s, struct ga_error *err)
+{
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
+	cleanup_free char *name = ga_strdup(s->name);
+
+	if (!cli_capture_interrupted(c, s, &why))
+		return 0;
+	cli_print_error(&why);
+	ga_session_release(s);
+	if (ga_session_load(c->env.state_dir, name, s, err))
+		return -1;
+	s->state = GA_STATE_INTERRUPTED;
+	return 0;
+}
+
 static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
-	int rc = cli_load_session(c, name, true, &s, &lock, err);
+	int rc = cli_load_session(c, name, false, &s, &lock, err);
 
 	if (rc < 0)
 		return -1;
 	if (rc == 1)
 		return 0;
+	if (s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
+		return -1;
 	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
 	if (rc == 0 && s.state == GA_STATE_CAPTURED && !ga_oid_is_zero(&s.tip)) {

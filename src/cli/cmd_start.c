@@ -61,8 +61,10 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 	int rc = ga_start_run(&c->env, st, ret_status, &run_err);
 
 	/* not even started: nothing was left behind and there is nothing to capture */
-	if (rc && st->session.state == GA_STATE_NEW)
-		return ga_error_move(err, &run_err);
+	if (rc && st->session.state == GA_STATE_NEW) {
+		(void)ga_error_move(err, &run_err);
+		return cli_not_started(err);
+	}
 	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
@@ -89,7 +91,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return ga_fail(err, GA_EUSAGE, "--live shows uncommitted work: --dirty ignore cannot be used");
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
-			return -1;
+			return cli_not_started(err);
 		print_plan(&st);
 		return 0;
 	}
@@ -97,7 +99,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		cli_note("warning: running as root: the sandbox holds, but an ordinary user is safer");
 	c->env.progress = c->env.progress && !o->quiet;
 	if (ga_start_prepare(&c->env, &so, &st, err))
-		return -1;
+		return cli_not_started(err);
 	for (size_t i = 0; !o->quiet && i < st.banner.n; i++)
 		cli_note("agent/%s: %s", st.session.name, st.banner.v[i]);
 	return run_and_capture(c, &st, o->quiet, ret_status, err);
@@ -112,6 +114,7 @@ const struct cli_command cli_start = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE | CLI_CONFIG_LATER,
 	.stop_at_word = true,
+	.status_is_agents = true,
 	.min_args = 1,
 	.max_args = SIZE_MAX,
 	.run = run,

@@ -76,7 +76,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (cli_context_init(&c, cmd->needs, err))
-		return -1;
+		return cmd->status_is_agents ? cli_not_started(err) : -1;
 	return cmd->run(&c, opts, argc, argv, ret_status, err);
 }
 
@@ -92,6 +92,13 @@ static void sanitise_std_fds(void)
 		(void)close(fd);
 	for (fd = 0; fd <= 2; fd++)
 		(void)fcntl(fd, F_SETFD, 0);
+}
+
+int cli_not_started(struct ga_error *err)
+{
+	if (err->code == GA_EFATAL)
+		err->code = GA_ESTART;
+	return -1;
 }
 
 void cli_print_error(const struct ga_error *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -6,7 +7,7 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
-static int recover(struct cli *c, struct ga_session *s, struct ga_error *err)
+int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
@@ -39,7 +40,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 	rc = ga_start_recover(&c->env, &s, err);
 	if (rc)
 		return rc;
-	if (s.state == GA_STATE_INTERRUPTED && capture && recover(c, &s, err))
+	if (s.state == GA_STATE_INTERRUPTED && capture && cli_capture_interrupted(c, &s, err))
 		return -1;
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
@@ -105,6 +106,9 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 			return -1;
 		name = only;
 	}
+	/* people name the branch they see */
+	if (!strncmp(name, "agent/", 6))
+		name += 6;
 	rc = cli_load_session(c, name, true, ret, ret_lock, err);
 	if (rc < 0)
 		return -1;

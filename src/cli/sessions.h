@@ -9,6 +9,9 @@
 int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
+/* Capture an interrupted session (locked), saying so. */
+int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err);
+
 /* The object list and show print; `r` may be NULL. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
 

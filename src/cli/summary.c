@@ -6,6 +6,8 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
+#define MAX_PATHS 3 /* on the line of flags */
+
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r)
 {
 	json_t *j = json_object();
@@ -37,6 +39,21 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	return j;
 }
 
+/* The most severe few by path, each once. */
+static void say_flagged_paths(const struct ga_report *r, FILE *f)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	for (size_t i = 0; i < r->n_flags && paths.n <= MAX_PATHS; i++)
+		if (*r->flags[i].path && !ga_strv_has(&paths, r->flags[i].path))
+			ga_strv_push(&paths, r->flags[i].path);
+	for (size_t i = 0; i < paths.n; i++) {
+		cleanup_free char *q = ga_quote(paths.v[i]);
+
+		(void)fprintf(f, "%s%s", i ? ", " : ": ", i < MAX_PATHS ? q : "...");
+	}
+}
+
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
@@ -55,8 +72,10 @@ static void say_flags(const struct ga_report *r, FILE *f)
 			(void)fprintf(f, " (held back)");
 		any = true;
 	}
-	if (any)
-		(void)fputc('\n', f);
+	if (!any)
+		return;
+	say_flagged_paths(r, f);
+	(void)fputc('\n', f);
 }
 
 static void say_left(const struct ga_report *r, FILE *f)

@@ -85,7 +85,7 @@ static int fail_open(struct land *l, const char *what, struct ga_error *err)
 		ga_buf_addf(&counts, ", %zu high", high);
 	if (held)
 		ga_buf_addf(&counts, ", %zu held back", held);
-	(void)ga_fail(err, GA_EFLAGS, "%s of agent/%s: %s", what, l->s->name, counts.ptr + 2);
+	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, counts.ptr + 2);
 	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
 		       l->s->name);
 }
@@ -95,7 +95,7 @@ int land_check_flags(struct land *l, struct ga_error *err)
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 
 	if (ga_report_open(l->report))
-		return fail_open(l, "flags are open", err);
+		return fail_open(l, "has open flags", err);
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
@@ -104,7 +104,7 @@ int land_check_flags(struct land *l, struct ga_error *err)
 		return 0;
 	if (!l->opts->dry_run && store_report(l, err))
 		return -1;
-	return fail_open(l, "the result of landing raises new flags", err);
+	return fail_open(l, "would raise new flags where it lands", err);
 }
 
 /* ---- work in the way ---------------------------------------------------- */

@@ -178,7 +178,9 @@ static int diagnose(const char *dir, struct ga_error *err)
 		cleanup_buf struct ga_buf why = GA_BUF_INIT;
 
 		ga_quote_add(&why, msg, strlen(msg));
-		return ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
+		(void)ga_fail(err, GA_EFATAL, "cannot open repository '%s': %s", q, why.ptr);
+		return !strstr(msg, "extension") ? -1 :
+			ga_hint(err, "it was made by a newer git; a newer libgit2 may read it");
 	}
 }
 
@@ -440,8 +442,10 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	ga_buf_chomp(&out);
-	if (status || !ga_oid_parse(out.ptr, out.len, &oid))
-		return ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
+	if (status || !ga_oid_parse(out.ptr, out.len, &oid)) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
+		return ga_hint(err, "'git log --all --oneline' lists its commits, 'git fetch' brings more");
+	}
 	return peel_to_commit(r, &oid, q, ret, err);
 }
 

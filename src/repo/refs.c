@@ -251,6 +251,13 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 	return explain_conflict(r, u, err) ? -1 : ga_error_wrap(err, "cannot update refs");
 }
 
+const char *ga_ref_branch(const char *name)
+{
+	static const char heads[] = "refs/heads/";
+
+	return name && !strncmp(name, heads, sizeof(heads) - 1) ? name + sizeof(heads) - 1 : NULL;
+}
+
 /* ---- one, in process -------------------------------------------------------------- */
 
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,

@@ -9,6 +9,7 @@
 
 #include "ga/diff.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "review-internal.h"
 
 #define COMMITS_SHOWN 20
@@ -98,15 +99,15 @@ static void put_header(const struct text *t, const struct ga_session *s, const s
 		       const struct ga_diff_stat *stat, size_t n_commits)
 {
 	cleanup_free char *title = ga_strf("session %s", s->name);
-	static const char heads[] = "refs/heads/";
+	const char *branch = ga_ref_branch(s->onto_ref);
 
 	review_paint(t->out, t->colour, RC_BOLD, title);
 	ga_buf_addf(t->out, " (%s)\n", ga_state_name(s->state));
 	put_command(t, &r->command);
 	ga_buf_addf(t->out, "  base     %.12s", GA_HEX(&r->base));
-	if (s->onto_ref && !strncmp(s->onto_ref, heads, sizeof(heads) - 1)) {
+	if (branch) {
 		ga_buf_adds(t->out, " (");
-		add_path(t, s->onto_ref + sizeof(heads) - 1);
+		add_path(t, branch);
 		ga_buf_addch(t->out, ')');
 	}
 	ga_buf_addch(t->out, '\n');

@@ -169,6 +169,21 @@ int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error 
 	return r < 0 ? lost(sb, err) : r;
 }
 
+static int hint_exec(const char *program, int errnum, struct ga_error *err)
+{
+	if (errnum == EACCES)
+		return ga_hint(err, "it must be a program: 'chmod +x' makes a file one");
+	if (errnum == ENOEXEC)
+		return ga_hint(err, "it must be a script or a program for this machine");
+	if (errnum != ENOENT)
+		return -1;
+	if (strchr(program, '/'))
+		return ga_hint(err, "it, or the interpreter that its first line names, is not there inside; "
+				    "'git agent start bash' shows what is");
+	return ga_hint(err, "it must be found through PATH as it is inside; "
+			    "'git agent start bash' shows what is there");
+}
+
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
@@ -181,10 +196,7 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 		return ga_fail_errno(err, GA_ESTART, m->value, "cannot give the sandbox a terminal");
 	case GA_CTL_STEP_EXEC:
 		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox", prog);
-		if (m->value == ENOENT)
-			return ga_hint(err, "it must be found through PATH as it is inside; "
-					    "'git agent start bash' shows what is there");
-		return -1;
+		return hint_exec(program, m->value, err);
 	default:
 		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox", prog);
 	}

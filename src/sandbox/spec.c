@@ -174,8 +174,10 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 					       "absolute paths without '.' and '..'");
 	if (is_system(s->home))
 		return refuse(err, "the home directory", s->home, "is part of the system");
-	if (is_system(s->project))
-		return refuse(err, "the project", s->project, "is part of the system");
+	if (is_system(s->project)) {
+		(void)refuse(err, "the project", s->project, "is part of the system");
+		return ga_hint(err, "move the repository, to below your home for example");
+	}
 	if (ga_path_inside(s->home, s->project))
 		return refuse(err, "the project", s->project, "is your home directory or holds it");
 	for (size_t i = 0; i < s->ro.n; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -234,6 +235,36 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 	return 0;
 }
 
+/* Was it made without becoming a session: did nothing ever run over its layers? */
+static bool is_empty(const char *dir)
+{
+	cleanup_free char *upper = ga_path_join(dir, "upper");
+	DIR *d = opendir(upper);
+	struct dirent *e;
+	bool empty = d || errno == ENOENT;
+
+	while (d && (e = readdir(d)))
+		empty = empty && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."));
+	if (d)
+		(void)closedir(d);
+	return empty;
+}
+
+static int hint_damaged(const char *dir, const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(dir);
+
+	return ga_hint(err, "what the agent did is in '%s/upper'; 'git agent drop --force %s' "
+			    "moves the session to the trash",
+		       q, name);
+}
+
+static int no_state(const char *dir, const char *name, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "the state file of session '%s' is gone", name);
+	return hint_damaged(dir, name, err);
+}
+
 int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
 		    struct ga_error *err)
 {
@@ -247,16 +278,12 @@ int ga_session_load(const char *state_dir, const char *name, struct ga_session *
 		return 1;
 	file = ga_path_join(dir, "session");
 	old = ga_path_join(dir, "session.old");
-	/* made, but its maker died before it became a session */
 	if (access(file, F_OK) && access(old, F_OK))
-		return 1;
+		return is_empty(dir) ? 1 : no_state(dir, name, err);
 	if (read_state(file, name, ret, err)) {
 		/* every step of a session can be done again from the state before */
 		if (read_state(old, name, ret, &second)) {
-			ga_hint(err, "what the agent did is in '%s/upper'; 'git agent drop --force %s' "
-				"moves the session to the trash",
-				dir, name);
-			return -1;
+			return hint_damaged(dir, name, err);
 		}
 		ga_error_release(err);
 	}

@@ -169,31 +169,47 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
 }
 
+static int name_taken(const char *name, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
+	return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
+}
+
+int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
+			  struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(name), *dir = NULL, *file = NULL;
+
+	if (!ga_session_name_ok(name)) {
+		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
+		return ga_hint(err, "use at most %d lower case letters, digits, '.', '_' and '-', "
+				    "beginning with a letter or digit",
+			       GA_SESSION_NAME_MAX);
+	}
+	dir = ga_strf("%s/sessions/%s", state_dir, name);
+	file = ga_path_join(dir, "session");
+	if (!access(file, F_OK))
+		return name_taken(name, err);
+	/* where there is a session its branch is taken as well, but deleting that would not do */
+	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
+		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already", name);
+		return ga_hint(err, "choose another --name, or delete the branch");
+	}
+	return 0;
+}
+
 static int named(const char *state_dir, const char *tmp, const char *name,
 		 const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *dir = NULL;
 	int rc;
 
-	if (!ga_session_name_ok(name)) {
-		cleanup_free char *q = ga_escape(name);
-
-		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
-		return ga_hint(err, "use lower case letters, digits, '.', '_' and '-'");
-	}
-	/* its branch is taken as well, but deleting that would not do */
-	dir = ga_strf("%s/sessions/%s", state_dir, name);
-	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
-		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists already", name);
-		return ga_hint(err, "choose another --name, or delete the branch");
-	}
+	if (ga_session_name_check(state_dir, name, taken, err))
+		return -1;
 	rc = take_name(state_dir, tmp, name, &s->dir, err);
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' exists already", name);
-		return ga_hint(err, "choose another --name, or 'git agent drop %s'", name);
-	}
+	if (rc)
+		return name_taken(name, err);
 	s->name = ga_strdup(name);
 	return 0;
 }

@@ -109,7 +109,8 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 	if (!b->carried)
 		return 0;
 	if (o->dirty == GA_DIRTY_REFUSE) {
-		(void)ga_fail(err, GA_ELOSE, "%zu paths are not committed", b->carried);
+		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", b->carried,
+			      b->carried == 1 ? " is" : "s are");
 		return ga_hint(err, "commit or stash them, or start with --dirty carry or --dirty ignore");
 	}
 	if (dry)
@@ -126,7 +127,10 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		(void)ga_fail(err, GA_ESTART, "the repository has no commit yet");
+		const char *branch = ga_ref_branch(ret->onto_ref);
+		cleanup_free char *q = ga_escape(branch ? branch : "HEAD");
+
+		(void)ga_fail(err, GA_ESTART, "branch '%s' has no commit yet", q);
 		return ga_hint(err, "make one, even empty: git commit --allow-empty -m start");
 	}
 	ret->onto = ret->base = head;

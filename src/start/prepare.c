@@ -44,8 +44,10 @@ static int check_command(const struct ga_start_env *e, const char *command, stru
 {
 	cleanup_free char *q = ga_escape(command);
 
-	if (!*command)
-		return ga_fail(err, GA_EUSAGE, "the command is empty");
+	if (!*command) {
+		(void)ga_fail(err, GA_EUSAGE, "the command is empty");
+		return ga_hint(err, "name a program, as in 'git agent start bash'");
+	}
 	if (strchr(command, '/'))
 		return 0; /* a path inside: the sandbox will tell */
 	for (const char *p = e->path; *p;) {
@@ -63,24 +65,37 @@ static int check_command(const struct ga_start_env *e, const char *command, stru
 static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	struct ga_oid oid;
+	int rc = ga_ref_read(r, "refs/heads/agent", &oid, err);
 
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		(void)ga_fail(err, GA_ESTART, "branch 'agent' leaves no room for branches below 'agent/'");
+		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
+	}
 	if (ga_refs_list(r, "refs/heads/agent/", &refs, err))
 		return -1;
-	for (size_t i = 0; i < refs.n; i++)
-		ga_strv_push(ret, refs.v[i].name + strlen("refs/heads/agent/"));
+	for (size_t i = 0; i < refs.n; i++) {
+		const char *name = refs.v[i].name + strlen("refs/heads/agent/");
+		/* beside agent/x/y there can be no agent/x */
+		cleanup_free char *first = ga_strndup(name, strcspn(name, "/"));
+
+		ga_strv_push(ret, first);
+	}
 	return 0;
 }
 
 static void describe(const struct ga_start_opts *o, const struct start_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
+	const char *branch = o->base_rev ? NULL : ga_ref_branch(b->onto_ref);
 	char hex[GA_OID_HEXSZ + 1];
 
 	(void)ga_oid_hex(&b->onto, hex);
 	hex[10] = '\0';
 	if (!b->carried)
-		ga_strv_pushf(&st->banner, "base %s%s%s", hex, b->onto_ref && !o->base_rev ? " of " : "",
-			      b->onto_ref && !o->base_rev ? ga_path_base(b->onto_ref) : "");
+		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "", branch ? branch : "");
 	else
 		ga_strv_pushf(&st->banner, "base %s and %zu uncommitted path%s, kept off the branch", hex,
 			      b->carried, b->carried == 1 ? "" : "s");
@@ -170,9 +185,12 @@ static int make_refs(struct ga_start_env *e, const struct ga_session *s,
 
 	if (ga_ref_create(e->repo, base, &s->base, reason, err) ||
 	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err) ||
-	    pin(e->repo, base, visible, err))
-		return -1;
-	return ga_worktree_entry_create(e->repo, s, err);
+	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err)) {
+		cleanup_free char *q = ga_escape(ga_repo_info(e->repo)->commondir);
+
+		return ga_hint(err, "a session needs to write in '%s'", q);
+	}
+	return 0;
 }
 
 /* The agents' home: made on first use, nobody else's business. */
@@ -182,11 +200,15 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	cleanup_free char *q = ga_escape(e->agent_home);
 
 	if (ga_mkdir_p(e->agent_home, 0700, err))
-		return ga_hint(err, "the agents' home is kept there");
-	if (lstat(e->agent_home, &st) || !S_ISDIR(st.st_mode))
-		return ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
-	if (st.st_uid != geteuid())
-		return ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+		return ga_hint(err, "the agents' home is kept there: make room for it");
+	if (lstat(e->agent_home, &st) || !S_ISDIR(st.st_mode)) {
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
+		return ga_hint(err, "move what is there away; a link to a directory does not do");
+	}
+	if (st.st_uid != geteuid()) {
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
+		return ga_hint(err, "move it away; the next start makes one of your own");
+	}
 	/* an agent can open its home to other users, or close it to the next session */
 	if ((st.st_mode & 07777) != 0700 && chmod(e->agent_home, 0700))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot close the agents' home '%s' to others", q);
@@ -219,6 +241,14 @@ int ga_start_config(struct ga_start_env *e, struct ga_error *err)
 	return e->loading ? ga_gitconfig_end(ga_steal(&e->loading), &e->config, err) : 0;
 }
 
+/* Its commits will need one: better missed now than after hours of work. */
+static int check_identity(struct ga_start_env *e, struct ga_error *err)
+{
+	cleanup_free char *who = NULL;
+
+	return ga_start_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
+}
+
 /* The session's directory and all that is mounted from it. */
 static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 			const struct start_base *b, const struct ga_refs *visible,
@@ -229,7 +259,7 @@ static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 				   .trusted = b->trusted, .progress = e->progress };
 
 	fill_session(e, o, b, s);
-	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || ga_start_config(e, err))
+	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || check_identity(e, err))
 		return -1;
 	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
 		return -1;
@@ -294,7 +324,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		ga_run_finish(ret->sandbox);
 		ret->sandbox = NULL;
 		(void)ga_start_discard(e, &ret->session, &second);
-		return -1;
+		return !ga_explain_full(err, e->state_dir) ? -1 :
+			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory elsewhere");
 	}
 	return 0;
 }
@@ -303,9 +334,13 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 		  struct ga_error *err)
 {
 	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	if (check_host(e, o, err) || start_choose_base(e, o, true, &b, err))
+	if (check_host(e, o, err) || start_choose_base(e, o, true, &b, err) ||
+	    taken_names(e->repo, &taken, err) || check_identity(e, err))
+		return -1;
+	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
 	fill_session(e, o, &b, &ret->session);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);

@@ -71,6 +71,15 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	return rc;
 }
 
+/* When and how the agent ended: a capture that is killed has the same to go by when it is
+ * done again. Not worth failing for; that is what capture itself does on a full disk. */
+static void save_if_possible(const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	(void)ga_session_save(s, &ignored);
+}
+
 int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
@@ -94,6 +103,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	s->finished = (uint64_t)time(NULL);
 	s->exit_status = rc ? -1 : *ret_status;
 	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
+	save_if_possible(s);
 	return rc;
 }
 
@@ -234,5 +244,9 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		(void)nanosleep(&t, NULL);
 	}
 	s->state = GA_STATE_INTERRUPTED;
+	if (!s->finished) {
+		s->finished = (uint64_t)time(NULL);
+		save_if_possible(s);
+	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 
 #include "ga/path.h"
 #include "ga/quote.h"
+
+#define ALMOST_NOTHING (16u << 10) /* bytes: not enough for a ref and its lock */
 
 void ga_cleanup_closep(int *fd)
 {
@@ -311,4 +314,27 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
 void ga_funlock(int fd)
 {
 	(void)flock(fd, LOCK_UN);
+}
+
+static bool is_full(const char *dir)
+{
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs))
+		return false;
+	return (uint64_t)fs.f_bavail * fs.f_frsize < ALMOST_NOTHING || (fs.f_files && !fs.f_favail);
+}
+
+bool ga_explain_full(struct ga_error *err, const char *dir)
+{
+	static const char words[] = "no space left";
+	cleanup_free char *was = NULL;
+
+	if (!ga_means_no_space(err->msg) && !is_full(dir))
+		return false;
+	if (strncmp(err->msg, words, sizeof(words) - 1)) {
+		was = ga_steal(&err->msg);
+		err->msg = ga_strf("%s: %s", words, was);
+	}
+	return true;
 }

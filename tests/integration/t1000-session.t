@@ -185,7 +185,8 @@ test_expect_success '--base stands on any commit' '
 	git agent start --name old --base HEAD~1 -- sh -c "git rev-parse HEAD >\$HOME/head; echo o >o2" &&
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
 	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
-	test_must_fail git agent start --base no-such-rev -- true
+	test_expect_code 125 git agent start --base no-such-rev -- true 2>../err &&
+	grep "^hint: .git log --all" ../err
 '
 
 test_expect_success '--live shows changes of the host' '
@@ -215,12 +216,23 @@ test_expect_success 'bad command lines' '
 	cd r &&
 	test_expect_code 125 git agent start -- no-such-command 2>../err && grep "not found on PATH" ../err &&
 	test_expect_code 129 git agent start 2>../err && grep "usage: git agent start" ../err &&
-	test_expect_code 129 git agent start -- "" 2>../err && grep "empty" ../err &&
+	test_expect_code 129 git agent start -- "" 2>../err && grep "empty" ../err && grep "^hint: " ../err &&
 	test_expect_code 129 git agent start --nmae x -- true 2>../err && grep "did you mean .--name" ../err &&
 	test_expect_code 129 git agent stat 2>../err && grep "did you mean" ../err &&
-	test_expect_code 129 git agent start --name "Bad Name" -- true &&
+	for n in "Bad Name" -x "" a/b .x x.lock $(printf "x%.0s" $(seq 100))
+	do
+		for how in --dry-run --quiet
+		do
+			test_expect_code 129 git agent start $how --name="$n" -- true 2>../err &&
+			grep "cannot name a session" ../err && grep "^hint: .*at most .* beginning with" ../err || exit 1
+		done
+	done &&
+	test_expect_code 125 git agent start --dry-run --name old -- true 2>../err && grep "exists already" ../err &&
 	test_expect_code 128 git agent show no-such-session &&
-	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err && test_must_fail git agent show gone
+	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err && grep "^hint: .*interpreter" ../err &&
+	test_must_fail git agent show gone &&
+	test_expect_code 125 git agent start --name gone -- ./b2 2>../err && grep "^hint: .*chmod" ../err &&
+	test_must_fail git agent show gone
 '
 
 test_expect_success 'every command has -h, every listing --json' '

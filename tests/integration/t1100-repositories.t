@@ -132,21 +132,21 @@ test_expect_success 'ignored directories are shared, writes to them stay inside'
 '
 
 test_expect_success 'refused: not a repository' '
-	mkdir plain && cd plain && test_expect_code 128 git agent start -- true 2>../err && grep -i "not.*git repository" ../err
+	mkdir plain && cd plain && test_expect_code 125 git agent start -- true 2>../err && grep -i "not.*git repository" ../err
 '
 
 test_expect_success 'refused: bare' '
-	git init -q --bare bare.git && cd bare.git && test_expect_code 128 git agent start -- true 2>../err && grep "bare" ../err
+	git init -q --bare bare.git && cd bare.git && test_expect_code 125 git agent start -- true 2>../err && grep "bare" ../err
 '
 
 test_expect_success 'refused: SHA-256 objects' '
 	git init -q --object-format=sha256 sha256 && cd sha256 && git commit -q --allow-empty -m x &&
-	test_expect_code 128 git agent start -- true 2>../err && grep -i "sha-\{0,1\}256" ../err
+	test_expect_code 125 git agent start -- true 2>../err && grep -i "sha-\{0,1\}256" ../err
 '
 
 test_expect_success 'refused: reftable refs' '
 	make_repo reft && cd reft && git config core.repositoryFormatVersion 1 && git config extensions.refStorage reftable &&
-	test_expect_code 128 git agent start -- true 2>../err && grep reftable ../err
+	test_expect_code 125 git agent start -- true 2>../err && grep reftable ../err
 '
 
 test_expect_success 'refused: home is the working tree, or inside it' '

@@ -37,9 +37,19 @@ do
 	test_expect_success "an error during capture at $point: said, and repeated on demand" '
 		cd r && n=f-'$point' &&
 		test_must_fail env GIT_AGENT_FAULT=capture:'$point':fail git agent start --name $n -- sh -c "$agent" 2>../err &&
-		grep "hint: .*git agent capture $n" ../err && git agent capture $n && same_result $n
+		grep "hint: .*git agent capture $n" ../err &&
+		{ test '$point' = before-state ||
+			{ GIT_AGENT_FAULT=capture:'$point':fail git agent list 2>/dev/null | grep "^$n .*interrupted" && git agent list --json >/dev/null; }; } &&
+		git agent capture $n && same_result $n
 	'
 done
+
+test_expect_success 'a capture done again gives the same commits, and knows how the agent ended' '
+	cd r && { GIT_AGENT_FAULT=capture:after-refs:kill git agent start --name again -- sh -c "$agent; exit 7"; test $? = 137; } &&
+	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before && grep refs/agent/again/held ../before &&
+	sleep 1.1 && git agent list && git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../after &&
+	test_cmp ../before ../after && git agent show --json again | grep "\"exit_status\": 7"
+'
 
 test_expect_success 'the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
 	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
@@ -63,6 +73,22 @@ test_expect_success 'a state file damaged beyond repair: named, with what to do,
 	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s err
 '
 
+test_expect_success 'a state file that is gone: named, with what to do, and the name stays taken' '
+	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-upper) && rm "$dir"/session* &&
+	git agent list >../list 2>../err && grep good ../list && ! grep k-upper ../list &&
+	grep "state file of session .k-upper. is gone" ../err && grep "hint: .*git agent drop --force k-upper" ../err &&
+	test_expect_code 128 git agent show k-upper 2>../err && grep "is gone" ../err &&
+	test_expect_code 125 git agent start --name k-upper true && test -e "$dir/upper/two" &&
+	git agent drop --force k-upper && git agent list 2>../err && test ! -s err
+'
+
+test_expect_success ROOT 'no space left at the start: said, with what to do, nothing remains' '
+	mkdir tiny && mount -t tmpfs -o size=64k,mode=700 tmpfs tiny && test_when_finished "cd /; umount \"$HOME/tiny\"" && head -c 40000 /dev/zero >tiny/fill && cd r &&
+	test_expect_code 125 env XDG_STATE_HOME="$HOME/tiny" git agent start --name tiny true 2>../err &&
+	grep -i "no space left" ../err && grep "^hint: free some space, or set XDG_STATE_HOME" ../err &&
+	test_must_fail git rev-parse --verify -q refs/agent/tiny/base
+'
+
 test_expect_success 'killed before the agent ran: nothing remains' '
 	cd r && { GIT_AGENT_FAULT=start:prepared:kill git agent start --name early -- true; test $? = 137; } &&
 	git agent list >../list 2>../err && ! grep early ../list && test_must_fail git rev-parse --verify -q agent/early &&
@@ -70,12 +96,12 @@ test_expect_success 'killed before the agent ran: nothing remains' '
 '
 
 test_expect_success NOT_ROOT 'an unwritable state directory' '
-	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 128 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
+	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
 	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2
 '
 
 test_expect_success 'a state directory others can write' '
-	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 128 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
+	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
 	grep "written by everybody" ../err && grep "hint: chmod" ../err
 '
 
@@ -91,7 +117,8 @@ test_expect_success ROOT 'no space left during capture: said, nothing lost, the 
 	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" &&
 	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
 	test_must_fail git agent start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
-	grep -i "no space left" ../err && grep "hint: .*git agent capture big" ../err &&
+	grep -i "no space left" ../err && grep "hint: free some space first; .*git agent capture big" ../err &&
+	git agent list 2>/dev/null | grep "^big .*interrupted" &&
 	git status --porcelain && mount -o remount,size=80m "$HOME/small" && git agent capture big &&
 	test "$(git cat-file -s agent/big:big)" = 20000000 && git fsck --connectivity-only
 '

@@ -11,7 +11,7 @@ test_expect_success 'make a repository' '
 
 test_expect_success 'a critical path is on held, not on the branch' '
 	cd r && git agent start --name env -- sh -c "echo \"touch PWNED\" >.envrc; echo ok >ok; echo \"all:\" >Makefile" 2>../err &&
-	grep "flagged: 1 critical (held back)" ../err &&
+	grep "flagged: 1 critical (held back), 1 high: .envrc, Makefile$" ../err &&
 	! git cat-file -e agent/env:.envrc 2>/dev/null &&
 	git cat-file -e agent/env:ok && git cat-file -e agent/env:Makefile &&
 	git cat-file -e refs/agent/env/held:.envrc &&

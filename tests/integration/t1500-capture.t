@@ -49,7 +49,9 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 		git switch -q -c side && echo s >s && git add s && git commit -qm side &&
 		git switch -q older && echo o >o && git add o && git commit -qm \"on older\" &&
 		git switch -q agent/b && echo st >a && git stash -q &&
-		git checkout -q --detach && echo d >det && git add det && git commit -qm detached" &&
+		git checkout -q --detach && echo d >det && git add det && git commit -qm detached" 2>../err &&
+	grep "note: the agent.s branch side is kept on refs/agent/b/heads/" ../err &&
+	grep "note: the agent.s stash is kept on refs/agent/b/stash" ../err &&
 	git log -1 --format=%s agent/b >../got && git log -1 --format=%s refs/agent/b/heads/side >>../got &&
 	git log -1 --format=%s refs/agent/b/heads/older >>../got && git show refs/agent/b/stash:a >>../got &&
 	printf "%s\n" detached side "on older" st >../want && test_cmp ../want ../got &&

@@ -53,10 +53,60 @@ test_expect_success 'a verdict says what to type next' '
 	git agent review --accept v .envrc 2>../err && grep "next: git agent land v$" ../err && git agent land v
 '
 
+test_expect_success 'branches in the way of a session'\''s are stepped over or named' '
+	git init -q way && cd way && git commit -q --allow-empty -m a && git branch agent/true-1/x &&
+	git agent start -q true && git agent list | grep "^true-2 " &&
+	test_expect_code 125 git agent start --name true-1 true 2>../err && grep "branch .agent/true-1., or one below" ../err &&
+	git agent drop true-2 && git branch -qD agent/true-1/x && git branch agent &&
+	test_expect_code 125 git agent start true 2>../err && grep "branch .agent. leaves no room" ../err &&
+	grep "^hint: .git branch -m agent" ../err
+'
+
+test_expect_success 'a session is found by the name of its branch' '
+	cd way && git branch -m agent other && git agent start -q --name n sh -c "echo n >n" &&
+	git agent show agent/n | grep "^session *n$" && git agent land agent/n && git agent drop agent/n &&
+	test_must_fail git agent show n
+'
+
+test_lazy_prereq GITCOMPLETION 'test -e /usr/share/bash-completion/completions/git && command -v bash'
+
+test_expect_success GITCOMPLETION 'bash completes commands, options and sessions' '
+	cat >complete <<-\EOF &&
+	. /usr/share/bash-completion/completions/git
+	. "$TEST_SRCDIR/docs/completion/git-agent"
+	while read -r -a COMP_WORDS
+	do
+		COMP_WORDS=("${COMP_WORDS[@]/%./}") COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE} COMPREPLY=()
+		__git_wrap__git_main
+		echo "${COMPREPLY[@]%" "}"
+	done
+	EOF
+	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
+	printf "%s\n" "git agent l." "git agent land t." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." |
+		bash ../complete >../got 2>../err &&
+	printf "%s\n" "list land" "tab tub" tab --dry-run "carry ignore refuse" | test_cmp - ../got && git agent drop tab tub
+'
+
+test_expect_success 'whoever is no one to git is told so before the agent works' '
+	git init -q who && git -C who commit -q --allow-empty -m a && cd who &&
+	git config user.useConfigOnly true && mv ../.gitconfig ../saved && test_when_finished "mv \"$HOME/saved\" \"$HOME/.gitconfig\"" &&
+	test_expect_code 125 git agent start --name x -- sh -c "echo ran >\$HOME/ran" 2>../err &&
+	grep "does not know who you are" ../err && grep "^hint: git config" ../err && test ! -e ../aihome/ran &&
+	test_expect_code 125 git agent start --dry-run -- true &&
+	git agent list >../out && test ! -s ../out
+'
+
+test_expect_success 'the branch a session stands on has its whole name' '
+	git init -q slash && cd slash && git commit -q --allow-empty -m a && git switch -qc topic/login &&
+	git agent start --name s true 2>../err && grep "base .* of topic/login$" ../err &&
+	git switch -q --orphan new/one && test_expect_code 125 git agent start true 2>../err && grep "branch .new/one. has no commit" ../err
+'
+
 test_expect_success 'a name that is taken: by a session, or by a branch alone' '
 	make_repo name && cd name && git agent start --name k -- sh -c "echo b >b" &&
-	test_expect_code 128 git agent start --name k true 2>../err && grep "git agent drop k" ../err &&
-	git branch agent/own && test_expect_code 128 git agent start --name own true 2>../err && grep "delete the branch" ../err
+	test_expect_code 125 git agent start --name k true 2>../err && grep "git agent drop k" ../err &&
+	git branch agent/own && test_expect_code 125 git agent start --name own true 2>../err && grep "delete the branch" ../err
 '
 
 test_expect_success GITLFS 'LFS content that only the session has stops landing before anything is touched' '

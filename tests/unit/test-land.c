@@ -284,7 +284,7 @@ static void flags_open(void **state)
 	SH("flags", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile;" DONE);
 	stay_open(&t, "flags");
 	assert_true(ga_report_open(&t.r) > 0);
-	expect_land(&t, GA_EFLAGS, "flags are open of agent/s1: 1 high ('git agent review s1'");
+	expect_land(&t, GA_EFLAGS, "agent/s1 has open flags: 1 high ('git agent review s1'");
 	assert_int_equal(land(&t, true, &res, &msg), GA_EFLAGS);
 	decide(&t, "Makefile", true);
 	assert_int_equal(ga_report_open(&t.r), 0);
@@ -307,7 +307,7 @@ static void tip_moved(void **state)
 	decide(&t, "Makefile", true);
 	SH("moved",
 	   "git switch -q agent/s1; echo >>Makefile; git commit -qam more; git switch -q main");
-	expect_land(&t, GA_EFLAGS, "the result of landing raises new flags of agent/s1: 1 high");
+	expect_land(&t, GA_EFLAGS, "agent/s1 would raise new flags where it lands: 1 high");
 	reread(&t);
 	assert_int_equal(ga_report_open(&t.r), 1);
 	decide(&t, "Makefile", true);
@@ -337,7 +337,7 @@ static void merge_makes_danger(void **state)
 	   "sed -i 's/echo y/echo user/' Makefile; git commit -qam mine");
 	stay_open(&t, "danger");
 	decide(&t, "Makefile", true);
-	expect_land(&t, GA_EFLAGS, "the result of landing raises new flags");
+	expect_land(&t, GA_EFLAGS, "would raise new flags");
 	decide(&t, "Makefile", true);
 	expect_land(&t, GA_OK, "");
 	stay_close(&t);
@@ -636,7 +636,7 @@ static void left_out_is_flagged(void **state)
 	   "echo mine >>Makefile");
 	stay_open(&t, "lflag");
 	left_out(&t, "Makefile");
-	expect_land(&t, GA_EFLAGS, "raises new flags");
+	expect_land(&t, GA_EFLAGS, "would raise new flags");
 	EXPECT("lflag", "x\nmine", "cat Makefile");
 	decide(&t, "Makefile", true);
 	expect_land(&t, GA_OK, "");
