@@ -108,11 +108,15 @@ test_expect_success 'working-tree-encoding' '
 	git agent start --name e -- sh -c "printf \"h\\000i\\000\" >t.u16" && test "$(git cat-file blob agent/e:t.u16)" = hi
 '
 
+# The mark is made in the project: there it shows wherever the filter ran, inside at the
+# capture too. Before that the filter is seen to be one that works.
 test_expect_success 'a filter the agent defines is never run over what is taken' '
 	make_repo filt && cd filt && git agent start --name fi -- sh -c "
-		git config filter.evil.clean \"touch \$HOME/ran; cat; echo evil\" && git config core.autocrlf true
-		echo \"f filter=evil\" >.gitattributes; printf \"raw\r\n\" >f; rm -f \$HOME/ran" &&
-	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+		git config filter.evil.clean \"echo x >>\$PWD/ran; cat; echo evil\" && git config core.autocrlf true &&
+		echo \"f filter=evil\" >.gitattributes && printf \"raw\r\n\" >f && git add f && git update-index --force-remove f && rm ran" &&
+	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got &&
+	git diff --name-only HEAD agent/fi >../got && printf ".gitattributes\nf\n" >../want && test_cmp ../want ../got &&
+	test ! -e "$(echo "$HOME"/.local/state/git-agent/*/sessions/fi/upper)/ran" && test ! -e ran
 '
 
 test_expect_success 'a fifo in place of attributes: not waited for long, the work is taken' '
