@@ -84,6 +84,18 @@ test_expect_success 'an untracked file of the user'\''s is not written over by a
 	git merge -q agent/u2 && test "$(cat same)" = mine
 '
 
+test_expect_success 'the user'\''s excludes and attributes: one file for the sandbox and the capture, as git finds it' '
+	make_repo uf "mkdir conf && echo *.rel >conf/ign && echo \"*.txt text\" >conf/attr" && echo "*.home" >uf-ign && cd uf &&
+	for ign in conf/ign "~/uf-ign"
+	do
+		n=$((n + 1)) && git config core.excludesFile "$ign" && git config core.attributesFile conf/attr && (cd d &&
+		git agent start --name u$n -- sh -c "cd .. && touch 1.rel 1.home 1.other && printf \"1\r\n\" >1.txt &&
+			git status --porcelain -uall >\$HOME/inside") &&
+		{ git diff --name-only HEAD agent/u$n | sed "s/^/?? /"; } >../got && test_cmp "$HOME/aihome/inside" ../got &&
+		test "$(git cat-file blob agent/u$n:1.txt | od -An -c | tr -d " ")" = "1\\n" || exit 1
+	done && git diff --no-renames --name-only agent/u1 agent/u2 >../got && printf "1.home\n1.rel\n" >../want && test_cmp ../want ../got
+'
+
 work='printf "1\r\n2\r\n" >crlf; printf "1\n" >lf; printf "x\r\n" >>d/x; printf "\$Id\$\n" >id.c; printf "\0\r\n" >bin'
 test_expect_success 'text=auto, eol and ident are applied as git does' '
 	make_repo attr "printf \"* text=auto\n*.c ident\n\" >.gitattributes" && cd attr &&
