@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/pool.h"
@@ -256,6 +257,8 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 	c = (struct capture){ .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
 	if (begin(&c, e, s, err))
 		return explain(s, err);
+	/* what a killed capture left may be what the disk is full of */
+	ga_import_sweep(e->repo);
 	lock = lock_keeps(&c, err);
 	rc = lock < 0 || at_point("capture:begin", err) || take_everything(&c, err) ||
 	     conclude(&c, &o, err);

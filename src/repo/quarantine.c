@@ -10,31 +10,68 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
+
+#define PREFIX "tmp_objdir-git-agent-"
+#define MAX_TRIES 100 /* to make one before a sweep takes it away */
+
+/* ---- making and removing ---------------------------------------------------- */
+
+static int fail_make(const struct ga_quarantine *q, struct ga_error *err)
+{
+	int e = errno;
+	cleanup_free char *name = ga_escape(q->objects);
+
+	return ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
+}
+
+/* A directory of a new name, locked. Returns 1 if a sweep was faster than the lock. Where
+ * nothing can be locked no sweep can take the lock either. */
+static int make_locked(struct ga_quarantine *q, struct ga_error *err)
+{
+	cleanup_error struct ga_error unlockable = GA_ERROR_INIT;
+	struct stat locked, there;
+
+	free(q->path);
+	q->path = ga_path_join(q->objects, PREFIX "XXXXXX");
+	if (!mkdtemp(q->path))
+		return fail_make(q, err);
+	ga_cleanup_closep(&q->lock);
+	q->lock = open(q->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (q->lock < 0)
+		return errno == ENOENT ? 1 : fail_make(q, err);
+	if (ga_flock(q->lock, false, false, &unlockable) == 1)
+		return 1;
+	return fstat(q->lock, &locked) || lstat(q->path, &there) || locked.st_ino != there.st_ino;
+}
+
+static int make(struct ga_quarantine *q, struct ga_error *err)
+{
+	int rc = 1;
+
+	for (unsigned tries = 0; rc == 1 && tries < MAX_TRIES; tries++)
+		rc = make_locked(q, err);
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "cannot keep a directory for new objects");
+	q->packs = ga_path_join(q->path, "pack");
+	return mkdir(q->packs, 0700) ? fail_make(q, err) : 0;
+}
 
 int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, struct ga_error *err)
 {
 	struct ga_quarantine *q = ga_calloc(1, sizeof(*q));
-	int e;
 
 	q->objects = ga_path_join(r->info.commondir, "objects");
-	q->path = ga_path_join(q->objects, "tmp_objdir-git-agent-XXXXXX");
-	if (mkdtemp(q->path)) {
-		q->packs = ga_path_join(q->path, "pack");
-		if (!mkdir(q->packs, 0700)) {
-			*ret = q;
-			return 0;
-		}
+	q->lock = -1;
+	if (make(q, err)) {
+		ga_quarantine_free(q);
+		return -1;
 	}
-	e = errno;
-	{
-		cleanup_free char *name = ga_escape(q->objects);
-
-		(void)ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
-	}
-	ga_quarantine_free(q);
-	return -1;
+	*ret = q;
+	return 0;
 }
 
 void ga_quarantine_free(struct ga_quarantine *q)
@@ -43,12 +80,38 @@ void ga_quarantine_free(struct ga_quarantine *q)
 
 	if (!q)
 		return;
-	/* without a "pack" the directory was never made */
-	(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+	/* without a lock the directory was never made, or is somebody else's by now */
+	if (q->lock >= 0)
+		(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+	ga_cleanup_closep(&q->lock);
 	free(q->objects);
 	free(q->path);
 	free(q->packs);
 	free(q);
+}
+
+/* Its owner holds a lock, if it is alive. */
+static void sweep_one(int objects, const char *name)
+{
+	cleanup_close int fd = openat(objects, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (fd >= 0 && !ga_flock(fd, true, false, &ignored))
+		(void)ga_rmtree_at(objects, name, &ignored);
+}
+
+void ga_import_sweep(struct ga_repo *r)
+{
+	cleanup_free char *objects = ga_path_join(r->info.commondir, "objects");
+	DIR *d = opendir(objects);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)))
+			sweep_one(dirfd(d), e->d_name);
+	(void)closedir(d);
 }
 
 /* ---- moving in ------------------------------------------------------------- */
@@ -149,6 +212,8 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	struct move m = { -1, -1, dst_path, err };
 	size_t had = keeps->n;
 
+	if (ga_fault("objects:migrate"))
+		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'objects:migrate'");
 	if (ga_mkdir_p(dst_path, 0777, err))
 		return -1;
 	m.src = src = open(q->packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
