@@ -13,6 +13,8 @@ struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
 	struct ga_sandbox *sandbox;   /* opened when first needed */
+	unsigned allowed_ms;          /* what git inside was given for the step at hand ... */
+	unsigned left_ms;             /* ... and what is left of it */
 	struct ga_oid base_tree;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
@@ -25,14 +27,12 @@ struct capture {
 	/* content made by git inside (clean.c) */
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
-	bool cleaned;
 	struct ga_upper_result upper;
 };
 
-#define MAX_GIT_OUTPUT ((size_t)256 << 20) /* of one git command inside */
-
 /* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
- * What comes back was made by programs over files the agent wrote. */
+ * What comes back was made by programs over files the agent wrote, and these can keep
+ * git waiting or busy for ever: see allow_inside(). */
 struct inside {
 	const char *const *args; /* behind "git" */
 	const char *const *env;  /* added to the environment of git inside; may be NULL */
@@ -40,9 +40,10 @@ struct inside {
 	size_t in_len;
 	struct ga_buf *out;
 	int out_fd;
-	unsigned timeout_ms; /* 0: what converting a large tree may take */
 };
 #define INSIDE_INIT { .out_fd = -1 }
+/* What the commands of the next step may take together, given the work there is. */
+void allow_inside(struct capture *c, uint64_t files, uint64_t bytes);
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
 /* The same, failing unless it exits 0, with the last line it wrote to standard error. */
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err);

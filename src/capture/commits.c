@@ -18,11 +18,6 @@
 #define MAX_NAMED 10    /* of those that cannot be */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already */
 
-/* The agent's files can keep a git that reads them waiting for ever (a fifo for a
- * configuration file, a link to one), so it is not waited for long. */
-#define REFS_TIMEOUT_MS (30u * 1000)
-#define PACK_TIMEOUT_MS (10u * 60 * 1000)
-
 /* What git inside said about its refs. */
 struct inside_refs {
 	struct ga_oid head;
@@ -74,7 +69,6 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
-	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
@@ -94,7 +88,6 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
-	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
@@ -211,6 +204,23 @@ static void forget(struct capture *c)
 	ga_refs_release(&c->heads);
 }
 
+/* As long as it takes to read all of the private git dir. */
+static int allow_export(struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+	cleanup_(ga_left_release) struct ga_left_list all = { 0 };
+	uint64_t files = 0, bytes = 0;
+
+	if (ga_upper_count(dir, "", &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		files += all.v[i].count;
+		bytes += all.v[i].bytes;
+	}
+	allow_inside(c, files, bytes);
+	return 0;
+}
+
 /* Have everything that the tips reach and the host has not packed, and take it. */
 static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tips, size_t n,
 		  char **ret_reason, struct ga_error *err)
@@ -223,13 +233,12 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	cleanup_close int fd = scratch_file(c->s, err);
 	struct inside x = INSIDE_INIT;
 
-	if (fd < 0)
+	if (fd < 0 || allow_export(c, err))
 		return -1;
 	x.args = args;
 	x.in = in->ptr;
 	x.in_len = in->len;
 	x.out_fd = fd;
-	x.timeout_ms = PACK_TIMEOUT_MS;
 	if (run_inside_ok(c, &x, &inner)) {
 		if (means_no_space(inner.msg) || !c->sandbox)
 			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
@@ -317,6 +326,7 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 					"directory");
 		return 1;
 	}
+	allow_inside(c, 0, 0);
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
 		return 0;
 	/* without a sandbox nothing was asked at all */

@@ -253,6 +253,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 	if (j->list) {
 		ga_strv_sort_unique(&list);
 		put_list(&w, out);
+		wire_put_u64(out, w.list_bytes);
 		return 0;
 	}
 	rc = finish(&w);
@@ -286,7 +287,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 }
 
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
-		  struct ga_error *err)
+		  uint64_t *ret_bytes, struct ga_error *err)
 {
 	struct job j = { r, o, true };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
@@ -294,7 +295,9 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 
 	if (in_child(do_walk, &j, &answer, &pos, err))
 		return -1;
-	return wire_get_strv(&answer, &pos, ret_files) ? bad_answer(err) : 0;
+	if (wire_get_strv(&answer, &pos, ret_files) || wire_get_u64(&answer, &pos, ret_bytes))
+		return bad_answer(err);
+	return 0;
 }
 
 /* ---- counting ---------------------------------------------------------- */
