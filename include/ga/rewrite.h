@@ -25,7 +25,8 @@ struct ga_rewrite_opts {
 };
 
 struct ga_rewrite {
-	struct ga_oid tip;          /* published; == opts.tip when nothing had to change */
+	struct ga_oid tip;          /* published; == opts.tip when nothing had to change, and
+				     * == opts.onto when all that was changed is held or left out */
 	struct ga_oid carried;      /* history before replay, if base != onto; else zero */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */

@@ -112,12 +112,19 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
 	}
 }
 
-static void fill_report(struct capture *c, struct outcome *o, bool any)
+/* Is there to be a branch? Not when nothing was changed, nor for commits of which
+ * nothing may be on it. */
+static bool anything(const struct capture *c, const struct outcome *o)
+{
+	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->onto);
+}
+
+static void fill_report(struct capture *c, struct outcome *o)
 {
 	struct ga_report *r = o->report;
 
 	ga_report_begin(r, c->s);
-	r->tip = any ? o->rewrite.tip : (struct ga_oid){ { 0 } };
+	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
 	copy_left(&r->left, &c->upper.left);
@@ -127,11 +134,6 @@ static void fill_report(struct capture *c, struct outcome *o, bool any)
 	ga_strv_extend(&r->notes, &o->rewrite.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
-}
-
-static bool anything(const struct capture *c, const struct outcome *o)
-{
-	return !ga_oid_equal(&o->history, &c->s->base);
 }
 
 int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -147,7 +149,7 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 	rc = have ? 1 : ga_report_read(c->e->repo, c->s, &former, &damaged);
 	if (rc < 0)
 		ga_strv_push(&c->notes, "the former report could not be read: its verdicts are open again");
-	fill_report(c, o, anything(c, o));
+	fill_report(c, o);
 	if (!rc) {
 		keep_verdicts(o->report, &former);
 		o->former_tip = former.tip;

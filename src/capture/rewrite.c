@@ -92,6 +92,7 @@ static int range_load(struct range *g, struct ga_error *err)
 		if (ga_commit_read(g->r, &ids[i], &g->v[i].c, err))
 			return -1;
 		g->v[i].id = ids[i];
+		g->v[i].new_tree = g->v[i].c.tree;
 		g->v[i].over = &none;
 		g->n = i + 1;
 		(void)ga_oidmap_add(&g->index, &ids[i], i);
@@ -284,6 +285,7 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	}
 	if (same && !n->over->n) {
 		n->new_id = n->id;
+		n->new_tree = n->c.tree;
 		return 0;
 	}
 	c.parents = parents;
@@ -291,6 +293,7 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	drop_signatures(&c);
 	extra = c.extra;
 	rc = ga_tree_apply(g->r, g->pack, &n->c.tree, n->over, &c.tree, err);
+	n->new_tree = c.tree;
 	return rc ? -1 : ga_pack_add_commit(g->pack, &c, &n->new_id, err);
 }
 
@@ -338,6 +341,7 @@ static int step_carry(struct range *g, struct ga_rewrite *ret, struct ga_error *
 
 /* ---- the held commit ------------------------------------------------------------------------ */
 
+/* A child of what is published, with everything. */
 static int write_held(struct range *g, const struct node *tip, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
@@ -345,7 +349,7 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	cleanup_free char *who = ga_strdup(g->o->committer);
 	cleanup_free char *message = ga_strf("held back: %zu %s\n\nAgent-Session: %s\n", n,
 					     n == 1 ? "path" : "paths", g->o->session);
-	struct ga_oid parent = tip->new_id;
+	struct ga_oid parent = ret->tip;
 	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1,
 			       .author = who, .committer = who, .message = message };
 
@@ -354,18 +358,35 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
 }
 
-static int step_hold(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+/* Commits the agent made empty are its own affair; those that were emptied, all of
+ * them, say nothing, and their branch would look like work that can be merged. */
+static int changes_anything(struct range *g, const struct ga_oid *since, bool *ret,
+			    struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	if (ga_commit_tree(g->r, since, &tree, err))
+		return -1;
+	*ret = false;
+	for (size_t i = 0; i < g->n; i++)
+		*ret |= !ga_oid_equal(&g->v[i].new_tree, &tree);
+	return 0;
+}
+
+static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct ga_error *err)
 {
 	const struct node *tip = &g->v[g->n - 1];
+	bool still;
 
-	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err))
+	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err) ||
+	    changes_anything(g, g->o->onto, &still, err))
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		if (g->v[i].over->n)
 			ret->orig = tip->id;
+	ret->tip = any && !still ? *g->o->onto : tip->new_id;
 	if (tip->over->n && write_held(g, tip, ret, err))
 		return -1;
-	ret->tip = tip->new_id;
 	return finish_pack(g, &ret->keeps, err);
 }
 
@@ -386,13 +407,17 @@ static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error 
 
 static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
+	bool any;
+
 	if (range_load(g, err))
 		return -1;
 	if (!g->n)
 		return nothing_new(g, ret, err);
+	if (changes_anything(g, g->o->base, &any, err))
+		return -1;
 	if (!ga_oid_equal(g->o->base, g->o->onto) && step_carry(g, ret, err))
 		return -1;
-	return step_hold(g, ret, err);
+	return step_hold(g, any, ret, err);
 }
 
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,

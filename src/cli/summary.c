@@ -37,6 +37,11 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	return j;
 }
 
+bool cli_has_work(const struct ga_session *s)
+{
+	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
+}
+
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
@@ -95,6 +100,7 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
+	bool branch = !ga_oid_is_zero(&s->tip), work = cli_has_work(s);
 	cleanup_free char *n = NULL, *m = NULL;
 	size_t commits, files;
 
@@ -102,8 +108,10 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		return -1;
 	n = cli_count(commits, "commit", "commits");
 	m = cli_count(files, "file", "files");
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+	if (!work)
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
+	else if (!branch)
+		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n", s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_flags(r, f);
@@ -115,7 +123,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_left(r, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+	if (!work)
 		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
 	else if (ga_report_open(r))
 		(void)fprintf(f, "  next: git agent review %s\n", s->name);

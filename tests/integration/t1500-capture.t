@@ -77,6 +77,33 @@ test_expect_success 'an ignored file of the user'\''s that the agent commits is 
 	git merge -q agent/f && test "$(cat secret.cfg)" = mine
 '
 
+test_expect_success 'commits of which nothing may be on the branch: no branch, and nothing is lost' '
+	make_repo none2 "echo \"*.cfg\" >.gitignore" && cd none2 && git agent start --name h -- sh -c "
+		echo c >x.cfg && git add -f x.cfg && git commit -qm force && git rev-parse HEAD >\$HOME/tip; echo i >y.cfg; mkfifo pipe" 2>../err &&
+	grep "^agent/h: no commit" ../err && grep "next: git agent review h" ../err && test_must_fail git rev-parse -q --verify agent/h &&
+	git rev-parse refs/agent/h/orig >../got && test_cmp "$HOME/aihome/tip" ../got &&
+	git rev-parse refs/agent/h/held~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
+	git agent list >../list && grep "^h .*captured" ../list && ! grep "no change" ../list && git agent show h >../show &&
+	grep "left behind: y.cfg" ../show && grep "left behind: pipe" ../show && test_expect_code 2 git agent drop h &&
+	git agent capture h && test_must_fail git rev-parse -q --verify agent/h &&
+	git agent review --accept h x.cfg && git diff --name-only HEAD agent/h >../got && echo x.cfg >../want && test_cmp ../want ../got &&
+	test "$(git rev-list --count HEAD..agent/h)" = 1
+'
+
+test_expect_success 'work that is all on uncommitted work: no branch, land brings it' '
+	make_repo none3 && cd none3 && echo mine >a && git agent start --name o -- sh -c "echo theirs >a; echo i >pipe; rm pipe; mkfifo pipe" 2>../err &&
+	grep "^agent/o: no commit" ../err && grep "uncommitted work: a" ../err && test_must_fail git rev-parse -q --verify agent/o &&
+	test "$(git show refs/agent/o/carried:a)" = theirs && git agent show o | grep "left behind: pipe" &&
+	git agent land o && test "$(cat a)" = theirs && git agent list | grep "^o .*landed"
+'
+
+test_expect_success 'a commit the agent made empty stays; one of names no tree may hold does not appear' '
+	make_repo none4 && cd none4 && git agent start --name e1 -- sh -c "git commit -q --allow-empty -m \"run the checks\"" &&
+	test "$(git log -1 --format=%s agent/e1)" = "run the checks" &&
+	git agent start --name e2 -- sh -c "mkdir d/.GIT && echo x >d/.GIT/x; mkfifo pipe" && test_must_fail git rev-parse -q --verify agent/e2 &&
+	git agent show e2 >../show && grep "left behind: d/.GIT" ../show && grep "left behind: pipe" ../show && git agent list | grep "^e2 .*captured"
+'
+
 test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
 	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
 	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
