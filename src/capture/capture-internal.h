@@ -21,6 +21,7 @@ struct capture {
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
 	struct ga_oid head, head_tree, stash;
 	struct ga_refs heads;         /* its other branches, by their short names */
+	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	/* the host's files of patterns */
 	struct ga_buf excludes, attributes;

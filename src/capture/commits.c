@@ -12,6 +12,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/rewrite.h"
 #include "ga/sandbox.h"
 
 #define MAX_HEADS 100   /* branches of the agent's that are kept */
@@ -98,7 +99,8 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 		bad += !parse_ref(p, (size_t)(nl - p), &ret->refs);
 		p = nl + 1;
 	}
-	if (status || bad)
+	c->unread = status || bad;
+	if (c->unread)
 		ga_strv_push(&c->notes, "not all of the agent's branches could be read");
 	return 0;
 }
@@ -200,6 +202,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 
 static void forget(struct capture *c)
 {
+	c->unread = true;
 	c->head = c->stash = (struct ga_oid){ { 0 } };
 	ga_refs_release(&c->heads);
 }
@@ -248,25 +251,56 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	return take_pack(c, fd, tips, n, hide, GA_NELEMS(hide), ret_reason, err);
 }
 
-static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
+/* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
+static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
-	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	size_t cleaned;
+
+	if (ga_rewrite_texts(c->e->repo, &c->s->base, tips, n, &cleaned, &c->keeps, err))
+		return -1;
+	if (cleaned)
+		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
+			      "which are escaped now",
+			      cleaned, cleaned == 1 ? "commit" : "commits");
+	return 0;
+}
+
+/* What is the agent's own of all that it left: room for `heads.n + 2`. */
+static size_t list_tips(struct capture *c, struct ga_oid **ret)
+{
 	size_t n = 0;
 
 	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base))
-		tips[n++] = c->head;
+		ret[n++] = &c->head;
 	if (!ga_oid_is_zero(&c->stash))
-		tips[n++] = c->stash;
+		ret[n++] = &c->stash;
 	for (size_t i = 0; i < c->heads.n; i++)
-		tips[n++] = c->heads.v[i].oid;
+		ret[n++] = &c->heads.v[i].oid;
+	return n;
+}
+
+static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	size_t n = list_tips(c, from);
+	int rc;
+
 	if (!n)
 		return 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		tips[i] = *from[i];
 		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
+	}
 	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->s->base));
 	ga_buf_add(&in, known->ptr, known->len);
-	return export(c, &in, tips, n, ret_reason, err);
+	rc = export(c, &in, tips, n, ret_reason, err);
+	if (rc || clean_texts(c, tips, n, err))
+		return rc ? rc : -1;
+	for (size_t i = 0; i < n; i++)
+		*from[i] = tips[i];
+	return 0;
 }
 
 static int was_touched(struct capture *c, struct ga_error *err)

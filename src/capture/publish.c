@@ -33,7 +33,7 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n;
 
-	if (ga_rev_list(c->e->repo, &o->history, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
+	if (ga_rev_list(c->e->repo, &o->history, 1, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -131,7 +131,6 @@ static void fill_report(struct capture *c, struct outcome *o)
 	flag_left(c, o, r);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
-	ga_strv_extend(&r->notes, &o->rewrite.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 }
@@ -204,6 +203,47 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 	return update_to(c, u, c->s->branch, new, err);
 }
 
+static bool is_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (!strcmp(c->heads.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* Is it, or one it stands in, or one in it, a name that is wanted for another ref? */
+static bool in_the_way(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (ga_path_inside(c->heads.v[i].name, name) || ga_path_inside(name, c->heads.v[i].name))
+			return true;
+	return false;
+}
+
+/* Branches a former capture kept and the agent has no more. One that stands where a new one
+ * is a directory, or the reverse, has to go first: no transaction of git's does both. */
+static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
+{
+	cleanup_free char *prefix = ga_session_ref(c->s, "heads/");
+	cleanup_refs struct ga_refs had = GA_REFS_INIT;
+
+	if (c->unread)
+		return 0;
+	if (ga_refs_list(c->e->repo, prefix, &had, err))
+		return -1;
+	for (size_t i = 0; i < had.n; i++) {
+		const char *name = had.v[i].name + strlen(prefix);
+
+		if (is_head(c, name))
+			continue;
+		if (!in_the_way(c, name))
+			ga_ref_updates_add(u, had.v[i].name, &had.v[i].oid, NULL);
+		else if (ga_ref_delete(c->e->repo, had.v[i].name, &had.v[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->heads.n; i++) {
@@ -213,7 +253,7 @@ static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 		if (update_to(c, u, name, &c->heads.v[i].oid, err))
 			return -1;
 	}
-	return 0;
+	return remove_heads(c, u, err);
 }
 
 static int gather_updates(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
@@ -238,6 +278,9 @@ static int gather_updates(struct capture *c, const struct outcome *o, struct ga_
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
 
+		/* what could not be read is not gone */
+		if (c->unread && refs[i].oid == &c->stash)
+			continue;
 		if (update_to(c, u, name, refs[i].oid, err))
 			return -1;
 	}

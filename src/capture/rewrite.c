@@ -15,7 +15,6 @@ void ga_rewrite_release(struct ga_rewrite *r)
 	ga_strv_release(&r->held_paths);
 	ga_strv_release(&r->left_out);
 	ga_flags_release(&r->flags);
-	ga_strv_release(&r->notes);
 	ga_strv_release(&r->keeps);
 	*r = (struct ga_rewrite)GA_REWRITE_INIT;
 }
@@ -73,7 +72,8 @@ static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 	return 0;
 }
 
-static int range_load(struct range *g, struct ga_error *err)
+static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
+		      struct ga_error *err)
 {
 	static const struct ga_changes none = GA_CHANGES_INIT;
 	cleanup_free struct ga_oid *ids = NULL, *hide = NULL;
@@ -85,7 +85,7 @@ static int range_load(struct range *g, struct ga_error *err)
 	add_oid(&l, g->o->onto);
 	rc = host_tips(g->r, &l, err);
 	hide = l.v;
-	if (rc || ga_rev_list(g->r, g->o->tip, hide, l.n, COMMITS_MAX, &ids, &n, err))
+	if (rc || ga_rev_list(g->r, tips, n_tips, hide, l.n, COMMITS_MAX, &ids, &n, err))
 		return -1;
 	g->v = ga_calloc(n ? n : 1, sizeof(*g->v));
 	for (size_t i = 0; i < n; i++) {
@@ -409,7 +409,7 @@ static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err
 {
 	bool any;
 
-	if (range_load(g, err))
+	if (range_load(g, g->o->tip, 1, err))
 		return -1;
 	if (!g->n)
 		return nothing_new(g, ret, err);
@@ -431,5 +431,44 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 	range_release(&g);
 	if (rc)
 		ga_rewrite_release(ret);
+	return rc;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static int rewrite_texts(struct range *g, struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
+			 struct ga_strv *keeps, struct ga_error *err)
+{
+	*ret_cleaned = 0;
+	if (range_load(g, tips, n_tips, err))
+		return -1;
+	for (size_t i = 0; i < g->n; i++) {
+		g->v[i].changed = clean_commit(&g->v[i].c);
+		*ret_cleaned += g->v[i].changed;
+	}
+	if (!*ret_cleaned)
+		return 0;
+	if (ga_pack_begin(g->r, &g->pack, err))
+		return -1;
+	for (size_t i = 0; i < g->n; i++)
+		if (write_node(g, &g->v[i], err))
+			return -1;
+	for (size_t i = 0; i < n_tips; i++) {
+		const struct node *n = range_find(g, &tips[i]);
+
+		if (n)
+			tips[i] = n->new_id;
+	}
+	return finish_pack(g, keeps, err);
+}
+
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips, size_t n_tips,
+		     size_t *ret_cleaned, struct ga_strv *keeps, struct ga_error *err)
+{
+	const struct ga_rewrite_opts o = { .base = base, .onto = base };
+	struct range g = { .r = r, .o = &o };
+	int rc = rewrite_texts(&g, tips, n_tips, ret_cleaned, keeps, err);
+
+	range_release(&g);
 	return rc;
 }

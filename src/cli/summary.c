@@ -88,7 +88,7 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	*commits = *files = 0;
 	if (ga_oid_is_zero(&s->tip))
 		return 0;
-	if (ga_rev_list(c->env.repo, &s->tip, &s->onto, 1, 1000000, &list, commits, err) ||
+	if (ga_rev_list(c->env.repo, &s->tip, 1, &s->onto, 1, 1000000, &list, commits, err) ||
 	    ga_commit_tree(c->env.repo, &s->onto, &old, err) ||
 	    ga_commit_tree(c->env.repo, &s->tip, &new, err) ||
 	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))

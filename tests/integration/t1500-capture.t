@@ -57,6 +57,35 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
+test_expect_success 'nothing of the agent'\''s on any ref reaches a terminal raw' '
+	make_repo raw && cd raw && esc="$(printf "\033]0;x\007")" && git agent start --name r -- sh -c "
+		git switch -q -c side && echo s >s && git add s && git commit -qm \"side $esc\" && echo t >t && git add t && git commit -qm plain &&
+		git switch -q agent/r && echo st >a && git stash push -q -m \"stash $esc\" &&
+		echo x >.envrc && echo y >y && git add .envrc y && git -c user.name=\"N $esc\" commit -qm held" 2>../err &&
+	git agent start --name r2 -- sh -c "git commit -q --amend -m \"amended $esc\"" && echo dirty >d/x &&
+	git agent start --name r3 -- sh -c "echo z >z; git add z; git commit -qm \"carried $esc\"" &&
+	git for-each-ref --format="%(refname)" >../refs && grep r/heads/side ../refs && grep r/stash ../refs && grep r/orig ../refs &&
+	grep r/held ../refs && grep r2/orig ../refs && grep r3/carried ../refs &&
+	git log --all --format="%H %an %cn %B" >../log && ! LC_ALL=C grep -n "[[:cntrl:]]" ../log && grep "side .e\]0;x" ../log &&
+	test "$(git show refs/agent/r/heads/side:t)" = t && test "$(git show refs/agent/r/stash:a)" = st &&
+	test "$(git show refs/agent/r/stash^2:a)" = a && git agent show r | grep "3 commits had control characters"
+'
+
+# Up to the state, so that it is captured again.
+test_expect_success 'branches a later capture does not find any more go, unless it could not look' '
+	make_repo later && cd later && GIT_AGENT_FAULT=capture:before-state:fail && export GIT_AGENT_FAULT &&
+	test_must_fail git agent start --name l -- sh -c "
+		for b in one two three; do git switch -q -c \$b agent/l && echo \$b >\$b && git add \$b && git commit -qm \$b; done
+		git switch -q agent/l; echo st >a; git stash -q; echo w >w; git add w; git commit -qm w" &&
+	heads() { git for-each-ref --format="%(refname:lstrip=4)" refs/agent/l/heads | tr "\n" " "; } && test "$(heads)" = "one three two " &&
+	dir=$(echo "$HOME"/.local/state/git-agent/*/sessions/l/git) && rm "$dir/refs/heads/two" &&
+	mv "$dir/refs/heads/three" ../three && mkdir "$dir/refs/heads/three" && mv ../three "$dir/refs/heads/three/deep" &&
+	test_must_fail git agent capture l && test "$(heads)" = "one three/deep " && git rev-parse -q --verify refs/agent/l/stash &&
+	mv "$dir/HEAD" ../HEAD && mkfifo "$dir/HEAD" && test_must_fail git agent capture l && test "$(heads)" = "one three/deep " &&
+	git rev-parse -q --verify refs/agent/l/stash && rm "$dir/HEAD" && mv ../HEAD "$dir/HEAD" && rm "$dir/refs/stash" &&
+	test_must_fail git agent capture l && test "$(heads)" = "one three/deep " && test_must_fail git rev-parse -q --verify refs/agent/l/stash
+'
+
 test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
 	make_repo amend && cd amend && git agent start --name am -- sh -c "echo z >z && git add z && git commit -q --amend -m amended" 2>../err &&
 	git rev-parse agent/am~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
