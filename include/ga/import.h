@@ -49,5 +49,7 @@ void ga_import_free(struct ga_import *im);
 /* Remove quarantines whose owner is dead, whoever and however long ago that was: the
  * living hold a lock on theirs. What cannot be removed stays. */
 void ga_import_sweep(struct ga_repo *r);
+/* Remove all .keep files of ours. The caller knows that nobody needs one any more. */
+void ga_keeps_sweep(struct ga_repo *r);
 
 #endif

@@ -30,6 +30,7 @@ struct capture {
 	struct ga_entry *cleaned_entries;
 	struct ga_upper_result upper;
 };
+#define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT }
 
 /* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
  * What comes back was made by programs over files the agent wrote, and these can keep
@@ -62,8 +63,10 @@ int scratch_file(const struct ga_session *s, struct ga_error *err);
 int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
 
-/* Fetch the agent's commits: fills head, heads, stash, related. */
+/* Fetch the agent's commits: fills head, heads, unread, stash, related. */
 int take_commits(struct capture *c, struct ga_error *err);
+/* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
+bool clashes_with_head(const struct capture *c, const char *name);
 
 /* Have git inside make the blobs of content that attributes or configuration convert. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);

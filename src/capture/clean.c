@@ -6,14 +6,11 @@
  * the agent wrote into its private one counts. What comes out is ids and a pack.
  */
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/sandbox.h"
 

@@ -4,7 +4,6 @@
  * sandbox only; what comes out is text, parsed strictly, and a pack.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
@@ -129,8 +128,16 @@ static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, stru
 static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
 {
 	for (size_t i = 0; i < host->n; i++)
-		if (ga_oid_equal(&host->v[i].oid, oid) &&
-		    strncmp(host->v[i].name, "refs/heads/agent/", 17))
+		if (ga_oid_equal(&host->v[i].oid, oid))
+			return true;
+	return false;
+}
+
+bool clashes_with_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (ga_path_inside(name, c->heads.v[i].name) ||
+		    ga_path_inside(c->heads.v[i].name, name))
 			return true;
 	return false;
 }
@@ -143,13 +150,7 @@ static bool can_keep(const struct capture *c, const char *name)
 	cleanup_free char *kind = ga_strf("heads/%s", name);
 	cleanup_free char *ref = ga_session_ref(c->s, kind);
 
-	if (!ga_ref_name_ok(ref))
-		return false;
-	for (size_t i = 0; i < c->heads.n; i++)
-		if (ga_path_inside(name, c->heads.v[i].name) ||
-		    ga_path_inside(c->heads.v[i].name, name))
-			return false;
-	return true;
+	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
 }
 
 static void keep_head(struct capture *c, const struct ga_ref *r, size_t *odd)
@@ -174,7 +175,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	size_t more = 0, odd = 0, n_known = 0;
 
-	if (ga_refs_list(c->e->repo, "refs/heads/", &host, err))
+	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];

@@ -5,15 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "upper-internal.h"
 
 static int add_file(const char *path, struct ga_buf *out, struct ga_error *err)

@@ -4,16 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/clock.h"
-#include "ga/fd.h"
 #include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/trace.h"
 
 /* How long git inside may take is what honest work of that size does on a slow machine that
@@ -39,18 +35,6 @@ void close_inside(struct capture *c)
 {
 	ga_run_finish(c->sandbox);
 	c->sandbox = NULL;
-}
-
-/* The last line of what a program wrote to standard error, quoted. */
-static char *last_line(struct ga_buf *b)
-{
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
-	const char *nl;
-
-	ga_buf_chomp(b);
-	nl = strrchr(b->ptr, '\n');
-	ga_quote_add(&q, nl ? nl + 1 : b->ptr, strnlen(nl ? nl + 1 : b->ptr, 300));
-	return ga_buf_steal(&q);
 }
 
 void allow_inside(struct capture *c, uint64_t files, uint64_t bytes)
@@ -147,9 +131,9 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		return 0;
 	while (!strcmp(x->args[verb], "-c"))
 		verb += 2;
-	line = last_line(&errout);
+	line = ga_git_last_line(&errout);
 	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[verb],
-		       *line ? line : "no message");
+		       line ? line : "no message");
 }
 
 int scratch_file(const struct ga_session *s, struct ga_error *err)

@@ -2,7 +2,6 @@
  *
  * The end of a capture: holds, report, refs, state.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "result.h"
 
@@ -94,12 +94,6 @@ static void flag_left(const struct capture *c, const struct outcome *o, struct g
 	ga_report_add_flags(r, &flags, NULL);
 }
 
-static void copy_left(struct ga_left_list *to, const struct ga_left_list *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		ga_left_add(to, from->v[i].path, from->v[i].kind, from->v[i].count, from->v[i].bytes);
-}
-
 /* A flag that is there again on the very same content was judged already. */
 static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
 {
@@ -127,7 +121,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
-	copy_left(&r->left, &c->upper.left);
+	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
@@ -211,15 +205,6 @@ static bool is_head(const struct capture *c, const char *name)
 	return false;
 }
 
-/* Is it, or one it stands in, or one in it, a name that is wanted for another ref? */
-static bool in_the_way(const struct capture *c, const char *name)
-{
-	for (size_t i = 0; i < c->heads.n; i++)
-		if (ga_path_inside(c->heads.v[i].name, name) || ga_path_inside(name, c->heads.v[i].name))
-			return true;
-	return false;
-}
-
 /* Branches a former capture kept and the agent has no more. One that stands where a new one
  * is a directory, or the reverse, has to go first: no transaction of git's does both. */
 static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
@@ -236,7 +221,7 @@ static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 
 		if (is_head(c, name))
 			continue;
-		if (!in_the_way(c, name))
+		if (!clashes_with_head(c, name))
 			ga_ref_updates_add(u, had.v[i].name, &had.v[i].oid, NULL);
 		else if (ga_ref_delete(c->e->repo, had.v[i].name, &had.v[i].oid, err))
 			return -1;
@@ -315,16 +300,16 @@ int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
 
-	if (at_point("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
-	    ga_refs_update(c->e->repo, &u, reason, err) || at_point("capture:after-refs", err))
+	if (ga_fault_stop("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
+	    ga_refs_update(c->e->repo, &u, reason, err) || ga_fault_stop("capture:after-refs", err))
 		return -1;
-	if (anything(c, o))
+	if (!ga_oid_equal(&o->history, &c->s->base))
 		sync_base(c);
 	drop_keeps(c);
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
 	fill_session(c, o);
-	if (at_point("capture:before-state", err))
+	if (ga_fault_stop("capture:before-state", err))
 		return -1;
 	return ga_session_save(c->s, err);
 }

@@ -5,6 +5,7 @@
 
 #include "ga/path.h"
 #include "ga/refs.h"
+#include "ga/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)
 /* Files in one directory that gives way to a file. */
@@ -57,18 +58,12 @@ static void add_oid(struct oids *l, const struct ga_oid *oid)
  * other agents' work. */
 static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 {
-	static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-	static const char ours[] = "refs/heads/agent/";
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(prefixes); i++) {
-		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
-		if (ga_refs_list(r, prefixes[i], &refs, err))
-			return -1;
-		for (size_t k = 0; k < refs.n; k++)
-			if (strncmp(refs.v[k].name, ours, sizeof(ours) - 1))
-				add_oid(l, &refs.v[k].oid);
-	}
+	if (ga_session_host_refs(r, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++)
+		add_oid(l, &refs.v[i].oid);
 	return 0;
 }
 

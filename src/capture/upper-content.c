@@ -3,9 +3,7 @@
  * What becomes a blob: regular files and links of an upper layer.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool-internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "ga/fd.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 
 #define MAGIC "git-agent base 1"
 

@@ -16,6 +16,7 @@
 #include "ga/trace.h"
 
 #define PREFIX "tmp_objdir-git-agent-"
+#define KEEP_TEXT "git-agent\n" /* what our .keep files hold; git and users write other things */
 #define MAX_TRIES 100 /* to make one before a sweep takes it away */
 
 /* ---- making and removing ---------------------------------------------------- */
@@ -140,14 +141,13 @@ static int sync_file(struct move *m, const char *name)
  * belongs to somebody else, and stays when ours would be removed. */
 static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 {
-	static const char text[] = "git-agent\n";
 	cleanup_close int fd = -1;
 
 	fd = openat(m->dst, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return errno == EEXIST ? 0 : fail_move(m, name);
 	ga_strv_take(keeps, ga_path_join(m->dst_path, name));
-	if (ga_write_full(fd, text, sizeof(text) - 1) || fsync(fd))
+	if (ga_write_full(fd, KEEP_TEXT, strlen(KEEP_TEXT)) || fsync(fd))
 		return fail_move(m, name);
 	return 0;
 }
@@ -174,6 +174,13 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 	       move_one(m, stem, ".rev", true) || move_one(m, stem, ".idx", false) ? -1 : 0;
 }
 
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), m = strlen(suffix);
+
+	return n > m && !strcmp(name + n - m, suffix);
+}
+
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
 	cleanup_free char *q = ga_escape(path);
@@ -182,12 +189,9 @@ static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 
 	if (!d)
 		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
-	while ((e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-
-		if (n > 5 && !strcmp(e->d_name + n - 5, ".pack"))
+	while ((e = readdir(d)))
+		if (ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
-	}
 	(void)closedir(d);
 	return 0;
 }
@@ -212,9 +216,7 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	struct move m = { -1, -1, dst_path, err };
 	size_t had = keeps->n;
 
-	if (ga_fault("objects:migrate"))
-		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'objects:migrate'");
-	if (ga_mkdir_p(dst_path, 0777, err))
+	if (ga_fault_stop("objects:migrate", err) || ga_mkdir_p(dst_path, 0777, err))
 		return -1;
 	m.src = src = open(q->packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	m.dst = dst = open(dst_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -232,4 +234,28 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	if (git_odb_refresh(r->odb))
 		return ga_fail_git(err, "cannot read the new objects");
 	return 0;
+}
+
+static void sweep_keep(int packs, const char *name)
+{
+	cleanup_error struct ga_error foreign = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (!ga_read_file_at(packs, name, strlen(KEEP_TEXT), &text, &foreign) &&
+	    !strcmp(text.ptr, KEEP_TEXT))
+		(void)unlinkat(packs, name, 0);
+}
+
+void ga_keeps_sweep(struct ga_repo *r)
+{
+	cleanup_free char *path = ga_path_join(r->info.commondir, "objects/pack");
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (ends_in(e->d_name, ".keep"))
+			sweep_keep(dirfd(d), e->d_name);
+	(void)closedir(d);
 }

@@ -64,10 +64,10 @@ static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
-	if (ga_refs_list(r, "refs/heads/agent/", &refs, err))
+	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++)
-		ga_strv_push(ret, refs.v[i].name + strlen("refs/heads/agent/"));
+		ga_strv_push(ret, refs.v[i].name + strlen(GA_SESSION_BRANCHES));
 	return 0;
 }
 
@@ -126,27 +126,6 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
-}
-
-/* What the agent sees of the user's refs: branches, tags and remote branches,
- * but not other agents' work. */
-static int visible_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
-{
-	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-
-	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
-		cleanup_refs struct ga_refs all = GA_REFS_INIT;
-
-		if (ga_refs_list(r, spaces[i], &all, err))
-			return -1;
-		for (size_t k = 0; k < all.n; k++) {
-			if (!strncmp(all.v[k].name, "refs/heads/agent/", 17))
-				continue;
-			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
-		}
-	}
-	return 0;
 }
 
 /* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
@@ -248,7 +227,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 
-	if (visible_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
+	if (ga_session_host_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
 	    ga_run_begin(&st->spec, &paths, &st->sandbox, err) ||
 	    make_refs(e, s, &visible, err))
 		return -1;
