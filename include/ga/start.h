@@ -62,7 +62,8 @@ struct ga_start {
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 };
-#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, NULL, GA_STRV_INIT, NULL, GA_STRV_INIT, 0 }
+#define GA_START_INIT { GA_SESSION_INIT, -1, GA_BASE_INIT, GA_SPEC_INIT, NULL, GA_STRV_INIT, NULL, \
+			GA_STRV_INIT, 0 }
 void ga_start_release(struct ga_start *s);
 
 /* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
