@@ -46,7 +46,10 @@ int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_ti
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);
 /* Remove the quarantine. NULL is fine. */
 void ga_import_free(struct ga_import *im);
-/* Remove quarantines a crash left behind, older than a day. */
+/* Remove quarantines whose owner is dead, whoever and however long ago that was: the
+ * living hold a lock on theirs. What cannot be removed stays. */
 void ga_import_sweep(struct ga_repo *r);
+/* Remove all .keep files of ours. The caller knows that nobody needs one any more. */
+void ga_keeps_sweep(struct ga_repo *r);
 
 #endif

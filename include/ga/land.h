@@ -62,12 +62,13 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
  * and held paths only with `critical_too`, and then by their own name or `all`, never by
  * their directory's. Rejecting: one commit puts the paths (flagged or not) back to what the base
  * has; held ones are dropped from `held`; left-out ones are not brought any more.
- * What is still held becomes a child of the new tip; `held` goes when nothing is left.
+ * What is still held becomes a child of the new tip, unless one of its paths was changed on the
+ * branch too: then it stays a child of the commit it stood on. `held` goes when nothing is left.
  *
  * Branch, held and report are updated together, comparing old values, then `s` is saved;
  * `s` and `report` are as afterwards. Nothing changes on failure. The branch must not be
- * checked out if it has to move. GA_ECONFLICT when a held path was also changed on the
- * branch since. */
+ * checked out if it has to move. GA_ECONFLICT when a path that is accepted was also changed on
+ * the branch since. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_strv *paths, bool all, bool accept, bool critical_too,
 	      struct ga_error *err);

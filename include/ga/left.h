@@ -32,6 +32,8 @@ struct ga_left_list {
 };
 #define GA_LEFT_INIT { NULL, 0, 0 }
 void ga_left_release(struct ga_left_list *l);
+/* Add all lines of another list. */
+void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from);
 /* Add to the line of this path and kind, or begin one. */
 void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
 		 uint64_t bytes);

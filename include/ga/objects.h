@@ -104,10 +104,10 @@ int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct 
 /* Is `anc` an ancestor of `desc`, or the same? 1 yes, 0 no. */
 int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
 		   struct ga_error *err);
-/* Commits reachable from `tip` and from none of `hide`, parents before
+/* Commits reachable from any of `tips` and from none of `hide`, parents before
  * children (topological, oldest first). At most `max`, else an error. */
-int ga_rev_list(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
-		size_t n_hide, size_t max, struct ga_oid **ret, size_t *ret_n,
-		struct ga_error *err);
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+		size_t *ret_n, struct ga_error *err);
 
 #endif

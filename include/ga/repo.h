@@ -89,7 +89,10 @@ struct ga_git {
 /* Run it; `*ret_status` is its exit status. Fails only if it could not run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err);
-/* Run it and fail, with the last line of its standard error, unless it exits 0. */
+/* Of what git wrote to standard error, the last line that says anything: without its own
+ * "fatal: ", escaped, cut where it is long. NULL: nothing; the caller frees it. */
+char *ga_git_last_line(const struct ga_buf *errout);
+/* Run it and fail, with that line, unless it exits 0. */
 int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err);
 
 /* ---- configuration ----------------------------------------------------- */
@@ -122,9 +125,18 @@ void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
-/* A file of the user's that `key` names, or, unset, `name` in git's own directory
- * of configuration. NULL: there is none. Caller frees. */
-char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name);
+/* The file of the user's that `key` (a path to git) names, or, unset, `name` in git's own
+ * directory of configuration, as git would find it: "~", "~user" and "%(prefix)" expanded, a
+ * relative one from the top of the working tree. Absolute, caller frees; NULL: there is none.
+ * The one answer for what a session sees, what its base tree is made by, and what its capture
+ * goes by. Asks git, a process, only for what git alone can expand. */
+int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const char *key,
+		 const char *name, char **ret, struct ga_error *err);
+/* Append what such a file, or one beside the repository that the user may have made a link,
+ * holds, ended by a newline. One that is missing, unreadable or no regular file is empty, as it
+ * is to git, which warns at most; one longer than `max` is an error. */
+int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err);
+#define GA_RULES_MAX ((size_t)16 << 20) /* of a file of patterns of the user's */
 
 /* The user's identity for commits, "Name <mail>" without a date; error if git
  * would refuse to commit for want of one. Caller frees. Honours GIT_COMMITTER_NAME/EMAIL. */

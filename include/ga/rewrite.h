@@ -25,7 +25,8 @@ struct ga_rewrite_opts {
 };
 
 struct ga_rewrite {
-	struct ga_oid tip;          /* published; == opts.tip when nothing had to change */
+	struct ga_oid tip;          /* published; == opts.tip when nothing had to change, and
+				     * == opts.onto when all that was changed is held or left out */
 	struct ga_oid carried;      /* history before replay, if base != onto; else zero */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
@@ -33,7 +34,6 @@ struct ga_rewrite {
 	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work */
 	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what commits
 				     * on the way had; each path once for a rule */
-	struct ga_strv notes;
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };
 #define GA_REWRITE_INIT { 0 }
@@ -44,11 +44,17 @@ void ga_rewrite_release(struct ga_rewrite *r);
  * to `onto` by three-way per path, then critical paths get the value a parent known to
  * the host has, else the first rewritten parent's (closed over file/directory
  * collisions); a parent older than `onto` is not asked. A value that a parent known to
- * the host has is never held back. Unchanged commits keep their ids. Commits with
- * control characters in their message or names, or with a message in an encoding that
- * could hide some, are rewritten with them escaped. Author and dates stay; signatures
- * of changed commits are dropped. `*ret` is released first. */
+ * the host has is never held back. Unchanged commits keep their ids. Author and dates
+ * stay; signatures of changed commits are dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
+
+/* Before all that: whatever of the agent's becomes a ref of any kind is shown by `git log --all`
+ * as it is. Commits that `tips` reach and nothing of the host's (as above), with control
+ * characters in their message or names, or with a message in an encoding that could hide some,
+ * are rewritten with them escaped, and so are those that stand on them; each tip becomes what
+ * it was rewritten to. `*ret_cleaned`: how many had some. */
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips, size_t n_tips,
+		     size_t *ret_cleaned, struct ga_strv *keeps, struct ga_error *err);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "ga/error.h"
 #include "ga/oid.h"
+#include "ga/refs.h"
 #include "ga/strv.h"
 
 enum ga_state {
@@ -100,6 +101,11 @@ int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error
 /* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds it
  * too). 1 if somebody else has it. */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
+
+/* Where the branches of all sessions are. */
+#define GA_SESSION_BRANCHES "refs/heads/agent/"
+/* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
+int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
 /* Ref names of a session; caller frees. `what` as in "base", "held", "carried", "orig", "report". */
 char *ga_session_ref(const struct ga_session *s, const char *what);

@@ -5,6 +5,8 @@
 #ifndef GA_TRACE_H
 #define GA_TRACE_H
 
+#include "ga/error.h"
+
 /* Set once by the command line from GIT_AGENT_FAULT: "POINT:kill" ends the
  * process with SIGKILL at that point, "POINT:fail" makes it return -1 with errno EIO.
  * NULL: nothing. */
@@ -12,5 +14,7 @@ void ga_fault_set(const char *spec);
 
 /* Returns 0, or -1 with errno set. Never returns when told to kill. */
 int ga_fault(const char *point);
+/* The same, with an error that names the point. */
+int ga_fault_stop(const char *point, struct ga_error *err);
 
 #endif

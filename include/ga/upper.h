@@ -67,11 +67,11 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		     struct ga_error *err);
 
 /* The regular files of the upper that would be captured and that git inside could
- * open, without reading content: what the clean pass is asked about. Sorted.
- * Returns 1 if git must not be asked: it would wait for a fifo that stands where it
- * looks for attributes. */
+ * open, without reading content, and what they hold together by their size: what the clean
+ * pass is asked about. Sorted; without those for which git would wait at a fifo that stands
+ * where it looks for attributes. */
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
-		  struct ga_error *err);
+		  uint64_t *ret_bytes, struct ga_error *err);
 
 /* Count what lies in one shared directory's upper, as left behind at `path`. */
 int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left, struct ga_error *err);

@@ -45,6 +45,12 @@ void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kin
 	l->v[l->n++] = (struct ga_left){ ga_strdup(path), kind, count, bytes };
 }
 
+void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		ga_left_add(l, from->v[i].path, from->v[i].kind, from->v[i].count, from->v[i].bytes);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct ga_left *x = a, *y = b;

@@ -37,3 +37,8 @@ int ga_fault(const char *point)
 	errno = EIO;
 	return -1;
 }
+
+int ga_fault_stop(const char *point, struct ga_error *err)
+{
+	return ga_fault(point) ? ga_fail_errno(err, GA_EFATAL, errno, "stopped at '%s'", point) : 0;
+}

@@ -13,26 +13,28 @@ struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
 	struct ga_sandbox *sandbox;   /* opened when first needed */
+	unsigned allowed_ms;          /* what git inside was given for the step at hand ... */
+	unsigned left_ms;             /* ... and what is left of it */
 	struct ga_oid base_tree;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
 	struct ga_oid head, head_tree, stash;
 	struct ga_refs heads;         /* its other branches, by their short names */
+	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	/* the host's files of patterns */
 	struct ga_buf excludes, attributes;
 	/* content made by git inside (clean.c) */
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
-	bool cleaned;
 	struct ga_upper_result upper;
 };
-
-#define MAX_GIT_OUTPUT ((size_t)256 << 20) /* of one git command inside */
+#define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT }
 
 /* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
- * What comes back was made by programs over files the agent wrote. */
+ * What comes back was made by programs over files the agent wrote, and these can keep
+ * git waiting or busy for ever: see allow_inside(). */
 struct inside {
 	const char *const *args; /* behind "git" */
 	const char *const *env;  /* added to the environment of git inside; may be NULL */
@@ -40,9 +42,10 @@ struct inside {
 	size_t in_len;
 	struct ga_buf *out;
 	int out_fd;
-	unsigned timeout_ms; /* 0: what converting a large tree may take */
 };
 #define INSIDE_INIT { .out_fd = -1 }
+/* What the commands of the next step may take together, given the work there is. */
+void allow_inside(struct capture *c, uint64_t files, uint64_t bytes);
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
 /* The same, failing unless it exits 0, with the last line it wrote to standard error. */
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err);
@@ -60,8 +63,10 @@ int scratch_file(const struct ga_session *s, struct ga_error *err);
 int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
 
-/* Fetch the agent's commits: fills head, heads, stash, related. */
+/* Fetch the agent's commits: fills head, heads, unread, stash, related. */
 int take_commits(struct capture *c, struct ga_error *err);
+/* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
+bool clashes_with_head(const struct capture *c, const char *name);
 
 /* Have git inside make the blobs of content that attributes or configuration convert. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);

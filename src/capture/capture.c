@@ -3,23 +3,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/pool.h"
-#include "ga/quote.h"
 #include "ga/trace.h"
 #include "result.h"
-
-int at_point(const char *point, struct ga_error *err)
-{
-	if (ga_fault(point))
-		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at '%s'", point);
-	return 0;
-}
 
 static void capture_release(struct capture *c)
 {
@@ -37,7 +29,8 @@ static void capture_release(struct capture *c)
 static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_session *s,
 		 struct ga_error *err)
 {
-	*c = (struct capture){ .e = e, .s = s, .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
+	c->e = e;
+	c->s = s;
 	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
 		return -1;
 	return read_host_patterns(c, err);
@@ -180,9 +173,10 @@ static int check_live(struct capture *c, struct ga_error *err)
 
 static int take_everything(struct capture *c, struct ga_error *err)
 {
-	if (at_point("capture:export", err) || take_commits(c, err) || at_point("capture:imported", err))
+	if (ga_fault_stop("capture:export", err) || take_commits(c, err) ||
+	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, err) || at_point("capture:upper", err) || count_shared(c, err))
+	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err))
 		return -1;
 	return check_live(c, err);
 }
@@ -220,11 +214,12 @@ static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 		return -1;
 	if (make_committer(c, o, err))
 		return -1;
-	if (at_point("capture:tree", err) || commit_rest(c, o, err) || at_point("capture:commit", err))
+	if (ga_fault_stop("capture:tree", err) || commit_rest(c, o, err) ||
+	    ga_fault_stop("capture:commit", err))
 		return -1;
-	if (rewrite(c, o, err) || at_point("capture:rewrite", err))
+	if (rewrite(c, o, err) || ga_fault_stop("capture:rewrite", err))
 		return -1;
-	if (make_report(c, o, err) || at_point("capture:report", err))
+	if (make_report(c, o, err) || ga_fault_stop("capture:report", err))
 		return -1;
 	return publish(c, o, err);
 }
@@ -243,16 +238,17 @@ static int explain(const struct ga_capture_env *e, struct ga_error *err)
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
 	       struct ga_error *err)
 {
-	cleanup_(capture_release) struct capture c;
+	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	cleanup_(outcome_release) struct outcome o = { .report = ret_report };
 	cleanup_close int lock = -1;
 	int rc;
 
-	c = (struct capture){ .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
 	if (begin(&c, e, s, err))
 		return explain(e, err);
+	/* what a killed capture left may be what the disk is full of */
+	ga_import_sweep(e->repo);
 	lock = lock_keeps(&c, err);
-	rc = lock < 0 || at_point("capture:begin", err) || take_everything(&c, err) ||
+	rc = lock < 0 || ga_fault_stop("capture:begin", err) || take_everything(&c, err) ||
 	     conclude(&c, &o, err);
 	if (rc)
 		return explain(e, err);
@@ -264,7 +260,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, 
 		    struct ga_error *err)
 {
 	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
-	cleanup_(capture_release) struct capture c = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT };
+	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	cleanup_(layers_release) struct layers l = { .base = GA_BASE_INIT };
 	cleanup_close int lock = -1;
 

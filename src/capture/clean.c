@@ -6,14 +6,11 @@
  * the agent wrote into its private one counts. What comes out is ids and a pack.
  */
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/sandbox.h"
 
@@ -347,12 +344,13 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	cleanup_strv struct ga_strv files = GA_STRV_INIT;
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 	unsigned tries = MAX_TRIES;
+	uint64_t bytes = 0;
 
-	c->cleaned = true;
-	if (ga_upper_list(c->e->repo, o, &files, err))
+	if (ga_upper_list(c->e->repo, o, &files, &bytes, err))
 		return -1;
 	if (!files.n)
 		return 0;
+	allow_inside(c, files.n, bytes);
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
 	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||

@@ -4,7 +4,6 @@
  * sandbox only; what comes out is text, parsed strictly, and a pack.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
@@ -12,16 +11,12 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/rewrite.h"
 #include "ga/sandbox.h"
 
 #define MAX_HEADS 100   /* branches of the agent's that are kept */
 #define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already */
-
-/* The agent's files can keep a git that reads them waiting for ever (a fifo for a
- * configuration file, a link to one), so it is not waited for long. */
-#define REFS_TIMEOUT_MS (30u * 1000)
-#define PACK_TIMEOUT_MS (10u * 60 * 1000)
 
 /* What git inside said about its refs. */
 struct inside_refs {
@@ -74,7 +69,6 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
-	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
@@ -94,7 +88,6 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 
 	x.args = args;
 	x.out = &out;
-	x.timeout_ms = REFS_TIMEOUT_MS;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
@@ -105,7 +98,8 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 		bad += !parse_ref(p, (size_t)(nl - p), &ret->refs);
 		p = nl + 1;
 	}
-	if (status || bad)
+	c->unread = status || bad;
+	if (c->unread)
 		ga_strv_push(&c->notes, "not all of the agent's branches could be read");
 	return 0;
 }
@@ -134,8 +128,16 @@ static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, stru
 static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
 {
 	for (size_t i = 0; i < host->n; i++)
-		if (ga_oid_equal(&host->v[i].oid, oid) &&
-		    strncmp(host->v[i].name, "refs/heads/agent/", 17))
+		if (ga_oid_equal(&host->v[i].oid, oid))
+			return true;
+	return false;
+}
+
+bool clashes_with_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (ga_path_inside(name, c->heads.v[i].name) ||
+		    ga_path_inside(c->heads.v[i].name, name))
 			return true;
 	return false;
 }
@@ -148,13 +150,7 @@ static bool can_keep(const struct capture *c, const char *name)
 	cleanup_free char *kind = ga_strf("heads/%s", name);
 	cleanup_free char *ref = ga_session_ref(c->s, kind);
 
-	if (!ga_ref_name_ok(ref))
-		return false;
-	for (size_t i = 0; i < c->heads.n; i++)
-		if (ga_path_inside(name, c->heads.v[i].name) ||
-		    ga_path_inside(c->heads.v[i].name, name))
-			return false;
-	return true;
+	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
 }
 
 static void keep_head(struct capture *c, const struct ga_ref *r, size_t *odd)
@@ -179,7 +175,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	size_t more = 0, odd = 0, n_known = 0;
 
-	if (ga_refs_list(c->e->repo, "refs/heads/", &host, err))
+	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];
@@ -207,8 +203,26 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 
 static void forget(struct capture *c)
 {
+	c->unread = true;
 	c->head = c->stash = (struct ga_oid){ { 0 } };
 	ga_refs_release(&c->heads);
+}
+
+/* As long as it takes to read all of the private git dir. */
+static int allow_export(struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+	cleanup_(ga_left_release) struct ga_left_list all = { 0 };
+	uint64_t files = 0, bytes = 0;
+
+	if (ga_upper_count(dir, "", &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		files += all.v[i].count;
+		bytes += all.v[i].bytes;
+	}
+	allow_inside(c, files, bytes);
+	return 0;
 }
 
 /* Have everything that the tips reach and the host has not packed, and take it. */
@@ -223,13 +237,12 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	cleanup_close int fd = scratch_file(c->s, err);
 	struct inside x = INSIDE_INIT;
 
-	if (fd < 0)
+	if (fd < 0 || allow_export(c, err))
 		return -1;
 	x.args = args;
 	x.in = in->ptr;
 	x.in_len = in->len;
 	x.out_fd = fd;
-	x.timeout_ms = PACK_TIMEOUT_MS;
 	if (run_inside_ok(c, &x, &inner)) {
 		if (ga_means_no_space(inner.msg) || !c->sandbox)
 			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
@@ -239,25 +252,56 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	return take_pack(c, fd, tips, n, hide, GA_NELEMS(hide), ret_reason, err);
 }
 
-static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
+/* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
+static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
-	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	size_t cleaned;
+
+	if (ga_rewrite_texts(c->e->repo, &c->s->base, tips, n, &cleaned, &c->keeps, err))
+		return -1;
+	if (cleaned)
+		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
+			      "which are escaped now",
+			      cleaned, cleaned == 1 ? "commit" : "commits");
+	return 0;
+}
+
+/* What is the agent's own of all that it left: room for `heads.n + 2`. */
+static size_t list_tips(struct capture *c, struct ga_oid **ret)
+{
 	size_t n = 0;
 
 	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base))
-		tips[n++] = c->head;
+		ret[n++] = &c->head;
 	if (!ga_oid_is_zero(&c->stash))
-		tips[n++] = c->stash;
+		ret[n++] = &c->stash;
 	for (size_t i = 0; i < c->heads.n; i++)
-		tips[n++] = c->heads.v[i].oid;
+		ret[n++] = &c->heads.v[i].oid;
+	return n;
+}
+
+static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	size_t n = list_tips(c, from);
+	int rc;
+
 	if (!n)
 		return 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		tips[i] = *from[i];
 		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
+	}
 	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->s->base));
 	ga_buf_add(&in, known->ptr, known->len);
-	return export(c, &in, tips, n, ret_reason, err);
+	rc = export(c, &in, tips, n, ret_reason, err);
+	if (rc || clean_texts(c, tips, n, err))
+		return rc ? rc : -1;
+	for (size_t i = 0; i < n; i++)
+		*from[i] = tips[i];
+	return 0;
 }
 
 static int was_touched(struct capture *c, struct ga_error *err)
@@ -333,6 +377,7 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 					"directory");
 		return 1;
 	}
+	allow_inside(c, 0, 0);
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
 		return 0;
 	/* without a sandbox nothing was asked at all */

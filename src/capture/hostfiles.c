@@ -5,89 +5,34 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "upper-internal.h"
 
-/* Add a file of the user's, if it is there. Unlike those of the agent it may be a
- * link: people keep such files elsewhere. */
-static int add_file(struct capture *c, const char *path, struct ga_buf *out, struct ga_error *err)
+static int add_file(const char *path, struct ga_buf *out, struct ga_error *err)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_free char *q = NULL;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return 0;
-		q = ga_escape(path);
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-	}
-	if (!S_ISREG(st.st_mode) || st.st_size > MAX_RULES_BYTES) {
-		q = ga_quote(path);
-		ga_strv_pushf(&c->notes, "%s is not read: not a regular file, or too long", q);
-		return 0;
-	}
-	if (ga_read_fd(fd, MAX_RULES_BYTES, out, err))
-		return -1;
-	if (out->len && out->ptr[out->len - 1] != '\n')
-		ga_buf_addch(out, '\n');
-	return 0;
-}
-
-/* The path that `key` names, or where git looks without it; NULL: nowhere. */
-static int configured_path(struct capture *c, const char *key, const char *name, char **ret,
-			   struct ga_error *err)
-{
-	const char *const args[] = { "config", "--type=path", "--get", key, NULL };
-	const char *value = ga_gitconfig_get(c->e->config, key);
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-
-	*ret = NULL;
-	if (!value) {
-		*ret = ga_user_file(c->e->config, key, name);
-		return 0;
-	}
-	if (!*value)
-		return 0;
-	if (value[0] == '/') {
-		*ret = ga_strdup(value);
-		return 0;
-	}
-	/* "~", "~user" and "%(prefix)" are git's to expand */
-	g.args = args;
-	g.out = &out;
-	if (ga_git_ok(c->e->repo, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	*ret = ga_buf_steal(&out);
-	return 0;
+	return path ? ga_user_file_read(path, GA_RULES_MAX, out, err) : 0;
 }
 
 int read_host_patterns(struct capture *c, struct ga_error *err)
 {
-	const char *common = ga_repo_info(c->e->repo)->commondir;
+	const struct ga_gitconfig *conf = c->e->config;
+	struct ga_repo *r = c->e->repo;
+	const char *common = ga_repo_info(r)->commondir;
 	cleanup_free char *exclude = ga_path_join(common, "info/exclude");
 	cleanup_free char *attributes = ga_path_join(common, "info/attributes");
 	cleanup_free char *user_excludes = NULL, *user_attributes = NULL;
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
 
-	if (configured_path(c, "core.excludesfile", "ignore", &user_excludes, err) ||
-	    configured_path(c, "core.attributesfile", "attributes", &user_attributes, err))
+	if (ga_user_file(r, conf, "core.excludesfile", "ignore", &user_excludes, err) ||
+	    ga_user_file(r, conf, "core.attributesfile", "attributes", &user_attributes, err))
 		return -1;
 	/* the last match decides, so the repository's own come last */
-	if ((user_excludes && add_file(c, user_excludes, &c->excludes, err)) ||
-	    add_file(c, exclude, &c->excludes, err) ||
-	    (user_attributes && add_file(c, user_attributes, &all, err)) ||
-	    add_file(c, attributes, &all, err))
+	if (add_file(user_excludes, &c->excludes, err) || add_file(exclude, &c->excludes, err) ||
+	    add_file(user_attributes, &all, err) || add_file(attributes, &all, err))
 		return -1;
 	/* others (diff, merge, export) have no say in what content becomes */
 	if (attributes_convert(all.ptr, all.len))

@@ -4,17 +4,26 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/fd.h"
+#include "ga/clock.h"
 #include "ga/import.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/trace.h"
 
-#define GIT_TIMEOUT_MS (30u * 60 * 1000)
+/* How long git inside may take is what honest work of that size does on a slow machine that
+ * is busy with other things. For scale: two busy cores took 8 s for 50 000 small files of
+ * text; LFS that does not stay in memory starts processes for each file. */
+#define STEP_MS 60000ull       /* for all commands of a step, whatever there is to do */
+#define PER_FILE_MS 20ull      /* and more for each file ... */
+#define PER_MIB_MS 200ull      /* ... and for what they hold: it is hashed and deflated */
+#define MOST_MS (10 * 60000ull) /* a file that is one hole says it holds as much as it likes */
+#define HURRY_MS 2000u         /* for the tests, by a fault at "capture:patience" */
+
+/* Of one command: a million paths with their ids, several times over. Packs may be as long as
+ * an import takes. */
+#define MAX_OUTPUT ((size_t)256 << 20)
 
 void close_inside(struct capture *c)
 {
@@ -22,16 +31,37 @@ void close_inside(struct capture *c)
 	c->sandbox = NULL;
 }
 
-/* The last line of what a program wrote to standard error, quoted. */
-static char *last_line(struct ga_buf *b)
+void allow_inside(struct capture *c, uint64_t files, uint64_t bytes)
 {
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
-	const char *nl;
+	uint64_t ms = STEP_MS + files * PER_FILE_MS + (bytes >> 20) * PER_MIB_MS;
 
-	ga_buf_chomp(b);
-	nl = strrchr(b->ptr, '\n');
-	ga_quote_add(&q, nl ? nl + 1 : b->ptr, strnlen(nl ? nl + 1 : b->ptr, 300));
-	return ga_buf_steal(&q);
+	c->allowed_ms = (unsigned)(ms < MOST_MS ? ms : MOST_MS);
+	if (ga_fault("capture:patience"))
+		c->allowed_ms = HURRY_MS;
+	c->left_ms = c->allowed_ms;
+}
+
+static int too_long(const struct capture *c, struct ga_error *err)
+{
+	return ga_fail(err, GA_EFATAL, "git inside took longer than the %u seconds it is given for this",
+		       c->allowed_ms / 1000);
+}
+
+static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status, struct ga_error *err)
+{
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	int64_t start = ga_now_ms(), took;
+	int rc;
+
+	if (!c->left_ms)
+		return too_long(c, err);
+	r->timeout_ms = c->left_ms;
+	rc = ga_run_exec(c->sandbox, r, ret_status, &inner);
+	took = ga_now_ms() - start;
+	c->left_ms = took < c->left_ms ? c->left_ms - (unsigned)took : 0;
+	if (!rc)
+		return 0;
+	return c->left_ms ? ga_error_move(err, &inner) : too_long(c, err);
 }
 
 static int run(struct capture *c, const char *const *argv, const struct inside *x,
@@ -39,10 +69,11 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in, .in_len = x->in_len,
-				 .out = x->out, .out_max = MAX_GIT_OUTPUT, .out_fd = x->out_fd,
-				 .errout = errout,
-				 .timeout_ms = x->timeout_ms ? x->timeout_ms : GIT_TIMEOUT_MS };
+				 .out = x->out, .out_fd = x->out_fd, .errout = errout,
+				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
+					    (size_t)ga_import_limits_default.max_pack_bytes };
 
+	/* the time for it is not git's: a base tree may have to be made first */
 	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
 		return ga_error_wrap(err, "cannot run git inside");
 	for (size_t i = 0; c->e->sandbox_env && c->e->sandbox_env[i]; i++)
@@ -50,7 +81,7 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	for (size_t i = 0; x->env && x->env[i]; i++)
 		ga_strv_push(&env, x->env[i]);
 	r.envp = (const char *const *)env.v;
-	return ga_run_exec(c->sandbox, &r, ret_status, err);
+	return exec_inside(c, &r, ret_status, err);
 }
 
 static void git_argv(const struct inside *x, struct ga_strv *argv)
@@ -94,9 +125,9 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		return 0;
 	while (!strcmp(x->args[verb], "-c"))
 		verb += 2;
-	line = last_line(&errout);
+	line = ga_git_last_line(&errout);
 	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[verb],
-		       *line ? line : "no message");
+		       line ? line : "no message");
 }
 
 int scratch_file(const struct ga_session *s, struct ga_error *err)

@@ -2,7 +2,6 @@
  *
  * The end of a capture: holds, report, refs, state.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "result.h"
 
@@ -33,7 +33,7 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n;
 
-	if (ga_rev_list(c->e->repo, &o->history, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
+	if (ga_rev_list(c->e->repo, &o->history, 1, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -94,12 +94,6 @@ static void flag_left(const struct capture *c, const struct outcome *o, struct g
 	ga_report_add_flags(r, &flags, NULL);
 }
 
-static void copy_left(struct ga_left_list *to, const struct ga_left_list *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		ga_left_add(to, from->v[i].path, from->v[i].kind, from->v[i].count, from->v[i].bytes);
-}
-
 /* A flag that is there again on the very same content was judged already. */
 static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
 {
@@ -112,26 +106,27 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
 	}
 }
 
-static void fill_report(struct capture *c, struct outcome *o, bool any)
+/* Is there to be a branch? Not when nothing was changed, nor for commits of which
+ * nothing may be on it. */
+static bool anything(const struct capture *c, const struct outcome *o)
+{
+	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->onto);
+}
+
+static void fill_report(struct capture *c, struct outcome *o)
 {
 	struct ga_report *r = o->report;
 
 	ga_report_begin(r, c->s);
-	r->tip = any ? o->rewrite.tip : (struct ga_oid){ { 0 } };
+	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
-	copy_left(&r->left, &c->upper.left);
+	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
-	ga_strv_extend(&r->notes, &o->rewrite.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
-}
-
-static bool anything(const struct capture *c, const struct outcome *o)
-{
-	return !ga_oid_equal(&o->history, &c->s->base);
 }
 
 int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -147,7 +142,7 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 	rc = have ? 1 : ga_report_read(c->e->repo, c->s, &former, &damaged);
 	if (rc < 0)
 		ga_strv_push(&c->notes, "the former report could not be read: its verdicts are open again");
-	fill_report(c, o, anything(c, o));
+	fill_report(c, o);
 	if (!rc) {
 		keep_verdicts(o->report, &former);
 		o->former_tip = former.tip;
@@ -202,6 +197,38 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 	return update_to(c, u, c->s->branch, new, err);
 }
 
+static bool is_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (!strcmp(c->heads.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* Branches a former capture kept and the agent has no more. One that stands where a new one
+ * is a directory, or the reverse, has to go first: no transaction of git's does both. */
+static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
+{
+	cleanup_free char *prefix = ga_session_ref(c->s, "heads/");
+	cleanup_refs struct ga_refs had = GA_REFS_INIT;
+
+	if (c->unread)
+		return 0;
+	if (ga_refs_list(c->e->repo, prefix, &had, err))
+		return -1;
+	for (size_t i = 0; i < had.n; i++) {
+		const char *name = had.v[i].name + strlen(prefix);
+
+		if (is_head(c, name))
+			continue;
+		if (!clashes_with_head(c, name))
+			ga_ref_updates_add(u, had.v[i].name, &had.v[i].oid, NULL);
+		else if (ga_ref_delete(c->e->repo, had.v[i].name, &had.v[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->heads.n; i++) {
@@ -211,7 +238,7 @@ static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 		if (update_to(c, u, name, &c->heads.v[i].oid, err))
 			return -1;
 	}
-	return 0;
+	return remove_heads(c, u, err);
 }
 
 static int gather_updates(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
@@ -236,6 +263,9 @@ static int gather_updates(struct capture *c, const struct outcome *o, struct ga_
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
 
+		/* what could not be read is not gone */
+		if (c->unread && refs[i].oid == &c->stash)
+			continue;
 		if (update_to(c, u, name, refs[i].oid, err))
 			return -1;
 	}
@@ -270,16 +300,16 @@ int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
 
-	if (at_point("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
-	    ga_refs_update(c->e->repo, &u, reason, err) || at_point("capture:after-refs", err))
+	if (ga_fault_stop("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
+	    ga_refs_update(c->e->repo, &u, reason, err) || ga_fault_stop("capture:after-refs", err))
 		return -1;
-	if (anything(c, o))
+	if (!ga_oid_equal(&o->history, &c->s->base))
 		sync_base(c);
 	drop_keeps(c);
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
 	fill_session(c, o);
-	if (at_point("capture:before-state", err))
+	if (ga_fault_stop("capture:before-state", err))
 		return -1;
 	return ga_session_save(c->s, err);
 }

@@ -35,7 +35,4 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err);
 /* All refs together, then .keep files and worktree entry, then the state. */
 int publish(struct capture *c, struct outcome *o, struct ga_error *err);
 
-/* A named point of capture; the tests make it fail or end the process. */
-int at_point(const char *point, struct ga_error *err);
-
 #endif

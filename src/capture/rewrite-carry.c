@@ -7,8 +7,6 @@
  */
 #include "rewrite-internal.h"
 
-#include <string.h>
-
 /* Replay one path: what the commit did to it since `base`, done to what it is in
  * `onto`. Sets `*separable` to false if that cannot be told apart. */
 static int replay_path(struct range *g, const struct node *n, const struct ga_change *carried,

@@ -341,23 +341,6 @@ static int hold_all(struct hold *h, struct ga_error *err)
 	return 0;
 }
 
-static int write_all(struct range *g, struct ga_strv *notes, struct ga_error *err)
-{
-	size_t cleaned = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		g->v[i].changed = clean_commit(&g->v[i].c);
-		cleaned += g->v[i].changed;
-		if (write_node(g, &g->v[i], err))
-			return -1;
-	}
-	if (cleaned)
-		ga_strv_pushf(notes, "%zu %s had control characters in names or message, "
-				     "which are escaped now",
-			      cleaned, cleaned == 1 ? "commit" : "commits");
-	return 0;
-}
-
 int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	struct hold h = { .g = g, .ret = ret, .tip = &g->v[g->n - 1] };
@@ -367,8 +350,8 @@ int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 		ga_strv_extend(&h.always, g->o->hold_always);
 	ga_strv_sort_unique(&h.always);
 	rc = hold_all(&h, err);
-	if (!rc)
-		rc = write_all(g, &ret->notes, err);
+	for (size_t i = 0; !rc && i < g->n; i++)
+		rc = write_node(g, &g->v[i], err);
 	ga_flags_sort(&ret->flags);
 	ga_strv_release(&h.always);
 	ga_strv_release(&h.critical);

@@ -13,8 +13,8 @@
 struct node {
 	struct ga_oid id;
 	struct ga_commit c;
-	struct ga_oid new_id;
-	bool changed; /* not what was read, apart from its tree and parents */
+	struct ga_oid new_id, new_tree;
+	bool changed; /* its texts are not what was read */
 	/* Paths whose value in the new tree is not that of c.tree, with that value; sorted.
 	 * New trees cannot be read before the pack is in: this says what is in
 	 * them. Never NULL; often shared with a parent. */

@@ -5,6 +5,7 @@
 
 #include "ga/path.h"
 #include "ga/refs.h"
+#include "ga/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)
 /* Files in one directory that gives way to a file. */
@@ -15,7 +16,6 @@ void ga_rewrite_release(struct ga_rewrite *r)
 	ga_strv_release(&r->held_paths);
 	ga_strv_release(&r->left_out);
 	ga_flags_release(&r->flags);
-	ga_strv_release(&r->notes);
 	ga_strv_release(&r->keeps);
 	*r = (struct ga_rewrite)GA_REWRITE_INIT;
 }
@@ -58,22 +58,17 @@ static void add_oid(struct oids *l, const struct ga_oid *oid)
  * other agents' work. */
 static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 {
-	static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-	static const char ours[] = "refs/heads/agent/";
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(prefixes); i++) {
-		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
-		if (ga_refs_list(r, prefixes[i], &refs, err))
-			return -1;
-		for (size_t k = 0; k < refs.n; k++)
-			if (strncmp(refs.v[k].name, ours, sizeof(ours) - 1))
-				add_oid(l, &refs.v[k].oid);
-	}
+	if (ga_session_host_refs(r, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++)
+		add_oid(l, &refs.v[i].oid);
 	return 0;
 }
 
-static int range_load(struct range *g, struct ga_error *err)
+static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
+		      struct ga_error *err)
 {
 	static const struct ga_changes none = GA_CHANGES_INIT;
 	cleanup_free struct ga_oid *ids = NULL, *hide = NULL;
@@ -85,13 +80,14 @@ static int range_load(struct range *g, struct ga_error *err)
 	add_oid(&l, g->o->onto);
 	rc = host_tips(g->r, &l, err);
 	hide = l.v;
-	if (rc || ga_rev_list(g->r, g->o->tip, hide, l.n, COMMITS_MAX, &ids, &n, err))
+	if (rc || ga_rev_list(g->r, tips, n_tips, hide, l.n, COMMITS_MAX, &ids, &n, err))
 		return -1;
 	g->v = ga_calloc(n ? n : 1, sizeof(*g->v));
 	for (size_t i = 0; i < n; i++) {
 		if (ga_commit_read(g->r, &ids[i], &g->v[i].c, err))
 			return -1;
 		g->v[i].id = ids[i];
+		g->v[i].new_tree = g->v[i].c.tree;
 		g->v[i].over = &none;
 		g->n = i + 1;
 		(void)ga_oidmap_add(&g->index, &ids[i], i);
@@ -284,6 +280,7 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	}
 	if (same && !n->over->n) {
 		n->new_id = n->id;
+		n->new_tree = n->c.tree;
 		return 0;
 	}
 	c.parents = parents;
@@ -291,6 +288,7 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	drop_signatures(&c);
 	extra = c.extra;
 	rc = ga_tree_apply(g->r, g->pack, &n->c.tree, n->over, &c.tree, err);
+	n->new_tree = c.tree;
 	return rc ? -1 : ga_pack_add_commit(g->pack, &c, &n->new_id, err);
 }
 
@@ -338,6 +336,7 @@ static int step_carry(struct range *g, struct ga_rewrite *ret, struct ga_error *
 
 /* ---- the held commit ------------------------------------------------------------------------ */
 
+/* A child of what is published, with everything. */
 static int write_held(struct range *g, const struct node *tip, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
@@ -345,7 +344,7 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	cleanup_free char *who = ga_strdup(g->o->committer);
 	cleanup_free char *message = ga_strf("held back: %zu %s\n\nAgent-Session: %s\n", n,
 					     n == 1 ? "path" : "paths", g->o->session);
-	struct ga_oid parent = tip->new_id;
+	struct ga_oid parent = ret->tip;
 	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1,
 			       .author = who, .committer = who, .message = message };
 
@@ -354,18 +353,35 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
 }
 
-static int step_hold(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
+/* Commits the agent made empty are its own affair; those that were emptied, all of
+ * them, say nothing, and their branch would look like work that can be merged. */
+static int changes_anything(struct range *g, const struct ga_oid *since, bool *ret,
+			    struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	if (ga_commit_tree(g->r, since, &tree, err))
+		return -1;
+	*ret = false;
+	for (size_t i = 0; i < g->n; i++)
+		*ret |= !ga_oid_equal(&g->v[i].new_tree, &tree);
+	return 0;
+}
+
+static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct ga_error *err)
 {
 	const struct node *tip = &g->v[g->n - 1];
+	bool still;
 
-	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err))
+	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err) ||
+	    changes_anything(g, g->o->onto, &still, err))
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		if (g->v[i].over->n)
 			ret->orig = tip->id;
+	ret->tip = any && !still ? *g->o->onto : tip->new_id;
 	if (tip->over->n && write_held(g, tip, ret, err))
 		return -1;
-	ret->tip = tip->new_id;
 	return finish_pack(g, &ret->keeps, err);
 }
 
@@ -386,13 +402,17 @@ static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error 
 
 static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
-	if (range_load(g, err))
+	bool any;
+
+	if (range_load(g, g->o->tip, 1, err))
 		return -1;
 	if (!g->n)
 		return nothing_new(g, ret, err);
+	if (changes_anything(g, g->o->base, &any, err))
+		return -1;
 	if (!ga_oid_equal(g->o->base, g->o->onto) && step_carry(g, ret, err))
 		return -1;
-	return step_hold(g, ret, err);
+	return step_hold(g, any, ret, err);
 }
 
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
@@ -406,5 +426,44 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 	range_release(&g);
 	if (rc)
 		ga_rewrite_release(ret);
+	return rc;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static int rewrite_texts(struct range *g, struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
+			 struct ga_strv *keeps, struct ga_error *err)
+{
+	*ret_cleaned = 0;
+	if (range_load(g, tips, n_tips, err))
+		return -1;
+	for (size_t i = 0; i < g->n; i++) {
+		g->v[i].changed = clean_commit(&g->v[i].c);
+		*ret_cleaned += g->v[i].changed;
+	}
+	if (!*ret_cleaned)
+		return 0;
+	if (ga_pack_begin(g->r, &g->pack, err))
+		return -1;
+	for (size_t i = 0; i < g->n; i++)
+		if (write_node(g, &g->v[i], err))
+			return -1;
+	for (size_t i = 0; i < n_tips; i++) {
+		const struct node *n = range_find(g, &tips[i]);
+
+		if (n)
+			tips[i] = n->new_id;
+	}
+	return finish_pack(g, keeps, err);
+}
+
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips, size_t n_tips,
+		     size_t *ret_cleaned, struct ga_strv *keeps, struct ga_error *err)
+{
+	const struct ga_rewrite_opts o = { .base = base, .onto = base };
+	struct range g = { .r = r, .o = &o };
+	int rc = rewrite_texts(&g, tips, n_tips, ret_cleaned, keeps, err);
+
+	range_release(&g);
 	return rc;
 }

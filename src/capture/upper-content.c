@@ -3,9 +3,7 @@
  * What becomes a blob: regular files and links of an upper layer.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -175,8 +173,10 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		new.mode = file_mode(w, it);
 	}
 	if (!w->pack) {
-		if (is_file && readable_inside(d, &it->st))
+		if (is_file && readable_inside(d, &it->st)) {
 			ga_strv_push(w->list, w->path.ptr);
+			w->list_bytes += (uint64_t)it->st.st_size;
+		}
 		return 0;
 	}
 	if (is_file ? take_blob(w, fd, &it->st, &new.oid) : take_link(w, d, it, &new.oid))

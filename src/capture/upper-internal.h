@@ -55,7 +55,8 @@ struct walk {
 	const struct ga_upper_opts *o;
 	const struct ga_upper_limits *limits;
 	struct ga_pack *pack;         /* NULL: listing, no content is read */
-	struct ga_strv *list;         /* paths of regular files, when listing */
+	struct ga_strv *list;         /* paths of regular files, when listing ... */
+	uint64_t list_bytes;          /* ... and what they hold together */
 	struct ga_strv traps;         /* directories whose .gitattributes is a fifo, then */
 	struct ga_upper_result *res;
 	struct ignore final, base;    /* rules of the result and of the base */
@@ -139,6 +140,8 @@ int add_unmet(struct walk *w);
 
 void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r);
 int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r);
+void wire_put_u64(struct ga_buf *b, uint64_t v);
+int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret);
 void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv);
 int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv);
 void wire_put_error(struct ga_buf *b, const struct ga_error *err);

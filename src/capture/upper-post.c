@@ -3,7 +3,6 @@
  * Paths the walk over the upper does not meet, since the agent changed nothing
  * but its index there.
  */
-#include <string.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"

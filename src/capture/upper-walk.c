@@ -5,10 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
@@ -141,17 +139,26 @@ void walk_count(struct walk *w, int fd)
 		walk_left(w, GA_LEFT_IGNORED, count, bytes);
 }
 
+/* Count what lies in the current entry, a directory; false if it cannot be opened. */
+static bool count_dir(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		      uint64_t *count, uint64_t *bytes)
+{
+	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
+
+	*count = *bytes = 0;
+	if (fd >= 0)
+		count_below(w, fd, d->depth + 1, count, bytes);
+	return fd >= 0;
+}
+
 /* The current entry, whatever it is, stays: one line for all of it. */
 static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it, enum ga_left_kind kind,
 		  bool even_empty)
 {
-	cleanup_close int fd = -1;
-	uint64_t count = 0, bytes = 0;
+	uint64_t count, bytes;
 
 	if (S_ISDIR(it->st.st_mode)) {
-		fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
-		if (fd >= 0)
-			count_below(w, fd, d->depth + 1, &count, &bytes);
+		(void)count_dir(w, d, it, &count, &bytes);
 	} else {
 		count = 1;
 		bytes = S_ISREG(it->st.st_mode) ? (uint64_t)it->st.st_size : 0;
@@ -363,12 +370,9 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	if (!ignored)
 		ignored = ignore_check(&w->final, w->path.ptr, true) == IGNORE_YES;
 	if (ignored && !known) {
-		cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
-		uint64_t count = 0, bytes = 0;
+		uint64_t count, bytes;
 
-		if (fd >= 0)
-			count_below(w, fd, d->depth + 1, &count, &bytes);
-		if (count || fd < 0)
+		if (!count_dir(w, d, it, &count, &bytes) || count)
 			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
 		return 0;
 	}

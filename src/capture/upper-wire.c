@@ -13,7 +13,7 @@ static void put(struct ga_buf *b, const void *p, size_t n)
 	ga_buf_add(b, p, n);
 }
 
-static void put_u64(struct ga_buf *b, uint64_t v)
+void wire_put_u64(struct ga_buf *b, uint64_t v)
 {
 	put(b, &v, sizeof(v));
 }
@@ -22,7 +22,7 @@ static void put_str(struct ga_buf *b, const char *s)
 {
 	size_t n = s ? strlen(s) : 0;
 
-	put_u64(b, s ? n + 1 : 0); /* 0: NULL */
+	wire_put_u64(b, s ? n + 1 : 0); /* 0: NULL */
 	put(b, s ? s : "", n);
 }
 
@@ -35,7 +35,7 @@ static int get(const struct ga_buf *b, size_t *pos, void *p, size_t n)
 	return 0;
 }
 
-static int get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
+int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
 {
 	return get(b, pos, ret, sizeof(*ret));
 }
@@ -43,14 +43,14 @@ static int get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
 /* A count of records of at least `least` bytes each: bounded by what is there. */
 static int get_count(const struct ga_buf *b, size_t *pos, size_t least, uint64_t *ret)
 {
-	return get_u64(b, pos, ret) || *ret > (b->len - *pos) / least ? -1 : 0;
+	return wire_get_u64(b, pos, ret) || *ret > (b->len - *pos) / least ? -1 : 0;
 }
 
 static int get_str(const struct ga_buf *b, size_t *pos, char **ret)
 {
 	uint64_t n;
 
-	if (get_u64(b, pos, &n))
+	if (wire_get_u64(b, pos, &n))
 		return -1;
 	*ret = NULL;
 	if (!n)
@@ -64,7 +64,7 @@ static int get_str(const struct ga_buf *b, size_t *pos, char **ret)
 
 void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv)
 {
-	put_u64(b, sv->n);
+	wire_put_u64(b, sv->n);
 	for (size_t i = 0; i < sv->n; i++)
 		put_str(b, sv->v[i]);
 }
@@ -87,7 +87,7 @@ int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv)
 
 static void put_changes(struct ga_buf *b, const struct ga_changes *c)
 {
-	put_u64(b, c->n);
+	wire_put_u64(b, c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		put_str(b, c->v[i].path);
 		put(b, &c->v[i].old, sizeof(c->v[i].old));
@@ -115,12 +115,12 @@ static int get_changes(const struct ga_buf *b, size_t *pos, struct ga_changes *c
 
 static void put_left(struct ga_buf *b, const struct ga_left_list *l)
 {
-	put_u64(b, l->n);
+	wire_put_u64(b, l->n);
 	for (size_t i = 0; i < l->n; i++) {
 		put_str(b, l->v[i].path);
-		put_u64(b, (uint64_t)l->v[i].kind);
-		put_u64(b, l->v[i].count);
-		put_u64(b, l->v[i].bytes);
+		wire_put_u64(b, (uint64_t)l->v[i].kind);
+		wire_put_u64(b, l->v[i].count);
+		wire_put_u64(b, l->v[i].bytes);
 	}
 }
 
@@ -134,8 +134,8 @@ static int get_left(const struct ga_buf *b, size_t *pos, struct ga_left_list *l)
 		cleanup_free char *path = NULL;
 		uint64_t kind, count, bytes;
 
-		if (get_str(b, pos, &path) || !path || get_u64(b, pos, &kind) ||
-		    get_u64(b, pos, &count) || get_u64(b, pos, &bytes) || kind > GA_LEFT_LIMIT)
+		if (get_str(b, pos, &path) || !path || wire_get_u64(b, pos, &kind) ||
+		    wire_get_u64(b, pos, &count) || wire_get_u64(b, pos, &bytes) || kind > GA_LEFT_LIMIT)
 			return -1;
 		ga_left_add(l, path, (enum ga_left_kind)kind, count, bytes);
 	}
@@ -163,7 +163,7 @@ int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result 
 
 void wire_put_error(struct ga_buf *b, const struct ga_error *err)
 {
-	put_u64(b, (uint64_t)err->code);
+	wire_put_u64(b, (uint64_t)err->code);
 	put_str(b, err->msg);
 	put_str(b, err->hint);
 }
@@ -173,7 +173,7 @@ int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err)
 	cleanup_free char *msg = NULL, *hint = NULL;
 	uint64_t code;
 
-	if (get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg || get_str(b, pos, &hint))
+	if (wire_get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg || get_str(b, pos, &hint))
 		return -1;
 	(void)ga_fail(err, (enum ga_code)code, "%s", msg);
 	if (hint)

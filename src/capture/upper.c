@@ -216,13 +216,27 @@ static void put_list(const struct walk *w, struct ga_buf *out)
 	wire_put_strv(out, &safe);
 }
 
+static int prepare(struct walk *w, const struct job *j)
+{
+	const char *host = j->o->host_excludes ? j->o->host_excludes : "";
+
+	rules_init(&w->overrides, j->repo, j->o->base_tree, host, j->o->icase);
+	ignore_push(&w->final, "", host, strlen(host));
+	ignore_push(&w->base, "", host, strlen(host));
+	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
+		return -1;
+	if (!j->o->lower)
+		return 0;
+	w->lower_fd = open_layer(j->o->lower, w->err);
+	return w->lower_fd < 0 ? -1 : 0;
+}
+
 static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 {
 	struct job *j = arg;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
 	cleanup_close int fd = open_layer(j->o->upper, err);
-	const char *host = j->o->host_excludes ? j->o->host_excludes : "";
 	cleanup_(walk_release) struct walk w = {
 		.repo = j->repo,
 		.o = j->o,
@@ -238,21 +252,12 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 	};
 	int rc;
 
-	rules_init(&w.overrides, j->repo, j->o->base_tree, host, j->o->icase);
-	ignore_push(&w.final, "", host, strlen(host));
-	ignore_push(&w.base, "", host, strlen(host));
-	if (fd < 0 || (!j->list && ga_pack_begin(j->repo, &w.pack, err)))
-		return -1;
-	if (j->o->lower) {
-		w.lower_fd = open_layer(j->o->lower, err);
-		if (w.lower_fd < 0)
-			return -1;
-	}
-	if (walk_upper(&w, fd))
+	if (fd < 0 || prepare(&w, j) || walk_upper(&w, fd))
 		return -1;
 	if (j->list) {
 		ga_strv_sort_unique(&list);
 		put_list(&w, out);
+		wire_put_u64(out, w.list_bytes);
 		return 0;
 	}
 	rc = finish(&w);
@@ -286,7 +291,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 }
 
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
-		  struct ga_error *err)
+		  uint64_t *ret_bytes, struct ga_error *err)
 {
 	struct job j = { r, o, true };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
@@ -294,7 +299,9 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 
 	if (in_child(do_walk, &j, &answer, &pos, err))
 		return -1;
-	return wire_get_strv(&answer, &pos, ret_files) ? bad_answer(err) : 0;
+	if (wire_get_strv(&answer, &pos, ret_files) || wire_get_u64(&answer, &pos, ret_bytes))
+		return bad_answer(err);
+	return 0;
 }
 
 /* ---- counting ---------------------------------------------------------- */
@@ -334,8 +341,6 @@ int ga_upper_count(const char *upper, const char *path, struct ga_left_list *lef
 		return -1;
 	if (wire_get_result(&answer, &pos, &res))
 		return bad_answer(err);
-	for (size_t i = 0; i < res.left.n; i++)
-		ga_left_add(left, res.left.v[i].path, res.left.v[i].kind, res.left.v[i].count,
-			    res.left.v[i].bytes);
+	ga_left_extend(left, &res.left);
 	return 0;
 }

@@ -55,7 +55,7 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	ga_session_release(s);
 	s->dir = ga_strf("%s/sessions/%s", c->env.state_dir, name);
 	s->name = ga_strdup(name);
-	s->branch = ga_strf("refs/heads/agent/%s", name);
+	s->branch = ga_strf(GA_SESSION_BRANCHES "%s", name);
 	s->project = ga_strdup("");
 	s->gitdir = ga_strdup("");
 	if (access(s->dir, F_OK))

@@ -33,12 +33,6 @@ static char *age(uint64_t since)
 	return ga_strf("%ud ago", (unsigned)(s / 86400));
 }
 
-/* Anything that landing could bring. */
-static bool has_work(const struct ga_session *s)
-{
-	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
-}
-
 /* To a column's width, never within a character. */
 static void shorten(struct ga_buf *b)
 {
@@ -57,6 +51,7 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
 	cleanup_free char *when = age(s->finished ? s->finished : s->started), *flags = NULL;
 	size_t open = ga_report_open(r);
+	bool idle = !running && s->state == GA_STATE_CAPTURED && !cli_has_work(s);
 
 	for (size_t i = 0; i < s->command.n; i++) {
 		if (i)
@@ -67,7 +62,7 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
 	else
-		flags = ga_strdup(!running && s->state == GA_STATE_CAPTURED && !has_work(s) ? "no change" : "");
+		flags = ga_strdup(idle ? "no change" : "");
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
 		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
 }

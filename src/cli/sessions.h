@@ -15,6 +15,9 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
 /* The object list and show print; `r` may be NULL. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
 
+/* Is there anything in it that landing could bring? */
+bool cli_has_work(const struct ga_session *s);
+
 /* What happened in a captured session, in a few lines on `f`, with the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);

@@ -54,6 +54,11 @@ static void say_flagged_paths(const struct ga_report *r, FILE *f)
 	}
 }
 
+bool cli_has_work(const struct ga_session *s)
+{
+	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
+}
+
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
@@ -102,7 +107,7 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	*commits = *files = 0;
 	if (ga_oid_is_zero(&s->tip))
 		return 0;
-	if (ga_rev_list(c->env.repo, &s->tip, &s->onto, 1, 1000000, &list, commits, err) ||
+	if (ga_rev_list(c->env.repo, &s->tip, 1, &s->onto, 1, 1000000, &list, commits, err) ||
 	    ga_commit_tree(c->env.repo, &s->onto, &old, err) ||
 	    ga_commit_tree(c->env.repo, &s->tip, &new, err) ||
 	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
@@ -114,6 +119,7 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
+	bool branch = !ga_oid_is_zero(&s->tip), work = cli_has_work(s);
 	cleanup_free char *n = NULL, *m = NULL;
 	size_t commits, files;
 
@@ -121,8 +127,10 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		return -1;
 	n = cli_count(commits, "commit", "commits");
 	m = cli_count(files, "file", "files");
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+	if (!work)
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
+	else if (!branch)
+		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n", s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_flags(r, f);
@@ -134,7 +142,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_left(r, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+	if (!work)
 		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
 	else if (ga_report_open(r))
 		(void)fprintf(f, "  next: git agent review %s\n", s->name);

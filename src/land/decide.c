@@ -26,7 +26,8 @@ struct decision {
 	char *committer;
 	struct ga_oid tip, tip_tree; /* of the branch, or of what it would stand on */
 	struct ga_oid base_tree;
-	struct ga_changes held;        /* what `held` has beyond its parent */
+	struct ga_oid under, under_tree; /* the parent of `held` */
+	struct ga_changes held;        /* what `held` has beyond it */
 	bool *chosen;                  /* by flag */
 	struct ga_strv bring, give_up; /* held paths accepted, rejected */
 	struct ga_strv restore;        /* branch paths put back */
@@ -217,9 +218,9 @@ static int changed_since(const char *path, struct ga_error *err)
 	return ga_hint(err, "reject it, or take that change off the branch first");
 }
 
-/* Add the three-way of one held change onto `tree` to `out`. */
-static int add_held(struct decision *d, const struct ga_oid *tree, const struct ga_change *c,
-		    struct ga_changes *out, struct ga_error *err)
+/* Add the three-way of one held change onto `tree` to `out`. 1: both changed it. */
+static int merge_held(struct decision *d, const struct ga_oid *tree, const struct ga_change *c,
+		      struct ga_changes *out, struct ga_error *err)
 {
 	struct ga_entry ours, merged;
 	int rc;
@@ -230,20 +231,19 @@ static int add_held(struct decision *d, const struct ga_oid *tree, const struct 
 	if (ours.mode == GA_MODE_TREE)
 		ours = (struct ga_entry){0};
 	rc = ga_merge_entry(d->repo, &c->old, &ours, &c->new, &merged, err);
-	if (rc)
-		return rc < 0 ? -1 : changed_since(c->path, err);
-	if (!ga_entry_equal(&ours, &merged))
+	if (!rc && !ga_entry_equal(&ours, &merged))
 		(void)ga_changes_add(out, c->path, &ours, &merged);
-	return 0;
+	return rc;
 }
 
 static int list_changes(struct decision *d, struct ga_changes *out, struct ga_error *err)
 {
 	for (size_t i = 0; i < d->bring.n; i++) {
 		const struct ga_change *c = ga_changes_find(&d->held, d->bring.v[i]);
+		int rc = merge_held(d, &d->tip_tree, c, out, err);
 
-		if (add_held(d, &d->tip_tree, c, out, err))
-			return -1;
+		if (rc)
+			return rc < 0 ? -1 : changed_since(c->path, err);
 	}
 	for (size_t i = 0; i < d->restore.n; i++) {
 		struct ga_entry was, is;
@@ -345,11 +345,40 @@ static int make_tip(struct decision *d, struct ga_error *err)
 
 /* ---- what stays held ---------------------------------------------------- */
 
+/* What stays, as changes to the new tip. 1: one of them was also changed on the branch. */
+static int carry_held(struct decision *d, const struct ga_changes *stay, struct ga_changes *ret,
+		      struct ga_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < stay->n; i++)
+		rc = merge_held(d, &d->new_tip_tree, &stay->v[i], ret, err);
+	ga_changes_sort(ret);
+	return rc;
+}
+
+/* A child of the new tip. Where that would take the place of what the branch made of a path,
+ * it stays on what it stood on: only so can it still be told, when that path's turn comes, that
+ * both changed it. */
+static int write_held(struct decision *d, const struct ga_changes *stay, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+	cleanup_commit struct ga_commit was = {.parents = NULL};
+	int rc = carry_held(d, stay, &carried, err);
+	struct ga_oid tree;
+
+	if (rc < 0 || (!rc && !carried.n))
+		return rc;
+	if (ga_tree_apply(d->repo, NULL, rc ? &d->under_tree : &d->new_tip_tree,
+			  rc ? stay : &carried, &tree, err) ||
+	    ga_commit_read(d->repo, &d->refs.held, &was, err))
+		return -1;
+	return write_commit(d, &tree, rc ? &d->under : &d->new_tip, was.message, &d->new_held, err);
+}
+
 static int make_held(struct decision *d, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes rest = GA_CHANGES_INIT;
-	cleanup_commit struct ga_commit was = {.parents = NULL};
-	struct ga_oid tree;
+	cleanup_changes struct ga_changes stay = GA_CHANGES_INIT;
 
 	d->new_held = d->refs.held;
 	if (ga_oid_is_zero(&d->refs.held) ||
@@ -358,19 +387,11 @@ static int make_held(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->held.n; i++) {
 		const struct ga_change *c = &d->held.v[i];
 
-		if (ga_strv_has(&d->bring, c->path) || ga_strv_has(&d->give_up, c->path))
-			continue;
-		if (add_held(d, &d->new_tip_tree, c, &rest, err))
-			return -1;
+		if (!ga_strv_has(&d->bring, c->path) && !ga_strv_has(&d->give_up, c->path))
+			(void)ga_changes_add(&stay, c->path, &c->old, &c->new);
 	}
 	d->new_held = (struct ga_oid){{0}};
-	if (!rest.n)
-		return 0;
-	ga_changes_sort(&rest);
-	if (ga_tree_apply(d->repo, NULL, &d->new_tip_tree, &rest, &tree, err) ||
-	    ga_commit_read(d->repo, &d->refs.held, &was, err))
-		return -1;
-	return write_commit(d, &tree, &d->new_tip, was.message, &d->new_held, err);
+	return stay.n ? write_held(d, &stay, err) : 0;
 }
 
 /* ---- making it true ----------------------------------------------------- */
@@ -470,7 +491,6 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 static int read_all(struct decision *d, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit held = {.parents = NULL};
-	struct ga_oid under;
 
 	if (!d->report->session)
 		return ga_fail(err, GA_EFATAL, "session '%s' has no report: nothing to decide",
@@ -485,10 +505,12 @@ static int read_all(struct decision *d, struct ga_error *err)
 	d->chosen = ga_calloc(d->report->n_flags + 1, sizeof(*d->chosen));
 	if (ga_oid_is_zero(&d->refs.held))
 		return 0;
-	if (ga_commit_read(d->repo, &d->refs.held, &held, err) ||
-	    ga_commit_tree(d->repo, held.n_parents ? &held.parents[0] : &d->s->onto, &under, err))
+	if (ga_commit_read(d->repo, &d->refs.held, &held, err))
 		return -1;
-	return ga_tree_diff(d->repo, &under, &held.tree, &d->held, err);
+	d->under = held.n_parents ? held.parents[0] : d->s->onto;
+	if (ga_commit_tree(d->repo, &d->under, &d->under_tree, err))
+		return -1;
+	return ga_tree_diff(d->repo, &d->under_tree, &held.tree, &d->held, err);
 }
 
 static int decide(struct decision *d, struct ga_error *err)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool-internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "ga/fd.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 
 #define MAGIC "git-agent base 1"
-#define RULES_MAX ((size_t)16 << 20)
 
 void ga_base_key_release(struct ga_base_key *k)
 {
@@ -38,21 +32,9 @@ static bool shapes_checkout(const char *key)
 /* The file's content as a record of its own; a missing file is an empty one. */
 static int add_file(struct ga_base_key *k, const char *path, struct ga_error *err)
 {
-	cleanup_close int fd = -1;
-
 	ga_buf_add0(&k->text, path);
-	/* not ga_read_file_at(): dot files of a user are often symlinks */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EACCES) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
-	if (fd >= 0 && ga_read_fd(fd, RULES_MAX, &k->text, err)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_error_wrap(err, "cannot read '%s'", q);
-	}
+	if (ga_user_file_read(path, GA_RULES_MAX, &k->text, err))
+		return -1;
 	ga_buf_addch(&k->text, '\0');
 	return 0;
 }
@@ -62,14 +44,15 @@ static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, stru
 {
 	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
 	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
-	cleanup_free char *own = ga_user_file(c, "core.attributesfile", "attributes");
+	cleanup_free char *own = NULL;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (shapes_checkout(c->v[i].key)) {
 			ga_buf_addf(&k->text, "%s%c", c->v[i].key, c->v[i].has_value ? '=' : ' ');
 			ga_buf_add0(&k->text, c->v[i].value);
 		}
-	if (add_file(k, "/etc/gitattributes", err) || (own && add_file(k, own, err)) ||
+	if (ga_user_file(r, c, "core.attributesfile", "attributes", &own, err) ||
+	    add_file(k, "/etc/gitattributes", err) || (own && add_file(k, own, err)) ||
 	    add_file(k, info, err))
 		return -1;
 	if (!ga_gitconfig_bool(c, "core.sparsecheckout", false))

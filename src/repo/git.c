@@ -8,6 +8,8 @@
 #include "ga/process.h"
 #include "ga/quote.h"
 
+#define LINE_MAX_SHOWN 300
+
 /* Forced on every command but the user's own. */
 static const char *const forced_config[] = {
 	"core.hooksPath=/dev/null",
@@ -200,8 +202,7 @@ int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct g
 	return begin(r, g, false, NULL, ret, err);
 }
 
-/* The last line that says anything, quoted, without git's own "fatal: ". */
-static char *last_line(const struct ga_buf *b)
+char *ga_git_last_line(const struct ga_buf *b)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -219,7 +220,7 @@ static char *last_line(const struct ga_buf *b)
 	}
 	if (start == end)
 		return NULL;
-	ga_quote_add(&out, start, (size_t)(end - start));
+	ga_quote_add(&out, start, end - start < LINE_MAX_SHOWN ? (size_t)(end - start) : LINE_MAX_SHOWN);
 	return ga_buf_steal(&out);
 }
 
@@ -236,7 +237,7 @@ int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *
 		return -1;
 	if (!status)
 		return 0;
-	why = last_line(mine.errout);
+	why = ga_git_last_line(mine.errout);
 	if (why)
 		return ga_fail(err, GA_EFATAL, "git %s failed: %s", g->args[0], why);
 	return ga_fail(err, GA_EFATAL, "git %s failed with status %d", g->args[0], status);

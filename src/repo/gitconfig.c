@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-internal.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -193,18 +195,79 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;
 }
 
-char *ga_user_file(const struct ga_gitconfig *c, const char *key, const char *name)
+/* Where git looks when nothing is configured. */
+static char *default_user_file(const char *name)
 {
-	const char *set = ga_gitconfig_get(c, key);
 	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
 
-	if (set && !strncmp(set, "~/", 2))
-		return home ? ga_path_join(home, set + 2) : NULL;
-	if (set)
-		return *set ? ga_strdup(set) : NULL;
 	if (xdg && *xdg)
 		return ga_strf("%s/git/%s", xdg, name);
 	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
+}
+
+/* The value as git expands it; it fails where git would refuse to do anything at all,
+ * as for a user who does not exist. */
+static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
+{
+	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return ga_error_wrap(err, "cannot tell what '%s' names", key);
+	*ret = ga_buf_steal(&out); /* what comes behind the NUL is nothing */
+	return 0;
+}
+
+static int expand(const struct ga_repo *r, const char *key, const char *value, char **ret,
+		  struct ga_error *err)
+{
+	const char *home = ga_env_get("HOME");
+
+	if (!strncmp(value, "~/", 2) && home)
+		*ret = ga_path_join(home, value + 2);
+	else if (*value != '~' && *value != '%' && *value != ':')
+		*ret = ga_strdup(value);
+	else
+		return ask_for_path(r, key, ret, err);
+	return 0;
+}
+
+int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const char *key,
+		 const char *name, char **ret, struct ga_error *err)
+{
+	const char *set = ga_gitconfig_get(c, key);
+	cleanup_free char *path = NULL;
+
+	*ret = NULL;
+	if (!set) {
+		*ret = default_user_file(name);
+		return 0;
+	}
+	if (expand(r, key, set, &path, err))
+		return -1;
+	if (*path)
+		*ret = *path == '/' ? ga_steal(&path) : ga_path_join(r->info.workdir, path);
+	return 0;
+}
+
+int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (ga_read_fd(fd, max, out, err)) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_error_wrap(err, "cannot read '%s'", q);
+	}
+	if (out->len && out->ptr[out->len - 1] != '\n')
+		ga_buf_addch(out, '\n');
+	return 0;
 }
 
 /* ---- identity ---------------------------------------------------------------- */

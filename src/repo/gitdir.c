@@ -15,7 +15,6 @@
 #include "ga/quote.h"
 #include "gitdir-internal.h"
 
-#define RULES_MAX ((size_t)16 << 20)
 #define SHALLOW_MAX ((size_t)256 << 20)
 #define PACKED_MAX ((size_t)256 << 20)
 
@@ -63,24 +62,6 @@ static int write_at(int at, const char *path, const struct ga_buf *b, struct ga_
 
 /* ---- the host's files -------------------------------------------------------------- */
 
-/* Append a file of the host's, which may be a symlink; a missing one is empty. */
-static int add_host_file(const char *path, size_t max, struct ga_buf *out, struct ga_error *err)
-{
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0; /* git warns at most */
-	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_error_wrap(err, "cannot read '%s'", q);
-	}
-	if (out->len && out->ptr[out->len - 1] != '\n')
-		ga_buf_addch(out, '\n');
-	return 0;
-}
-
 static int copy_host_file(int at, const char *from, size_t max, const char *to, bool *ret_there,
 			  struct ga_error *err)
 {
@@ -89,7 +70,7 @@ static int copy_host_file(int at, const char *from, size_t max, const char *to, 
 	*ret_there = false;
 	if (!from)
 		return 0;
-	if (add_host_file(from, max, &b, err))
+	if (ga_user_file_read(from, max, &b, err))
 		return -1;
 	*ret_there = b.len > 0;
 	return b.len ? write_at(at, to, &b, err) : 0;
@@ -99,12 +80,12 @@ static int copy_host_file(int at, const char *from, size_t max, const char *to, 
 static int write_excludes(int at, const struct ga_repo *r, const struct ga_gitconfig *c,
 			  struct ga_error *err)
 {
-	cleanup_free char *user = ga_user_file(c, "core.excludesfile", "ignore");
-	cleanup_free char *info = ga_path_join(r->info.commondir, "info/exclude");
+	cleanup_free char *info = ga_path_join(r->info.commondir, "info/exclude"), *user = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if ((user && add_host_file(user, RULES_MAX, &b, err)) ||
-	    add_host_file(info, RULES_MAX, &b, err))
+	if (ga_user_file(r, c, "core.excludesfile", "ignore", &user, err) ||
+	    (user && ga_user_file_read(user, GA_RULES_MAX, &b, err)) ||
+	    ga_user_file_read(info, GA_RULES_MAX, &b, err))
 		return -1;
 	return write_at(at, "info/exclude", &b, err);
 }
@@ -112,20 +93,20 @@ static int write_excludes(int at, const struct ga_repo *r, const struct ga_gitco
 static int write_rules(int at, const struct ga_repo *r, const struct ga_gitconfig *c,
 		       bool *ret_attributes, struct ga_error *err)
 {
-	cleanup_free char *user = ga_user_file(c, "core.attributesfile", "attributes");
-	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
+	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes"), *user = NULL;
 	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
 	cleanup_free char *shallow = ga_path_join(r->info.commondir, "shallow");
 	bool there;
 
-	if (write_excludes(at, r, c, err) ||
-	    copy_host_file(at, info, RULES_MAX, "info/attributes", &there, err) ||
+	if (ga_user_file(r, c, "core.attributesfile", "attributes", &user, err) ||
+	    write_excludes(at, r, c, err) ||
+	    copy_host_file(at, info, GA_RULES_MAX, "info/attributes", &there, err) ||
 	    copy_host_file(at, shallow, SHALLOW_MAX, "shallow", &there, err))
 		return -1;
 	if (ga_gitconfig_bool(c, "core.sparsecheckout", false) &&
-	    copy_host_file(at, sparse, RULES_MAX, "info/sparse-checkout", &there, err))
+	    copy_host_file(at, sparse, GA_RULES_MAX, "info/sparse-checkout", &there, err))
 		return -1;
-	return copy_host_file(at, user, RULES_MAX, GA_GITDIR_ATTRIBUTES, ret_attributes, err);
+	return copy_host_file(at, user, GA_RULES_MAX, GA_GITDIR_ATTRIBUTES, ret_attributes, err);
 }
 
 /* ---- refs --------------------------------------------------------------------------- */

@@ -53,9 +53,9 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 	return 0;
 }
 
-int ga_rev_list(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
-		size_t n_hide, size_t max, struct ga_oid **ret, size_t *ret_n,
-		struct ga_error *err)
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+		size_t *ret_n, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_free char *count = ga_strf("--max-count=%zu", max + 1);
@@ -63,7 +63,7 @@ int ga_rev_list(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid
 				     NULL };
 	struct ga_git g = GA_GIT_INIT;
 
-	ga_rev_input(tip, 1, hide, n_hide, &in);
+	ga_rev_input(tips, n_tips, hide, n_hide, &in);
 	g.args = args;
 	g.object_dir = r->quarantine;
 	g.in = in.ptr;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <git2/sys/repository.h>
@@ -22,7 +18,6 @@
 #define CHUNK ((size_t)64 << 10)
 /* Of an object that is parsed: a tree of a million entries fits. */
 #define TREE_MAX ((size_t)64 << 20)
-#define SWEEP_AGE (24 * 60 * 60)
 
 const struct ga_import_limits ga_import_limits_default = {
 	.max_pack_bytes = (uint64_t)4 << 30,
@@ -364,25 +359,4 @@ int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_err
 {
 	restore_odb(im);
 	return ga_quarantine_migrate(im->r, im->q, keeps, err);
-}
-
-void ga_import_sweep(struct ga_repo *r)
-{
-	static const char prefix[] = "tmp_objdir-git-agent-";
-	cleanup_free char *objects = ga_path_join(r->info.commondir, "objects");
-	DIR *d = opendir(objects);
-	struct dirent *e;
-
-	if (!d)
-		return;
-	while ((e = readdir(d))) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		struct stat st;
-
-		if (!strncmp(e->d_name, prefix, sizeof(prefix) - 1) &&
-		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISDIR(st.st_mode) && st.st_mtime < time(NULL) - SWEEP_AGE)
-			(void)ga_rmtree_at(dirfd(d), e->d_name, &ignored);
-	}
-	(void)closedir(d);
 }

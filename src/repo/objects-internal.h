@@ -68,12 +68,13 @@ int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_e
 /* ---- quarantine ------------------------------------------------------------ */
 
 /* A directory beside the object directories, "objects/tmp_objdir-git-agent-*",
- * with packs that are not part of the repository yet. Its name makes git's own
- * prune remove one that a crash left behind. */
+ * with packs that are not part of the repository yet. It is locked as long as somebody
+ * works in it; one that a crash left behind is removed by ga_import_sweep(). */
 struct ga_quarantine {
 	char *objects; /* the repository's object directory */
 	char *path;    /* absolute */
 	char *packs;   /* path/pack */
+	int lock;      /* the directory itself, flock(2)ed; -1 before it is there */
 };
 int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret,
 			struct ga_error *err);

@@ -10,31 +10,69 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
+
+#define PREFIX "tmp_objdir-git-agent-"
+#define KEEP_TEXT "git-agent\n" /* what our .keep files hold; git and users write other things */
+#define MAX_TRIES 100 /* to make one before a sweep takes it away */
+
+/* ---- making and removing ---------------------------------------------------- */
+
+static int fail_make(const struct ga_quarantine *q, struct ga_error *err)
+{
+	int e = errno;
+	cleanup_free char *name = ga_escape(q->objects);
+
+	return ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
+}
+
+/* A directory of a new name, locked. Returns 1 if a sweep was faster than the lock. Where
+ * nothing can be locked no sweep can take the lock either. */
+static int make_locked(struct ga_quarantine *q, struct ga_error *err)
+{
+	cleanup_error struct ga_error unlockable = GA_ERROR_INIT;
+	struct stat locked, there;
+
+	free(q->path);
+	q->path = ga_path_join(q->objects, PREFIX "XXXXXX");
+	if (!mkdtemp(q->path))
+		return fail_make(q, err);
+	ga_cleanup_closep(&q->lock);
+	q->lock = open(q->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (q->lock < 0)
+		return errno == ENOENT ? 1 : fail_make(q, err);
+	if (ga_flock(q->lock, false, false, &unlockable) == 1)
+		return 1;
+	return fstat(q->lock, &locked) || lstat(q->path, &there) || locked.st_ino != there.st_ino;
+}
+
+static int make(struct ga_quarantine *q, struct ga_error *err)
+{
+	int rc = 1;
+
+	for (unsigned tries = 0; rc == 1 && tries < MAX_TRIES; tries++)
+		rc = make_locked(q, err);
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "cannot keep a directory for new objects");
+	q->packs = ga_path_join(q->path, "pack");
+	return mkdir(q->packs, 0700) ? fail_make(q, err) : 0;
+}
 
 int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, struct ga_error *err)
 {
 	struct ga_quarantine *q = ga_calloc(1, sizeof(*q));
-	int e;
 
 	q->objects = ga_path_join(r->info.commondir, "objects");
-	q->path = ga_path_join(q->objects, "tmp_objdir-git-agent-XXXXXX");
-	if (mkdtemp(q->path)) {
-		q->packs = ga_path_join(q->path, "pack");
-		if (!mkdir(q->packs, 0700)) {
-			*ret = q;
-			return 0;
-		}
+	q->lock = -1;
+	if (make(q, err)) {
+		ga_quarantine_free(q);
+		return -1;
 	}
-	e = errno;
-	{
-		cleanup_free char *name = ga_escape(q->objects);
-
-		(void)ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
-	}
-	ga_quarantine_free(q);
-	return -1;
+	*ret = q;
+	return 0;
 }
 
 void ga_quarantine_free(struct ga_quarantine *q)
@@ -43,12 +81,38 @@ void ga_quarantine_free(struct ga_quarantine *q)
 
 	if (!q)
 		return;
-	/* without a "pack" the directory was never made */
-	(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+	/* without a lock the directory was never made, or is somebody else's by now */
+	if (q->lock >= 0)
+		(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
+	ga_cleanup_closep(&q->lock);
 	free(q->objects);
 	free(q->path);
 	free(q->packs);
 	free(q);
+}
+
+/* Its owner holds a lock, if it is alive. */
+static void sweep_one(int objects, const char *name)
+{
+	cleanup_close int fd = openat(objects, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (fd >= 0 && !ga_flock(fd, true, false, &ignored))
+		(void)ga_rmtree_at(objects, name, &ignored);
+}
+
+void ga_import_sweep(struct ga_repo *r)
+{
+	cleanup_free char *objects = ga_path_join(r->info.commondir, "objects");
+	DIR *d = opendir(objects);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)))
+			sweep_one(dirfd(d), e->d_name);
+	(void)closedir(d);
 }
 
 /* ---- moving in ------------------------------------------------------------- */
@@ -77,14 +141,13 @@ static int sync_file(struct move *m, const char *name)
  * belongs to somebody else, and stays when ours would be removed. */
 static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 {
-	static const char text[] = "git-agent\n";
 	cleanup_close int fd = -1;
 
 	fd = openat(m->dst, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return errno == EEXIST ? 0 : fail_move(m, name);
 	ga_strv_take(keeps, ga_path_join(m->dst_path, name));
-	if (ga_write_full(fd, text, sizeof(text) - 1) || fsync(fd))
+	if (ga_write_full(fd, KEEP_TEXT, strlen(KEEP_TEXT)) || fsync(fd))
 		return fail_move(m, name);
 	return 0;
 }
@@ -111,6 +174,13 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 	       move_one(m, stem, ".rev", true) || move_one(m, stem, ".idx", false) ? -1 : 0;
 }
 
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), m = strlen(suffix);
+
+	return n > m && !strcmp(name + n - m, suffix);
+}
+
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
 	cleanup_free char *q = ga_escape(path);
@@ -119,12 +189,9 @@ static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 
 	if (!d)
 		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
-	while ((e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-
-		if (n > 5 && !strcmp(e->d_name + n - 5, ".pack"))
+	while ((e = readdir(d)))
+		if (ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
-	}
 	(void)closedir(d);
 	return 0;
 }
@@ -149,7 +216,7 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	struct move m = { -1, -1, dst_path, err };
 	size_t had = keeps->n;
 
-	if (ga_mkdir_p(dst_path, 0777, err))
+	if (ga_fault_stop("objects:migrate", err) || ga_mkdir_p(dst_path, 0777, err))
 		return -1;
 	m.src = src = open(q->packs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	m.dst = dst = open(dst_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -167,4 +234,28 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	if (git_odb_refresh(r->odb))
 		return ga_fail_git(err, "cannot read the new objects");
 	return 0;
+}
+
+static void sweep_keep(int packs, const char *name)
+{
+	cleanup_error struct ga_error foreign = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (!ga_read_file_at(packs, name, strlen(KEEP_TEXT), &text, &foreign) &&
+	    !strcmp(text.ptr, KEEP_TEXT))
+		(void)unlinkat(packs, name, 0);
+}
+
+void ga_keeps_sweep(struct ga_repo *r)
+{
+	cleanup_free char *path = ga_path_join(r->info.commondir, "objects/pack");
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (ends_in(e->d_name, ".keep"))
+			sweep_keep(dirfd(d), e->d_name);
+	(void)closedir(d);
 }

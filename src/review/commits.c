@@ -78,7 +78,7 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 
 	if (ga_oid_is_zero(tip))
 		return 0;
-	if (ga_rev_list(repo, tip, base, 1, COMMITS_MAX, &ids, &n, err))
+	if (ga_rev_list(repo, tip, 1, base, 1, COMMITS_MAX, &ids, &n, err))
 		return -1;
 	list.v = ga_calloc(n + 1, sizeof(*list.v));
 	for (size_t i = 0; i < n; i++) {

@@ -68,8 +68,11 @@ static void feed(struct exec *e)
 
 static int keep_out(struct exec *e, const char *p, size_t n, struct ga_error *err)
 {
-	if (n > e->out_max - e->out_done)
-		return failed(e, err, "wrote more than it may");
+	if (n > e->out_max - e->out_done) {
+		cleanup_free char *how = ga_strf("wrote more than the %zu bytes it may", e->out_max);
+
+		return failed(e, err, how);
+	}
 	e->out_done += n;
 	if (e->x->out_fd >= 0) {
 		if (ga_write_full(e->x->out_fd, p, n))

@@ -88,3 +88,22 @@ char *ga_session_ref(const struct ga_session *s, const char *what)
 {
 	return ga_strf("refs/agent/%s/%s", s->name, what);
 }
+
+int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
+{
+	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+
+	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
+		cleanup_refs struct ga_refs all = GA_REFS_INIT;
+
+		if (ga_refs_list(r, spaces[i], &all, err))
+			return -1;
+		for (size_t k = 0; k < all.n; k++) {
+			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES, strlen(GA_SESSION_BRANCHES)))
+				continue;
+			GA_GROW(ret->v, ret->n, ret->cap);
+			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
+		}
+	}
+	return 0;
+}

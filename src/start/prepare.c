@@ -74,10 +74,10 @@ static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *
 		(void)ga_fail(err, GA_ESTART, "branch 'agent' leaves no room for branches below 'agent/'");
 		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
 	}
-	if (ga_refs_list(r, "refs/heads/agent/", &refs, err))
+	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
-		const char *name = refs.v[i].name + strlen("refs/heads/agent/");
+		const char *name = refs.v[i].name + strlen(GA_SESSION_BRANCHES);
 		/* beside agent/x/y there can be no agent/x */
 		cleanup_free char *first = ga_strndup(name, strcspn(name, "/"));
 
@@ -141,27 +141,6 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
-}
-
-/* What the agent sees of the user's refs: branches, tags and remote branches,
- * but not other agents' work. */
-static int visible_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
-{
-	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-
-	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
-		cleanup_refs struct ga_refs all = GA_REFS_INIT;
-
-		if (ga_refs_list(r, spaces[i], &all, err))
-			return -1;
-		for (size_t k = 0; k < all.n; k++) {
-			if (!strncmp(all.v[k].name, "refs/heads/agent/", 17))
-				continue;
-			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
-		}
-	}
-	return 0;
 }
 
 /* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
@@ -277,7 +256,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 
-	if (visible_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
+	if (ga_session_host_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
 	    ga_run_trees(st->sandbox, &st->spec, err) || make_refs(e, s, &visible, err))
 		return -1;
 	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);

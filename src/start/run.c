@@ -61,8 +61,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	s->pidns = ga_run_pidns(sb);
 	if (ga_session_save(s, err))
 		return -1;
-	if (ga_fault("start:running"))
-		return ga_fail_errno(err, GA_EFATAL, errno, "stopped at 'start:running'");
+	if (ga_fault_stop("start:running", err))
+		return -1;
 	if (sync_later(e, s, &later, err))
 		return -1;
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,

@@ -25,21 +25,23 @@ same_result() {
 	! find "$(git rev-parse --git-common-dir)/objects" -name "*.keep" -o -name "tmp_objdir*" | grep .
 }
 
-for point in begin export imported upper tree commit rewrite report before-refs after-refs before-state
+for point in capture:begin capture:export objects:migrate capture:imported capture:upper capture:tree capture:commit \
+	capture:rewrite capture:report capture:before-refs capture:after-refs capture:before-state
 do
-	test_expect_success "killed during capture at $point: the next list finishes the job" '
-		cd r && n=k-'$point' &&
-		{ GIT_AGENT_FAULT=capture:'$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
+	name=${point#*:}
+	test_expect_success "killed during capture at $name: the next list finishes the job" '
+		cd r && n=k-'$name' &&
+		{ GIT_AGENT_FAULT='$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
 		git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result $n &&
 		git agent list 2>../err && test ! -s err
 	'
 
-	test_expect_success "an error during capture at $point: said, and repeated on demand" '
-		cd r && n=f-'$point' &&
-		test_must_fail env GIT_AGENT_FAULT=capture:'$point':fail git agent start --name $n -- sh -c "$agent" 2>../err &&
+	test_expect_success "an error during capture at $name: said, and repeated on demand" '
+		cd r && n=f-'$name' &&
+		test_must_fail env GIT_AGENT_FAULT='$point':fail git agent start --name $n -- sh -c "$agent" 2>../err &&
 		grep "hint: .*git agent capture $n" ../err &&
-		{ test '$point' = before-state ||
-			{ GIT_AGENT_FAULT=capture:'$point':fail git agent list 2>/dev/null | grep "^$n .*interrupted" && git agent list --json >/dev/null; }; } &&
+		{ test '$name' = before-state ||
+			{ GIT_AGENT_FAULT='$point':fail git agent list 2>/dev/null | grep "^$n .*interrupted" && git agent list --json >/dev/null; }; } &&
 		git agent capture $n && same_result $n
 	'
 done

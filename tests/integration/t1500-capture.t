@@ -59,6 +59,35 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
+test_expect_success 'nothing of the agent'\''s on any ref reaches a terminal raw' '
+	make_repo raw && cd raw && esc="$(printf "\033]0;x\007")" && git agent start --name r -- sh -c "
+		git switch -q -c side && echo s >s && git add s && git commit -qm \"side $esc\" && echo t >t && git add t && git commit -qm plain &&
+		git switch -q agent/r && echo st >a && git stash push -q -m \"stash $esc\" &&
+		echo x >.envrc && echo y >y && git add .envrc y && git -c user.name=\"N $esc\" commit -qm held" 2>../err &&
+	git agent start --name r2 -- sh -c "git commit -q --amend -m \"amended $esc\"" && echo dirty >d/x &&
+	git agent start --name r3 -- sh -c "echo z >z; git add z; git commit -qm \"carried $esc\"" &&
+	git for-each-ref --format="%(refname)" >../refs && grep r/heads/side ../refs && grep r/stash ../refs && grep r/orig ../refs &&
+	grep r/held ../refs && grep r2/orig ../refs && grep r3/carried ../refs &&
+	git log --all --format="%H %an %cn %B" >../log && ! LC_ALL=C grep -n "[[:cntrl:]]" ../log && grep "side .e\]0;x" ../log &&
+	test "$(git show refs/agent/r/heads/side:t)" = t && test "$(git show refs/agent/r/stash:a)" = st &&
+	test "$(git show refs/agent/r/stash^2:a)" = a && git agent show r | grep "3 commits had control characters"
+'
+
+# Up to the state, so that it is captured again.
+test_expect_success 'branches a later capture does not find any more go, unless it could not look' '
+	make_repo later && cd later && GIT_AGENT_FAULT=capture:before-state:fail && export GIT_AGENT_FAULT &&
+	test_must_fail git agent start --name l -- sh -c "
+		for b in one two three; do git switch -q -c \$b agent/l && echo \$b >\$b && git add \$b && git commit -qm \$b; done
+		git switch -q agent/l; echo st >a; git stash -q; echo w >w; git add w; git commit -qm w" &&
+	heads() { git for-each-ref --format="%(refname:lstrip=4)" refs/agent/l/heads | tr "\n" " "; } && test "$(heads)" = "one three two " &&
+	dir=$(echo "$HOME"/.local/state/git-agent/*/sessions/l/git) && rm "$dir/refs/heads/two" &&
+	mv "$dir/refs/heads/three" ../three && mkdir "$dir/refs/heads/three" && mv ../three "$dir/refs/heads/three/deep" &&
+	test_must_fail git agent capture l && test "$(heads)" = "one three/deep " && git rev-parse -q --verify refs/agent/l/stash &&
+	mv "$dir/HEAD" ../HEAD && mkfifo "$dir/HEAD" && test_must_fail git agent capture l && test "$(heads)" = "one three/deep " &&
+	git rev-parse -q --verify refs/agent/l/stash && rm "$dir/HEAD" && mv ../HEAD "$dir/HEAD" && rm "$dir/refs/stash" &&
+	test_must_fail git agent capture l && test "$(heads)" = "one three/deep " && test_must_fail git rev-parse -q --verify refs/agent/l/stash
+'
+
 test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
 	make_repo amend && cd amend && git agent start --name am -- sh -c "echo z >z && git add z && git commit -q --amend -m amended" 2>../err &&
 	git rev-parse agent/am~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
@@ -79,11 +108,50 @@ test_expect_success 'an ignored file of the user'\''s that the agent commits is 
 	git merge -q agent/f && test "$(cat secret.cfg)" = mine
 '
 
+test_expect_success 'commits of which nothing may be on the branch: no branch, and nothing is lost' '
+	make_repo none2 "echo \"*.cfg\" >.gitignore" && cd none2 && git agent start --name h -- sh -c "
+		echo c >x.cfg && git add -f x.cfg && git commit -qm force && git rev-parse HEAD >\$HOME/tip; echo i >y.cfg; mkfifo pipe" 2>../err &&
+	grep "^agent/h: no commit" ../err && grep "next: git agent review h" ../err && test_must_fail git rev-parse -q --verify agent/h &&
+	git rev-parse refs/agent/h/orig >../got && test_cmp "$HOME/aihome/tip" ../got &&
+	git rev-parse refs/agent/h/held~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
+	git agent list >../list && grep "^h .*captured" ../list && ! grep "no change" ../list && git agent show h >../show &&
+	grep "left behind: y.cfg" ../show && grep "left behind: pipe" ../show && test_expect_code 2 git agent drop h &&
+	git agent capture h && test_must_fail git rev-parse -q --verify agent/h &&
+	git agent review --accept h x.cfg && git diff --name-only HEAD agent/h >../got && echo x.cfg >../want && test_cmp ../want ../got &&
+	test "$(git rev-list --count HEAD..agent/h)" = 1
+'
+
+test_expect_success 'work that is all on uncommitted work: no branch, land brings it' '
+	make_repo none3 && cd none3 && echo mine >a && git agent start --name o -- sh -c "echo theirs >a; echo i >pipe; rm pipe; mkfifo pipe" 2>../err &&
+	grep "^agent/o: no commit" ../err && grep "uncommitted work: a" ../err && test_must_fail git rev-parse -q --verify agent/o &&
+	test "$(git show refs/agent/o/carried:a)" = theirs && git agent show o | grep "left behind: pipe" &&
+	git agent land o && test "$(cat a)" = theirs && git agent list | grep "^o .*landed"
+'
+
+test_expect_success 'a commit the agent made empty stays; one of names no tree may hold does not appear' '
+	make_repo none4 && cd none4 && git agent start --name e1 -- sh -c "git commit -q --allow-empty -m \"run the checks\"" &&
+	test "$(git log -1 --format=%s agent/e1)" = "run the checks" &&
+	git agent start --name e2 -- sh -c "mkdir d/.GIT && echo x >d/.GIT/x; mkfifo pipe" && test_must_fail git rev-parse -q --verify agent/e2 &&
+	git agent show e2 >../show && grep "left behind: d/.GIT" ../show && grep "left behind: pipe" ../show && git agent list | grep "^e2 .*captured"
+'
+
 test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
 	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
 	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
 	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
 	git merge -q agent/u2 && test "$(cat same)" = mine
+'
+
+test_expect_success 'the user'\''s excludes and attributes: one file for the sandbox and the capture, as git finds it' '
+	make_repo uf "mkdir conf && echo *.rel >conf/ign && echo \"*.txt text\" >conf/attr" && echo "*.home" >uf-ign && cd uf &&
+	for ign in conf/ign "~/uf-ign"
+	do
+		n=$((n + 1)) && git config core.excludesFile "$ign" && git config core.attributesFile conf/attr && (cd d &&
+		git agent start --name u$n -- sh -c "cd .. && touch 1.rel 1.home 1.other && printf \"1\r\n\" >1.txt &&
+			git status --porcelain -uall >\$HOME/inside") &&
+		{ git diff --name-only HEAD agent/u$n | sed "s/^/?? /"; } >../got && test_cmp "$HOME/aihome/inside" ../got &&
+		test "$(git cat-file blob agent/u$n:1.txt | od -An -c | tr -d " ")" = "1\\n" || exit 1
+	done && git diff --no-renames --name-only agent/u1 agent/u2 >../got && printf "1.home\n1.rel\n" >../want && test_cmp ../want ../got
 '
 
 work='printf "1\r\n2\r\n" >crlf; printf "1\n" >lf; printf "x\r\n" >>d/x; printf "\$Id\$\n" >id.c; printf "\0\r\n" >bin'
@@ -110,11 +178,15 @@ test_expect_success 'working-tree-encoding' '
 	git agent start --name e -- sh -c "printf \"h\\000i\\000\" >t.u16" && test "$(git cat-file blob agent/e:t.u16)" = hi
 '
 
+# The mark is made in the project: there it shows wherever the filter ran, inside at the
+# capture too. Before that the filter is seen to be one that works.
 test_expect_success 'a filter the agent defines is never run over what is taken' '
 	make_repo filt && cd filt && git agent start --name fi -- sh -c "
-		git config filter.evil.clean \"touch \$HOME/ran; cat; echo evil\" && git config core.autocrlf true
-		echo \"f filter=evil\" >.gitattributes; printf \"raw\r\n\" >f; rm -f \$HOME/ran" &&
-	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got && test ! -e "$HOME/aihome/ran"
+		git config filter.evil.clean \"echo x >>\$PWD/ran; cat; echo evil\" && git config core.autocrlf true &&
+		echo \"f filter=evil\" >.gitattributes && printf \"raw\r\n\" >f && git add f && git update-index --force-remove f && rm ran" &&
+	printf "raw\r\n" >../want && git cat-file blob agent/fi:f >../got && test_cmp ../want ../got &&
+	git diff --name-only HEAD agent/fi >../got && printf ".gitattributes\nf\n" >../want && test_cmp ../want ../got &&
+	test ! -e "$(echo "$HOME"/.local/state/git-agent/*/sessions/fi/upper)/ran" && test ! -e ran
 '
 
 test_expect_success 'a fifo in place of attributes: not waited for long, the work is taken' '
@@ -165,6 +237,23 @@ test_expect_success 'a hostile git dir: never opened here, the work is taken all
 		git agent start --name e$n -- sh -c "echo c >c && git add c && git commit -qm c; echo w$n >w; $how" 2>../err &&
 		test "$(git cat-file blob agent/e$n:w)" = w$n && test "$(git cat-file blob agent/e$n:c)" = c || { cat ../err; echo "failed: $how"; exit 1; }
 	done && test ! -e "$HOME/pwned" && git fsck --connectivity-only && git status --porcelain >../got && test ! -s ../got
+'
+
+# The time git inside gets is cut short by a fault; what keeps it busy would do so for ever.
+test_expect_success 'git that is kept waiting at the capture is ended: one commit, and why' '
+	make_repo wait && cd wait && GIT_AGENT_FAULT=capture:patience:fail &&
+	export GIT_AGENT_FAULT && git agent start --name w -- sh -c "echo c >c && git add c && git commit -qm c; echo w >w
+		mkfifo pipe; printf \"[include]\\n\\tpath = ../pipe\\n\" >>.git/config" &&
+	test "$(git rev-list --count HEAD..agent/w)" = 1 && test "$(git cat-file blob agent/w:w)" = w && test "$(git cat-file blob agent/w:c)" = c &&
+	git agent show w | grep "not taken (git inside took longer than the 2 seconds it is given for this)"
+'
+
+test_expect_success 'git that is kept busy by attributes is ended: bytes as they are, and why' '
+	make_repo busy && cd busy && GIT_AGENT_FAULT=capture:patience:fail && export GIT_AGENT_FAULT &&
+	deep=$(printf "b/%.0s" $(seq 60)) && git agent start --name b -- sh -c "
+		printf \"%s text\\n\" \"$(printf "**/b/%.0s" $(seq 12))x\" >.gitattributes; mkdir -p $deep; printf \"1\\r\\n\" >${deep}c" &&
+	printf "1\r\n" >../want && git cat-file blob agent/b:${deep}c >../got && test_cmp ../want ../got &&
+	git agent show b | grep "not converted (git inside took longer than the 2 seconds"
 '
 
 test_expect_success 'objects that are refused cost the history, not the work' '

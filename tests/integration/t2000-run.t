@@ -130,7 +130,7 @@ test_expect_success 'an ignored SIGHUP stays ignored' '
 '
 
 test_expect_success 'a limit on output and on time' '
-	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err && grep "wrote more than it may" err &&
+	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err && grep "wrote more than the 1000 bytes it may" err &&
 	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out && [ "$(wc -c <out)" = 1000 ] &&
 	test_expect_code 128 $runctl exec $box -t 200 sleep 1000 2>err && grep "took too long" err &&
 	$runctl exec $box sh -c "seq 1 100000 >&2" 2>err && [ "$(wc -c <err)" -lt 66000 ]

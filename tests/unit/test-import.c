@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
+#include <sys/wait.h>
+
 #include "ga/import.h"
 
 /* Each case has two repositories: "host", with one commit, and "agent", a copy
@@ -422,17 +424,50 @@ static void deltas_are_understood(void **state)
 
 static void leftovers_are_swept(void **state)
 {
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_import *im = NULL;
 
 	(void)state;
 	make_pair("sweep");
 	r = open_repo("sweep/host");
-	SH("sweep", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-old/pack/x "
-		    "tmp_objdir-git-agent-new tmp_objdir-other;"
-		    "touch -d '2 days ago' tmp_objdir-*-old tmp_objdir-other");
+	SH("sweep", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-left/pack/x tmp_objdir-other;"
+		    "ln -s .. tmp_objdir-git-agent-link");
+	assert_int_equal(ga_import_begin(r, NULL, &im, &err), 0);
 	ga_import_sweep(r);
-	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-old;"
-		    "test -d tmp_objdir-git-agent-new; test -d tmp_objdir-other");
+	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-left; test -d tmp_objdir-other;"
+		    "test -L tmp_objdir-git-agent-link; rm tmp_objdir-git-agent-link;"
+		    "test -d tmp_objdir-git-agent-*/pack");
+	ga_import_free(im);
+	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-*");
+}
+
+/* One that is just being made looks like one that was left. */
+static void sweeping_spares_the_living(void **state)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+	int status = -1;
+	pid_t pid;
+
+	(void)state;
+	make_pair("living");
+	r = open_repo("living/host");
+	pid = fork();
+	assert_true(pid >= 0);
+	for (int i = 0; !pid && i < 200; i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_import *im = NULL;
+
+		if (ga_import_begin(r, NULL, &im, &err) ||
+		    system("test -d living/host/.git/objects/tmp_objdir-git-agent-*/pack"))
+			_exit(1);
+		ga_import_free(im);
+	}
+	if (!pid)
+		_exit(0);
+	while (!waitpid(pid, &status, WNOHANG))
+		ga_import_sweep(r);
+	assert_int_equal(status, 0);
 }
 
 int main(void)
@@ -449,6 +484,7 @@ int main(void)
 		cmocka_unit_test(stalled_stream),
 		cmocka_unit_test(delta_bomb),
 		cmocka_unit_test(leftovers_are_swept),
+		cmocka_unit_test(sweeping_spares_the_living),
 	};
 
 	return cmocka_run_group_tests_name("import", tests, scratch_setup, scratch_teardown);

@@ -508,6 +508,33 @@ static void held_changed_on_branch(void **state)
 	stay_close(&t);
 }
 
+/* One held path that the branch changed too is in nobody's way but its own. */
+static void held_in_part_changed_on_branch(void **state)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	struct stay t;
+
+	(void)state;
+	SH("part", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "
+			"git switch -q main; git rev-parse refs/agent/s1/held~1 >../under");
+	stay_open(&t, "part");
+	decide(&t, ".githooks/post-merge", true);
+	EXPECT("part", "y\nmine", "git show agent/s1:.githooks/post-merge agent/s1:.envrc");
+	EXPECT("part", ".envrc\nx",
+	       "git diff --name-only refs/agent/s1/held~1 refs/agent/s1/held;"
+	       "git show refs/agent/s1/held:.envrc; git rev-parse refs/agent/s1/held~1 | cmp - ../under");
+	/* and its conflict is not forgotten */
+	ga_strv_push(&paths, ".envrc");
+	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err),
+	      "'.envrc' was also changed on the branch");
+	EXPECT("part", "mine", "git show agent/s1:.envrc");
+	reread(&t);
+	decide(&t, ".envrc", false);
+	EXPECT("part", "", "git for-each-ref refs/agent/s1/held; git ls-tree agent/s1 .envrc");
+	EXPECT("part", "y", "git show agent/s1:.githooks/post-merge");
+	stay_close(&t);
+}
+
 /* All of it held: there is no branch until something is accepted. */
 static void only_held(void **state)
 {
@@ -821,6 +848,7 @@ int main(void)
 	    cmocka_unit_test(extent),
 	    cmocka_unit_test(checked_out),
 	    cmocka_unit_test(held_changed_on_branch),
+	    cmocka_unit_test(held_in_part_changed_on_branch),
 	    cmocka_unit_test(only_held),
 	    cmocka_unit_test(brings_left_out),
 	    cmocka_unit_test(does_not_bring),

@@ -132,17 +132,17 @@ static void history(void **state)
 		assert_int_equal(ga_is_ancestor(r, &tip, &c[0], &err), 0);
 		assert_int_equal(ga_is_ancestor(r, &c[2], &side, &err), 0);
 	}
-	OK(ga_rev_list(r, &tip, &c[1], 1, 10, &list, &n, &err));
+	OK(ga_rev_list(r, &tip, 1, &c[1], 1, 10, &list, &n, &err));
 	assert_int_equal(n, 4);
 	assert_true(ga_oid_equal(&list[3], &tip));
-	FAILS(ga_rev_list(r, &tip, &c[1], 1, 3, &list, &n, &err), "more than 3 commits");
+	FAILS(ga_rev_list(r, &tip, 1, &c[1], 1, 3, &list, &n, &err), "more than 3 commits");
 	memset(&edge, 3, sizeof(edge));
-	FAILS(ga_rev_list(r, &edge, NULL, 0, 3, &list, &n, &err), "git rev-list failed");
+	FAILS(ga_rev_list(r, &edge, 1, NULL, 0, 3, &list, &n, &err), "git rev-list failed");
 	FAILS(ga_is_ancestor(r, &edge, &tip, &err), "cannot tell");
 	/* the edge of a shallow clone is a beginning, not an error */
 	shallow = open_repo("h/shallow");
 	assert_true(ga_repo_info(shallow)->shallow);
-	OK(ga_rev_list(shallow, &tip, NULL, 0, 10, &in_shallow, &n, &err));
+	OK(ga_rev_list(shallow, &tip, 1, NULL, 0, 10, &in_shallow, &n, &err));
 	assert_int_equal(n, 3);
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;

@@ -383,6 +383,55 @@ static void config_values(void **state)
 	assert_int_equal(strncmp(c.v[0].origin, "file:", 5), 0);
 }
 
+/* Paths in the configuration, as git expands them. "TOP", "HOME" and "ROOT" stand for the
+ * working tree, $HOME, and the home of the user root. */
+static void user_files(void **state)
+{
+	static const struct {
+		const char *value, *xdg, *want; /* value NULL: unset */
+	} cases[] = {
+		{ NULL, NULL, "HOME/.config/git/ignore" },
+		{ NULL, "/xdg", "/xdg/git/ignore" },
+		{ NULL, "", "HOME/.config/git/ignore" },
+		{ "", NULL, "" },
+		{ "/a/b c", NULL, "/a/b c" },
+		{ "~/x", NULL, "HOME/x" },
+		{ "~", NULL, "HOME" },
+		{ "~root/x", NULL, "ROOT/x" },
+		{ "rel/x", NULL, "TOP/rel/x" },
+		{ "x~/y", NULL, "TOP/x~/y" },
+		{ "~no-such-user-here/x", NULL, NULL },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("paths", "git init -q");
+	r = open_ok("paths");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+		cleanup_free char *got = NULL, *want = NULL;
+		int rc;
+
+		SH("paths", "git config --unset core.excludesFile || :");
+		if (cases[i].value)
+			SH("paths", "git config core.excludesFile '%s'", cases[i].value);
+		if (cases[i].xdg)
+			(void)setenv("XDG_CONFIG_HOME", cases[i].xdg, 1);
+		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		rc = ga_user_file(r, &c, "core.excludesfile", "ignore", &got, &err);
+		(void)unsetenv("XDG_CONFIG_HOME");
+		if (rc != (cases[i].want ? 0 : -1))
+			fail_msg("case %zu: %d, %s", i, rc, err.msg);
+		if (rc)
+			continue;
+		want = sh("paths", "echo '%s' | sed \"s|^HOME|$HOME|; s|^TOP|$(pwd -P)|; s|^ROOT|$(echo ~root)|\"",
+			  cases[i].want);
+		want[strcspn(want, "\n")] = '\0';
+		assert_string_equal(got ? got : "", want);
+	}
+}
+
 static void identities(void **state)
 {
 	static const struct {
@@ -450,6 +499,7 @@ int main(void)
 		cmocka_unit_test(git_failures_have_the_last_line),
 		cmocka_unit_test(quarantine_object_dir),
 		cmocka_unit_test(config_values),
+		cmocka_unit_test(user_files),
 		cmocka_unit_test(identities),
 		cmocka_unit_test(no_identity_is_an_error),
 	};

@@ -129,7 +129,7 @@ static void nothing_to_do(void **state)
 	assert_true(ga_oid_equal(&w.tip, &tip));
 	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
 	assert_true(ga_oid_is_zero(&w.carried));
-	assert_int_equal(w.held_paths.n + w.left_out.n + w.notes.n + w.keeps.n, 0);
+	assert_int_equal(w.held_paths.n + w.left_out.n + w.keeps.n, 0);
 }
 
 static void one_critical_path(void **state)
@@ -347,11 +347,39 @@ static void known_commits_stay(void **state)
 	assert_true(w.flags.n > 0);
 }
 
+static void nothing_left(void **state)
+{
+	static const struct {
+		const char *script, *count; /* commits published */
+	} cases[] = {
+		{ "echo 1 >hook;" C "crit", "0" },
+		{ C "empty", "1" },
+		{ C "empty; echo 1 >hook;" C "crit", "0" },
+		{ "echo 1 >hook;" C "crit; git rm -qr crit;" C "again; git revert --no-edit HEAD", "0" },
+		{ "echo 1 >hook;" C "crit; echo 2 >f;" C "f; echo 1 >f;" C "f2", "3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
+
+		SH(dir, START "%s; git update-ref refs/agent/x HEAD", cases[i].script);
+		w = run(dir, "base", "base", "refs/agent/x", NULL);
+		got = sh(dir, "git rev-list --count base..refs/agent/tip | tr -d '\n'");
+		if (strcmp(got, cases[i].count))
+			fail_msg("%s: %s commits", cases[i].script, got);
+	}
+}
+
 /* ---- texts -------------------------------------------------------------------------- */
 
 static void texts_are_cleaned(void **state)
 {
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid base, tips[3];
+	size_t cleaned;
 
 	(void)state;
 	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 "
@@ -371,12 +399,19 @@ static void texts_are_cleaned(void **state)
 		   "+0000\\nencoding ISO-8859-1\\ngpgsig x\\n y\\n\\ngr\\374n\\n' $t $p) | git "
 		   "hash-object -w -t "
 		   "commit --stdin); git update-ref refs/agent/x $p");
-	w = run("text", "base", "base", "refs/agent/x", NULL);
-	assert_true(ga_oid_is_zero(&w.orig));
-	assert_int_equal(w.notes.n, 1);
-	assert_string_equal(w.notes.v[0], "4 commits had control characters in names or message, "
-					  "which "
-					  "are escaped now");
+	/* one within, one beside that is clean */
+	SH("text", "git update-ref refs/agent/mid refs/agent/x~1; git checkout -q --detach base;" C
+		   "clean; git update-ref refs/agent/clean HEAD");
+	r = open_repo("text");
+	base = rev("text", "base");
+	tips[0] = rev("text", "refs/agent/x");
+	tips[1] = rev("text", "refs/agent/mid");
+	tips[2] = rev("text", "refs/agent/clean");
+	OK(ga_rewrite_texts(r, &base, tips, 3, &cleaned, &keeps, &err));
+	assert_int_equal(cleaned, 4);
+	SH("text", "git update-ref refs/agent/tip %s; git fsck --strict --no-dangling;"
+		   "test %s = $(git rev-parse refs/agent/tip~1); test %s = $(git rev-parse refs/agent/clean)",
+	   GA_HEX(&tips[0]), GA_HEX(&tips[1]), GA_HEX(&tips[2]));
 	assert_out("text", "git log --reverse --format='%an %s %b' base..refs/agent/tip | "
 			   "LC_ALL=C grep -c -P '[\\x00-\\x08\\x0b-\\x1f\\x7f]' || :; git log "
 			   "--reverse "
@@ -510,10 +545,12 @@ static void random_histories(void **state)
 				"--name-status "
 				"base $c -- crit hook; done", "");
 		assert_out(dir, "h=refs/agent/held; git rev-parse -q --verify $h >/dev/null || "
-				"h=refs/agent/tip; git diff --name-status refs/agent/x $h;"
-				"git log --format=%s%ad base..refs/agent/x >a; git log "
-				"--format=%s%ad "
-				"base..refs/agent/tip | diff a -", "");
+				"h=refs/agent/tip; git diff --name-status refs/agent/x $h", "");
+		/* either all commits are there, or none that has anything but critical paths */
+		assert_out(dir, "git log --format=%s%ad base..refs/agent/x >a;"
+				"git log --format=%s%ad base..refs/agent/tip >b; if test -s b; then diff a b;"
+				"else for c in $(git rev-list base..refs/agent/x); do git diff --name-status "
+				"base $c -- f d; done; fi", "");
 		{
 			cleanup_free char *held = joined(&w.held_paths);
 			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only "
@@ -539,6 +576,7 @@ int main(void)
 		cmocka_unit_test(merging_old_history),
 		cmocka_unit_test(always_held),
 		cmocka_unit_test(known_commits_stay),
+		cmocka_unit_test(nothing_left),
 		cmocka_unit_test(texts_are_cleaned),
 		cmocka_unit_test(carried_work_stays_out),
 		cmocka_unit_test(inseparable_is_left_out),

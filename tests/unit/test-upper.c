@@ -657,15 +657,17 @@ static void test_list(void **state)
 	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv got = GA_STRV_INIT;
+	uint64_t bytes = 0;
 
 	(void)state;
-	put(&l, "z", "1");
+	put(&l, "z", "123");
 	put(&l, "d/x", "1");
 	put(&l, "x.log", "1");
 	put_as(&l, "closed", "1", 0);
 	link_to(&l, "ln", "x");
 	l.o.base_tree = &l.base;
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &got, &err), 0);
+	assert_int_equal(ga_upper_list(l.repo, &l.o, &got, &bytes, &err), 0);
+	assert_int_equal(bytes, 4);
 	assert_int_equal(got.n, 2);
 	assert_string_equal(got.v[0], "d/x");
 	assert_string_equal(got.v[1], "z");
