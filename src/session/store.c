@@ -87,6 +87,7 @@ static int make_layers(const char *dir, struct ga_error *err)
 	return 0;
 }
 
+/* -1 with errno as well. */
 static int open_lock(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "lock");
@@ -94,8 +95,11 @@ static int open_lock(const char *dir, struct ga_error *err)
 
 	if (fd < 0) {
 		cleanup_free char *q = ga_escape(path);
+		int saved = errno;
 
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		(void)ga_fail_errno(err, GA_EFATAL, saved, "cannot open '%s'", q);
+		errno = saved;
+		return -1;
 	}
 	return fd;
 }
@@ -109,36 +113,61 @@ static bool is_lock_of(int lock, const char *dir)
 	       held.st_ino == there.st_ino;
 }
 
+/* Out of the way under a name nobody else uses, then away: what is removed entry by
+ * entry under its own name could be taken for stale by somebody else half way. */
+static int remove_stale(const char *dir, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(dir), *name = NULL;
+	cleanup_close int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t r;
+
+	if (at < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the sessions' directory");
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
+	name = ga_strf(".stale-%016llx", (unsigned long long)r);
+	if (renameat(at, ga_path_base(dir), at, name)) {
+		cleanup_free char *q = ga_escape(dir);
+
+		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+	}
+	return ga_rmtree_at(at, name, err);
+}
+
 /* A directory of a session that never got a state file belongs to nobody once
  * its lock is free: its maker died. Returns 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(dir, "session"), *old = ga_path_join(dir, "session.old");
-	cleanup_free char *parent = ga_path_parent(dir), *upper = ga_path_join(dir, "upper");
-	cleanup_close int lock = -1, at = -1;
+	cleanup_free char *upper = ga_path_join(dir, "upper");
+	cleanup_close int lock = -1;
 	int rc;
 
 	/* the usual answer, for every number taken so far */
 	if (!access(file, F_OK))
 		return 1;
 	lock = open_lock(dir, err);
+	if (lock < 0 && errno == ENOENT) {
+		/* somebody removed it a moment ago */
+		ga_error_release(err);
+		return 0;
+	}
 	if (lock < 0)
 		return -1;
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* Once more: its maker may have saved it, and gone, a moment ago. Or somebody
-	 * removed it as stale and took the name: then the lock is not of what stands there. */
-	if (!is_lock_of(lock, dir) || !access(file, F_OK) || !access(old, F_OK))
+	/* The same, and perhaps took the name: the lock is not of what stands there. */
+	if (!is_lock_of(lock, dir))
+		return 0;
+	/* once more: its maker may have saved it, and gone, a moment ago */
+	if (!access(file, F_OK) || !access(old, F_OK))
 		return 1;
 	/* a power cut can take the state file and leave what an agent wrote: not ours to
 	 * remove. rmdir() says whether there is anything. */
 	if (rmdir(upper) && errno != ENOENT)
 		return 1;
-	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the sessions' directory");
-	return ga_rmtree_at(at, ga_path_base(dir), err);
+	return remove_stale(dir, err);
 }
 
 /* Give the directory made under a temporary name the name `name`. 0 done, 1 taken. */
