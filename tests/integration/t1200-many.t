@@ -8,7 +8,9 @@ test_expect_success 'make a repository with two branches' '
 	git init -q r && cd r &&
 	for i in 1 2 3 4 5 6 7 8; do echo $i >f$i; done && git add -A && git commit -qm base &&
 	git checkout -q -b other && echo only-here >only-on-other && rm f1 && echo other >f2 && git add -A && git commit -qm other &&
-	git checkout -q main
+	git checkout -q main &&
+	base=$(git rev-parse main) && for i in $(seq 1000); do echo "create refs/heads/many/b$i $base"; done | git update-ref --stdin &&
+	git pack-refs --all && git branch many/loose other
 '
 
 test_expect_success 'each session sees exactly its base while the host switches, edits and collects garbage' '

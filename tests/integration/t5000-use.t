@@ -68,6 +68,43 @@ test_expect_success 'a session is found by the name of its branch' '
 	test_must_fail git agent show n
 '
 
+test_expect_success 'every JSON output has the keys that are documented, and paths that are no text' '
+	git init -q keys && cd keys && echo a >a && echo "*.log" >.gitignore && git add -A && git commit -qm a &&
+	git agent start -q --name j -- sh -c "echo x >\"\$(printf n\\\\377m)\"; echo x >.envrc; echo x >x.log; echo b >a; git commit -qam b" &&
+	git agent review --format=json j >../review.json && git agent list --json >../list.json && git agent show --json j >../show.json &&
+	git agent doctor --json >../doctor.json && git agent version --json >../version.json &&
+	git agent review --accept-all --critical j && git agent land --json j >../land.json &&
+	python3 - <<-\EOF
+	import base64, json
+	def load(name): return json.load(open("../%s.json" % name))
+	def path(o): return {("path" if k == "path_b64" else k) for k in o}
+	r = load("review")
+	want = "session command base tip held commits files flags left_behind left_out notes".split()
+	assert list(r) == want, list(r)
+	lists = {"commits": "id author date subject", "files": "path status additions deletions",
+		"flags": "id severity category path reason held verdict", "left_behind": "path kind count bytes"}
+	assert all(r[n] and all(path(o) == set(k.split()) for o in r[n]) for n, k in lists.items()), r
+	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
+	assert odd == [b"n\377m"], odd
+	s = set("name state branch project command onto base tip held landed started finished exit_status "
+		"live shared skipped notes left_out flags flags_open".split())
+	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
+	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
+	assert set(load("land")) == set("session dry_run landed nothing commit brought not_brought".split()), load("land")
+	EOF
+'
+
+test_expect_success 'exit statuses tell what to do' '
+	git init -q codes && cd codes && echo a >a && git add a && git commit -qm a &&
+	test_expect_code 1 git agent show && test_expect_code 129 git agent nonsense && test_expect_code 128 git agent show nobody &&
+	git agent start -q --name c -- sh -c "echo agent >a" && echo mine >a &&
+	test_expect_code 2 git agent land c && test_expect_code 2 git agent drop c && test "$(cat a)" = mine &&
+	git commit -qam mine && test_expect_code 4 git agent land --dry-run c && git diff --quiet &&
+	test_expect_code 4 git agent land c 2>../err && grep "^hint: .*git merge --abort" ../err && git merge --abort &&
+	git agent start -q --name f -- sh -c "echo all: >Makefile" && test_expect_code 3 git agent land f &&
+	test_expect_code 125 git agent start -- nowhere-at-all && test_expect_code 3 git agent start -- sh -c "exit 3"
+'
+
 test_lazy_prereq GITCOMPLETION 'test -e /usr/share/bash-completion/completions/git && command -v bash'
 
 test_expect_success GITCOMPLETION 'bash completes commands, options and sessions' '
