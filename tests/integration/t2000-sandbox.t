@@ -114,7 +114,7 @@ test_expect_success 'a symlink planted at a mount point or on the way to it is n
 	mkdir s && cd s && world && mkdir victim &&
 	ln -s "$PWD/victim" aihome/.local && refused "$PWD/user/src/p" && rm aihome/.local &&
 	mkdir aihome/.local && ln -s "$PWD/victim" aihome/.local/bin && refused "$PWD/user/src/p" &&
-	rm -r aihome/.local &&
+	rm -r aihome/.local && mv aihome/src aihome/away &&
 	ln -s "$PWD/victim" aihome/src && refused "$PWD/user/src/p" && rm aihome/src &&
 	mkdir aihome/src && ln -s ../../victim aihome/src/p && refused "$PWD/user/src/p" &&
 	rm aihome/src/p && ln -s nowhere aihome/src/p && refused "$PWD/user/src/p" &&
