@@ -4,11 +4,15 @@
  * SOCK_SEQPACKET socket. Shared by src/run and src/init (which is static and
  * includes nothing else of the project but this header).
  *
- * git-agent-init CONTROL_FD, pid 1 of the sandbox, inherits that socket from bwrap,
+ * git-agent-init CONTROL_FD PROJECT, pid 1 of the sandbox, inherits that socket from bwrap,
  * standard input and output on /dev/null and standard error on the supervisor's log pipe.
  * It is non-dumpable, sends GA_CTL_READY, then serves requests. End of
  * file on the socket at any time means: kill everything and exit. It never
  * exits while the socket is open unless told GA_CTL_QUIT.
+ *
+ * Every GA_CTL_WATCH_MS, and before it reports that a command ended, init looks whether what is
+ * mounted at PROJECT is still there: the directories above it lie in a home that this agent,
+ * others and the user can rearrange. If not, it says GA_CTL_LOST, once.
  *
  * Every process inside is started by a GA_CTL_SPAWN request. One message is one
  * struct ga_ctl_msg; a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a
@@ -43,7 +47,10 @@ enum ga_ctl_type {
 	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed; flags: the step */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
+	GA_CTL_LOST,      /* the project is no longer where it was mounted; id 0 */
 };
+
+#define GA_CTL_WATCH_MS 2000
 
 /* What failed, in `flags` of GA_CTL_FAILED. */
 enum ga_ctl_step {

@@ -48,6 +48,7 @@ struct ga_session {
 	uint64_t started;        /* seconds since the epoch */
 	uint64_t finished;        /* 0 while running */
 	int exit_status;         /* the agent's; -1 unknown */
+	char *incomplete;        /* why its layers do not hold all it did, for people; NULL: they do */
 	int pid;                 /* pid 1 of the sandbox, and its namespace */
 	uint64_t pidns;
 	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */

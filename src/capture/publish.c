@@ -123,6 +123,8 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
 	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
+	if (c->s->incomplete)
+		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->incomplete);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);

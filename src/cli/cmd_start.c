@@ -69,6 +69,8 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
+	if (quiet && st->session.incomplete)
+		cli_note("agent/%s: session incomplete: %s", st->session.name, st->session.incomplete);
 	return rc ? ga_error_move(err, &run_err) : 0;
 }
 

@@ -28,6 +28,8 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 				  s->finished ? json_integer((json_int_t)s->finished) : json_null());
 	(void)json_object_set_new(j, "exit_status",
 				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
+	(void)json_object_set_new(j, "incomplete",
+				  s->incomplete ? json_string(s->incomplete) : json_null());
 	(void)json_object_set_new(j, "live", json_boolean(s->live));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));

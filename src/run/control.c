@@ -76,7 +76,7 @@ static int send_spawn(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, c
 	return r == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
-static int lost(const struct ga_sandbox *sb, struct ga_error *err)
+static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
@@ -110,7 +110,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
 	if (send_spawn(sb, &m, all, n + 1))
-		return lost(sb, err);
+		return socket_ended(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
 	return write_payload(wr, &payload, err);
@@ -161,12 +161,14 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 	return 1;
 }
 
-int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
+int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 {
 	pid_t pid;
 	int r = run_recv_raw(sb, m, &pid);
 
-	return r < 0 ? lost(sb, err) : r;
+	if (r > 0 && m->type == GA_CTL_LOST)
+		sb->lost = true;
+	return r < 0 ? socket_ended(sb, err) : r;
 }
 
 static int hint_exec(const char *program, int errnum, struct ga_error *err)

@@ -342,7 +342,7 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 {
 	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5", "--keep",
 				     "6", "--keep", "7", "--", p->bwrap, "--args", "5", "--seccomp",
-				     "6", "--", GA_INIT_INSIDE, "7", NULL };
+				     "6", "--", GA_INIT_INSIDE, "7", s->project, NULL };
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
@@ -408,6 +408,11 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 pid_t ga_run_pid(const struct ga_sandbox *sb)
 {
 	return sb->pid;
+}
+
+bool ga_run_lost(const struct ga_sandbox *sb)
+{
+	return sb->lost;
 }
 
 uint64_t ga_run_pidns(const struct ga_sandbox *sb)

@@ -28,6 +28,7 @@ struct ga_sandbox {
 	pid_t bwrap;        /* 0 once reaped */
 	uint64_t pidns;
 	uint32_t last_id;
+	bool lost;          /* GA_CTL_LOST came */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };
@@ -59,8 +60,8 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	      struct ga_error *err);
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value);
 /* 1: a message; 0: none there; -1: the socket is at its end (err is set, with what bwrap
- * or init said last). */
-int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
+ * or init said last). Takes note of GA_CTL_LOST. */
+int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
 /* The same, with the sender's pid, and without looking for the reason at the end. */
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid);
 /* A FAILED message as an error. */

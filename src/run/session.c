@@ -12,7 +12,7 @@
 #include "ga/fd.h"
 #include "run-internal.h"
 
-/* From a hang-up until the command is killed, and until it must be gone. */
+/* From being asked to end until the command is killed, and until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
 /* More than a pty can hold on its way from the one end to the other. */
@@ -29,7 +29,7 @@ struct session {
 	int master;                /* of the pty, -1 without or once hung up */
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
-	int64_t deadline;          /* after a hang-up; 0: none */
+	int64_t deadline;          /* once asked to end; 0: none */
 	bool killed;
 };
 
@@ -115,15 +115,24 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 
 /* ---- what happens */
 
-static void hang_up(struct session *s)
+/* Ask the command to end; it is killed when it does not. */
+static void end(struct session *s)
 {
 	if (s->deadline)
 		return;
 	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
+	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+}
+
+static void hang_up(struct session *s)
+{
 	if (!s->tty) {
-		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+		end(s);
 		return;
 	}
+	if (s->deadline)
+		return;
+	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
 	/* the session's leader inside is told by the kernel, and tells the command */
 	run_stream_close(&s->streams[IN]);
 	run_stream_close(&s->streams[OUT]);
@@ -210,7 +219,12 @@ static int on_message(struct session *s, const char *cwd, const char *program, s
 	int r;
 
 	while ((r = run_recv(s->sb, &m, err)) > 0) {
-		if (m.id != s->id || s->exited)
+		if (s->exited)
+			continue;
+		/* nothing it does from here on would be found where it is looked for */
+		if (m.type == GA_CTL_LOST)
+			end(s);
+		if (m.id != s->id)
 			continue;
 		if (m.type == GA_CTL_FAILED)
 			return run_spawn_failed(&m, cwd, program, err);
@@ -231,7 +245,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)
 		return 0;
 	if (s->killed)
-		return ga_fail(err, GA_EFATAL, "the command does not end after the terminal was closed");
+		return ga_fail(err, GA_EFATAL, "the command does not end");
 	s->killed = true;
 	s->deadline = ga_now_ms() + KILL_GRACE_MS;
 	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGKILL);

@@ -37,6 +37,7 @@ void ga_session_release(struct ga_session *s)
 	free(s->branch);
 	free(s->onto_ref);
 	free(s->message);
+	free(s->incomplete);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->skipped);

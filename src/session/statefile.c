@@ -47,6 +47,7 @@ static const struct field fields[] = {
 	FIELD("started", U64, started),
 	FIELD("finished", U64, finished),
 	FIELD("exitstatus", INT, exit_status),
+	FIELD("incomplete", STRING, incomplete),
 	FIELD("pid", INT, pid),
 	FIELD("pidns", U64, pidns),
 	FIELD("shared", LIST, shared),

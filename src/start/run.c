@@ -10,6 +10,7 @@
 #include "ga/json.h"
 #include "ga/later.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
@@ -32,6 +33,26 @@ static void journal_start(const struct ga_start *st)
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
 	(void)ga_journal(s->dir, "start", j);
+}
+
+/* What was mounted stays readable wherever it went, so all in the layers is good;
+ * what is not in them is beneath. */
+static void note_lost(const struct ga_start_env *e, struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *rel = ga_path_below(s->project, e->home);
+	cleanup_free char *dir = rel ? ga_path_join(e->agent_home, rel) : NULL;
+	cleanup_free char *q = ga_quote(dir ? dir : s->project);
+
+	free(s->incomplete);
+	s->incomplete = ga_strf(dir ? "the project was moved away inside; look for what was written "
+				      "after that in %s"
+				    : "the project was moved away inside; what was written to %s after "
+				      "that is gone",
+				q);
+	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->incomplete));
+	/* capture goes on from the file, should this process end before */
+	(void)ga_session_save(s, &ignored);
 }
 
 /* What start made without waiting for the disk goes there when the session has lasted
@@ -68,6 +89,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			    (const char *const *)st->spec.env.v, ret_status, err);
 	ga_sync_later_end(later);
+	if (ga_run_lost(sb))
+		note_lost(e, s);
 	return rc;
 }
 
