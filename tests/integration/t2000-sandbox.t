@@ -217,6 +217,17 @@ test_expect_success 'object directories: read-only, their alternates masked, lfs
 	printf "blob\nl\n" >want && test_cmp want out
 '
 
+test_expect_success 'what an agent closed on the way to a mount point is opened, and nothing else' '
+	mkdir closed && cd closed && world && mkdir -p aihome/src/own victim && chmod 000 victim &&
+	sb "$PWD/user/src/p" -- sh -c "cd \"$PWD/user\" && chmod 000 src/own .local src" && test "$(stat -c %a aihome/src)" = 0 &&
+	sb "$PWD/user/src/p" -- sh -c "
+		cd \"$PWD/user/src/p\" && ls ../../.local/bin >/dev/null && echo x >x" && test -e session/upper/x &&
+	test "$(stat -c %a aihome/src aihome/.local aihome/src/own | tr "\n" " ")" = "700 700 0 " &&
+	chmod 711 aihome/src && sb "$PWD/user/src/p" -- true && test "$(stat -c %a aihome/src)" = 711 &&
+	mv aihome/.local aihome/away && ln -s "$PWD/victim" aihome/.local &&
+	test_must_fail sb "$PWD/user/src/p" -- true && test "$(stat -c %a victim)" = 0
+'
+
 test_expect_success 'further directories read-only at their own place' '
 	cd r && mkdir -p data user/data && echo d >data/d && echo u >user/data/u &&
 	sb "$PWD/p" --ro "$PWD/data" --ro "$PWD/user/data" -- sh -c "
