@@ -20,6 +20,10 @@
  * (standard input, output, error). Payload, read to end of file, at most
  * GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
  *
+ * The terminal is the sandbox's own: GA_CTL_PTY asks for one, and init opens it in the /dev/pts
+ * that its commands see, else they could not find a name for it there. The descriptor in the answer
+ * is the only one that ever comes out, and is taken for nothing but the master of a pty.
+ *
  * With GA_SPAWN_TTY a small leader process takes the terminal as the
  * controlling one of a new session and runs the command in a foreground process group of
  * its own, so that Ctrl-C, Ctrl-Z and fg work; without, the command gets a session of its own.
@@ -41,12 +45,14 @@ enum ga_ctl_type {
 	GA_CTL_SIGNAL,    /* id, value: signal to the command's process group */
 	GA_CTL_CONT,      /* id: continue a stopped command in the foreground */
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
+	GA_CTL_PTY,       /* open a terminal */
 	/* from init */
 	GA_CTL_READY,     /* value64: inode number of the pid namespace; sent with SCM_CREDENTIALS */
 	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed */
 	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed; flags: the step */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
+	GA_CTL_PTY_OPEN,  /* its master by SCM_RIGHTS, or value: errno */
 	GA_CTL_LOST,      /* the project is no longer where it was mounted; id 0 */
 };
 

@@ -54,6 +54,8 @@ void leader_main(uint32_t id, int payload, int tty, int chan) __attribute__((nor
 
 /* One message; retries EINTR. 0 or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);
+/* The same with a descriptor. */
+int send_msg_fd(int fd, const struct ga_ctl_msg *m, int pass);
 /* 1: one message, 0: end of file or an error, -1: nothing there (EAGAIN). */
 int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
 

@@ -260,6 +260,18 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
 }
 
+static void open_terminal(struct init *in)
+{
+	struct ga_ctl_msg m = { .type = GA_CTL_PTY_OPEN };
+	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	m.value = fd < 0 ? errno : 0;
+	if (fd < 0 ? send_msg(in->ctl, &m) : send_msg_fd(in->ctl, &m, fd))
+		end_everything();
+	if (fd >= 0)
+		(void)close(fd);
+}
+
 static void resume(const struct ga_ctl_msg *m, struct command *c)
 {
 	/* only the leader may give the terminal away */
@@ -283,6 +295,8 @@ static void on_request(struct init *in)
 	c = m.type == GA_CTL_SPAWN ? NULL : by_id(in, m.id);
 	if (m.type == GA_CTL_SPAWN)
 		spawn(in, &m, &f);
+	else if (m.type == GA_CTL_PTY)
+		open_terminal(in);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
 		 m.value < NSIG)
 		(void)kill(-c->pgrp, m.value);

@@ -294,7 +294,7 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 static int take_ready(struct ga_sandbox *sb)
 {
 	struct ga_ctl_msg m;
-	int r = run_recv_raw(sb, &m, &sb->pid);
+	int r = run_recv_raw(sb, &m, &sb->pid, NULL);
 
 	if (r <= 0)
 		return r;

@@ -72,7 +72,7 @@ static void set_writer(struct run_stream *st, int fd)
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (run_pty_open(&s->term, &s->master, ret_slave, err))
+	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].from = 0;
 	s->streams[IN].to = s->master;
