@@ -103,8 +103,9 @@ int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error
  * too). 1 if somebody else has it. */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
-/* Where the branches of all sessions are. */
+/* Where the branches of all sessions are, and whatever else they keep. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
+#define GA_SESSION_REFS "refs/agent/"
 /* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 

@@ -356,14 +356,15 @@ static void name_others(struct capture *c)
 	for (size_t i = 0; i < c->heads.n && i < MAX_NAMED; i++) {
 		cleanup_free char *q = ga_quote(c->heads.v[i].name);
 
-		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on refs/agent/%s/heads/", q,
-			      c->s->name);
+		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on " GA_SESSION_REFS
+			      "%s/heads/", q, c->s->name);
 	}
 	if (c->heads.n > MAX_NAMED)
 		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
 			      c->heads.n - MAX_NAMED);
 	if (!ga_oid_is_zero(&c->stash))
-		ga_strv_pushf(&c->notes, "the agent's stash is kept on refs/agent/%s/stash", c->s->name);
+		ga_strv_pushf(&c->notes, "the agent's stash is kept on " GA_SESSION_REFS "%s/stash",
+			      c->s->name);
 }
 
 /* Ask git inside about its refs. 1: it cannot be asked, and why. */

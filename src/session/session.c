@@ -87,7 +87,7 @@ char *ga_session_stem(const char *command)
 
 char *ga_session_ref(const struct ga_session *s, const char *what)
 {
-	return ga_strf("refs/agent/%s/%s", s->name, what);
+	return ga_strf(GA_SESSION_REFS "%s/%s", s->name, what);
 }
 
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)

@@ -62,7 +62,7 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
-	static const char *const spaces[] = { GA_SESSION_BRANCHES, "refs/agent/" };
+	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS };
 	int rc = ga_is_ancestor(r, commit, head, err);
 
 	if (rc)

@@ -64,6 +64,11 @@ result 'a source is below 650 lines' "$(
 	done
 )"
 
+result 'where the refs of sessions are is said in one place' "$(
+	grep -n -E '"[^"]*refs/(heads/)?agent/' src/*/*.[ch] include/ga/*.h |
+		grep -v -e '^include/ga/session.h:.*#define' -e '/\* "refs'
+)"
+
 result 'a header guard is the name of the header' "$(
 	for f in include/ga/*.h; do
 		guard=GA_$(basename "$f" .h | tr 'a-z-' 'A-Z_')_H
