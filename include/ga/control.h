@@ -47,9 +47,9 @@ enum ga_ctl_type {
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
 	GA_CTL_PTY,       /* open a terminal */
 	/* from init */
-	GA_CTL_READY,     /* value64: inode number of the pid namespace; sent with SCM_CREDENTIALS */
+	GA_CTL_READY,     /* value64: inode of the pid namespace; with SCM_CREDENTIALS */
 	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed */
-	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed; flags: the step */
+	GA_CTL_FAILED,    /* id, value: errno, flags: what kept it from being executed */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
 	GA_CTL_PTY_OPEN,  /* its master by SCM_RIGHTS, or value: errno */

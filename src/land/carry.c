@@ -47,8 +47,8 @@ static void refuse(struct land *l, const char *path, const char *why)
 			      q, why, word);
 	else
 		ga_strv_pushf(&l->ret->not_brought,
-			      "%s: %s; " GA_SESSION_REFS "%s/carried has the agent's version", q, why,
-			      l->s->name);
+			      "%s: %s; " GA_SESSION_REFS "%s/carried has the agent's version", q,
+			      why, l->s->name);
 }
 
 int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err)

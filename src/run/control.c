@@ -101,7 +101,8 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	add_vector(&payload, argv);
 	add_vector(&payload, envp);
 	if (payload.len > GA_CTL_PAYLOAD_MAX)
-		return ga_fail(err, GA_ESTART, "the command line and environment are longer than %u bytes",
+		return ga_fail(err, GA_ESTART,
+			       "the command line and environment are longer than %u bytes",
 			       GA_CTL_PAYLOAD_MAX);
 	if (pipe2(p, O_CLOEXEC))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
@@ -226,7 +227,8 @@ int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err)
 		(void)poll(&p, 1, ga_poll_timeout(deadline));
 	}
 	if (r > 0 && fd < 0)
-		return ga_fail_errno(err, GA_ESTART, m.value, "cannot open a terminal in the sandbox");
+		return ga_fail_errno(err, GA_ESTART, m.value,
+				     "cannot open a terminal in the sandbox");
 	return r > 0 ? fd : -1;
 }
 
@@ -239,8 +241,8 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 	if (errnum != ENOENT)
 		return -1;
 	if (strchr(program, '/'))
-		return ga_hint(err, "it, or the interpreter that its first line names, is not there inside; "
-				    "'git agent start bash' shows what is");
+		return ga_hint(err, "it, or the interpreter that its first line names, is not "
+				    "there inside; 'git agent start bash' shows what is");
 	return ga_hint(err, "it must be found through PATH as it is inside; "
 			    "'git agent start bash' shows what is there");
 }
@@ -252,14 +254,18 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox", dir);
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
+				     dir);
 	case GA_CTL_STEP_TTY:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot give the sandbox a terminal");
+		return ga_fail_errno(err, GA_ESTART, m->value,
+				     "cannot give the sandbox a terminal");
 	case GA_CTL_STEP_EXEC:
-		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox", prog);
+		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
+				    prog);
 		return hint_exec(program, m->value, err);
 	default:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox", prog);
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox",
+				     prog);
 	}
 }
 

@@ -62,8 +62,8 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 /* 1: a message; 0: none there; -1: the socket is at its end (err is set, with what bwrap
  * or init said last). Takes note of GA_CTL_LOST. */
 int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
-/* The same, with the sender's pid, and without looking for the reason at the end. Only with `ret_fd`
- * does a descriptor come in: left alone if there is none, else the caller's. */
+/* The same, with the sender's pid, and without looking for the reason at the end. Only with
+ * `ret_fd` does a descriptor come in: left alone if there is none, else the caller's. */
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd);
 /* The master of a new terminal of the sandbox, or -1; to be asked for before any command. */
 int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err);

@@ -165,7 +165,7 @@ static void on_signal(struct session *s, int n)
 			run_pty_resize(&s->term, s->master);
 		break;
 	case SIGCONT:
-		/* after a SIGSTOP, which nobody can prepare for, the shell has changed the terminal */
+		/* after a SIGSTOP, for which nobody can prepare, the shell changed the terminal */
 		go_raw(s);
 		break;
 	case SIGTSTP:
@@ -187,7 +187,7 @@ static void on_signals(struct session *s)
 	while ((n = run_signals_next(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
-		/* the command is gone: whoever wants us to end does not want the rest of its output */
+		/* the command is gone: who wants us to end does not want the rest of its output */
 		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
 			run_stream_close(&s->streams[i]);
 		if (!s->exited)
@@ -286,7 +286,8 @@ static int loop(struct session *s, const char *cwd, const char *program, struct 
 			p[2].fd = -1;
 		if (poll(p, GA_NELEMS(p), timeout(s)) < 0) {
 			if (errno != EINTR)
-				return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the command");
+				return ga_fail_errno(err, GA_EFATAL, errno,
+						     "cannot wait for the command");
 			continue;
 		}
 		for (size_t i = 0; i < N_STREAMS; i++)
@@ -317,8 +318,8 @@ int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *ar
 	s.term.fd = s.tty ? 0 : -1;
 	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
 	if (!rc)
-		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3, &s.id,
-			       err);
+		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3,
+			       &s.id, err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
 		ga_cleanup_closep(&theirs[i]);
 	if (rc || loop(&s, cwd, argv[0], err))

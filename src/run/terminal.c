@@ -111,7 +111,8 @@ int run_pty_open(struct ga_sandbox *sb, const struct run_terminal *t, int *ret_m
 	/* by descriptor: its name means something in the sandbox only */
 	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
 	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a terminal of the sandbox");
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot prepare a terminal of the sandbox");
 	if (!tcgetattr(t->fd, &tio))
 		(void)tcsetattr(slave, TCSANOW, &tio);
 	run_pty_resize(t, master);

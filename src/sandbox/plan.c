@@ -37,7 +37,8 @@ static int add_project(const struct ga_spec *s, struct ga_buf *b, struct ga_erro
 	for (size_t i = 0; i < s->lowers.n; i++)
 		ga_buf_add0(b, s->lowers.v[i]);
 	if (s->git_lower)
-		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1", s->git_lower, NULL);
+		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1",
+			      s->git_lower, NULL);
 	else
 		sandbox_words(b, "bind-rw", s->git_upper, "project/.git", NULL);
 	return 0;
@@ -68,7 +69,7 @@ static int by_rel(const void *a, const void *b)
 
 static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
-	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(struct ga_shared *));
+	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(*v));
 
 	for (size_t i = 0; i < s->n_shared; i++)
 		v[i] = &s->shared[i];
@@ -84,7 +85,8 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		}
 		if (!still_there(s, v[i]))
 			continue;
-		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1", NULL);
+		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1",
+			      NULL);
 		if (v[i]->mask)
 			ga_buf_add0(b, v[i]->mask);
 		ga_buf_add0(b, v[i]->lower);

@@ -100,10 +100,12 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 		if (ga_refs_list(r, spaces[i], &all, err))
 			return -1;
 		for (size_t k = 0; k < all.n; k++) {
-			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES, strlen(GA_SESSION_BRANCHES)))
+			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
+				     strlen(GA_SESSION_BRANCHES)))
 				continue;
 			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
+			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name),
+							    all.v[k].oid };
 		}
 	}
 	return 0;

@@ -32,13 +32,15 @@ static int open_source(const char *path, int flags)
  * do by accident; the file says to people what it is. */
 static int mark(int at, const char *name)
 {
-	static const char text[] = "made by git-agent; something is mounted here inside its sandbox\n";
+	static const char text[] =
+		"made by git-agent; something is mounted here inside its sandbox\n";
 	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
 	cleanup_close int fd = -1;
 
 	if (dir < 0)
 		return -1;
-	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0444);
 	if (fd < 0 || ga_write_full(fd, text, sizeof(text) - 1))
 		return -1;
 	return fchmod(dir, 0555);
@@ -116,7 +118,9 @@ static int dest_for(int root, const char *dest, bool dir)
 	if (dir)
 		return make_dirs(root, dest, false);
 	at = make_parent(root, dest);
-	fd = at < 0 ? -1 : openat(at, ga_path_base(dest), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (at < 0)
+		return -1;
+	fd = openat(at, ga_path_base(dest), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return -1;
 	(void)close(ga_steal_fd(&fd));
@@ -215,7 +219,8 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 		return 0;
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE,
+			O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
 	return attach_copy(root, source, GA_COPY_RO, op, f);
