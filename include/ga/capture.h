@@ -17,8 +17,8 @@ struct ga_capture_env {
 	const struct ga_gitconfig *config;
 	const char *state_dir;
 	const struct ga_run_paths *paths;
-	/* A sandbox over the session's layers without network for git to run in, made on demand: capture
-	 * of commits and of filtered content. */
+	/* A sandbox over the session's layers without network for git to run in, made on demand:
+	 * capture of commits and of filtered content. */
 	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);
 	void *payload;
 	const char *const *sandbox_env; /* environment for git inside */
@@ -30,7 +30,7 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 	       struct ga_error *err);
 
 /* The tree as it would be captured now, for `diff` of a running session: reads the upper only. */
-int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
-		    struct ga_error *err);
+int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
+		    struct ga_oid *ret_tree, struct ga_error *err);
 
 #endif

@@ -4,17 +4,25 @@
  * SOCK_SEQPACKET socket. Shared by src/run and src/init (which is static and
  * includes nothing else of the project but this header).
  *
- * git-agent-init CONTROL_FD, pid 1 of the sandbox, inherits that socket from bwrap,
+ * git-agent-init CONTROL_FD PROJECT, pid 1 of the sandbox, inherits that socket from bwrap,
  * standard input and output on /dev/null and standard error on the supervisor's log pipe.
  * It is non-dumpable, sends GA_CTL_READY, then serves requests. End of
  * file on the socket at any time means: kill everything and exit. It never
  * exits while the socket is open unless told GA_CTL_QUIT.
+ *
+ * Every GA_CTL_WATCH_MS, and before it reports that a command ended, init looks whether what is
+ * mounted at PROJECT is still there: the directories above it lie in a home that this agent,
+ * others and the user can rearrange. If not, it says GA_CTL_LOST, once.
  *
  * Every process inside is started by a GA_CTL_SPAWN request. One message is one
  * struct ga_ctl_msg; a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a
  * pipe with the payload, then, with GA_SPAWN_TTY, one pty end, else three
  * (standard input, output, error). Payload, read to end of file, at most
  * GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
+ *
+ * The terminal is the sandbox's own: GA_CTL_PTY asks for one, and init opens it in the /dev/pts
+ * that its commands see, else they could not find a name for it there. The descriptor in the answer
+ * is the only one that ever comes out, and is taken for nothing but the master of a pty.
  *
  * With GA_SPAWN_TTY a small leader process takes the terminal as the
  * controlling one of a new session and runs the command in a foreground process group of
@@ -37,13 +45,18 @@ enum ga_ctl_type {
 	GA_CTL_SIGNAL,    /* id, value: signal to the command's process group */
 	GA_CTL_CONT,      /* id: continue a stopped command in the foreground */
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
+	GA_CTL_PTY,       /* open a terminal */
 	/* from init */
-	GA_CTL_READY,     /* value64: inode number of the pid namespace; sent with SCM_CREDENTIALS */
+	GA_CTL_READY,     /* value64: inode of the pid namespace; with SCM_CREDENTIALS */
 	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed */
-	GA_CTL_FAILED,    /* id, value: errno of what kept it from being executed; flags: the step */
+	GA_CTL_FAILED,    /* id, value: errno, flags: what kept it from being executed */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
+	GA_CTL_PTY_OPEN,  /* its master by SCM_RIGHTS, or value: errno */
+	GA_CTL_LOST,      /* the project is no longer where it was mounted; id 0 */
 };
+
+#define GA_CTL_WATCH_MS 2000
 
 /* What failed, in `flags` of GA_CTL_FAILED. */
 enum ga_ctl_step {

@@ -18,8 +18,8 @@ struct ga_gitdir_spec {
 	const char *branch;              /* full name: refs/heads/agent/<name> */
 	const struct ga_oid *base;
 	const struct ga_gitconfig *config;
-	const struct ga_strv *object_paths; /* where the object dirs are mounted inside: alternates */
-	const struct ga_refs *refs;      /* refs the agent sees besides its own (written as packed-refs) */
+	const struct ga_strv *object_paths; /* where object dirs are inside: alternates */
+	const struct ga_refs *refs;      /* the agent sees them besides its own (packed-refs) */
 };
 
 /* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with

@@ -33,7 +33,8 @@
  *     "bind-rw" SOURCE DEST recursive copy of the mount; nosuid, nodev
  *     "bind-ro" SOURCE DEST the same, read-only
  *     "mountpoint" DEST     make DEST if it is not there: a directory, missing parents
- *                           0755, the last one 0555 with the marker file inside
+ *                           0755, the last one 0555 with the marker file inside; parents
+ *                           closed to their owner, the caller, are opened to him
  *     "move" DEST_FROM DEST_TO
  *                           attach a recursive copy of a staged mount elsewhere
  *     "device" SOURCE DEST  a device node of the host; nosuid, noexec

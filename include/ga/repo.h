@@ -119,7 +119,8 @@ struct ga_gitconfig_load;
  * belongs to; NULL if there is no telling. */
 struct ga_gitconfig_load *ga_gitconfig_guess(void);
 /* `*load` is NULL, or a guess: one that was right is kept. */
-int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load, struct ga_error *err);
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,
+		       struct ga_error *err);
 int ga_gitconfig_end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_error *err);
 void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */

@@ -54,7 +54,8 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
  * characters in their message or names, or with a message in an encoding that could hide some,
  * are rewritten with them escaped, and so are those that stand on them; each tip becomes what
  * it was rewritten to. `*ret_cleaned`: how many had some. */
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips, size_t n_tips,
-		     size_t *ret_cleaned, struct ga_strv *keeps, struct ga_error *err);
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips,
+		     size_t n_tips, size_t *ret_cleaned, struct ga_strv *keeps,
+		     struct ga_error *err);
 
 #endif

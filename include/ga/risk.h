@@ -60,10 +60,10 @@ struct ga_host_facts {
 		char *reason;     /* owned; quoted, one line */
 	} *v;
 	size_t n, cap;
-	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" defined in host config */
+	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
-	struct ga_matcher *matcher; /* compiled rules, made by ga_host_facts_gather(); may be NULL */
+	struct ga_matcher *matcher; /* of the rules; from ga_host_facts_gather(), may be NULL */
 };
 #define GA_HOST_FACTS_INIT { .v = NULL }
 void ga_host_facts_release(struct ga_host_facts *h);
@@ -84,8 +84,8 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
  * severe and specific is kept for a path. `h` may be NULL. Appends to `ret`, which
  * is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
-		const struct ga_oid *new_tree, const struct ga_changes *changes, struct ga_flags *ret,
-		struct ga_error *err);
+		const struct ga_oid *new_tree, const struct ga_changes *changes,
+		struct ga_flags *ret, struct ga_error *err);
 
 /* Path rules and host facts only, for paths that are not in a tree (what was left
  * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and

@@ -50,11 +50,16 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
 
+/* Did the project leave its place inside while a command ran? (GA_CTL_LOST in ga/control.h.) What
+ * was written under its path after that is not in its layers. */
+bool ga_run_lost(const struct ga_sandbox *sb);
+
 /* Run a command to its end with the caller's terminal or standard streams
  * relayed: a pty of its own when standard input and output are terminals, else
  * pipes for each of the three (never the caller's own files). Job control, window
- * size, hang-up as the shell user expects. `*ret_status` is the agent's: 0-255, 128+n.
- * A command that could not be executed is GA_ESTART. */
+ * size, hang-up as the shell user expects. It is ended, as by a hang-up, when the project is
+ * lost. `*ret_status` is the agent's: 0-255, 128+n. A command that could not be
+ * executed is GA_ESTART. */
 int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
 		   const char *const *envp, int *ret_status, struct ga_error *err);
 

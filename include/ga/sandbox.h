@@ -24,8 +24,8 @@ struct ga_shared {
 };
 
 struct ga_spec {
-	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on; sessions may
-				 * share one, each has a mount namespace of its own */
+	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on;
+				 * sessions may share one, each has a mount namespace of its own */
 	char *project;          /* the project's path, inside and outside */
 	char *home;             /* $HOME inside */
 	char *home_source;      /* host directory shown there (~/aihome) */
@@ -36,8 +36,8 @@ struct ga_spec {
 	struct ga_shared *shared;
 	size_t n_shared;
 	struct ga_strv object_dirs; /* host object directories, shown read-only */
-	struct ga_strv tools;   /* toolchain directories below the real home, relative to it, read-only */
-	struct ga_strv ro;      /* further host directories, absolute, read-only at their own place */
+	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
+	struct ga_strv ro;      /* more host directories, read-only at their own place */
 	bool network;           /* the host's network (true) or none */
 	struct ga_strv env;     /* NAME=VALUE inside, complete */
 };
@@ -63,13 +63,14 @@ char *ga_spec_object_path(size_t i);
  * interpreter a script names. Never a directory that holds credentials: a command
  * that can only be shown with one is an error. A command not found, or with a relative path, adds
  * nothing. `home` as in $HOME; the result is sorted and no entry contains another. */
-int ga_spec_find_tools(const char *home, const char *path, const char *command, struct ga_strv *tools,
-		       struct ga_error *err);
+int ga_spec_find_tools(const char *home, const char *path, const char *command,
+		       struct ga_strv *tools, struct ga_error *err);
 
 /* The environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*, TZ,
  * EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept to entries that exist inside
  * `s`, and the names in `pass`. Writes s->env. */
-void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const struct ga_strv *pass);
+void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
+			 const struct ga_strv *pass);
 
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
@@ -77,7 +78,8 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path);
 /* The plan's bytes (ga/plan.h) in two parts. The first is what surrounds home and project; the
  * layers (lowers, upper, work, git_*, shared) need not be known yet. `init` is the absolute path of
  * git-agent-init on the host, shown at GA_INIT_INSIDE. */
-int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret, struct ga_error *err);
+int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret,
+		      struct ga_error *err);
 /* The second is home and project, to the end. A shared directory that is gone on the host, or is
  * reached through a symlink there by now, is left out. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);

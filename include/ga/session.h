@@ -2,7 +2,8 @@
  *
  * Sessions as values and on disk:
  *
- *     <state>/sessions/<name>/{session,lock,upper,work,extras,shared,git,gitwork,stage,journal.jsonl}
+ *     <state>/sessions/<name>/{session,lock,journal.jsonl}
+ *                             {upper,work,extras,shared,git,gitwork,stage}/
  *
  * <state> is ${XDG_STATE_HOME:-~/.local/state}/git-agent/<repo-id>, every directory 0700.
  */
@@ -40,7 +41,7 @@ struct ga_session {
 	char *branch;            /* "refs/heads/agent/<name>" */
 	char *onto_ref;          /* branch HEAD was on at start, NULL if detached */
 	struct ga_oid onto;      /* HEAD at start (or --base): the published branch stands on it */
-	struct ga_oid base;      /* what the session stands on: `onto`, or the snapshot on top of it */
+	struct ga_oid base;      /* it stands on this: `onto`, or the snapshot on top of it */
 	bool live;               /* the working tree itself is the lower layer */
 	bool trusted;            /* the base holds no agent content the user has not taken in */
 	char *message;           /* -m, or NULL */
@@ -48,6 +49,7 @@ struct ga_session {
 	uint64_t started;        /* seconds since the epoch */
 	uint64_t finished;        /* 0 while running */
 	int exit_status;         /* the agent's; -1 unknown */
+	char *incomplete;        /* why its layers lack some of what it did, for people; NULL */
 	int pid;                 /* pid 1 of the sandbox, and its namespace */
 	uint64_t pidns;
 	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */
@@ -56,7 +58,7 @@ struct ga_session {
 	struct ga_oid tip;       /* of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
 	struct ga_strv notes;    /* what capture has to say, for people (already quoted) */
-	struct ga_strv left_out; /* paths on `carried` that could not be separated from the user's work */
+	struct ga_strv left_out; /* paths on `carried` that stand on the user's work */
 	/* set by land */
 	struct ga_oid landed;    /* the commit that brought it */
 };
@@ -64,7 +66,8 @@ struct ga_session {
 void ga_session_release(struct ga_session *s);
 #define cleanup_session cleanup_(ga_session_release)
 
-/* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most GA_SESSION_NAME_MAX bytes. */
+/* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most
+ * GA_SESSION_NAME_MAX bytes. */
 bool ga_session_name_ok(const char *name);
 /* The same as an error with a hint; or that the session, or its branch, which is among the
  * branches below agent/ in `taken`, is there already. */
@@ -75,9 +78,10 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
  * name may hold ("claude" for "/usr/bin/claude"); "agent" if nothing is left. Caller frees. */
 char *ga_session_stem(const char *command);
 
-/* The state directory of a repository, made (0700) if missing; it and its parents are checked for owner
- * and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */
-int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, struct ga_error *err);
+/* The state directory of a repository, made (0700) if missing; it and its parents are checked for
+ * owner and mode. `base` is the configured or default root ("~/.local/state/git-agent"). */
+int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
+		  struct ga_error *err);
 
 /* Make <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL the
  * first free of "<stem>-1", "<stem>-2" ... (also not taken as a branch: `taken`). Locked. */
@@ -98,16 +102,17 @@ int ga_session_load(const char *state_dir, const char *name, struct ga_session *
 /* Names of all sessions, sorted. */
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
 
-/* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds it
- * too). 1 if somebody else has it. */
+/* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds
+ * it too). 1 if somebody else has it. */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
-/* Where the branches of all sessions are. */
+/* Where the branches of all sessions are, and whatever else they keep. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
+#define GA_SESSION_REFS "refs/agent/"
 /* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
-/* Ref names of a session; caller frees. `what` as in "base", "held", "carried", "orig", "report". */
+/* Ref names of a session; caller frees. `what`: "base", "held", "carried", "orig", "report". */
 char *ga_session_ref(const struct ga_session *s, const char *what);
 
 #endif

@@ -14,8 +14,8 @@
 #include "ga/strv.h"
 
 struct ga_scan {
-	struct ga_strv changed;       /* tracked paths whose working tree or index differs from HEAD */
-	struct ga_strv unindexed;     /* those of `changed` that HEAD has and the index has no more */
+	struct ga_strv changed;       /* tracked, and working tree or index differs from HEAD */
+	struct ga_strv unindexed;     /* those of `changed` that HEAD has and the index not */
 	struct ga_strv untracked;     /* untracked, not ignored, to be carried */
 	struct ga_strv ignored_dirs;  /* wholly ignored directories, no trailing slash; they may be
 				       * empty, or hold repositories */
@@ -23,7 +23,8 @@ struct ga_scan {
 	struct ga_strv submodules;    /* populated submodules' paths: gitlinks of the index with a
 				       * .git in the working tree */
 	struct ga_strv skipped;       /* "path: reason", for people (already quoted): nested
-				       * repositories, unreadable files, files above the limit, specials */
+				       * repositories, unreadable files, files above the limit,
+				       * specials */
 };
 #define GA_SCAN_INIT { 0 }
 void ga_scan_release(struct ga_scan *s);
@@ -31,8 +32,8 @@ void ga_scan_release(struct ga_scan *s);
 
 /* One `git --no-optional-locks status -z`. Fails on unmerged paths and (naming
  * it) while a merge, rebase or the like is in progress (a bisection is none). Changes
- * within a submodule that are not a commit there are not the superproject's. `max_untracked` bytes: an
- * untracked file above it is skipped and named. The user's index is not touched. */
+ * within a submodule that are not a commit there are not the superproject's. `max_untracked` bytes:
+ * an untracked file above it is skipped and named. The user's index is not touched. */
 int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
 		     struct ga_error *err);
 

@@ -22,7 +22,7 @@
 struct ga_start_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
-	struct ga_gitconfig_load *loading; /* not read yet: see ga_start_config(); NULL once it is */
+	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once it is read */
 	char *state_dir;
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
@@ -58,7 +58,7 @@ struct ga_start {
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_strv argv;    /* command with the preset's flags */
-	char *cwd;              /* where it starts: the directory the user stands in, if it is there inside */
+	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 };

@@ -14,7 +14,7 @@
  * transaction, then the directory. Safe to repeat after a crash. Fails (GA_EFATAL)
  * when the branch is checked out in a working tree. `*ret_where` (owned by the
  * caller) is the directory in the trash. */
-int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s, char **ret_where,
-		     struct ga_error *err);
+int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
+		     char **ret_where, struct ga_error *err);
 
 #endif

@@ -13,8 +13,8 @@
 struct ga_tree_level {
 	struct ga_level_entry {
 		const char *name;      /* points into `names` */
-		struct ga_entry entry; /* modes git writes no more (100664) are given as the one they mean */
-	} *v;                          /* sorted by name, byte order (git sorts directories otherwise) */
+		struct ga_entry entry; /* modes git writes no more (100664): the one they mean */
+	} *v;                          /* by name, byte order (git sorts directories otherwise) */
 	size_t n;
 	char *names;
 };

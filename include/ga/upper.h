@@ -27,20 +27,22 @@ extern const struct ga_upper_limits ga_upper_limits_default;
 struct ga_upper_opts {
 	const char *upper;              /* absolute path of the layer */
 	const struct ga_oid *base_tree; /* what lies beneath */
-	const struct ga_oid *tracked;   /* tree of the agent's HEAD: what it has counts as tracked, and what
-					 * it dropped from the base no longer does; NULL: the base decides */
-	const char *host_excludes;      /* the host's core.excludesFile and info/exclude, joined; "" */
+	const struct ga_oid *tracked;   /* tree of the agent's HEAD: what it has counts as tracked,
+					 * and what it dropped from the base no longer does;
+					 * NULL: the base decides */
+	const char *host_excludes;      /* the host's core.excludesFile and info/exclude; "" */
 	bool filemode;                  /* core.fileMode: the executable bit counts */
 	bool icase;                     /* core.ignoreCase */
 	/* What else lies beneath the upper; each may be NULL. */
-	const char *lower;              /* the checkout, where it may lack paths of the base (sparse): what it
-					 * never showed cannot have been deleted */
-	const char *extras;             /* the layer between, or a live working tree: a path that only it
-					 * and a commit of the agent have keeps the commit's entry */
+	const char *lower;              /* the checkout, where it may lack paths of the base
+					 * (sparse): what it never showed cannot be deleted */
+	const char *extras;             /* the layer between, or a live working tree: a path that
+					 * only it and a commit of the agent have keeps the
+					 * commit's entry */
 	const struct ga_strv *shared;   /* directories with overlays of their own: there too */
 	/* Content git would convert on the way in (eol, filters). */
-	const struct ga_strv *cleaned_paths;    /* paths whose blob was made inside the sandbox ... */
-	const struct ga_entry *cleaned_entries; /* ... and those entries, same order, sorted by path */
+	const struct ga_strv *cleaned_paths;    /* whose blobs were made inside the sandbox */
+	const struct ga_entry *cleaned_entries; /* and their entries; both sorted by path */
 	bool raw;                       /* bytes as they are, whatever attributes say */
 	const struct ga_upper_limits *limits; /* NULL: the default */
 };
@@ -74,6 +76,7 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 		  uint64_t *ret_bytes, struct ga_error *err);
 
 /* Count what lies in one shared directory's upper, as left behind at `path`. */
-int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left, struct ga_error *err);
+int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left,
+		   struct ga_error *err);
 
 #endif

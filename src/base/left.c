@@ -48,7 +48,8 @@ void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kin
 void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		ga_left_add(l, from->v[i].path, from->v[i].kind, from->v[i].count, from->v[i].bytes);
+		ga_left_add(l, from->v[i].path, from->v[i].kind, from->v[i].count,
+			    from->v[i].bytes);
 }
 
 static int compare(const void *a, const void *b)

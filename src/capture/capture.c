@@ -94,7 +94,8 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 			inner = (struct ga_error)GA_ERROR_INIT;
 			return -1;
 		}
-		ga_strv_pushf(&c->notes, "content was not converted (%s): its bytes were taken as they are",
+		ga_strv_pushf(&c->notes,
+			      "content was not converted (%s): its bytes were taken as they are",
 			      inner.msg);
 		o->raw = true;
 		return 0;
@@ -164,8 +165,9 @@ static int check_live(struct capture *c, struct ga_error *err)
 		if (ga_oid_equal(&tree, &c->base_tree))
 			return 0;
 	}
-	ga_strv_push(&c->notes, "the working tree changed while the session ran on it: what the agent saw "
-				"was not always its base");
+	ga_strv_push(&c->notes,
+		     "the working tree changed while the session ran on it: what the agent saw "
+		     "was not always its base");
 	return 0;
 }
 
@@ -256,8 +258,8 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 	return 0;
 }
 
-int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
-		    struct ga_error *err)
+int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
+		    struct ga_oid *ret_tree, struct ga_error *err)
 {
 	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;

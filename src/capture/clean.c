@@ -98,8 +98,8 @@ static const char *const *command(struct clean *cl, const char *const *args)
 	return (const char *const *)cl->args.v;
 }
 
-static int git(struct clean *cl, const char *const *args, const struct ga_buf *in, struct ga_buf *out,
-	       int out_fd, struct ga_error *err)
+static int git(struct clean *cl, const char *const *args, const struct ga_buf *in,
+	       struct ga_buf *out, int out_fd, struct ga_error *err)
 {
 	struct inside x = INSIDE_INIT;
 
@@ -114,7 +114,9 @@ static int git(struct clean *cl, const char *const *args, const struct ga_buf *i
 
 static int prepare(struct clean *cl, struct ga_error *err)
 {
-	static const char *const init[] = { "init", "-q", "--bare", "--template=", CLEAN_DIR, NULL };
+	static const char *const init[] = {
+		"init", "-q", "--bare", "--template=", CLEAN_DIR, NULL
+	};
 	static const char *const put[] = { "sh", "-c", "cat >" CLEAN_ATTRIBUTES, NULL };
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
 	char hex[GA_OID_HEXSZ + 1];
@@ -171,13 +173,15 @@ static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga
 	if (git(cl, args, paths, &out, -1, err))
 		return -1;
 	for (;;) {
-		const char *path = ga_buf_next0(&out, &pos), *attr = path ? ga_buf_next0(&out, &pos) : NULL;
+		const char *path = ga_buf_next0(&out, &pos);
+		const char *attr = path ? ga_buf_next0(&out, &pos) : NULL;
 		const char *value = attr ? ga_buf_next0(&out, &pos) : NULL;
 
 		if (!value)
 			return 0;
-		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") || !strcmp(value, "set") ||
-		    (!strcmp(value, "lfs") && cl->lfs) || !host_defines(cl->c, value))
+		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") ||
+		    !strcmp(value, "set") || (!strcmp(value, "lfs") && cl->lfs) ||
+		    !host_defines(cl->c, value))
 			continue;
 		if (noted++ < 20)
 			note_filter(cl, path, value);
@@ -296,7 +300,8 @@ static int verify(struct capture *c, struct ga_error *err)
 static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
 		     int *ret_status, struct ga_error *err)
 {
-	static const char *const update[] = { "update-index", "-z", "--add", "--replace", "--stdin", NULL };
+	static const char *const update[] = { "update-index", "-z", "--add", "--replace",
+					      "--stdin", NULL };
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 	struct inside x = INSIDE_INIT;
 

@@ -110,8 +110,8 @@ static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, stru
 {
 	char hex[GA_OID_HEXSZ + 1], base[GA_OID_HEXSZ + 1];
 	const char *const args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not",
-				     ga_oid_hex(&c->s->base, base), "--exclude=agent/*", "--branches",
-				     "--tags", "--remotes", NULL };
+				     ga_oid_hex(&c->s->base, base), "--exclude=agent/*",
+				     "--branches", "--tags", "--remotes", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	int status;
@@ -187,7 +187,8 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		}
 		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
-		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS && is_known(c, &r->oid, &is, err))
+		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS &&
+		    is_known(c, &r->oid, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
@@ -197,7 +198,8 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 			more++;
 	}
 	if (more)
-		ga_strv_pushf(&c->notes, "%zu more branches of the agent stay in the session", more);
+		ga_strv_pushf(&c->notes, "%zu more branches of the agent stay in the session",
+			      more);
 	return 0;
 }
 
@@ -230,8 +232,8 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 		  char **ret_reason, struct ga_error *err)
 {
 	/* --local leaves out what comes from the host's own objects */
-	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "--local", "--window=0",
-					    "-q", NULL };
+	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "--local",
+					    "--window=0", "-q", NULL };
 	const struct ga_oid hide[] = { c->s->base, c->s->onto };
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = scratch_file(c->s, err);
@@ -310,7 +312,8 @@ static int was_touched(struct capture *c, struct ga_error *err)
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, shown = GA_STRV_INIT;
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	struct ga_gitdir_spec spec = { .branch = c->s->branch, .base = &c->s->base,
-				       .config = c->e->config, .object_paths = &shown, .refs = &refs };
+				       .config = c->e->config, .object_paths = &shown,
+				       .refs = &refs };
 	int rc;
 
 	if (ga_repo_object_dirs(c->e->repo, &dirs, err))
@@ -335,8 +338,8 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return -1;
 	c->related = rc;
 	if (!rc)
-		ga_strv_push(&c->notes, "the agent rewrote history below its base: its work is one commit, "
-					"its own commits are kept beside it");
+		ga_strv_push(&c->notes, "the agent rewrote history below its base: its work is one "
+					"commit, its own commits are kept beside it");
 	return 0;
 }
 
@@ -346,7 +349,8 @@ static void refuse_history(struct capture *c, const char *reason)
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 
 	ga_quote_add(&q, reason, strlen(reason));
-	ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit", q.ptr);
+	ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit",
+		      q.ptr);
 	forget(c);
 }
 
@@ -356,14 +360,15 @@ static void name_others(struct capture *c)
 	for (size_t i = 0; i < c->heads.n && i < MAX_NAMED; i++) {
 		cleanup_free char *q = ga_quote(c->heads.v[i].name);
 
-		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on refs/agent/%s/heads/", q,
-			      c->s->name);
+		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on " GA_SESSION_REFS
+			      "%s/heads/", q, c->s->name);
 	}
 	if (c->heads.n > MAX_NAMED)
 		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
 			      c->heads.n - MAX_NAMED);
 	if (!ga_oid_is_zero(&c->stash))
-		ga_strv_pushf(&c->notes, "the agent's stash is kept on refs/agent/%s/stash", c->s->name);
+		ga_strv_pushf(&c->notes, "the agent's stash is kept on " GA_SESSION_REFS "%s/stash",
+			      c->s->name);
 }
 
 /* Ask git inside about its refs. 1: it cannot be asked, and why. */
@@ -373,8 +378,8 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
 	if (ga_gitdir_has_trap(dir)) {
-		*ret_reason = ga_strdup("its git dir holds a fifo, a link among its refs or a closed "
-					"directory");
+		*ret_reason = ga_strdup("its git dir holds a fifo, a link among its refs or a "
+					"closed directory");
 		return 1;
 	}
 	allow_inside(c, 0, 0);

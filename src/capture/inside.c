@@ -43,11 +43,13 @@ void allow_inside(struct capture *c, uint64_t files, uint64_t bytes)
 
 static int too_long(const struct capture *c, struct ga_error *err)
 {
-	return ga_fail(err, GA_EFATAL, "git inside took longer than the %u seconds it is given for this",
+	return ga_fail(err, GA_EFATAL,
+		       "git inside took longer than the %u seconds it is given for this",
 		       c->allowed_ms / 1000);
 }
 
-static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status, struct ga_error *err)
+static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status,
+		       struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	int64_t start = ga_now_ms(), took;
@@ -68,8 +70,9 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
-	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in, .in_len = x->in_len,
-				 .out = x->out, .out_fd = x->out_fd, .errout = errout,
+	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in,
+				 .in_len = x->in_len, .out = x->out, .out_fd = x->out_fd,
+				 .errout = errout,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
 					    (size_t)ga_import_limits_default.max_pack_bytes };
 
@@ -88,8 +91,8 @@ static void git_argv(const struct inside *x, struct ga_strv *argv)
 {
 	/* They would run with the agent's own rights in a sandbox that nobody looks at:
 	 * no danger, but no use either. */
-	ga_strv_push_many(argv, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-			  "-c", "core.untrackedCache=false", NULL);
+	ga_strv_push_many(argv, "git", "-c", "core.fsmonitor=false", "-c",
+			  "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", NULL);
 	for (size_t i = 0; x->args[i]; i++)
 		ga_strv_push(argv, x->args[i]);
 }

@@ -68,8 +68,8 @@ static int make_message(struct capture *c, const struct outcome *o, const struct
 	    ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, &changes, &flags, err))
 		return -1;
 	add_subject(c, &changes, &flags, m);
-	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name, command,
-		    GA_HEX(&c->s->onto));
+	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
+		    command, GA_HEX(&c->s->onto));
 	for (size_t i = 0; i < flags.n && i < MAX_FLAG_TRAILERS; i++) {
 		cleanup_free char *path = ga_quote(flags.v[i].path);
 

@@ -99,7 +99,8 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
 {
 	for (size_t i = 0; i < r->n_flags; i++) {
 		struct ga_report_flag *f = &r->flags[i];
-		const struct ga_report_flag *was = ga_report_find(former, f->id, f->path, &f->entry);
+		const struct ga_report_flag *was = ga_report_find(former, f->id, f->path,
+								  &f->entry);
 
 		if (was && was->severity >= f->severity)
 			f->verdict = was->verdict;
@@ -123,6 +124,8 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
 	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
+	if (c->s->incomplete)
+		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->incomplete);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
@@ -141,7 +144,8 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 		return -1;
 	rc = have ? 1 : ga_report_read(c->e->repo, c->s, &former, &damaged);
 	if (rc < 0)
-		ga_strv_push(&c->notes, "the former report could not be read: its verdicts are open again");
+		ga_strv_push(&c->notes,
+			     "the former report could not be read: its verdicts are open again");
 	fill_report(c, o);
 	if (!rc) {
 		keep_verdicts(o->report, &former);
@@ -150,8 +154,8 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 	/* its objects are three files to wait for */
 	if (have && ga_report_says_nothing(o->report))
 		return 0;
-	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent, &o->report_id,
-			       err);
+	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent,
+			       &o->report_id, err);
 }
 
 /* ---- refs -------------------------------------------------------------- */
@@ -179,7 +183,8 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 {
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
-	const struct ga_oid *known[] = { &c->s->onto, &c->s->base, &c->s->tip, &o->former_tip, new };
+	const struct ga_oid *known[] = { &c->s->onto, &c->s->base, &c->s->tip, &o->former_tip,
+					 new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
 
@@ -189,7 +194,8 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 		if (i == GA_NELEMS(known)) {
 			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
 				      c->s->branch);
-			return ga_hint(err, "rename it: git branch -m agent/%s NEW-NAME", c->s->name);
+			return ga_hint(err, "rename it: git branch -m agent/%s NEW-NAME",
+				       c->s->name);
 		}
 		if (ga_oid_equal(known[i], &old))
 			break;

@@ -457,8 +457,9 @@ static int rewrite_texts(struct range *g, struct ga_oid *tips, size_t n_tips, si
 	return finish_pack(g, keeps, err);
 }
 
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips, size_t n_tips,
-		     size_t *ret_cleaned, struct ga_strv *keeps, struct ga_error *err)
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips,
+		     size_t n_tips, size_t *ret_cleaned, struct ga_strv *keeps,
+		     struct ga_error *err)
 {
 	const struct ga_rewrite_opts o = { .base = base, .onto = base };
 	struct range g = { .r = r, .o = &o };

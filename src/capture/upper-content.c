@@ -71,7 +71,8 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	if (read_small(fd, (size_t)st->st_size, &w->data)) {
 		cleanup_free char *q = ga_escape(w->path.ptr);
 
-		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
+		return ga_fail_errno(w->err, GA_EFATAL, errno,
+				     "cannot read '%s' of the upper layer", q);
 	}
 	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
 }
@@ -87,7 +88,8 @@ static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 	return known->mode == GA_MODE_EXEC ? GA_MODE_EXEC : GA_MODE_FILE;
 }
 
-static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it, struct ga_oid *ret)
+static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		     struct ga_oid *ret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));

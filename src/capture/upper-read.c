@@ -47,7 +47,8 @@ void marks_release(struct marks *m)
 static void one_mark(int fd, const char *name, struct marks *m)
 {
 	/* The whole of what overlayfs (6.x, userxattr) leaves on an upper of ours. */
-	static const char *const usual[] = { "origin", "impure", "uuid", "nlink", "protattr", "upper" };
+	static const char *const usual[] = { "origin", "impure", "uuid", "nlink", "protattr",
+					     "upper" };
 	static const char prefix[] = "user.overlay.", escaped[] = "overlay.";
 	const char *rest = name + strlen(prefix);
 	char value[2];

@@ -106,8 +106,9 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 	size_t room = w->limits->max_entries > w->entries ? w->limits->max_entries - w->entries : 0;
 
 	if (depth > w->limits->max_depth || read_names(fd, room, &names)) {
-		walk_left(w, depth > w->limits->max_depth || names.n ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE,
-			  1, 0);
+		bool limit = depth > w->limits->max_depth || names.n;
+
+		walk_left(w, limit ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, 1, 0);
 		return;
 	}
 	w->entries += names.n;
@@ -152,8 +153,8 @@ static bool count_dir(struct walk *w, const struct walk_dir *d, const struct wal
 }
 
 /* The current entry, whatever it is, stays: one line for all of it. */
-static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it, enum ga_left_kind kind,
-		  bool even_empty)
+static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		  enum ga_left_kind kind, bool even_empty)
 {
 	uint64_t count, bytes;
 
@@ -280,7 +281,8 @@ static int remove_hidden(struct walk *w, const struct walk_dir *d)
 
 static int walk_names(struct walk *w, struct walk_dir *d)
 {
-	size_t room = w->limits->max_entries - w->entries, mark_final = w->final.n, mark_base = w->base.n;
+	size_t room = w->limits->max_entries - w->entries;
+	size_t mark_final = w->final.n, mark_base = w->base.n;
 	int rc = read_names(d->fd, room, &d->names);
 
 	if (rc < 0) {
@@ -290,7 +292,8 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	if (rc) {
 		/* [limit]: half a directory must not look like the whole of it */
 		walk_left(w, GA_LEFT_LIMIT, d->names.n, 0);
-		walk_note(w, "more entries than can be captured: from here on everything stays in the session");
+		walk_note(w, "more entries than can be captured: from here on everything stays in "
+			     "the session");
 		w->stopped = true;
 		return 0;
 	}
@@ -311,7 +314,8 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 	read_marks(d->fd, &d->marks);
 	if (d->marks.odd || d->marks.whiteout) {
 		/* [planted]: a redirect or the like would make it mean something else */
-		walk_note(w, "carries an overlay attribute that no session writes; all of it stays behind");
+		walk_note(w, "carries an overlay attribute that no session writes; all of it stays "
+			     "behind");
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 0;
 	}
@@ -324,7 +328,8 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 }
 
 /* A directory that the walk goes into. */
-static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it, bool ignored)
+static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
+		   bool ignored)
 {
 	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS | O_DIRECTORY);
 	cleanup_free char *top = ignored && !d->ignored ? ga_strdup(w->path.ptr) : NULL;

@@ -135,7 +135,8 @@ static int get_left(const struct ga_buf *b, size_t *pos, struct ga_left_list *l)
 		uint64_t kind, count, bytes;
 
 		if (get_str(b, pos, &path) || !path || wire_get_u64(b, pos, &kind) ||
-		    wire_get_u64(b, pos, &count) || wire_get_u64(b, pos, &bytes) || kind > GA_LEFT_LIMIT)
+		    wire_get_u64(b, pos, &count) || wire_get_u64(b, pos, &bytes) ||
+		    kind > GA_LEFT_LIMIT)
 			return -1;
 		ga_left_add(l, path, (enum ga_left_kind)kind, count, bytes);
 	}
@@ -155,7 +156,8 @@ void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
 int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r)
 {
 	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
-			       get_left(b, pos, &r->left) || wire_get_strv(b, pos, &r->newly_ignored) ||
+			       get_left(b, pos, &r->left) ||
+			       wire_get_strv(b, pos, &r->newly_ignored) ||
 			       wire_get_strv(b, pos, &r->notes) || get_str(b, pos, &r->keep)
 		       ? -1
 		       : 0;

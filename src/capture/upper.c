@@ -77,7 +77,8 @@ static int reap(pid_t pid, struct ga_error *err)
 			return ga_fail_errno(err, GA_EFATAL, errno,
 					     "cannot wait for the reader of the upper layer");
 	if (WIFSIGNALED(status))
-		return ga_fail(err, GA_EFATAL, "the reader of the upper layer was ended by signal %d",
+		return ga_fail(err, GA_EFATAL,
+			       "the reader of the upper layer was ended by signal %d",
 			       WTERMSIG(status));
 	if (WEXITSTATUS(status))
 		return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
@@ -98,7 +99,8 @@ static int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, str
 	out = fds[1];
 	pid = fork();
 	if (pid < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot start the reader of the upper layer");
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot start the reader of the upper layer");
 	if (!pid)
 		child(fn, arg, out);
 	(void)close(ga_steal_fd(&out));
@@ -189,7 +191,8 @@ static int finish(struct walk *w)
 		return -1;
 	if (!res->changes.n)
 		res->tree = *w->o->base_tree;
-	else if (ga_tree_apply(w->repo, w->pack, w->o->base_tree, &res->changes, &res->tree, w->err))
+	else if (ga_tree_apply(w->repo, w->pack, w->o->base_tree, &res->changes, &res->tree,
+			       w->err))
 		return -1;
 	if (ga_pack_commit(w->pack, &res->keep, w->err))
 		return -1;
@@ -328,7 +331,8 @@ static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
 	return 0;
 }
 
-int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left, struct ga_error *err)
+int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left,
+		   struct ga_error *err)
 {
 	struct count_job j = { upper, path };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;

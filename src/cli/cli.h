@@ -76,9 +76,9 @@ const char *cli_nearest(const char *word, const char *const *names, size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
 
-/* The session named on the command line, by its name or its branch's, or with `name` NULL the only one that
- * is not landed, dropped or (unless `running_too`) running. An interrupted one is captured
- * first. The session comes locked unless it runs; then *ret_lock is -1. */
+/* The session named on the command line, by its name or its branch's, or with `name` NULL the
+ * only one that is not landed, dropped or (unless `running_too`) running. An interrupted one is
+ * captured first. The session comes locked unless it runs; then *ret_lock is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 

@@ -33,8 +33,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		    ga_start_peek(&c->env, &s, &new, err))
 			return -1;
 	} else {
-		tip = o->held && !ga_oid_is_zero(&s.held) ? &s.held
-							  : ga_oid_is_zero(&s.tip) ? &s.onto : &s.tip;
+		tip = ga_oid_is_zero(&s.tip) ? &s.onto : &s.tip;
+		if (o->held && !ga_oid_is_zero(&s.held))
+			tip = &s.held;
 		if (ga_commit_tree(c->env.repo, &s.onto, &old, err) ||
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;

@@ -133,7 +133,8 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
 		return -1;
 	if (status || access(probe, F_OK)) {
 		ga_buf_chomp(&errout);
-		return ga_fail(err, GA_ESTART, "the sandbox started but could not write: %s", errout.ptr);
+		return ga_fail(err, GA_ESTART, "the sandbox started but could not write: %s",
+			       errout.ptr);
 	}
 	return 0;
 }
@@ -177,7 +178,8 @@ static void print(const struct checks *k)
 
 		if (detail)
 			ga_quote_add_text(&b, detail, strlen(detail));
-		(void)printf("%-4s %-16s %s\n", json_is_true(json_object_get(j, "ok")) ? "ok" : "FAIL",
+		(void)printf("%-4s %-16s %s\n",
+			     json_is_true(json_object_get(j, "ok")) ? "ok" : "FAIL",
 			     json_string_value(json_object_get(j, "check")), b.ptr);
 		if (hint)
 			(void)printf("     %-16s %s\n", "", hint);

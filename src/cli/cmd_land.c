@@ -14,7 +14,8 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "message", 'm', CLI_VALUE, "MSG", "message of the merge commit", offsetof(struct options, message) },
+	{ "message", 'm', CLI_VALUE, "MSG", "message of the merge commit",
+	  offsetof(struct options, message) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "check everything, and change nothing",
 	  offsetof(struct options, dry_run) },
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },

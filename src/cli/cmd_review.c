@@ -23,7 +23,8 @@ struct options {
 static const struct cli_opt opts[] = {
 	{ "format", 0, CLI_VALUE, "FORMAT", "text (default) or json (docs/json.md)",
 	  offsetof(struct options, format) },
-	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff", offsetof(struct options, stat) },
+	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff",
+	  offsetof(struct options, stat) },
 	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
 	  offsetof(struct options, accept) },
 	{ "accept-all", 0, CLI_FLAG, NULL, "accept all open flags but critical ones",
@@ -44,7 +45,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
 		(void)ga_fail(err, GA_EUSAGE, "name the session and the paths");
-		return ga_hint(err, "git agent review --%s NAME PATH...", o->accept ? "accept" : "reject");
+		return ga_hint(err, "git agent review --%s NAME PATH...",
+			       o->accept ? "accept" : "reject");
 	}
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
@@ -107,8 +109,8 @@ static void say_left(const struct options *o, const struct ga_session *s, const 
 	if (!open)
 		cli_note("  next: git agent land %s", s->name);
 	else if (o->accept_all)
-		cli_note("  next: git agent review %s; --critical with --accept-all accepts these too",
-			 s->name);
+		cli_note("  next: git agent review %s; --critical with --accept-all accepts these "
+			 "too", s->name);
 	else
 		cli_note("  next: git agent review %s", s->name);
 }
@@ -124,7 +126,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	int rc;
 
 	(void)ret_status;
-	if (check_options(o, argc, err) || cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
+	if (check_options(o, argc, err) ||
+	    cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;
 	rc = ga_report_read(c->env.repo, &s, &r, err);
 	if (rc < 0)
@@ -139,8 +142,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return print(c, o, &s, &r, err);
 	for (size_t i = 1; i < argc; i++)
 		ga_strv_take(&paths, resolve_path(c, &r, argv[i]));
-	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject, o->critical || o->accept,
-		      err))
+	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject,
+		      o->critical || o->accept, err))
 		return -1;
 	say_left(o, &s, &r);
 	return 0;

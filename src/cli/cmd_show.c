@@ -72,6 +72,9 @@ static void print_text(const struct ga_session *s, bool running)
 	print_time("finished", s->finished);
 	if (s->exit_status >= 0)
 		(void)printf("%-12s %d\n", "exit status", s->exit_status);
+	/* once it is captured, the first of the notes */
+	if (s->incomplete && !s->notes.n)
+		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
 	print_list("shared", &s->shared, true);
 	print_list("left out", &s->skipped, false);
 	print_list("on your work", &s->left_out, true);

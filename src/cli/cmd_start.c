@@ -20,13 +20,15 @@ struct options {
 static const struct cli_opt opts[] = {
 	{ "name", 'n', CLI_VALUE, "NAME", "name the session (default: COMMAND-1, COMMAND-2 ...)",
 	  offsetof(struct options, name) },
-	{ "base", 0, CLI_VALUE, "REV", "stand on this commit instead of HEAD and your uncommitted work",
+	{ "base", 0, CLI_VALUE, "REV",
+	  "stand on this commit instead of HEAD and your uncommitted work",
 	  offsetof(struct options, base) },
 	{ "dirty", 0, CLI_VALUE, "HOW", "uncommitted work: carry (default), ignore or refuse",
 	  offsetof(struct options, dirty) },
 	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
 	  offsetof(struct options, live) },
-	{ "message", 'm', CLI_VALUE, "MSG", "message of the commit made of what the agent left uncommitted",
+	{ "message", 'm', CLI_VALUE, "MSG",
+	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
@@ -42,7 +44,8 @@ static void print_plan(const struct ga_start *st)
 
 		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
 	}
-	(void)printf("session  %s\nbranch   agent/%s\ncommand  ", st->session.name, st->session.name);
+	(void)printf("session  %s\nbranch   agent/%s\ncommand  ", st->session.name,
+		     st->session.name);
 	{
 		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
@@ -69,6 +72,9 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
+	if (quiet && st->session.incomplete)
+		cli_note("agent/%s: session incomplete: %s", st->session.name,
+			 st->session.incomplete);
 	return rc ? ga_error_move(err, &run_err) : 0;
 }
 
@@ -83,12 +89,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
 		cleanup_free char *q = ga_escape(o->dirty);
 
-		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'", q);
+		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'",
+			       q);
 	}
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	if (o->live && so.dirty == GA_DIRTY_IGNORE)
-		return ga_fail(err, GA_EUSAGE, "--live shows uncommitted work: --dirty ignore cannot be used");
+		return ga_fail(err, GA_EUSAGE,
+			       "--live shows uncommitted work: --dirty ignore cannot be used");
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
 			return cli_not_started(err);
@@ -96,7 +104,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return 0;
 	}
 	if (geteuid() == 0 && !o->quiet)
-		cli_note("warning: running as root: the sandbox holds, but an ordinary user is safer");
+		cli_note("warning: running as root: the sandbox holds, but an ordinary user is "
+			 "safer");
 	c->env.progress = c->env.progress && !o->quiet;
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);

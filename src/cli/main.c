@@ -29,8 +29,8 @@ static const struct cli_command *find_command(const char *name)
 static void usage(FILE *f)
 {
 	(void)fputs("usage: git agent COMMAND [OPTIONS] [ARGUMENTS]\n\n"
-		    "Run coding agents in a sandbox; get their work back as commits on agent/NAME.\n\n",
-		    f);
+		    "Run coding agents in a sandbox; get their work back as commits on "
+		    "agent/NAME.\n\n", f);
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
 		(void)fprintf(f, "    %-10s %s\n", commands[i]->name, commands[i]->summary);
 	(void)fputs("\n'git agent COMMAND -h' shows a command's options.\n", f);

@@ -148,10 +148,9 @@ void cli_help(const struct cli_command *cmd, FILE *f)
 		(void)fputc('\n', f);
 	for (size_t i = 0; i < cmd->n_opts; i++) {
 		const struct cli_opt *o = &cmd->opts[i];
-		cleanup_free char *left =
-			ga_strf("%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-				o->letter ? ", " : "  ", o->name, o->arg ? " " : "",
-				o->arg ? o->arg : "");
+		cleanup_free char *left = ga_strf(
+			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 
 		(void)fprintf(f, "    %-28s %s\n", left, o->help);
 	}

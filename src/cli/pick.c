@@ -88,7 +88,8 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 	}
 	if (!open.n) {
 		(void)ga_fail(err, GA_ENEGATIVE, "there is no session to work on");
-		return ga_hint(err, "'git agent list' shows all, 'git agent start COMMAND' makes one");
+		return ga_hint(err,
+			       "'git agent list' shows all, 'git agent start COMMAND' makes one");
 	}
 	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", open.n);
 	return ga_hint(err, "'git agent list' shows them");
@@ -116,7 +117,9 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 		return no_such_session(c, name, err);
 	if (rc == 2 && !running_too) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", name);
-		return ga_hint(err, "end the agent first; 'git agent diff %s' shows what it did so far", name);
+		return ga_hint(err,
+			       "end the agent first; 'git agent diff %s' shows what it did so far",
+			       name);
 	}
 	return 0;
 }

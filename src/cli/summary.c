@@ -25,9 +25,12 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "landed", &s->landed);
 	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
 	(void)json_object_set_new(j, "finished",
-				  s->finished ? json_integer((json_int_t)s->finished) : json_null());
+				  s->finished ? json_integer((json_int_t)s->finished)
+					      : json_null());
 	(void)json_object_set_new(j, "exit_status",
 				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
+	(void)json_object_set_new(j, "incomplete",
+				  s->incomplete ? json_string(s->incomplete) : json_null());
 	(void)json_object_set_new(j, "live", json_boolean(s->live));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
@@ -130,14 +133,16 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	if (!work)
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
 	else if (!branch)
-		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n", s->name);
+		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n",
+			      s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_flags(r, f);
 	for (size_t i = 0; i < s->left_out.n; i++) {
 		cleanup_free char *q = ga_quote(s->left_out.v[i]);
 
-		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n", q);
+		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n",
+			      q);
 	}
 	say_left(r, f);
 	for (size_t i = 0; i < s->notes.n; i++)
@@ -147,6 +152,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	else if (ga_report_open(r))
 		(void)fprintf(f, "  next: git agent review %s\n", s->name);
 	else
-		(void)fprintf(f, "  next: git agent review %s, then git agent land %s\n", s->name, s->name);
+		(void)fprintf(f, "  next: git agent review %s, then git agent land %s\n", s->name,
+			      s->name);
 	return 0;
 }

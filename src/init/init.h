@@ -6,6 +6,7 @@
 #ifndef INIT_H
 #define INIT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -53,8 +54,21 @@ void leader_main(uint32_t id, int payload, int tty, int chan) __attribute__((nor
 
 /* One message; retries EINTR. 0 or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);
+/* The same with a descriptor. */
+int send_msg_fd(int fd, const struct ga_ctl_msg *m, int pass);
 /* 1: one message, 0: end of file or an error, -1: nothing there (EAGAIN). */
 int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
+
+/* ---- what is mounted at the project's path */
+
+struct project {
+	int fd;            /* -1 once it was found to be gone */
+	char at[PATH_MAX]; /* where it was at the start, in the kernel's words */
+};
+/* -1 with errno. */
+int project_open(struct project *p, const char *path);
+/* True once: when it is first seen not to be there any more. */
+bool project_lost(struct project *p);
 
 /* 128 + n for a signal, as shells do. */
 int32_t status_value(int status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * git-agent-init CONTROL_FD: pid 1 of a sandbox; see ga/control.h.
+ * git-agent-init CONTROL_FD PROJECT: pid 1 of a sandbox; see ga/control.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +32,7 @@ struct landlock_attr {
 struct init {
 	int ctl;
 	int sigfd;
+	struct project project;
 	struct command commands[MAX_COMMANDS];
 };
 
@@ -74,8 +75,8 @@ static int parse_control_fd(int argc, char **argv)
 	long fd;
 
 	errno = EINVAL;
-	if (argc != 2 || !*argv[1])
-		die("one argument is needed, the control descriptor");
+	if (argc != 3 || !*argv[1] || argv[2][0] != '/')
+		die("two arguments are needed, the control descriptor and the project");
 	fd = strtol(argv[1], &end, 10);
 	if (*end || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_SETFD, FD_CLOEXEC))
 		die("bad control descriptor");
@@ -152,9 +153,19 @@ static void close_chan(struct command *c)
 	c->chan = -1;
 }
 
+static void watch_project(struct init *in)
+{
+	static const struct command none;
+
+	if (project_lost(&in->project))
+		say(in, GA_CTL_LOST, &none, 0, 0);
+}
+
 static void finished(struct init *in, struct command *c, uint32_t type, int32_t value,
 		     uint32_t flags)
 {
+	/* whoever hears of the end has heard all that goes before it */
+	watch_project(in);
 	if (!c->reported)
 		say(in, type, c, value, flags);
 	c->reported = true;
@@ -249,6 +260,18 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
 }
 
+static void open_terminal(struct init *in)
+{
+	struct ga_ctl_msg m = { .type = GA_CTL_PTY_OPEN };
+	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	m.value = fd < 0 ? errno : 0;
+	if (fd < 0 ? send_msg(in->ctl, &m) : send_msg_fd(in->ctl, &m, fd))
+		end_everything();
+	if (fd >= 0)
+		(void)close(fd);
+}
+
 static void resume(const struct ga_ctl_msg *m, struct command *c)
 {
 	/* only the leader may give the terminal away */
@@ -272,6 +295,8 @@ static void on_request(struct init *in)
 	c = m.type == GA_CTL_SPAWN ? NULL : by_id(in, m.id);
 	if (m.type == GA_CTL_SPAWN)
 		spawn(in, &m, &f);
+	else if (m.type == GA_CTL_PTY)
+		open_terminal(in);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
 		 m.value < NSIG)
 		(void)kill(-c->pgrp, m.value);
@@ -297,11 +322,12 @@ static void __attribute__((noreturn)) serve(struct init *in)
 
 		for (size_t i = 0; i < MAX_COMMANDS; i++)
 			p[2 + i] = (struct pollfd){ .fd = in->commands[i].chan, .events = POLLIN };
-		if (poll(p, 2 + MAX_COMMANDS, -1) < 0) {
+		if (poll(p, 2 + MAX_COMMANDS, GA_CTL_WATCH_MS) < 0) {
 			if (errno == EINTR)
 				continue;
 			die("cannot wait");
 		}
+		watch_project(in);
 		/* end of file first: nothing else matters then */
 		if (p[0].revents)
 			on_request(in);
@@ -339,6 +365,8 @@ int main(int argc, char **argv)
 	if (in.sigfd < 0)
 		die("cannot open a signal descriptor");
 	restrict_scope();
+	if (project_open(&in.project, argv[2]))
+		die("cannot open the project");
 	for (size_t i = 0; i < MAX_COMMANDS; i++)
 		in.commands[i].chan = -1;
 	say_ready(in.ctl);

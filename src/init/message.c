@@ -34,6 +34,29 @@ int send_msg(int fd, const struct ga_ctl_msg *m)
 	return n == (ssize_t)sizeof(*m) ? 0 : -1;
 }
 
+int send_msg_fd(int fd, const struct ga_ctl_msg *m, int pass)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u = { .buf = { 0 } };
+	struct ga_ctl_msg copy = *m;
+	struct iovec iov = { &copy, sizeof(copy) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	ssize_t n;
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &pass, sizeof(int));
+	do
+		n = sendmsg(fd, &h, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(copy) ? 0 : -1;
+}
+
 static void take_fds(struct msghdr *h, struct request_fds *f)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {

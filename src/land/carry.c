@@ -38,7 +38,7 @@ static void refuse(struct land *l, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path), *rev = NULL, *word = NULL, *safe = NULL;
 
-	rev = ga_strf("refs/agent/%s/carried:%s", l->s->name, path);
+	rev = ga_strf(GA_SESSION_REFS "%s/carried:%s", l->s->name, path);
 	word = ga_quote_shell(rev);
 	safe = ga_quote(path);
 	/* a name that cannot be shown as it is cannot be typed from here either */
@@ -47,8 +47,8 @@ static void refuse(struct land *l, const char *path, const char *why)
 			      q, why, word);
 	else
 		ga_strv_pushf(&l->ret->not_brought,
-			      "%s: %s; refs/agent/%s/carried has the agent's version", q, why,
-			      l->s->name);
+			      "%s: %s; " GA_SESSION_REFS "%s/carried has the agent's version", q,
+			      why, l->s->name);
 }
 
 int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err)

@@ -279,7 +279,8 @@ static bool parse_pointer(const char *text, const char **hex, uint64_t *size)
 
 /* A pointer whose object is not here, and whose content is what the session has at
  * that path: no server has it either. */
-static int only_in_session(struct land *l, int upper, const struct ga_change *c, struct ga_error *err)
+static int only_in_session(struct land *l, int upper, const struct ga_change *c,
+			   struct ga_error *err)
 {
 	cleanup_free char *object = NULL;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -331,7 +332,8 @@ static int check_lfs(struct land *l, struct ga_error *err)
 	first = ga_path_join(dir, missing.v[0]);
 	word = ga_quote_shell(first);
 	(void)ga_fail(err, GA_EFATAL, "LFS content is still in the session only: %s", list);
-	return ga_hint(err, "store it, for each of them: git lfs clean <%s >/dev/null; then land again",
+	return ga_hint(err,
+		       "store it, for each of them: git lfs clean <%s >/dev/null; then land again",
 		       word);
 }
 

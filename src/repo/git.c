@@ -220,7 +220,8 @@ char *ga_git_last_line(const struct ga_buf *b)
 	}
 	if (start == end)
 		return NULL;
-	ga_quote_add(&out, start, end - start < LINE_MAX_SHOWN ? (size_t)(end - start) : LINE_MAX_SHOWN);
+	ga_quote_add(&out, start,
+		     end - start < LINE_MAX_SHOWN ? (size_t)(end - start) : LINE_MAX_SHOWN);
 	return ga_buf_steal(&out);
 }
 

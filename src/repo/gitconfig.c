@@ -116,7 +116,8 @@ struct ga_gitconfig_load *ga_gitconfig_guess(void)
 	return ret;
 }
 
-int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load, struct ga_error *err)
+int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,
+		       struct ga_error *err)
 {
 	if (*load && !strcmp((*load)->gitdir, r->info.gitdir))
 		return 0;

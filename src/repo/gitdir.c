@@ -351,7 +351,8 @@ static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
 		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		/* the descriptor is the callee's, which closes it */
 		found = sub < 0 || depth >= MAX_TRAP_DEPTH ||
-			trap_at(sub, refs || (!depth && !strcmp(e->d_name, "refs")), depth + 1, left);
+			trap_at(sub, refs || (!depth && !strcmp(e->d_name, "refs")), depth + 1,
+				left);
 		if (sub >= 0 && depth >= MAX_TRAP_DEPTH)
 			(void)close(sub);
 	}

@@ -444,7 +444,8 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	ga_buf_chomp(&out);
 	if (status || !ga_oid_parse(out.ptr, out.len, &oid)) {
 		(void)ga_fail(err, GA_EFATAL, "'%s' is not a commit of this repository", q);
-		return ga_hint(err, "'git log --all --oneline' lists its commits, 'git fetch' brings more");
+		return ga_hint(err, "'git log --all --oneline' lists its commits, 'git fetch' "
+				    "brings more");
 	}
 	return peel_to_commit(r, &oid, q, ret, err);
 }

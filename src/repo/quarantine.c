@@ -56,7 +56,8 @@ static int make(struct ga_quarantine *q, struct ga_error *err)
 	for (unsigned tries = 0; rc == 1 && tries < MAX_TRIES; tries++)
 		rc = make_locked(q, err);
 	if (rc)
-		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "cannot keep a directory for new objects");
+		return rc < 0 ? -1
+			      : ga_fail(err, GA_EFATAL, "cannot keep a directory for new objects");
 	q->packs = ga_path_join(q->path, "pack");
 	return mkdir(q->packs, 0700) ? fail_make(q, err) : 0;
 }
@@ -94,7 +95,8 @@ void ga_quarantine_free(struct ga_quarantine *q)
 /* Its owner holds a lock, if it is alive. */
 static void sweep_one(int objects, const char *name)
 {
-	cleanup_close int fd = openat(objects, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = openat(objects, name,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	if (fd >= 0 && !ga_flock(fd, true, false, &ignored))

@@ -228,8 +228,8 @@ static int add_held(struct diff *d, const struct ga_report *r, const struct ga_s
  * paths whose uncommitted state it had started from. */
 static int add_left_out(struct diff *d, const struct ga_report *r, struct ga_error *err)
 {
-	cleanup_free char *base_ref = ga_strf("refs/agent/%s/base", r->session);
-	cleanup_free char *carried_ref = ga_strf("refs/agent/%s/carried", r->session);
+	cleanup_free char *base_ref = ga_strf(GA_SESSION_REFS "%s/base", r->session);
+	cleanup_free char *carried_ref = ga_strf(GA_SESSION_REFS "%s/carried", r->session);
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
 	struct ga_oid base, carried;
 	int rc;

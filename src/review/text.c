@@ -216,7 +216,7 @@ static void put_flags(const struct text *t, const struct ga_report *r)
 static void put_held(const struct text *t, struct ga_report const *r, const struct ga_changes *held)
 {
 	cleanup_free char *title =
-	    ga_strf("held back, on refs/agent/%s/held until accepted", r->session);
+	    ga_strf("held back, on " GA_SESSION_REFS "%s/held until accepted", r->session);
 
 	if (!held->n)
 		return;

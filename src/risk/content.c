@@ -68,10 +68,10 @@ static bool common_command(const char *name)
 		"sed", "awk", "tar", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "pip",
 		"pip3", "uv", "poetry", "make", "cmake", "ninja", "gcc", "cc", "clang", "cargo",
 		"rustc", "go", "java", "mvn", "gradle", "ruby", "gem", "bundle", "rake", "php",
-		"composer", "perl", "docker", "podman", "kubectl", "terraform", "ssh", "scp", "curl",
-		"wget", "code", "vim", "nvim", "vi", "emacs", "nano", "sudo", "su", "bash", "sh",
-		"zsh", "fish", "env", "which", "man", "gh", "glab", "tmux", "direnv", "claude",
-		"codex", "gemini", "opencode",
+		"composer", "perl", "docker", "podman", "kubectl", "terraform", "ssh", "scp",
+		"curl", "wget", "code", "vim", "nvim", "vi", "emacs", "nano", "sudo", "su", "bash",
+		"sh", "zsh", "fish", "env", "which", "man", "gh", "glab", "tmux", "direnv",
+		"claude", "codex", "gemini", "opencode",
 	};
 
 	if (!strncmp(name, "python", 6) && !name[6 + strspn(name + 6, "0123456789.")])

@@ -116,7 +116,9 @@ static int facts_by_tail(struct ga_gather *g, const struct ga_scan *s, const cha
 /* Does the line read whole directories as code: a loop over scripts, a search path? */
 static bool runs_directories(const char *line)
 {
-	static const char *const marks[] = { "for ", "run-parts", "source ", ". ", "PATH=", "find " };
+	static const char *const marks[] = {
+		"for ", "run-parts", "source ", ". ", "PATH=", "find "
+	};
 
 	for (size_t i = 0; i < GA_NELEMS(marks); i++)
 		for (const char *p = line; (p = strstr(p, marks[i])); p++)

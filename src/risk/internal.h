@@ -56,7 +56,7 @@ struct ga_look {
 	const struct ga_changes *changes;
 	const struct ga_host_fact **facts;
 	size_t n_facts, cap_facts;
-	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above them, directories */
+	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above, directories */
 	struct ga_strmap raised;             /* rule id -> index in host->raised */
 
 	const struct ga_change *c;
@@ -109,7 +109,8 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
 		       char *reason);
 /* What the host's .envrc files load again by themselves: those in the directories above
- * changed paths, the root left out; what cannot be read or is too long stands for its whole directory. */
+ * changed paths, the root left out; what cannot be read or is too long stands for its
+ * whole directory. */
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 			  struct ga_host_facts *h, struct ga_error *err);
 /* Read `dir`/.envrc of the host's working tree, open as `workfd`, into facts. */

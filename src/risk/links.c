@@ -216,7 +216,8 @@ void ga_look_repository(struct ga_look *k)
 	if (!found && !strcmp(k->base, "config"))
 		found = config_text(k);
 	/* Or it is what was missing: the first thing beneath objects or refs. */
-	for (const char *p = k->c->path, *slash; !found && (slash = strchr(p, '/')); p = slash + 1) {
+	for (const char *p = k->c->path, *slash; !found && (slash = strchr(p, '/'));
+	     p = slash + 1) {
 		size_t n = (size_t)(slash - p);
 		cleanup_free char *above = NULL;
 

@@ -104,8 +104,9 @@ static int script_of(uint32_t c)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
 		return LATIN;
-	if ((c >= 0x370 && c <= 0x3ff) || (c >= 0x400 && c <= 0x52f) || (c >= 0x531 && c <= 0x587) ||
-	    (c >= 0x1c80 && c <= 0x1c8f) || (c >= 0x1f00 && c <= 0x1fff))
+	if ((c >= 0x370 && c <= 0x3ff) || (c >= 0x400 && c <= 0x52f) ||
+	    (c >= 0x531 && c <= 0x587) || (c >= 0x1c80 && c <= 0x1c8f) ||
+	    (c >= 0x1f00 && c <= 0x1fff))
 		return OTHER_SCRIPT;
 	return 0;
 }

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ga/clock.h"
@@ -11,8 +14,8 @@
 #include "ga/quote.h"
 #include "run-internal.h"
 
-/* A child that does not read its request within this was interfered with. */
-#define PAYLOAD_TIMEOUT_MS 20000
+/* Whoever does not take or answer a request within this was interfered with. */
+#define ANSWER_TIMEOUT_MS 20000
 
 static void add_vector(struct ga_buf *b, const char *const *v)
 {
@@ -29,7 +32,7 @@ static void add_vector(struct ga_buf *b, const char *const *v)
 /* The reader works on it as we write; larger than a pipe holds is fine. */
 static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 {
-	int64_t deadline = ga_now_ms() + PAYLOAD_TIMEOUT_MS;
+	int64_t deadline = ga_now_ms() + ANSWER_TIMEOUT_MS;
 	size_t done = 0;
 
 	while (done < b->len) {
@@ -76,7 +79,7 @@ static int send_spawn(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, c
 	return r == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
-static int lost(const struct ga_sandbox *sb, struct ga_error *err)
+static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
@@ -98,7 +101,8 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	add_vector(&payload, argv);
 	add_vector(&payload, envp);
 	if (payload.len > GA_CTL_PAYLOAD_MAX)
-		return ga_fail(err, GA_ESTART, "the command line and environment are longer than %u bytes",
+		return ga_fail(err, GA_ESTART,
+			       "the command line and environment are longer than %u bytes",
 			       GA_CTL_PAYLOAD_MAX);
 	if (pipe2(p, O_CLOEXEC))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
@@ -110,7 +114,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
 	if (send_spawn(sb, &m, all, n + 1))
-		return lost(sb, err);
+		return socket_ended(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
 	return write_payload(wr, &payload, err);
@@ -125,29 +129,35 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 		;
 }
 
-static pid_t sender(struct msghdr *h)
+/* What came beside a message: who sent it, and a descriptor, which is the caller's. */
+static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
+	*ret_pid = 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
 		struct ucred cred;
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
+		if (c->cmsg_level != SOL_SOCKET)
 			continue;
-		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-		return cred.pid;
+		if (c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+			*ret_pid = cred.pid;
+		} else if (c->cmsg_type == SCM_RIGHTS && ret_fd) {
+			memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+		}
 	}
-	return 0;
 }
 
-/* No room for SCM_RIGHTS: nothing inside may hand us a descriptor. */
-int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid)
+int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(struct ucred))];
+		char buf[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 	} u;
 	struct iovec iov = { m, sizeof(*m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
-			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	/* without room for SCM_RIGHTS the kernel hands no descriptor over */
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.buf,
+			    .msg_controllen = ret_fd ? sizeof(u.buf)
+						     : CMSG_SPACE(sizeof(struct ucred)) };
 	ssize_t n;
 
 	do
@@ -155,18 +165,71 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
-	if (n != (ssize_t)sizeof(*m) || (h.msg_flags & MSG_TRUNC))
-		return -1;
-	*ret_pid = sender(&h);
-	return 1;
+	if (n >= 0)
+		take_control(&h, ret_pid, ret_fd);
+	return n == (ssize_t)sizeof(*m) && !(h.msg_flags & MSG_TRUNC) ? 1 : -1;
 }
 
-int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
+int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 {
 	pid_t pid;
-	int r = run_recv_raw(sb, m, &pid);
+	int r = run_recv_raw(sb, m, &pid, NULL);
 
-	return r < 0 ? lost(sb, err) : r;
+	if (r > 0 && m->type == GA_CTL_LOST)
+		sb->lost = true;
+	return r < 0 ? socket_ended(sb, err) : r;
+}
+
+/* Is it what was asked for? Whatever else came out would be used as if it were ours. */
+static bool is_pty_master(int fd)
+{
+	struct stat st;
+	int n;
+
+	return !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 2) &&
+	       !ioctl(fd, TIOCGPTN, &n);
+}
+
+/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set */
+static int take_pty(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+	pid_t pid;
+	int r;
+
+	while ((r = run_recv_raw(sb, m, &pid, &fd)) > 0) {
+		if (m->type == GA_CTL_LOST)
+			sb->lost = true;
+		if (m->type == GA_CTL_PTY_OPEN)
+			break;
+		ga_cleanup_closep(&fd);
+		fd = -1;
+	}
+	if (r < 0)
+		return socket_ended(sb, err);
+	if (r && fd >= 0 && !is_pty_master(fd))
+		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");
+	*ret_fd = ga_steal_fd(&fd);
+	return r;
+}
+
+int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err)
+{
+	int64_t deadline = ga_now_ms() + ANSWER_TIMEOUT_MS;
+	struct pollfd p = { .fd = sb->ctl, .events = POLLIN };
+	struct ga_ctl_msg m;
+	int fd = -1, r;
+
+	run_send(sb, GA_CTL_PTY, 0, 0);
+	while (!(r = take_pty(sb, &m, &fd, err))) {
+		if (ga_now_ms() >= deadline)
+			return ga_fail(err, GA_ESTART, "the sandbox opens no terminal");
+		(void)poll(&p, 1, ga_poll_timeout(deadline));
+	}
+	if (r > 0 && fd < 0)
+		return ga_fail_errno(err, GA_ESTART, m.value,
+				     "cannot open a terminal in the sandbox");
+	return r > 0 ? fd : -1;
 }
 
 static int hint_exec(const char *program, int errnum, struct ga_error *err)
@@ -178,8 +241,8 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 	if (errnum != ENOENT)
 		return -1;
 	if (strchr(program, '/'))
-		return ga_hint(err, "it, or the interpreter that its first line names, is not there inside; "
-				    "'git agent start bash' shows what is");
+		return ga_hint(err, "it, or the interpreter that its first line names, is not "
+				    "there inside; 'git agent start bash' shows what is");
 	return ga_hint(err, "it must be found through PATH as it is inside; "
 			    "'git agent start bash' shows what is there");
 }
@@ -191,14 +254,18 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox", dir);
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
+				     dir);
 	case GA_CTL_STEP_TTY:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot give the sandbox a terminal");
+		return ga_fail_errno(err, GA_ESTART, m->value,
+				     "cannot give the sandbox a terminal");
 	case GA_CTL_STEP_EXEC:
-		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox", prog);
+		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
+				    prog);
 		return hint_exec(program, m->value, err);
 	default:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox", prog);
+		return ga_fail_errno(err, GA_ESTART, m->value, "cannot start '%s' in the sandbox",
+				     prog);
 	}
 }
 

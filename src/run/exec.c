@@ -69,14 +69,16 @@ static void feed(struct exec *e)
 static int keep_out(struct exec *e, const char *p, size_t n, struct ga_error *err)
 {
 	if (n > e->out_max - e->out_done) {
-		cleanup_free char *how = ga_strf("wrote more than the %zu bytes it may", e->out_max);
+		cleanup_free char *how = ga_strf("wrote more than the %zu bytes it may",
+						 e->out_max);
 
 		return failed(e, err, how);
 	}
 	e->out_done += n;
 	if (e->x->out_fd >= 0) {
 		if (ga_write_full(e->x->out_fd, p, n))
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write what the sandbox gave");
+			return ga_fail_errno(err, GA_EFATAL, errno,
+					     "cannot write what the sandbox gave");
 	} else if (e->x->out) {
 		ga_buf_add(e->x->out, p, n);
 	}

@@ -107,7 +107,8 @@ static int send_plan(const struct ga_sandbox *sb, const struct ga_buf *b, struct
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return 0;
 		if (n < 0 && errno != EINTR)
-			return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over to git-agent-stage");
+			return ga_fail_errno(err, GA_ESTART, errno,
+					     "cannot hand over to git-agent-stage");
 		at += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
@@ -233,9 +234,10 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 
 		if (!strcmp(h->failed, "execute")) {
 			(void)ga_fail_errno(err, GA_ESTART, h->errnum, "cannot run '%s'", q);
-			return h->errnum != ENOENT ? -1 :
-				ga_hint(err, "git-agent is not wholly installed: 'make install' where "
-					     "it was built puts that there");
+			if (h->errnum != ENOENT)
+				return -1;
+			return ga_hint(err, "git-agent is not wholly installed: 'make install' "
+					    "where it was built puts that there");
 		}
 		return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot start the sandbox: %s",
 				     h->failed);
@@ -282,10 +284,12 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 	if (run_log_line(sb, &line))
 		(void)ga_bwrap_explain(line.ptr, err);
 	else if (WIFSIGNALED(st))
-		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with signal %d",
+		(void)ga_fail(err, GA_ESTART,
+			      "cannot start the sandbox: bubblewrap ended with signal %d",
 			      WTERMSIG(st));
 	else
-		(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: bubblewrap ended with status %d",
+		(void)ga_fail(err, GA_ESTART,
+			      "cannot start the sandbox: bubblewrap ended with status %d",
 			      WEXITSTATUS(st));
 	return ga_hint(err, "'git agent doctor' looks for the cause");
 }
@@ -294,7 +298,7 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 static int take_ready(struct ga_sandbox *sb)
 {
 	struct ga_ctl_msg m;
-	int r = run_recv_raw(sb, &m, &sb->pid);
+	int r = run_recv_raw(sb, &m, &sb->pid, NULL);
 
 	if (r <= 0)
 		return r;
@@ -315,14 +319,16 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 		int r;
 
 		if (n)
-			return ga_fail(err, GA_ESTART, "interrupted by signal %d (%s)", n, strsignal(n));
+			return ga_fail(err, GA_ESTART, "interrupted by signal %d (%s)", n,
+				       strsignal(n));
 		r = take_ready(sb);
 		if (r < 0)
 			return explain_failure(sb, err);
 		if (r > 0)
 			break;
 		if (ga_now_ms() >= deadline)
-			return ga_fail(err, GA_ESTART, "the sandbox did not come up within %d seconds",
+			return ga_fail(err, GA_ESTART,
+				       "the sandbox did not come up within %d seconds",
 				       READY_TIMEOUT_MS / 1000);
 		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
@@ -340,9 +346,10 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
 		 struct ga_error *err)
 {
-	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5", "--keep",
-				     "6", "--keep", "7", "--", p->bwrap, "--args", "5", "--seccomp",
-				     "6", "--", GA_INIT_INSIDE, "7", NULL };
+	const char *const argv[] = { p->stage, "--plan", "3", "--status", "4", "--keep", "5",
+				     "--keep", "6", "--keep", "7", "--", p->bwrap, "--args", "5",
+				     "--seccomp", "6", "--", GA_INIT_INSIDE, "7", s->project,
+				     NULL };
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
@@ -381,7 +388,8 @@ int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error
 {
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
 
-	if (run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) || send_plan(sb, &plan, err))
+	if (run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) ||
+	    send_plan(sb, &plan, err))
 		return -1;
 	(void)close(ga_steal_fd(&sb->plan));
 	ga_spec_bwrap_args(s, &args);
@@ -408,6 +416,11 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 pid_t ga_run_pid(const struct ga_sandbox *sb)
 {
 	return sb->pid;
+}
+
+bool ga_run_lost(const struct ga_sandbox *sb)
+{
+	return sb->lost;
 }
 
 uint64_t ga_run_pidns(const struct ga_sandbox *sb)

@@ -28,6 +28,7 @@ struct ga_sandbox {
 	pid_t bwrap;        /* 0 once reaped */
 	uint64_t pidns;
 	uint32_t last_id;
+	bool lost;          /* GA_CTL_LOST came */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };
@@ -59,10 +60,13 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	      struct ga_error *err);
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value);
 /* 1: a message; 0: none there; -1: the socket is at its end (err is set, with what bwrap
- * or init said last). */
-int run_recv(const struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
-/* The same, with the sender's pid, and without looking for the reason at the end. */
-int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid);
+ * or init said last). Takes note of GA_CTL_LOST. */
+int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
+/* The same, with the sender's pid, and without looking for the reason at the end. Only with
+ * `ret_fd` does a descriptor come in: left alone if there is none, else the caller's. */
+int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd);
+/* The master of a new terminal of the sandbox, or -1; to be asked for before any command. */
+int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err);
 /* A FAILED message as an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err);
@@ -78,9 +82,9 @@ struct run_terminal {
 };
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
-/* A pty with the caller's settings and size. */
-int run_pty_open(const struct run_terminal *t, int *ret_master, int *ret_slave,
-		 struct ga_error *err);
+/* A pty of the sandbox with the caller's settings and size. */
+int run_pty_open(struct ga_sandbox *sb, const struct run_terminal *t, int *ret_master,
+		 int *ret_slave, struct ga_error *err);
 void run_pty_resize(const struct run_terminal *t, int master);
 
 /* ---- stream.c: bytes from one descriptor to another */

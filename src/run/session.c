@@ -12,7 +12,7 @@
 #include "ga/fd.h"
 #include "run-internal.h"
 
-/* From a hang-up until the command is killed, and until it must be gone. */
+/* From being asked to end until the command is killed, and until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
 /* More than a pty can hold on its way from the one end to the other. */
@@ -29,7 +29,7 @@ struct session {
 	int master;                /* of the pty, -1 without or once hung up */
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
-	int64_t deadline;          /* after a hang-up; 0: none */
+	int64_t deadline;          /* once asked to end; 0: none */
 	bool killed;
 };
 
@@ -72,7 +72,7 @@ static void set_writer(struct run_stream *st, int fd)
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (run_pty_open(&s->term, &s->master, ret_slave, err))
+	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].from = 0;
 	s->streams[IN].to = s->master;
@@ -115,15 +115,24 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 
 /* ---- what happens */
 
-static void hang_up(struct session *s)
+/* Ask the command to end; it is killed when it does not. */
+static void end(struct session *s)
 {
 	if (s->deadline)
 		return;
 	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
+	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+}
+
+static void hang_up(struct session *s)
+{
 	if (!s->tty) {
-		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+		end(s);
 		return;
 	}
+	if (s->deadline)
+		return;
+	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
 	/* the session's leader inside is told by the kernel, and tells the command */
 	run_stream_close(&s->streams[IN]);
 	run_stream_close(&s->streams[OUT]);
@@ -156,7 +165,7 @@ static void on_signal(struct session *s, int n)
 			run_pty_resize(&s->term, s->master);
 		break;
 	case SIGCONT:
-		/* after a SIGSTOP, which nobody can prepare for, the shell has changed the terminal */
+		/* after a SIGSTOP, for which nobody can prepare, the shell changed the terminal */
 		go_raw(s);
 		break;
 	case SIGTSTP:
@@ -178,7 +187,7 @@ static void on_signals(struct session *s)
 	while ((n = run_signals_next(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
-		/* the command is gone: whoever wants us to end does not want the rest of its output */
+		/* the command is gone: who wants us to end does not want the rest of its output */
 		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
 			run_stream_close(&s->streams[i]);
 		if (!s->exited)
@@ -210,7 +219,12 @@ static int on_message(struct session *s, const char *cwd, const char *program, s
 	int r;
 
 	while ((r = run_recv(s->sb, &m, err)) > 0) {
-		if (m.id != s->id || s->exited)
+		if (s->exited)
+			continue;
+		/* nothing it does from here on would be found where it is looked for */
+		if (m.type == GA_CTL_LOST)
+			end(s);
+		if (m.id != s->id)
 			continue;
 		if (m.type == GA_CTL_FAILED)
 			return run_spawn_failed(&m, cwd, program, err);
@@ -231,7 +245,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)
 		return 0;
 	if (s->killed)
-		return ga_fail(err, GA_EFATAL, "the command does not end after the terminal was closed");
+		return ga_fail(err, GA_EFATAL, "the command does not end");
 	s->killed = true;
 	s->deadline = ga_now_ms() + KILL_GRACE_MS;
 	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGKILL);
@@ -272,7 +286,8 @@ static int loop(struct session *s, const char *cwd, const char *program, struct 
 			p[2].fd = -1;
 		if (poll(p, GA_NELEMS(p), timeout(s)) < 0) {
 			if (errno != EINTR)
-				return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the command");
+				return ga_fail_errno(err, GA_EFATAL, errno,
+						     "cannot wait for the command");
 			continue;
 		}
 		for (size_t i = 0; i < N_STREAMS; i++)
@@ -303,8 +318,8 @@ int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *ar
 	s.term.fd = s.tty ? 0 : -1;
 	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
 	if (!rc)
-		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3, &s.id,
-			       err);
+		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3,
+			       &s.id, err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
 		ga_cleanup_closep(&theirs[i]);
 	if (rc || loop(&s, cwd, argv[0], err))

@@ -99,19 +99,20 @@ void run_terminal_restore(struct run_terminal *t)
 	disarm();
 }
 
-int run_pty_open(const struct run_terminal *t, int *ret_master, int *ret_slave,
-		 struct ga_error *err)
+int run_pty_open(struct ga_sandbox *sb, const struct run_terminal *t, int *ret_master,
+		 int *ret_slave, struct ga_error *err)
 {
-	cleanup_close int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	cleanup_close int slave = -1;
+	cleanup_close int master = run_ask_pty(sb, err), slave = -1;
 	struct termios tio;
+	int unlock = 0;
 
-	if (master < 0 || grantpt(master) || unlockpt(master))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a pseudo terminal");
-	/* by descriptor, not by a name that another mount namespace could mean differently */
-	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave < 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a pseudo terminal");
+	if (master < 0)
+		return -1;
+	/* by descriptor: its name means something in the sandbox only */
+	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
+	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot prepare a terminal of the sandbox");
 	if (!tcgetattr(t->fd, &tio))
 		(void)tcsetattr(slave, TCSANOW, &tio);
 	run_pty_resize(t, master);

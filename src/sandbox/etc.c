@@ -21,15 +21,17 @@ struct walk {
 	unsigned depth; /* left */
 };
 
-static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err);
+static int walk(struct walk *w, int parent, const char *name, const char *path,
+		struct ga_error *err);
 
 static int visit(struct walk *w, int dir, const char *name, const char *path, struct ga_error *err)
 {
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? 0
-				       : ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
+		return errno == ENOENT
+			       ? 0
+			       : ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", path);
 	if (S_ISDIR(st.st_mode) && st.st_mode & S_IXOTH)
 		return w->depth ? walk(w, dir, name, path, err) : 0;
 	if (S_ISDIR(st.st_mode))
@@ -39,7 +41,8 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, st
 	return 0;
 }
 
-static int walk(struct walk *w, int parent, const char *name, const char *path, struct ga_error *err)
+static int walk(struct walk *w, int parent, const char *name, const char *path,
+		struct ga_error *err)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);

@@ -37,7 +37,8 @@ static int add_project(const struct ga_spec *s, struct ga_buf *b, struct ga_erro
 	for (size_t i = 0; i < s->lowers.n; i++)
 		ga_buf_add0(b, s->lowers.v[i]);
 	if (s->git_lower)
-		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1", s->git_lower, NULL);
+		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1",
+			      s->git_lower, NULL);
 	else
 		sandbox_words(b, "bind-rw", s->git_upper, "project/.git", NULL);
 	return 0;
@@ -68,7 +69,7 @@ static int by_rel(const void *a, const void *b)
 
 static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
-	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(struct ga_shared *));
+	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(*v));
 
 	for (size_t i = 0; i < s->n_shared; i++)
 		v[i] = &s->shared[i];
@@ -84,7 +85,8 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		}
 		if (!still_there(s, v[i]))
 			continue;
-		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1", NULL);
+		sandbox_words(b, "overlay", dest, v[i]->upper, v[i]->work, v[i]->mask ? "2" : "1",
+			      NULL);
 		if (v[i]->mask)
 			ga_buf_add0(b, v[i]->mask);
 		ga_buf_add0(b, v[i]->lower);
@@ -100,12 +102,30 @@ static void add_at_home(const struct ga_spec *s, const char *rel, struct ga_buf 
 	sandbox_words(b, "mountpoint", dest, "bind-ro", source, dest, NULL);
 }
 
+/* A directory above the project could be renamed inside, and the project with it: what is
+ * then written at the old path would go to the agents' home. Nobody can rename a mount
+ * point, so each of them becomes one, of itself. Before the tools are there, as the copies
+ * are recursive. */
+static void fix_parents(const char *project, struct ga_buf *b)
+{
+	cleanup_free char *dest = ga_path_join("home", project);
+
+	sandbox_words(b, "mountpoint", dest, NULL);
+	for (char *p = strchr(dest + strlen("home/"), '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		sandbox_words(b, "move", dest, dest, NULL);
+		*p = '/';
+	}
+}
+
 static void add_home(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *project = ga_path_below(s->project, s->home);
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT;
 
 	sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
+	if (project)
+		fix_parents(project, b);
 	for (size_t i = 0; i < s->tools.n; i++)
 		/* what lies in the project is shown by the project */
 		if (!project || !ga_path_inside(s->tools.v[i], project))
@@ -125,7 +145,7 @@ static void add_home(const struct ga_spec *s, struct ga_buf *b)
 	if (project) {
 		cleanup_free char *dest = ga_path_join("home", project);
 
-		sandbox_words(b, "mountpoint", dest, "move", "project", dest, NULL);
+		sandbox_words(b, "move", "project", dest, NULL);
 	}
 }
 

@@ -29,7 +29,8 @@ static int check_file(const char *path, struct ga_error *err)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", q);
 	/* with rights of its own it would not be what the stage prepared for, and has
 	 * had holes that a plain one cannot have */
-	if (st.st_mode & (S_ISUID | S_ISGID) || getxattr(path, "security.capability", NULL, 0) > 0) {
+	if (st.st_mode & (S_ISUID | S_ISGID) ||
+	    getxattr(path, "security.capability", NULL, 0) > 0) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities", q);
 		return ga_hint(err, "sudo chmod u-s,g-s %s; sudo setcap -r %s; "
 				    "or put a plain bwrap first in PATH", word, word);
@@ -73,7 +74,8 @@ static int check_version_of(const char *path, struct ga_error *err)
 	ga_buf_chomp(&out);
 	shown = ga_quote(out.ptr);
 	if (status || !parse_version(out.ptr, &major, &minor))
-		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", q, shown);
+		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", q,
+			       shown);
 	if (major > MIN_MAJOR || minor >= MIN_MINOR)
 		return 0;
 	(void)ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed", q, shown,
@@ -129,7 +131,8 @@ static int explain_userns(int errnum, struct ga_error *err)
 				    "(to keep it: a line in /etc/sysctl.d)");
 	}
 	if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0) {
-		(void)ga_fail(err, GA_ESTART, "AppArmor keeps git-agent-stage from using a user namespace");
+		(void)ga_fail(err, GA_ESTART,
+			      "AppArmor keeps git-agent-stage from using a user namespace");
 		return ga_hint(err, "load the profile docs/apparmor/git-agent: copy it to "
 				    "/etc/apparmor.d/, then sudo apparmor_parser -r "
 				    "/etc/apparmor.d/git-agent; or for every program: sudo sysctl "
@@ -140,9 +143,10 @@ static int explain_userns(int errnum, struct ga_error *err)
 		return ga_hint(err, "too many namespaces exist, or this is already a sandbox: "
 				    "see sysctl user.max_user_namespaces");
 	if (in_container())
-		return ga_hint(err, "this is a container: its seccomp profile must allow unshare and "
-				    "mount (docker run --security-opt seccomp=unconfined "
-				    "--security-opt apparmor=unconfined)");
+		return ga_hint(err,
+			       "this is a container: its seccomp profile must allow unshare and "
+			       "mount (docker run --security-opt seccomp=unconfined "
+			       "--security-opt apparmor=unconfined)");
 	return ga_hint(err, "the kernel needs CONFIG_USER_NS, and no security module or seccomp "
 			    "filter may forbid it");
 }
@@ -173,8 +177,8 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 
 	if (errnum == EPERM || errnum == EACCES) {
 		(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount an overlay");
-		return ga_hint(err, "overlays by ordinary users need Linux 5.12 or newer, and no security "
-				    "module may forbid them");
+		return ga_hint(err, "overlays by ordinary users need Linux 5.12 or newer, and no "
+				    "security module may forbid them");
 	}
 	if (errnum == ENODEV) {
 		(void)ga_fail(err, GA_ESTART, "this kernel has no overlay file system");
@@ -187,10 +191,12 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 					      "writable layer of an overlay", q, fs);
 		return ga_hint(err, "set XDG_STATE_HOME to a directory on ext4, xfs or btrfs");
 	}
-	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount the overlay that writes to '%s'", q);
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount the overlay that writes to '%s'",
+			    q);
 	if (errnum == EINVAL)
-		return ga_hint(err, "the file system of XDG_STATE_HOME must support user.* extended "
-				    "attributes, and no other file system may be mounted inside the project");
+		return ga_hint(err, "the file system of XDG_STATE_HOME must support user.* "
+				    "extended attributes, and no other file system may be mounted "
+				    "inside the project");
 	if (errnum == ELOOP)
 		return ga_hint(err, "the session directory must not lie inside the project");
 	return -1;
@@ -199,12 +205,15 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 static int explain_dest(int errnum, const char *q, struct ga_error *err)
 {
 	if (errnum == ELOOP) {
-		(void)ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'", q);
-		return ga_hint(err, "something in the agents' home or an earlier session put it there: "
-				    "look at it, then remove it");
+		(void)ga_fail(err, GA_ESTART, "a symlink stands in the way of the mount point '%s'",
+			      q);
+		return ga_hint(err,
+			       "something in the agents' home or an earlier session put it there: "
+			       "look at it, then remove it");
 	}
 	if (errnum == ENOTDIR) {
-		(void)ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'", q);
+		(void)ga_fail(err, GA_ESTART, "a file stands in the way of the mount point '%s'",
+			      q);
 		return ga_hint(err, "remove it from the agents' home");
 	}
 	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
@@ -214,11 +223,13 @@ static int explain_bind(int errnum, const char *q, struct ga_error *err)
 {
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount '%s'", q);
 	if (errnum == ENOSYS)
-		return ga_hint(err, "Linux 5.12 or newer is needed (mount_setattr); or a seccomp filter "
-				    "of a container hides it");
+		return ga_hint(err,
+			       "Linux 5.12 or newer is needed (mount_setattr); or a seccomp filter "
+			       "of a container hides it");
 	if (errnum == EPERM && in_container())
-		return ga_hint(err, "the container's seccomp profile must allow open_tree, move_mount "
-				    "and mount_setattr");
+		return ga_hint(err,
+			       "the container's seccomp profile must allow open_tree, move_mount "
+			       "and mount_setattr");
 	return -1;
 }
 
@@ -257,7 +268,8 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot execute '%s'", q);
 	if (step_is(step, GA_STEP_CAPS))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
-	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, '%s')", qs, q);
+	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, '%s')",
+			     qs, q);
 }
 
 int ga_bwrap_explain(const char *line, struct ga_error *err)
@@ -271,7 +283,8 @@ int ga_bwrap_explain(const char *line, struct ga_error *err)
 	(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line);
 	/* the kernel allows a new /proc only where the one it sees is whole */
 	if (strstr(line, "mount proc"))
-		return ga_hint(err, "this is a container that hides parts of /proc: allow a fresh one "
-				    "(docker run --security-opt systempaths=unconfined)");
+		return ga_hint(err,
+			       "this is a container that hides parts of /proc: allow a fresh one "
+			       "(docker run --security-opt systempaths=unconfined)");
 	return -1;
 }

@@ -107,15 +107,16 @@ static void add_dev(struct ga_buf *b)
 
 static void add_fresh(struct ga_buf *b)
 {
-	sandbox_words(b, "tmpfs", "1777", "root/tmp", "tmpfs", "1777", "root/var/tmp", "tmpfs", "0755",
-		      "root/run", "symlink", "../run", "root/var/run", NULL);
+	sandbox_words(b, "tmpfs", "1777", "root/tmp", "tmpfs", "1777", "root/var/tmp", "tmpfs",
+		      "0755", "root/run", "symlink", "../run", "root/var/run", NULL);
 }
 
 /* Files that are symlinks into /run on many systems: what they lead to, at its
  * own place, as nothing can be mounted on a symlink. */
 static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
 {
-	static const char *const names[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf" };
+	static const char *const names[] = { "/etc/resolv.conf", "/etc/hosts",
+					     "/etc/nsswitch.conf" };
 
 	for (size_t i = 0; i < GA_NELEMS(names); i++) {
 		cleanup_free char *real = sandbox_real(names[i]);
@@ -164,13 +165,15 @@ static void add_objects(const struct ga_spec *s, struct ga_buf *b, size_t i)
 /* A mount of its own, so that it cannot be renamed away and replaced. */
 static void add_run_dir(const struct ga_spec *s, const char *init, struct ga_buf *b)
 {
-	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE, NULL);
+	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,
+		      NULL);
 	for (size_t i = 0; i < s->object_dirs.n; i++)
 		add_objects(s, b, i);
 	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
 }
 
-int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b, struct ga_error *err)
+int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b,
+		      struct ga_error *err)
 {
 	size_t before = b->len;
 

@@ -48,10 +48,11 @@ struct rule {
 static const struct rule rules[] = {
 	/* namespaces and mounts: a mount over the project hides what is written below it */
 	DENY(unshare), DENY(setns), DENY(mount), DENY(umount), DENY(umount2), DENY(pivot_root),
-	DENY(chroot), DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig), DENY(fsmount),
-	DENY(fspick), DENY(mount_setattr), DENY_NR(NR_OPEN_TREE_ATTR),
+	DENY(chroot), DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig),
+	DENY(fsmount), DENY(fspick), DENY(mount_setattr), DENY_NR(NR_OPEN_TREE_ATTR),
 	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) } },
-	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as "use clone" */
+	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as
+	 * "use clone" */
 	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } } },
 	/* the terminal: typing on behalf of the user, the console, line disciplines */
 	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) } },
@@ -69,13 +70,15 @@ static const struct rule rules[] = {
 	DENY(fanotify_init), DENY(name_to_handle_at), DENY(open_by_handle_at), DENY(quotactl),
 	DENY(quotactl_fd), DENY(acct), DENY(syslog),
 	/* placement of memory of other processes and of the machine */
-	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy), DENY(migrate_pages),
+	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy),
+	DENY(migrate_pages),
 	DENY_NR(NR_SET_MEMPOLICY_HOME_NODE),
 	/* the machine itself */
 	DENY(kexec_load), DENY(kexec_file_load), DENY(init_module), DENY(finit_module),
 	DENY(delete_module), DENY(reboot), DENY(swapon), DENY(swapoff), DENY(settimeofday),
-	DENY(clock_settime), DENY(clock_settime64), DENY(stime), DENY(adjtimex), DENY(clock_adjtime),
-	DENY(clock_adjtime64), DENY(iopl), DENY(ioperm), DENY(sethostname), DENY(setdomainname),
+	DENY(clock_settime), DENY(clock_settime64), DENY(stime), DENY(adjtimex),
+	DENY(clock_adjtime), DENY(clock_adjtime64), DENY(iopl), DENY(ioperm),
+	DENY(sethostname), DENY(setdomainname),
 	/* sockets: addresses of the internet, local ones, and questions about routes */
 	{ SCMP_SYS(socket), EPROTONOSUPPORT, 2,
 	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } } },
@@ -87,7 +90,8 @@ static int add(scmp_filter_ctx ctx, const struct rule *r)
 	/* negative: libseccomp's way of saying that this machine has no such call */
 	if (r->nr < 0)
 		return 0;
-	return seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((unsigned)r->errnum), r->nr, r->n, r->cond);
+	return seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((unsigned)r->errnum), r->nr, r->n,
+				      r->cond);
 }
 
 /* A rule can only say what is refused, so every other family is named. The
@@ -154,7 +158,8 @@ static int export(scmp_filter_ctx ctx, struct ga_buf *ret, struct ga_error *err)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a memory file");
 	rc = seccomp_export_bpf(ctx, fd);
 	if (rc || lseek(fd, 0, SEEK_SET))
-		return ga_fail_errno(err, GA_ESTART, rc ? -rc : errno, "cannot write the seccomp program");
+		return ga_fail_errno(err, GA_ESTART, rc ? -rc : errno,
+				     "cannot write the seccomp program");
 	return ga_read_fd(fd, 1u << 20, ret, err);
 }
 

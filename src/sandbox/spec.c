@@ -18,7 +18,9 @@ const char *const sandbox_system_dirs[] = {
 const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
 
 /* Mounted fresh, so that nothing of the host's shows. */
-static const char *const fresh_dirs[] = { "/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL };
+static const char *const fresh_dirs[] = {
+	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
+};
 
 void ga_spec_release(struct ga_spec *s)
 {
@@ -107,8 +109,8 @@ static int refuse(struct ga_error *err, const char *what, const char *path, cons
 /* "/" and whatever is, holds or shadows a directory the system is made of. */
 static bool is_system(const char *path)
 {
-	static const char *const more[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var",
-					    NULL };
+	static const char *const more[] = { "/bin",   "/sbin", "/lib", "/lib32",
+					    "/lib64", "/boot", "/var", NULL };
 	const char *const *const tables[] = { sandbox_system_dirs, fresh_dirs, more };
 
 	for (size_t t = 0; t < GA_NELEMS(tables); t++)
@@ -144,7 +146,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 				       shown);
 		}
 		if (ga_path_inside(dirs[i], project))
-			return refuse(err, "the session directory", dirs[i], "lies inside the project");
+			return refuse(err, "the session directory", dirs[i],
+				      "lies inside the project");
 		if (ga_path_inside(dirs[i], home))
 			return refuse(err, "the session directory", dirs[i],
 				      "lies inside the agents' home");
@@ -159,7 +162,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 				      "would show your home directory");
 	}
 	if (ga_path_inside(real_home, home))
-		return refuse(err, "the agents' home", s->home_source, "is your own home or holds it");
+		return refuse(err, "the agents' home", s->home_source,
+			      "is your own home or holds it");
 	if (ga_path_inside(project, home))
 		return refuse(err, "the project", s->project, "lies inside the agents' home");
 	if (ga_path_inside(home, project))
@@ -169,7 +173,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 {
-	if (!normal(s->home) || !normal(s->project) || !normal(s->home_source) || !normal(s->stage_dir))
+	if (!normal(s->home) || !normal(s->project) || !normal(s->home_source) ||
+	    !normal(s->stage_dir))
 		return ga_fail(err, GA_ESTART, "home, project and session directory must be "
 					       "absolute paths without '.' and '..'");
 	if (is_system(s->home))
@@ -181,7 +186,8 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 	if (ga_path_inside(s->home, s->project))
 		return refuse(err, "the project", s->project, "is your home directory or holds it");
 	for (size_t i = 0; i < s->ro.n; i++) {
-		if (!normal(s->ro.v[i]) || !strcmp(s->ro.v[i], "/") || ga_path_inside(s->home, s->ro.v[i]))
+		if (!normal(s->ro.v[i]) || !strcmp(s->ro.v[i], "/") ||
+		    ga_path_inside(s->home, s->ro.v[i]))
 			return refuse(err, "the read-only directory", s->ro.v[i],
 				      "would show your home directory");
 		if (ga_path_inside(s->ro.v[i], s->project))

@@ -162,8 +162,10 @@ static int refuse(const char *file, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(file), *dir = ga_path_parent(file), *qd = ga_escape(dir);
 
-	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials", q, qd);
-	return ga_hint(err, "install it in a directory of its own, or below /usr/local or ~/.local/bin");
+	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside: '%s' may hold credentials", q,
+		      qd);
+	return ga_hint(err,
+		       "install it in a directory of its own, or below /usr/local or ~/.local/bin");
 }
 
 static int add_program(struct finder *f, const char *name, struct ga_error *err);
@@ -293,8 +295,8 @@ static void drop_nested(struct ga_strv *tools)
 		tools->v[kept] = NULL;
 }
 
-int ga_spec_find_tools(const char *home, const char *path, const char *command, struct ga_strv *tools,
-		       struct ga_error *err)
+int ga_spec_find_tools(const char *home, const char *path, const char *command,
+		       struct ga_strv *tools, struct ga_error *err)
 {
 	cleanup_free char *real_home = sandbox_real(home);
 	struct finder f = { home, real_home, path, tools, 0 };
@@ -331,7 +333,8 @@ static void add_mask(const char *home, const struct ga_strv *tools, const char *
 		if (!below)
 			continue;
 		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
-		ga_strv_take(ret, *below ? ga_path_join(tools->v[i], below) : ga_strdup(tools->v[i]));
+		ga_strv_take(ret,
+			     *below ? ga_path_join(tools->v[i], below) : ga_strdup(tools->v[i]));
 	}
 }
 

@@ -37,6 +37,7 @@ void ga_session_release(struct ga_session *s)
 	free(s->branch);
 	free(s->onto_ref);
 	free(s->message);
+	free(s->incomplete);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->skipped);
@@ -86,7 +87,7 @@ char *ga_session_stem(const char *command)
 
 char *ga_session_ref(const struct ga_session *s, const char *what)
 {
-	return ga_strf("refs/agent/%s/%s", s->name, what);
+	return ga_strf(GA_SESSION_REFS "%s/%s", s->name, what);
 }
 
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
@@ -99,10 +100,12 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 		if (ga_refs_list(r, spaces[i], &all, err))
 			return -1;
 		for (size_t k = 0; k < all.n; k++) {
-			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES, strlen(GA_SESSION_BRANCHES)))
+			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
+				     strlen(GA_SESSION_BRANCHES)))
 				continue;
 			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name), all.v[k].oid };
+			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name),
+							    all.v[k].oid };
 		}
 	}
 	return 0;

@@ -47,6 +47,7 @@ static const struct field fields[] = {
 	FIELD("started", U64, started),
 	FIELD("finished", U64, finished),
 	FIELD("exitstatus", INT, exit_status),
+	FIELD("incomplete", STRING, incomplete),
 	FIELD("pid", INT, pid),
 	FIELD("pidns", U64, pidns),
 	FIELD("shared", LIST, shared),
@@ -116,8 +117,8 @@ static bool is_whole(int dir)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(dir, "session", STATE_MAX, &b, &ignored) && b.len >= sizeof(end) - 1 &&
-	       !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
+	return !ga_read_file_at(dir, "session", STATE_MAX, &b, &ignored) &&
+	       b.len >= sizeof(end) - 1 && !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
 }
 
 /* Is this state worth waiting for the disk? Until a session has a result, a power cut
@@ -127,7 +128,8 @@ static bool must_last(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
 		return false;
-	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held);
+	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->tip) ||
+	       !ga_oid_is_zero(&s->held);
 }
 
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
@@ -136,8 +138,8 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of session '%s'",
-				     s->name);
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot open the directory of session '%s'", s->name);
 	ga_buf_adds(&b, "[session]\n");
 	for (size_t i = 0; i < GA_NELEMS(fields); i++)
 		put_field(&b, &fields[i], s);

@@ -54,8 +54,9 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 	if (ga_mkdir_p(sessions, 0700, err)) {
 		cleanup_free char *q = ga_escape(base);
 
-		return ga_hint(err, "sessions are kept below '%s'; set XDG_STATE_HOME to a directory "
-				    "you can write",
+		return ga_hint(err,
+			       "sessions are kept below '%s'; set XDG_STATE_HOME to a directory "
+			       "you can write",
 			       q);
 	}
 	real = realpath(dir, NULL);
@@ -63,7 +64,8 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 		cleanup_free char *q = ga_escape(sessions);
 
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
-		return ga_hint(err, "give yourself write permission, or set XDG_STATE_HOME elsewhere");
+		return ga_hint(err,
+			       "give yourself write permission, or set XDG_STATE_HOME elsewhere");
 	}
 	if (check_parents(real, err))
 		return -1;
@@ -138,7 +140,8 @@ static int remove_stale(const char *dir, struct ga_error *err)
  * its lock is free: its maker died. Returns 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *file = ga_path_join(dir, "session"), *old = ga_path_join(dir, "session.old");
+	cleanup_free char *old = ga_path_join(dir, "session.old");
+	cleanup_free char *file = ga_path_join(dir, "session");
 	cleanup_free char *upper = ga_path_join(dir, "upper");
 	cleanup_close int lock = -1;
 	int rc;
@@ -221,7 +224,8 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
 		return name_taken(name, err);
 	/* where there is a session its branch is taken as well, but deleting that would not do */
 	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
-		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already", name);
+		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already",
+			      name);
 		return ga_hint(err, "choose another --name, or delete the branch");
 	}
 	return 0;

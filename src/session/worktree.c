@@ -94,7 +94,9 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 	int rc;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return errno == ENOENT
+			       ? 0
+			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	rc = whose(fd, name, s, err);
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;

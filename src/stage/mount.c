@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,20 +17,9 @@
 #include "ga/path.h"
 #include "stage.h"
 
-/* O_PATH opens a final symlink itself on the component-wise way (no openat2):
- * refused here, so that both ways say the same. */
 static int open_dest(int root, const char *dest, int flags)
 {
-	cleanup_close int fd = ga_openat_beneath(root, dest, O_PATH | flags, 0);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return -1;
-	if (S_ISLNK(st.st_mode)) {
-		errno = ELOOP;
-		return -1;
-	}
-	return ga_steal_fd(&fd);
+	return ga_openat_beneath(root, dest, O_PATH | flags, 0);
 }
 
 static int open_source(const char *path, int flags)
@@ -42,16 +32,50 @@ static int open_source(const char *path, int flags)
  * do by accident; the file says to people what it is. */
 static int mark(int at, const char *name)
 {
-	static const char text[] = "made by git-agent; something is mounted here inside its sandbox\n";
+	static const char text[] =
+		"made by git-agent; something is mounted here inside its sandbox\n";
 	cleanup_close int dir = ga_openat_beneath(at, name, O_RDONLY | O_DIRECTORY, 0);
 	cleanup_close int fd = -1;
 
 	if (dir < 0)
 		return -1;
-	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	fd = openat(dir, GA_PLAN_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0444);
 	if (fd < 0 || ga_write_full(fd, text, sizeof(text) - 1))
 		return -1;
 	return fchmod(dir, 0555);
+}
+
+/* An agent can close a directory of its home, and the next one would not get to its project.
+ * The stage itself does: it has the rights of the owner whatever the mode says. */
+static int let_through(int dir)
+{
+	char path[32];
+	struct stat st;
+
+	if (fstat(dir, &st))
+		return -1;
+	if ((st.st_mode & S_IXUSR) || st.st_uid != geteuid())
+		return 0;
+	/* fchmod() does not take a descriptor that was opened by O_PATH */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dir);
+	return chmod(path, (st.st_mode & 07777) | S_IRWXU);
+}
+
+/* The directory `name`, made if it is missing. */
+static int step_down(int at, const char *name, bool last, bool marked)
+{
+	bool made = !mkdirat(at, name, 0755);
+	cleanup_close int dir = -1;
+
+	if (!made && errno != EEXIST)
+		return -1;
+	if (made && last && marked && mark(at, name))
+		return -1;
+	dir = open_dest(at, name, O_DIRECTORY);
+	if (dir < 0 || (!last && let_through(dir)))
+		return -1;
+	return ga_steal_fd(&dir);
 }
 
 /* Each step down is opened without following a symlink; a directory that
@@ -61,25 +85,18 @@ static int make_dirs(int root, const char *dest, bool marked)
 	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
 	const char *p = dest;
 
-	for (;;) {
+	while (at >= 0) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *name = ga_strndup(p, n);
-		bool made = at >= 0 && !mkdirat(at, name, 0755);
-		int next;
+		int next = step_down(at, name, !p[n], marked);
 
-		if (!made && (at < 0 || errno != EEXIST))
-			return -1;
-		if (made && marked && !p[n] && mark(at, name))
-			return -1;
-		next = open_dest(at, name, O_DIRECTORY);
-		if (next < 0)
-			return -1;
 		(void)close(at);
 		at = next;
 		if (!p[n])
-			return ga_steal_fd(&at);
+			break;
 		p += n + 1;
 	}
+	return ga_steal_fd(&at);
 }
 
 /* The parent of `dest`, which is made if it is missing. */
@@ -101,7 +118,9 @@ static int dest_for(int root, const char *dest, bool dir)
 	if (dir)
 		return make_dirs(root, dest, false);
 	at = make_parent(root, dest);
-	fd = at < 0 ? -1 : openat(at, ga_path_base(dest), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (at < 0)
+		return -1;
+	fd = openat(at, ga_path_base(dest), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return -1;
 	(void)close(ga_steal_fd(&fd));
@@ -200,7 +219,8 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 		return 0;
 	if (dest < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE,
+			O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
 	return attach_copy(root, source, GA_COPY_RO, op, f);
@@ -208,12 +228,8 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 
 static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
 {
-	cleanup_close int there = open_dest(root, op->dest, O_DIRECTORY);
+	cleanup_close int there = make_dirs(root, op->dest, true);
 
-	if (there >= 0)
-		return 0;
-	if (errno == ENOENT)
-		there = make_dirs(root, op->dest, true);
 	return there < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 

@@ -60,7 +60,8 @@ static bool staged_path(const char **ret, struct stage_plan *p)
 	const char *s = *ret = next(p);
 
 	return s && ga_path_relative_ok(s) &&
-	       (ga_path_inside(s, "root") || ga_path_inside(s, "project") || ga_path_inside(s, "home"));
+	       (ga_path_inside(s, "root") || ga_path_inside(s, "project") ||
+		ga_path_inside(s, "home"));
 }
 
 static bool overlay(struct stage_op *op, struct stage_plan *p)
@@ -171,7 +172,8 @@ int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fau
 	if (!word)
 		return fail_at_end(p, "end", f);
 	if (!strcmp(word, "end"))
-		return next(p) || p->pos < p->buf.len ? stage_fail(f, GA_STEP_PLAN, EINVAL, word) : 0;
+		return next(p) || p->pos < p->buf.len ?
+			       stage_fail(f, GA_STEP_PLAN, EINVAL, word) : 0;
 	if (p->n_ops++ == GA_PLAN_MAX_OPS)
 		return stage_fail(f, GA_STEP_PLAN, E2BIG, word);
 	return parse_op(p, word, ret) ? 1 : fail_at_end(p, word, f);

@@ -38,7 +38,7 @@ enum stage_kind {
 struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
-	const char *source;        /* binds: a host path; move: a staged place; symlink: its target */
+	const char *source;        /* bind: a host path; move: a staged place; symlink: target */
 	unsigned mode;             /* tmpfs */
 	const char *upper, *work;  /* overlay */
 	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */

@@ -41,16 +41,21 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 	cleanup_free char *state = ga_escape(e->state_dir);
 
 	if (!strcmp(info->workdir, "/") || ga_path_inside(e->home, info->workdir)) {
-		(void)ga_fail(err, GA_ESTART, "the working tree '%s' is or contains your home directory", q);
-		return ga_hint(err, "an agent would see all of it; work in a repository below your home");
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' is or contains your home directory", q);
+		return ga_hint(err, "an agent would see all of it; work in a repository below your "
+				    "home");
 	}
-	if (ga_path_inside(info->workdir, e->agent_home) || ga_path_inside(e->agent_home, info->workdir)) {
-		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the agents' home '%s' overlap", q,
-			      home);
+	if (ga_path_inside(info->workdir, e->agent_home) ||
+	    ga_path_inside(e->agent_home, info->workdir)) {
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' and the agents' home '%s' overlap", q, home);
 		return ga_hint(err, "move the repository out of the agents' home");
 	}
-	if (ga_path_inside(e->state_dir, info->workdir) || ga_path_inside(info->workdir, e->state_dir)) {
-		(void)ga_fail(err, GA_ESTART, "the working tree '%s' and the state directory '%s' overlap", q,
+	if (ga_path_inside(e->state_dir, info->workdir) ||
+	    ga_path_inside(info->workdir, e->state_dir)) {
+		(void)ga_fail(err, GA_ESTART,
+			      "the working tree '%s' and the state directory '%s' overlap", q,
 			      state);
 		return ga_hint(err, "set XDG_STATE_HOME to a directory outside the repository");
 	}
@@ -62,7 +67,7 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
-	static const char *const spaces[] = { GA_SESSION_BRANCHES, "refs/agent/" };
+	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS };
 	int rc = ga_is_ancestor(r, commit, head, err);
 
 	if (rc)
@@ -111,7 +116,8 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 	if (o->dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", b->carried,
 			      b->carried == 1 ? " is" : "s are");
-		return ga_hint(err, "commit or stash them, or start with --dirty carry or --dirty ignore");
+		return ga_hint(err, "commit or stash them, or start with --dirty carry or "
+				    "--dirty ignore");
 	}
 	if (dry)
 		return 0;

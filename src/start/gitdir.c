@@ -40,12 +40,14 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, const struct ga_refs *visible,
-		      struct ga_error *err)
+int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+		      const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *dir = start_dir(s, "git");
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, inside = GA_STRV_INIT;
-	struct ga_gitdir_spec spec = { .branch = s->branch, .base = &s->base, .config = &e->config };
+	struct ga_gitdir_spec spec = { .branch = s->branch,
+				       .base = &s->base,
+				       .config = &e->config };
 
 	if (ga_repo_object_dirs(e->repo, &dirs, err))
 		return -1;

@@ -72,11 +72,13 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 		*p = '\0';
 		if (fstatat(l->project, at, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 			st.st_mode = 0755;
-		if (mkdirat(l->extras, at, 0755) ? errno != EEXIST
-						 : fchmodat(l->extras, at, st.st_mode & 0777, 0) != 0) {
+		if (mkdirat(l->extras, at, 0755)
+			    ? errno != EEXIST
+			    : fchmodat(l->extras, at, st.st_mode & 0777, 0) != 0) {
 			cleanup_free char *q = ga_escape(at);
 
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+			return ga_fail_errno(err, GA_EFATAL, errno,
+					     "cannot create '%s' in the layers", q);
 		}
 		*p = '/';
 	}
@@ -86,7 +88,8 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 /* More entries, more worth sharing: what a directory holds at its top. */
 static size_t weight(int project, const char *path)
 {
-	cleanup_close int fd = ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	cleanup_close int fd = ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
+						 0);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	size_t n = 0;
 
@@ -175,8 +178,8 @@ static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 				      : errno == ELOOP ? "a symlink" : strerror(errno));
 		return 0;
 	}
-	if ((uint64_t)st.st_size > MAX_COPY_BYTES || l->bytes + (uint64_t)st.st_size > MAX_COPY_TOTAL ||
-	    l->files >= MAX_COPY_FILES) {
+	if ((uint64_t)st.st_size > MAX_COPY_BYTES ||
+	    l->bytes + (uint64_t)st.st_size > MAX_COPY_TOTAL || l->files >= MAX_COPY_FILES) {
 		skip(l, path, "ignored files above the limit are not copied");
 		return 0;
 	}
@@ -210,7 +213,8 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 
 	extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (project < 0 || extras < 0 || fstat(project, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the layers of session '%s'", s->name);
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot open the layers of session '%s'", s->name);
 	l.project = project;
 	l.extras = extras;
 	if (ga_commit_tree(e->repo, &s->base, &l.tree, err))

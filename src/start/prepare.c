@@ -71,7 +71,8 @@ static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *
 	if (rc < 0)
 		return -1;
 	if (!rc) {
-		(void)ga_fail(err, GA_ESTART, "branch 'agent' leaves no room for branches below 'agent/'");
+		(void)ga_fail(err, GA_ESTART,
+			      "branch 'agent' leaves no room for branches below 'agent/'");
 		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
 	}
 	if (ga_refs_list(r, GA_SESSION_BRANCHES, &refs, err))
@@ -95,12 +96,15 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 	(void)ga_oid_hex(&b->onto, hex);
 	hex[10] = '\0';
 	if (!b->carried)
-		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "", branch ? branch : "");
+		ga_strv_pushf(&st->banner, "base %s%s%s", hex, branch ? " of " : "",
+			      branch ? branch : "");
 	else
-		ga_strv_pushf(&st->banner, "base %s and %zu uncommitted path%s, kept off the branch", hex,
+		ga_strv_pushf(&st->banner,
+			      "base %s and %zu uncommitted path%s, kept off the branch", hex,
 			      b->carried, b->carried == 1 ? "" : "s");
 	if (o->live)
-		ga_strv_push(&st->banner, "the working tree itself lies beneath: changes you make show inside");
+		ga_strv_push(&st->banner,
+			     "the working tree itself lies beneath: changes you make show inside");
 	if (s->shared.n) {
 		cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
@@ -145,7 +149,8 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 
 /* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
  * the host while it runs. */
-static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs, struct ga_error *err)
+static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
+	       struct ga_error *err)
 {
 	cleanup_free struct ga_oid *oids = ga_calloc(refs->n, sizeof(*oids));
 
@@ -190,7 +195,8 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	}
 	/* an agent can open its home to other users, or close it to the next session */
 	if ((st.st_mode & 07777) != 0700 && chmod(e->agent_home, 0700))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot close the agents' home '%s' to others", q);
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot close the agents' home '%s' to others", q);
 	return 0;
 }
 
@@ -244,8 +250,8 @@ static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	if (start_make_gitdir(e, s, visible, err))
 		return -1;
-	return start_make_trees(e, s, o->live ? NULL : &st->base, ga_preset_find(o->argv[0]), &st->spec,
-				err);
+	return start_make_trees(e, s, o->live ? NULL : &st->base, ga_preset_find(o->argv[0]),
+				&st->spec, err);
 }
 
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
@@ -256,8 +262,9 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 
-	if (ga_session_host_refs(e->repo, &visible, err) || make_session(e, o, b, &visible, st, err) ||
-	    ga_run_trees(st->sandbox, &st->spec, err) || make_refs(e, s, &visible, err))
+	if (ga_session_host_refs(e->repo, &visible, err) ||
+	    make_session(e, o, b, &visible, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
+	    make_refs(e, s, &visible, err))
 		return -1;
 	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);
 	st->cwd = choose_cwd(st);
@@ -304,7 +311,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		ret->sandbox = NULL;
 		(void)ga_start_discard(e, &ret->session, &second);
 		return !ga_explain_full(err, e->state_dir) ? -1 :
-			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory elsewhere");
+			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory "
+				     "elsewhere");
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "ga/json.h"
 #include "ga/later.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
@@ -34,10 +35,28 @@ static void journal_start(const struct ga_start *st)
 	(void)ga_journal(s->dir, "start", j);
 }
 
+/* What was mounted stays readable wherever it went, so all in the layers is good;
+ * what is not in them is beneath. */
+static void note_lost(const struct ga_start_env *e, struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *rel = ga_path_below(s->project, e->home);
+	cleanup_free char *dir = rel ? ga_path_join(e->agent_home, rel) : NULL;
+	cleanup_free char *q = ga_quote(dir ? dir : s->project);
+
+	free(s->incomplete);
+	s->incomplete = ga_strf("the project was moved away inside; %s %s",
+				dir ? "look for what was written after that in"
+				    : "gone is what was written after that to", q);
+	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->incomplete));
+	/* capture goes on from the file, should this process end before */
+	(void)ga_session_save(s, &ignored);
+}
+
 /* What start made without waiting for the disk goes there when the session has lasted
  * a while: refs that a power cut left empty would be in git's way. */
-static int sync_later(struct ga_start_env *e, const struct ga_session *s, struct ga_sync_later **ret,
-		      struct ga_error *err)
+static int sync_later(struct ga_start_env *e, const struct ga_session *s,
+		      struct ga_sync_later **ret, struct ga_error *err)
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
@@ -68,6 +87,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			    (const char *const *)st->spec.env.v, ret_status, err);
 	ga_sync_later_end(later);
+	if (ga_run_lost(sb))
+		note_lost(e, s);
 	return rc;
 }
 
@@ -185,8 +206,9 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 	if (rc) {
 		cleanup_free char *first = ga_steal(&err->hint);
 
-		return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries again",
-			       first ? first : "", first ? "; " : "", s->dir, s->name);
+		return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' "
+				    "tries again", first ? first : "", first ? "; " : "", s->dir,
+			       s->name);
 	}
 	return 0;
 }
@@ -237,7 +259,8 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		struct timespec t = { 0, 10000000 };
 
 		if (i == 500) {
-			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running", s->name);
+			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running",
+				      s->name);
 			return ga_hint(err, "end them (pid namespace %llu), then try again",
 				       (unsigned long long)s->pidns);
 		}

@@ -71,7 +71,8 @@ int start_make_surroundings(struct ga_start_env *e, const char *command, struct 
 	p->home = ga_strdup(e->home);
 	p->home_source = ga_strdup(e->agent_home);
 	p->network = true;
-	return ga_mkdir_p(p->stage_dir, 0700, err) || ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
+	return ga_mkdir_p(p->stage_dir, 0700, err) ||
+	       ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
 	       ga_spec_find_tools(e->home, e->path, command, &p->tools, err) ? -1 : 0;
 }
 

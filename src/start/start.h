@@ -31,8 +31,8 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 
 /* The git dir's upper layer, with `visible` for its refs; for a live session with an
  * index of its own. */
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s, const struct ga_refs *visible,
-		      struct ga_error *err);
+int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+		      const struct ga_refs *visible, struct ga_error *err);
 
 /* What the sandbox of a session looks like: first what does not depend on the session, then its
  * layers; `base` NULL for a live session. Fresh work directories are made. `preset` may be NULL. */

@@ -19,7 +19,8 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	cleanup_free char *prefix = ga_session_ref(s, ""), *reason = ga_strf("agent: drop %s", s->name);
+	cleanup_free char *reason = ga_strf("agent: drop %s", s->name);
+	cleanup_free char *prefix = ga_session_ref(s, "");
 	cleanup_free char *tip = ga_strf("refs/agent-trash/%s/tip", stamp);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
@@ -61,8 +62,8 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 	}
 }
 
-int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s, char **ret_where,
-		     struct ga_error *err)
+int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
+		     char **ret_where, struct ga_error *err)
 {
 	cleanup_free char *trash = ga_path_join(state_dir, "trash");
 	cleanup_free char *stamp = free_stamp(r, trash, s->name), *to = ga_path_join(trash, stamp);
@@ -76,7 +77,8 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	if (rename(s->dir, to)) {
 		cleanup_free char *q = ga_escape(to);
 
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'", s->name, q);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
+				     s->name, q);
 	}
 	*ret_where = ga_steal(&to);
 	return 0;

@@ -22,7 +22,8 @@ struct ga_sync_later {
 void ga_sync_paths(const struct ga_strv *paths)
 {
 	for (size_t i = 0; i < paths->n; i++) {
-		cleanup_close int fd = open(paths->v[i], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		cleanup_close int fd = open(paths->v[i],
+					    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 		if (fd >= 0)
 			(void)fsync(fd);

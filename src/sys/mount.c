@@ -88,7 +88,8 @@ int ga_mount_read_only(int fd)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
 
-	return (int)syscall(SYS_mount_setattr, fd, "", (unsigned)AT_EMPTY_PATH, &attr, sizeof(attr));
+	return (int)syscall(SYS_mount_setattr, fd, "", (unsigned)AT_EMPTY_PATH, &attr,
+			    sizeof(attr));
 }
 
 int ga_mount_copy(int fd, enum ga_copy how)
@@ -103,8 +104,8 @@ int ga_mount_copy(int fd, enum ga_copy how)
 		SYS_open_tree, fd, "",
 		(unsigned)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
 
-	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", (unsigned)(AT_EMPTY_PATH | AT_RECURSIVE),
-				&attr, sizeof(attr)))
+	if (copy < 0 || syscall(SYS_mount_setattr, copy, "",
+				(unsigned)(AT_EMPTY_PATH | AT_RECURSIVE), &attr, sizeof(attr)))
 		return -1;
 	return ga_steal_fd(&copy);
 }

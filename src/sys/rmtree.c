@@ -38,7 +38,8 @@ static int open_dir(int at, const char *name, dev_t dev)
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES) {
 		/* mode 000, as overlay's work/work has: it is ours, so we may */
-		cleanup_close int p = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		cleanup_close int p = openat(at, name,
+					     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		cleanup_free char *proc = ga_strf("/proc/self/fd/%d", p);
 
 		if (p < 0 || chmod(proc, 0700))
@@ -122,7 +123,9 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 	bool again = true;
 
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+		return errno == ENOENT
+			       ? 0
+			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
 	if (!S_ISDIR(st.st_mode)) {
 		if (unlinkat(dirfd, name, 0) && errno != ENOENT)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
@@ -157,7 +160,8 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 				int saved = errno;
 
 				(void)closedir(d);
-				return ga_fail_errno(err, GA_EFATAL, saved, "cannot remove what is in '%s'", q);
+				return ga_fail_errno(err, GA_EFATAL, saved,
+						     "cannot remove what is in '%s'", q);
 			}
 		}
 		(void)closedir(d);

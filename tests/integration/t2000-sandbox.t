@@ -114,7 +114,7 @@ test_expect_success 'a symlink planted at a mount point or on the way to it is n
 	mkdir s && cd s && world && mkdir victim &&
 	ln -s "$PWD/victim" aihome/.local && refused "$PWD/user/src/p" && rm aihome/.local &&
 	mkdir aihome/.local && ln -s "$PWD/victim" aihome/.local/bin && refused "$PWD/user/src/p" &&
-	rm -r aihome/.local &&
+	rm -r aihome/.local && mv aihome/src aihome/away &&
 	ln -s "$PWD/victim" aihome/src && refused "$PWD/user/src/p" && rm aihome/src &&
 	mkdir aihome/src && ln -s ../../victim aihome/src/p && refused "$PWD/user/src/p" &&
 	rm aihome/src/p && ln -s nowhere aihome/src/p && refused "$PWD/user/src/p" &&
@@ -215,6 +215,17 @@ test_expect_success 'object directories: read-only, their alternates masked, lfs
 		cd /run/git-agent/odb/0 && cat objects/b lfs/objects/l objects/info/alternates &&
 		! touch objects/x && ! touch objects/b && ! touch lfs/x" >out 2>/dev/null &&
 	printf "blob\nl\n" >want && test_cmp want out
+'
+
+test_expect_success 'what an agent closed on the way to a mount point is opened, and nothing else' '
+	mkdir closed && cd closed && world && mkdir -p aihome/src/own victim && chmod 000 victim &&
+	sb "$PWD/user/src/p" -- sh -c "cd \"$PWD/user\" && chmod 000 src/own .local src" && test "$(stat -c %a aihome/src)" = 0 &&
+	sb "$PWD/user/src/p" -- sh -c "
+		cd \"$PWD/user/src/p\" && ls ../../.local/bin >/dev/null && echo x >x" && test -e session/upper/x &&
+	test "$(stat -c %a aihome/src aihome/.local aihome/src/own | tr "\n" " ")" = "700 700 0 " &&
+	chmod 711 aihome/src && sb "$PWD/user/src/p" -- true && test "$(stat -c %a aihome/src)" = 711 &&
+	mv aihome/.local aihome/away && ln -s "$PWD/victim" aihome/.local &&
+	test_must_fail sb "$PWD/user/src/p" -- true && test "$(stat -c %a victim)" = 0
 '
 
 test_expect_success 'further directories read-only at their own place' '

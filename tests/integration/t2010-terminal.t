@@ -27,6 +27,23 @@ test_expect_success 'it is the foreground of a terminal of its own' '
 		[ \$pgrp = \$tpgid ] && echo \$a \$b \$c same"
 '
 
+test_expect_success 'the terminal has a name inside, and is the one it says' '
+	$pty expect="/dev/pts/0 same" exit=0 mode=cooked -- $run sh -c "
+		t=\$(tty) && echo to-it >\$t && [ \$(stat -Lc %d:%i:%r \$t) = \$(stat -Lc %d:%i:%r /dev/stdin) ] &&
+		echo \$t same" >out && grep to-it out
+'
+
+test_lazy_prereq SCRIPT 'script --version'
+test_expect_success SCRIPT 'a program that makes terminals itself works inside' '
+	$pty expect="/dev/pts/1" expect=in-script exit=4 -- $run script -qec "tty; echo in-script; exit 4" /dev/null
+'
+
+test_lazy_prereq TMUX 'tmux -V'
+test_expect_success TMUX 'tmux' '
+	$pty resize=24x80 expect=in-tmux send="\x04" exit=0 mode=cooked -- \
+		$run tmux -f /dev/null new-session "echo in-tmux; cat"
+'
+
 test_expect_success 'the size of the window, at start and when it changes' '
 	$pty expect=ready resize=50x132 expect="now 50 132" exit=0 -- $run bash -c "
 		stty size | grep \"24 80\" || exit 9

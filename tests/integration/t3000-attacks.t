@@ -193,10 +193,10 @@ test_expect_success 'GT-01 GT-08 PS-02: no hook, driver or configuration of the 
 # ---- the agents' home ------------------------------------------------------------------------
 
 test_expect_success 'PS-02 SB-04: a link or a closed home costs the next session, not this one and not the host' '
-	chmod -R u+rwx "$HOME/aihome" && rm -rf "$HOME/aihome" && mkdir -p "$HOME/w" victim && make_repo "$HOME/w/p" && cd "$HOME/w/p" &&
-	git agent start --name h1 -- sh -c "echo c >c; git add c; git commit -qm mine; cd ~; mv w w2; ln -s $TRASH/victim w; chmod 000 ~" &&
+	chmod -R u+rwx "$HOME/aihome" && rm -rf "$HOME/aihome" && mkdir -p "$HOME/v" "$HOME/w" victim && make_repo "$HOME/w/p" && make_repo "$HOME/v/p" && cd "$HOME/v/p" &&
+	git agent start --name h1 -- sh -c "echo c >c; git add c; git commit -qm mine; cd ~; ln -s $TRASH/victim w; chmod 000 ~" &&
 	git log -1 --format=%s agent/h1 | grep -x mine && test "$(stat -c %a "$HOME/aihome")" = 0 &&
-	test_expect_code 125 git agent start --name h2 -- true 2>"$TRASH/err" && grep "symlink stands in the way" "$TRASH/err" &&
+	cd "$HOME/w/p" && test_expect_code 125 git agent start --name h2 -- true 2>"$TRASH/err" && grep "symlink stands in the way" "$TRASH/err" &&
 	test "$(stat -c %a "$HOME/aihome")" = 700 && rm "$HOME/aihome/w" &&
 	git agent start --name h3 -- sh -c "chmod 777 ~; echo 3 >3" && git agent start --name h4 -- true &&
 	test "$(stat -c %a "$HOME/aihome")" = 700 && ! ls -A "$TRASH/victim" | grep .

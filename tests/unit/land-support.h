@@ -125,4 +125,55 @@ static inline void expect_str(const char *got, const char *want)
 		expect_str(got_, want);                                                            \
 	} while (0)
 
+/* main: a (30 lines), b, d/c, .gitignore ignoring *.ign. The agent's branch changes line 5 of a and
+ * adds new; its base is the tag onto. */
+#define REPO                                                                                       \
+	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;"     \
+	"git add .; git commit -qm one; git tag onto;"
+#define AGENT "git switch -qc agent/s1;"
+#define DONE "git add -Af .; git commit -qm work; git switch -q main;"
+
+static inline enum ga_code land(struct stay *t, bool dry_run, struct ga_land_result *res, char **ret_msg)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_land_opts o = {.dry_run = dry_run};
+
+	*res = (struct ga_land_result)GA_LAND_RESULT_INIT;
+	if (!ga_land(t->repo, &t->s, &t->r, &o, res, &err)) {
+		*ret_msg = ga_strdup("");
+		return GA_OK;
+	}
+	*ret_msg = ga_strf("%s (%s)", err.msg, err.hint ? err.hint : "");
+	return err.code;
+}
+
+/* Land and expect this code and message; nothing may have changed unless it is GA_OK or
+ * GA_ECONFLICT. */
+static inline void expect_land(struct stay *t, enum ga_code want, const char *msg)
+{
+	static const char state[] =
+	    "git rev-parse -q --verify HEAD || :; git status --short --ignored;"
+	    "git diff; git diff --cached;"
+	    "git for-each-ref refs/heads; find . -name .git -prune -o -type f "
+	    "-exec md5sum {} + | sort";
+	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
+	cleanup_free char *before = sh(t->dir, state), *after = NULL, *got = NULL;
+	enum ga_code code = land(t, false, &res, &got);
+
+	if (code != want || !strstr(got, msg))
+		fail_msg("code %d, message '%s'", (int)code, got);
+	if (want == GA_OK || want == GA_ECONFLICT)
+		return;
+	after = sh(t->dir, state);
+	assert_string_equal(before, after);
+}
+
+static inline void decide(struct stay *t, const char *path, bool accept)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	ga_strv_push(&paths, path);
+	OK(ga_decide(t->repo, &t->s, &t->r, &paths, false, accept, true, &err));
+}
+
 #endif

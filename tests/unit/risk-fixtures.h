@@ -160,3 +160,28 @@ static const struct {
 	{ "name-lock-and-temp", "some.lock", "package-lock.json" },
 	{ "license-or-security-md", "LICENSE.txt", "no-LICENSE.txt" },
 };
+
+/* The same for rules that look at the bytes of a name. */
+static const struct {
+	const char *rule, *fires, *silent;
+} name_fixtures[] = {
+	{ "dotgit-component", "a/.git/config", "a/.github/config" },
+	{ "name-dotgit-alias", "a/.GIT /x", "a/.gitx" },
+	{ "name-dotgit-alias", "GIT~1/config", "GIT~/config" },
+	{ "name-dotgit-alias", ".g\xe2\x80\x8cit/config", ".g-it/config" },
+	{ "name-dotgit-alias", "a\\.git\\config", "a.git" },
+	{ "name-gitfile-alias", ".GitModules", ".gitmodules" },
+	{ "name-gitfile-alias", "GI7EBA~1", "gi7eba" },
+	{ "name-traversal", "..\\x", "..x" },
+	{ "name-traversal", "a/../b", "a/b" },
+	{ "name-windows-reserved", "src/aux.c", "src/auxiliary.c" },
+	{ "name-windows-reserved", "lpt1", "lpt" },
+	{ "name-control-chars", "a\nb", "a b" },
+	{ "name-control-chars", "a\xc2\x9b" "b", "a\xc3\x9b" "b" },
+	{ "name-bidi-zero-width", "a\xe2\x80\xae" "gpj.exe", "a.jpg.exe" },
+	{ "name-homoglyph", "p\xd0\xb0" "ckage.json", "\xd1\x82\xd0\xb5\xd1\x81\xd1\x82.py" },
+	{ "name-invalid-utf8", "a\xff", "a\xc3\xbf" },
+	{ "name-leading-dash-plus", "--checkpoint=1", "a--b" },
+	{ "name-shell-meta", "$(id).txt", "id.txt" },
+	{ "name-double-ext", "bill.pdf.exe", "bill.pdf" },
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rules: each fires on what it is for and not on what looks like it; names
- * are folded; the index finds what trying every pattern would.
+ * Rules about changes and what they hold: each fires on what it is for and not on
+ * what looks like it, on its own and among many.
  */
 #include "repo-support.h"
 
@@ -9,11 +9,8 @@
 
 #include "../../src/risk/internal.h"
 #include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/repo.h"
 #include "ga/risk.h"
-#include "ga/wildmatch.h"
 #include "risk-fixtures.h"
 
 static bool has_rule(const struct ga_flags *f, const char *rule)
@@ -30,265 +27,6 @@ static const struct ga_flag *flag_of(const struct ga_flags *f, const char *path,
 		if (!strcmp(f->v[i].rule, rule) && !strcmp(f->v[i].path, path))
 			return &f->v[i];
 	return NULL;
-}
-
-/* Is a rule said to cover a path, before one flag is chosen from many? */
-static bool covers(const struct ga_matcher *m, const char *path, const char *rule)
-{
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
-
-	ga_risk_fold(&folded, path);
-	ga_matcher_find(m, folded.ptr, false, &hits);
-	for (size_t i = 0; i < hits.n; i++)
-		if (!strcmp(hits.v[i].rule->id, rule))
-			return true;
-	return false;
-}
-
-static void test_table(void **state)
-{
-	static const char *const categories[] = {
-		"git-hook", "git-config", "shell-env", "build", "package-manager", "ci", "editor",
-		"agent-config", "container", "language-autoload", "secrets", "file-type",
-		"filename", "content",
-	};
-	size_t n;
-	const struct ga_rule *rules = ga_rules(&n);
-
-	(void)state;
-	assert_true(n > 180);
-	for (size_t i = 0; i < n; i++) {
-		bool known = false;
-
-		for (size_t j = 0; j < i; j++)
-			if (!strcmp(rules[i].id, rules[j].id))
-				fail_msg("'%s' is there twice", rules[i].id);
-		for (size_t j = 0; j < GA_NELEMS(categories); j++)
-			known |= !strcmp(rules[i].category, categories[j]);
-		if (!known)
-			fail_msg("'%s': category '%s'", rules[i].id, rules[i].category);
-		if (rules[i].severity > GA_CRITICAL || !*rules[i].reason ||
-		    strpbrk(rules[i].reason, "\n") || strlen(rules[i].reason) > 100)
-			fail_msg("'%s': severity or reason", rules[i].id);
-	}
-}
-
-static void test_path_fixtures(void **state)
-{
-	struct ga_matcher *m = ga_matcher_new();
-	int failed = 0;
-
-	(void)state;
-	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
-		if (!covers(m, path_fixtures[i].covered, path_fixtures[i].rule))
-			fail_msg("'%s' does not cover '%s'", path_fixtures[i].rule,
-				 path_fixtures[i].covered);
-	}
-	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
-		struct ga_flags f = GA_FLAGS_INIT;
-
-		ga_classify_path(NULL, path_fixtures[i].not_covered, false, &f);
-		if (has_rule(&f, path_fixtures[i].rule)) {
-			print_error("'%s' covers '%s'\n", path_fixtures[i].rule,
-				    path_fixtures[i].not_covered);
-			failed++;
-		}
-		ga_flags_release(&f);
-	}
-	ga_matcher_free(m);
-	assert_int_equal(failed, 0);
-}
-
-/* ---- the index against the plain meaning of patterns --------------------------- */
-
-/* Every alternative of a pattern's braces. */
-static void expand(const char *pattern, struct ga_strv *out)
-{
-	const char *open = strchr(pattern, '{');
-
-	if (!open) {
-		ga_strv_push(out, pattern);
-		return;
-	}
-	for (const char *p = open + 1, *close = strchr(open, '}'); p <= close;) {
-		size_t n = strcspn(p, ",}");
-		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
-						 (int)n, p, close + 1);
-
-		expand(one, out);
-		p += n + 1;
-	}
-}
-
-static void patterns_of(const struct ga_rule *rule, struct ga_strv *out)
-{
-	cleanup_free char *all = ga_strdup(rule->patterns);
-
-	for (char *p = all; p;) {
-		char *end = strstr(p, ", ");
-
-		if (end)
-			*end = '\0';
-		expand(p, out);
-		p = end ? end + 2 : NULL;
-	}
-}
-
-static bool plainly_covered(const struct ga_strv *patterns, const char *path)
-{
-	for (size_t i = 0; i < patterns->n; i++) {
-		const char *p = patterns->v[i];
-		cleanup_free char *deep = ga_strf("**/%s", p);
-
-		if (p[0] == '/' ? ga_wildmatch(p + 1, path, true) : ga_wildmatch(deep, path, true))
-			return true;
-	}
-	return false;
-}
-
-/* A path that a pattern covers. */
-static char *path_for(const char *pattern)
-{
-	struct ga_buf b = GA_BUF_INIT;
-
-	for (const char *p = pattern[0] == '/' ? pattern + 1 : pattern; *p; p++) {
-		if (!strncmp(p, "**", 2)) {
-			ga_buf_adds(&b, "deep/er");
-			p++;
-		} else if (*p == '*' || *p == '?') {
-			ga_buf_adds(&b, "any");
-		} else {
-			ga_buf_addch(&b, *p);
-		}
-	}
-	return ga_buf_steal(&b);
-}
-
-static void test_index(void **state)
-{
-	struct ga_matcher *m = ga_matcher_new();
-	struct ga_strv paths = GA_STRV_INIT;
-	size_t n, n_patterns = 0;
-	const struct ga_rule *rules = ga_rules(&n);
-	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
-
-	(void)state;
-	for (size_t i = 0; i < n; i++) {
-		if (rules[i].patterns)
-			patterns_of(&rules[i], &patterns[i]);
-		n_patterns += patterns[i].n;
-		for (size_t j = 0; j < patterns[i].n; j++) {
-			char *path = path_for(patterns[i].v[j]);
-
-			if (!covers(m, path, rules[i].id))
-				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j],
-					 rules[i].id, path);
-			ga_strv_take(&paths, path);
-		}
-	}
-	/* Every path against every rule would be slow; each seventh tells as much. */
-	for (size_t p = 0; p < paths.n; p += 7) {
-		cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-
-		ga_risk_fold(&folded, paths.v[p]);
-		for (size_t i = 0; i < n; i++)
-			if (covers(m, paths.v[p], rules[i].id) !=
-			    plainly_covered(&patterns[i], folded.ptr))
-				fail_msg("'%s' and '%s': the index is wrong", rules[i].id, paths.v[p]);
-	}
-	print_message("# %zu rules, %zu patterns\n", n, n_patterns);
-	for (size_t i = 0; i < n; i++)
-		ga_strv_release(&patterns[i]);
-	free(patterns);
-	ga_strv_release(&paths);
-	ga_matcher_free(m);
-}
-
-static void test_folding(void **state)
-{
-	static const struct {
-		const char *path, *rule;
-	} cases[] = {
-		{ ".GitHub/Workflows/x.yml", "ci-github" },
-		{ ".VSCODE/tasks.json", "vscode-tasks" },
-		{ "package.JSON", "npm-manifest" },
-		{ ".e\xe2\x80\x8dnv", "dotenv" },             /* U+200D inside */
-		{ "\xef\xbb\xbf.envrc", "direnv" },           /* U+FEFF in front */
-		{ "Ma\xe2\x84\xaa" "efile", "make" },         /* KELVIN SIGN */
-		{ "te\xc5\xbft/x", "test-code" },             /* LONG S */
-		{ ".envrc. .", "direnv" },
-		{ ".envrc:$DATA", "direnv" },
-		{ ".cursor./mcp.json ", "cursor" },
-	};
-	struct ga_matcher *m = ga_matcher_new();
-
-	(void)state;
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		if (!covers(m, cases[i].path, cases[i].rule))
-			fail_msg("'%s' is not '%s'", cases[i].path, cases[i].rule);
-	ga_matcher_free(m);
-}
-
-/* ---- names --------------------------------------------------------------------- */
-
-static const struct {
-	const char *rule, *fires, *silent;
-} name_fixtures[] = {
-	{ "dotgit-component", "a/.git/config", "a/.github/config" },
-	{ "name-dotgit-alias", "a/.GIT /x", "a/.gitx" },
-	{ "name-dotgit-alias", "GIT~1/config", "GIT~/config" },
-	{ "name-dotgit-alias", ".g\xe2\x80\x8cit/config", ".g-it/config" },
-	{ "name-dotgit-alias", "a\\.git\\config", "a.git" },
-	{ "name-gitfile-alias", ".GitModules", ".gitmodules" },
-	{ "name-gitfile-alias", "GI7EBA~1", "gi7eba" },
-	{ "name-traversal", "..\\x", "..x" },
-	{ "name-traversal", "a/../b", "a/b" },
-	{ "name-windows-reserved", "src/aux.c", "src/auxiliary.c" },
-	{ "name-windows-reserved", "lpt1", "lpt" },
-	{ "name-control-chars", "a\nb", "a b" },
-	{ "name-control-chars", "a\xc2\x9b" "b", "a\xc3\x9b" "b" },
-	{ "name-bidi-zero-width", "a\xe2\x80\xae" "gpj.exe", "a.jpg.exe" },
-	{ "name-homoglyph", "p\xd0\xb0" "ckage.json", "\xd1\x82\xd0\xb5\xd1\x81\xd1\x82.py" },
-	{ "name-invalid-utf8", "a\xff", "a\xc3\xbf" },
-	{ "name-leading-dash-plus", "--checkpoint=1", "a--b" },
-	{ "name-shell-meta", "$(id).txt", "id.txt" },
-	{ "name-double-ext", "bill.pdf.exe", "bill.pdf" },
-};
-
-static void test_names(void **state)
-{
-	struct ga_buf deep = GA_BUF_INIT;
-	struct ga_flags f = GA_FLAGS_INIT;
-
-	(void)state;
-	for (size_t i = 0; i < GA_NELEMS(name_fixtures); i++) {
-		ga_classify_path(NULL, name_fixtures[i].fires, false, &f);
-		if (!has_rule(&f, name_fixtures[i].rule))
-			fail_msg("'%s' does not fire on '%s'", name_fixtures[i].rule,
-				 name_fixtures[i].fires);
-		ga_flags_release(&f);
-		ga_classify_path(NULL, name_fixtures[i].silent, false, &f);
-		if (has_rule(&f, name_fixtures[i].rule))
-			fail_msg("'%s' fires on '%s'", name_fixtures[i].rule,
-				 name_fixtures[i].silent);
-		ga_flags_release(&f);
-	}
-	for (int i = 0; i < 70; i++)
-		ga_buf_adds(&deep, "d/");
-	ga_buf_adds(&deep, "x");
-	ga_classify_path(NULL, deep.ptr, false, &f);
-	assert_true(has_rule(&f, "name-too-long"));
-	ga_flags_release(&f);
-	ga_classify_path(NULL, "d/x", false, &f);
-	assert_false(has_rule(&f, "name-too-long"));
-	ga_flags_release(&f);
-	/* Routers of web frameworks name files like this: shown, not in the way. */
-	ga_classify_path(NULL, "app/[id]/+page.ts", false, &f);
-	for (size_t i = 0; i < f.n; i++)
-		assert_true(f.v[i].severity < GA_HIGH);
-	ga_flags_release(&f);
-	ga_buf_release(&deep);
 }
 
 /* ---- changes ------------------------------------------------------------------- */
@@ -702,11 +440,6 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_path_fixtures),
-		cmocka_unit_test(test_index),
-		cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_severities),

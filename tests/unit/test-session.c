@@ -83,6 +83,7 @@ static void fill(struct ga_session *s)
 	s->base.id[3] = 7;
 	s->started = 1234567890123;
 	s->exit_status = 137;
+	s->incomplete = ga_strdup("why");
 	s->pidns = UINT64_MAX;
 	s->live = true;
 	ga_strv_push_many(&s->command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
@@ -108,6 +109,7 @@ static void round_trip(void **state)
 	assert_true(ga_oid_equal(&t.base, &s.base));
 	assert_int_equal(t.started, s.started);
 	assert_int_equal(t.exit_status, 137);
+	assert_string_equal(t.incomplete, "why");
 	assert_true(t.pidns == UINT64_MAX);
 	assert_true(t.live);
 	assert_int_equal(t.state, GA_STATE_CAPTURED);

@@ -168,9 +168,10 @@ static void plan_of_a_project_below_home(void **state)
 				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
 				 "@/home/src/p/node_modules\n"
 				 "bind-rw\n@/aihome\nhome\n"
+				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
 				 "mountpoint\nhome/.local/bin\n"
 				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
-				 "mountpoint\nhome/src/p\nmove\nproject\nhome/src/p\n"
+				 "move\nproject\nhome/src/p\n"
 				 "move\nhome\nroot@/home\n"
 				 "end\n");
 }
