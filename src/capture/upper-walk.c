@@ -171,31 +171,32 @@ void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t byte
 
 static int visit(struct walk *w, struct walk_dir *d, const char *name);
 
-/* The text of a file of rules in this directory: the upper's, if it has one
- * that is a regular file, else the base's where it shows. Links are not followed,
- * as git does not. `out` may stay empty. */
-static int read_rules(struct walk *w, const struct walk_dir *d, const char *name, bool upper,
+/* The text of a file of rules that a tree has in this directory. Links are not
+ * followed, as git does not. `out` may stay empty. */
+static int read_rules(struct walk *w, const struct ga_tree_level *level, const char *name,
 		      struct ga_buf *out)
 {
-	struct ga_entry base = ga_tree_level_find(&d->base, name);
+	struct ga_entry e = ga_tree_level_find(level, name);
+
+	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
+		return 0;
+	return ga_blob_read(w->repo, &e.oid, MAX_RULES_BYTES, out, w->err) < 0 ? -1 : 0;
+}
+
+/* The same of the upper's own file. Anything that is not a small regular file holds
+ * no rules. */
+static void read_own_rules(struct walk *w, const struct walk_dir *d, const char *name,
+			   struct ga_buf *out)
+{
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	int rc;
+	size_t len;
 
-	if (upper) {
-		/* anything that is not a small regular file holds no rules */
-		if (ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd)) {
-			size_t len = enter(w, name);
-
-			ga_buf_clear(out);
-			walk_note(w, "is not read as rules: not a regular file, or too long");
-			ga_buf_truncate(&w->path, len);
-		}
-		return 0;
-	}
-	if (base.mode != GA_MODE_FILE && base.mode != GA_MODE_EXEC)
-		return 0;
-	rc = ga_blob_read(w->repo, &base.oid, MAX_RULES_BYTES, out, w->err);
-	return rc < 0 ? -1 : 0;
+	if (!ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd))
+		return;
+	ga_buf_clear(out);
+	len = enter(w, name);
+	walk_note(w, "is not read as rules: not a regular file, or too long");
+	ga_buf_truncate(&w->path, len);
 }
 
 static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st)
@@ -211,38 +212,40 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 
 	if (d->ignored)
 		return 0;
-	if (read_rules(w, d, ".gitignore", false, &below))
+	if (read_rules(w, &d->base, ".gitignore", &below))
 		return -1;
 	ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
 	if (!hidden) {
 		ignore_push(&w->final, w->path.ptr, below.ptr, below.len);
 		return 0;
 	}
-	if (upper && S_ISREG(st.st_mode) && read_rules(w, d, ".gitignore", true, &own))
-		return -1;
+	if (upper && S_ISREG(st.st_mode))
+		read_own_rules(w, d, ".gitignore", &own);
 	ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
 	rules_override(&w->overrides, w->path.ptr, own.len ? own.ptr : NULL, own.len);
 	return 0;
 }
 
 /* Content that git would convert has to go through git: stop before the first
- * blob. The base's attributes count even where they are hidden, since git falls
- * back to its index for them. */
+ * blob. What is tracked counts even where the file is gone, since git falls back to
+ * its index for attributes. */
 static int check_attributes(struct walk *w, const struct walk_dir *d)
 {
+	const struct ga_tree_level *const trees[] = { &d->base, &d->tracked };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
 	if (!w->pack || w->o->raw || w->o->cleaned_paths)
 		return 0;
-	if (read_rules(w, d, ".gitattributes", false, &text))
-		return -1;
-	ga_buf_addch(&text, '\n');
+	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
+		if (read_rules(w, trees[i], ".gitattributes", &text))
+			return -1;
+		ga_buf_addch(&text, '\n');
+	}
 	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
 		cleanup_buf struct ga_buf own = GA_BUF_INIT;
 
-		if (read_rules(w, d, ".gitattributes", true, &own))
-			return -1;
+		read_own_rules(w, d, ".gitattributes", &own);
 		ga_buf_add(&text, own.ptr, own.len);
 	}
 	if (attributes_convert(text.ptr, text.len))
@@ -316,6 +319,12 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 	return walk_names(w, d);
 }
 
+/* Does the index of the agent's HEAD, or else the base, have paths in it? */
+static bool is_tracked_dir(const struct walk *w, const struct walk_item *it)
+{
+	return (w->o->tracked ? it->tracked.mode : it->base.mode) == GA_MODE_TREE;
+}
+
 /* A directory that the walk goes into. */
 static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it, bool ignored)
 {
@@ -341,9 +350,9 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		walk_left(w, GA_LEFT_LIMIT, 1, 0); /* [limit] */
 		return 0;
 	}
-	if (!sub.base_tree && !sub.tracked_tree && holds_repository(fd)) {
+	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
 		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
-		return 0;
+		return walk_removed(w, &it->base);
 	}
 	return walk_one(w, &sub);
 }
@@ -353,12 +362,13 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	bool known = it->base.mode == GA_MODE_TREE || it->tracked.mode == GA_MODE_TREE;
 	bool ignored = d->ignored;
 
-	if (it->base.mode == GA_MODE_GITLINK) {
+	if (it->base.mode == GA_MODE_GITLINK &&
+	    (!w->o->tracked || it->tracked.mode == GA_MODE_GITLINK)) {
 		stays(w, d, it, GA_LEFT_SUBMODULE, false); /* [submodule] */
 		return 0;
 	}
-	/* [file->dir] */
-	if (entry_is_content(&it->base) && walk_removed(w, &it->base))
+	/* [file->dir], and a submodule that the agent's commits dropped */
+	if (it->base.mode != GA_MODE_TREE && walk_removed(w, &it->base))
 		return -1;
 	if (!ignored)
 		ignored = ignore_check(&w->final, w->path.ptr, true) == IGNORE_YES;
@@ -391,7 +401,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 			stays(w, d, it, GA_LEFT_REPOSITORY, true);
 		return 0;
 	}
-	if (name_is_bad(it->name, type == S_IFLNK)) {
+	/* a directory that the base has under such a name is the user's own */
+	if (name_is_bad(it->name, type == S_IFDIR && it->base.mode == GA_MODE_TREE ? S_IFREG : type)) {
 		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}
