@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One visit of every entry of an upper layer. What each kind of entry means is
- * the case table in docs/capture.md; the tags in brackets are its rows.
+ * the case tables in docs/capture.md; the tags in brackets are their cells.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,10 @@ static void remove_one(struct walk *w, const char *path, const struct ga_entry *
 		(void)ga_changes_add(&w->res->changes, path, base, &none);
 }
 
-/* The base's entry at the current path is no longer there. */
+/* The base's entry at the current path is no longer there: what it was, at the path
+ * ([UP-WH/BASE-REG] [UP-WH/BASE-EXE] [UP-WH/BASE-LNK] [UP-WH/BASE-GITLINK]) or with all
+ * below it ([UP-WH/BASE-DIR]), and nothing where it had none ([UP-WH/BASE-NONE]
+ * [UP-WH/BASE-IGN]). The same for [UP-XWH/BASE-ANY]. */
 int walk_removed(struct walk *w, const struct ga_entry *base)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -253,7 +256,7 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* [opaque]: what the base has here and the upper has not is gone. */
+/* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone. */
 static int remove_hidden(struct walk *w, const struct walk_dir *d)
 {
 	for (size_t i = 0, k = 0; i < d->base.n; i++) {
@@ -352,7 +355,7 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
 		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
-		return walk_removed(w, &it->base);
+		return it->base.mode == GA_MODE_TREE ? walk_removed(w, &it->base) : 0;
 	}
 	return walk_one(w, &sub);
 }
@@ -364,10 +367,13 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 
 	if (it->base.mode == GA_MODE_GITLINK &&
 	    (!w->o->tracked || it->tracked.mode == GA_MODE_GITLINK)) {
-		stays(w, d, it, GA_LEFT_SUBMODULE, false); /* [submodule] */
+		/* [UP-DIR/BASE-GITLINK] [UP-OPQ/BASE-GITLINK] [UP-MODE/BASE-GITLINK] */
+		stays(w, d, it, GA_LEFT_SUBMODULE, false);
 		return 0;
 	}
-	/* [file->dir], and a submodule that the agent's commits dropped */
+	/* [UP-DIR/BASE-REG] [UP-DIR/BASE-EXE] [UP-DIR/BASE-LNK] and the same of UP-OPQ:
+	 * [UP-OPQ/BASE-REG] [UP-OPQ/BASE-EXE] [UP-OPQ/BASE-LNK]; and a submodule that the
+	 * agent's commits dropped */
 	if (it->base.mode != GA_MODE_TREE && walk_removed(w, &it->base))
 		return -1;
 	if (!ignored)
@@ -380,8 +386,9 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 			count_below(w, fd, d->depth + 1, &count, &bytes);
 		if (count || fd < 0)
 			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
-		return 0;
+		return 0; /* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN] */
 	}
+	/* [UP-DIR/BASE-NONE] [UP-OPQ/BASE-NONE] [UP-DIR/BASE-DIR] [UP-MODE/BASE-DIR] */
 	return go_down(w, d, it, ignored);
 }
 
@@ -393,7 +400,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	bool top = !d->depth;
 
 	if (is_whiteout(&it->st))
-		return walk_removed(w, &it->base); /* [whiteout] */
+		return walk_removed(w, &it->base); /* [UP-WH/BASE-ANY] */
 	if (!strcmp(it->name, ".git")) {
 		/* [git]: at the top the private git dir's mount point; deeper, the planted
 		 * or nested repository of a directory that is itself tracked */
@@ -412,7 +419,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return walk_content(w, d, it);
 	if (w->list && type == S_IFIFO && !strcmp(it->name, ".gitattributes"))
 		ga_strv_take(&w->traps, ga_path_parent(w->path.ptr));
-	walk_left(w, GA_LEFT_SPECIAL, 1, 0); /* [special] */
+	/* [UP-FIFO/BASE-ANY] [UP-SOCK/BASE-ANY] [UP-DEV/BASE-ANY] */
+	walk_left(w, GA_LEFT_SPECIAL, 1, 0);
 	return walk_removed(w, &it->base);
 }
 

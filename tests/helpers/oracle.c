@@ -53,6 +53,14 @@ static void configure(struct work *w)
 		write_file(".gitattributes", chance(w, 50) ? "* text=auto\n" : "a text\nd/* ident eol=lf\n");
 }
 
+/* Ignored files of the user's are shown and not captured, and an ignored directory is
+ * shared although it is empty. */
+static void drop_ignored(struct work *w)
+{
+	(void)run(w, "git", "clean", "-qffdX", NULL);
+	(void)run(w, "find", ".", "-type", "d", "-empty", "-not", "-path", "./.git/*", "-delete", NULL);
+}
+
 static void base(struct work *w)
 {
 	static const char link[] = "160000,1111111111111111111111111111111111111111,lib/m";
@@ -71,14 +79,14 @@ static void base(struct work *w)
 	}
 	(void)run(w, "git", "commit", "-q", "--allow-empty", "-m", "base", NULL);
 	(void)run(w, "git", "reset", "-q", "--hard", NULL);
+	drop_ignored(w);
 }
 
 static void dirty(struct work *w)
 {
 	for (unsigned i = 1 + pick(w, 8); i; i--)
 		work_plainly(w);
-	/* ignored files of the user's are shown and not captured */
-	(void)run(w, "git", "clean", "-qfdX", NULL);
+	drop_ignored(w);
 }
 
 /* ---- the agent ----------------------------------------------------------- */

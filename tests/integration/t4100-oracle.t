@@ -50,6 +50,9 @@ expected() {
 	fi
 	drop_links && [ -z "$was" ] || git_on_copy update-index --add --cacheinfo "$was" || return 1
 	git_on_copy -c advice.addEmbeddedRepo=false add -A --ignore-errors 2>"$out/add.err"
+	# git takes a path behind a link that leads to itself neither for there nor for gone
+	sed -n 's/: Too many levels of symbolic links$//p' "$out/add.err" | tr '\n' '\0' |
+		git_on_copy update-index -z --force-remove --stdin || return 1
 	kept=$(git_on_copy ls-files -s lib/m | grep '^160000')
 	drop_links && [ -z "$kept" ] || [ -z "$was" ] ||
 		git_on_copy update-index --add --cacheinfo "$was" || return 1
@@ -148,27 +151,23 @@ batch() {
 }
 
 mkdir -p "$HOME/aihome/out"
-jobs=${ORACLE_JOBS:-2} a=$((first / per_repo)) z=$(((first + count - 1) / per_repo))
-n=0
-while [ $n -lt "$jobs" ]; do
-	(
-		b=$((a + n))
-		while [ $b -le $z ]; do
-			batch $b >"$TRASH/out.$b" 2>&1
-			echo $? >"$TRASH/rc.$b"
-			b=$((b + jobs))
-		done
-	) &
-	n=$((n + 1))
-done
-wait
-
-b=$a
+jobs=${ORACLE_JOBS:-2} b=$((first / per_repo)) z=$(((first + count - 1) / per_repo))
 while [ $b -le $z ]; do
-	test_expect_success "seeds $((b * per_repo)) to $((b * per_repo + per_repo - 1))" '
-		cat "$TRASH/out.$b" && test "$(cat "$TRASH/rc.$b")" = 0
-	'
-	b=$((b + 1))
+	n=$b
+	while [ $n -le $z ] && [ $n -lt $((b + jobs)) ]; do
+		(
+			batch $n >"$TRASH/out.$n" 2>&1
+			echo $? >"$TRASH/rc.$n"
+		) &
+		n=$((n + 1))
+	done
+	wait
+	while [ $b -lt $n ]; do
+		test_expect_success "seeds $((b * per_repo)) to $((b * per_repo + per_repo - 1))" '
+			cat "$TRASH/out.$b" && test "$(cat "$TRASH/rc.$b")" = 0
+		'
+		b=$((b + 1))
+	done
 done
 
 # What never happens is not tested.
