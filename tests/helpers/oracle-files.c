@@ -74,6 +74,15 @@ static char *new_path(struct work *w)
 	return ga_steal(&name);
 }
 
+void look_around(struct work *w)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < GA_NELEMS(plain_names); i++)
+		if (!lstat(plain_names[i], &st))
+			ga_strv_push(&w->paths, plain_names[i]);
+}
+
 const char *some_path(struct work *w)
 {
 	if (!w->paths.n || chance(w, 40)) {
@@ -141,8 +150,8 @@ static void append(struct work *w, const char *p)
 /* Shorter, longer with a hole, or beyond what is read at once. */
 static void cut(struct work *w, const char *p)
 {
-	static const off_t sizes[] = { 0, 1, 3, 4097, (1 << 20) + 1 };
-	off_t size = sizes[pick(w, chance(w, 10) ? (unsigned)GA_NELEMS(sizes) : 3)];
+	static const off_t sizes[] = { 4097, (1 << 20) + 1 };
+	off_t size = chance(w, 20) ? sizes[pick(w, GA_NELEMS(sizes))] : (off_t)pick(w, 4);
 	struct stat st;
 
 	note(w, "truncate", p, "");

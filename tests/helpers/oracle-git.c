@@ -76,6 +76,20 @@ static void add_some(struct work *w)
 	}
 }
 
+/* What people do with a file that should never have been committed. */
+static void untrack(struct work *w)
+{
+	cleanup_free char *path = ga_strdup(some_path(w)), *spec = ga_strf(":(literal)%s", path);
+	FILE *f = fopen(".gitignore", "ae");
+
+	if (f) {
+		(void)fprintf(f, "/%s\n", path);
+		(void)fclose(f);
+	}
+	(void)run(w, "git", "rm", "-rqf", "--cached", "--", spec, NULL);
+	commit(w, chance(w, 50) ? "-a" : "-q");
+}
+
 /* Other branches, and back again or not. */
 static void branch(struct work *w)
 {
@@ -152,7 +166,7 @@ static void stash(struct work *w)
 void work_with_git(struct work *w)
 {
 	w->used_git = true;
-	switch (pick(w, 13)) {
+	switch (pick(w, 14)) {
 	case 0: case 1: case 2:
 		(void)run(w, "git", "add", "-A", NULL);
 		commit(w, "-q");
@@ -182,6 +196,9 @@ void work_with_git(struct work *w)
 		break;
 	case 11:
 		commit(w, "--allow-empty");
+		break;
+	case 12:
+		untrack(w);
 		break;
 	default:
 		look_back(w);

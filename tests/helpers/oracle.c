@@ -84,6 +84,7 @@ static void base(struct work *w)
 
 static void dirty(struct work *w)
 {
+	look_around(w);
 	for (unsigned i = 1 + pick(w, 8); i; i--)
 		work_plainly(w);
 	drop_ignored(w);
@@ -111,6 +112,7 @@ static int agent(struct work *w, const char *dir)
 	/* to find by halves what went wrong: the same work, but not all of it */
 	if (given)
 		steps = (unsigned)strtoul(given, NULL, 10);
+	look_around(w);
 	for (unsigned i = 0; i < steps; i++) {
 		if (chance(w, use_git))
 			work_with_git(w);
