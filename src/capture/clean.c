@@ -119,8 +119,12 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	};
 	static const char *const put[] = { "sh", "-c", "cat >" CLEAN_ATTRIBUTES, NULL };
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
+	/* what is tracked has a say: git leaves ends of lines alone where its index has
+	 * the like, and takes attributes from there that the files lack */
+	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->base_tree
+								    : &cl->c->head_tree;
 	char hex[GA_OID_HEXSZ + 1];
-	const char *const read_tree[] = { "read-tree", ga_oid_hex(&cl->c->base_tree, hex), NULL };
+	const char *const read_tree[] = { "read-tree", ga_oid_hex(tracked, hex), NULL };
 	cleanup_error struct ga_error absent = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct inside x = INSIDE_INIT;

@@ -16,7 +16,10 @@
  * a path they dropped (`git rm --cached`) is untracked, as `git add` sees it. */
 static bool counts(const struct walk *w, const struct walk_item *it)
 {
-	return entry_is_content(w->o->tracked ? &it->tracked : &it->base);
+	const struct ga_entry *e = w->o->tracked ? &it->tracked : &it->base;
+
+	/* a submodule's too: a file in its place is a change of it */
+	return entry_is_content(e) || e->mode == GA_MODE_GITLINK;
 }
 
 static int read_small(int fd, size_t size, struct ga_buf *out)
@@ -44,7 +47,8 @@ static const struct ga_entry *cleaned(const struct walk *w)
 	return at < 0 ? NULL : &w->o->cleaned_entries[at];
 }
 
-/* [limit]: by what stat says, before a byte is read; a hole is as long as it says. */
+/* [limit]: by what stat says, before a byte is read; a hole is as long as it says
+ * ([UP-SPARSE/BASE-ANY]). */
 static bool over_limit(struct walk *w, const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size;
@@ -77,7 +81,7 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
 }
 
-/* [mode]: of all of a file's mode only its owner's executable bit is kept, and
+/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of all of a file's mode only its owner's executable bit is kept, and
  * where core.fileMode is off not even that: the tracked one stands. */
 static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 {
@@ -104,7 +108,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 
 static int add_content(struct walk *w, const struct walk_item *it, const struct ga_entry *new)
 {
-	/* [dir->file] */
+	/* [UP-REG/BASE-DIR] [UP-LNK/BASE-DIR], and of whatever else is no directory */
 	if (it->base.mode == GA_MODE_TREE) {
 		static const struct ga_entry none = { 0 };
 
@@ -113,7 +117,8 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &none, new);
 		return 0;
 	}
-	/* [unchanged]: copied up, touched, written with what was there */
+	/* [UP-SAME/BASE-ANY]: copied up, touched, written with what was there. Else what it is now:
+	 * [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY] [UP-CLOSED/BASE-ANY] [UP-OWNER/BASE-ANY] */
 	if (!ga_entry_equal(&it->base, new))
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
 	return 0;
@@ -142,7 +147,7 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 	white = m.whiteout && d->marks.xwhiteouts && !it->st.st_size;
 	odd = m.odd || m.opaque || m.xwhiteouts || (m.whiteout && !white);
 	marks_release(&m);
-	if (white) /* [whiteout-xattr] */
+	if (white) /* [UP-XWH/BASE-ANY] */
 		return walk_removed(w, &it->base) ? -1 : 1;
 	if (odd) { /* [planted] */
 		walk_note(w, "carries an overlay attribute that no session writes");
@@ -162,7 +167,7 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 
 	if (!counts(w, it) &&
 	    (d->ignored || ignore_check(&w->final, w->path.ptr, false) == IGNORE_YES)) {
-		/* [ignored] */
+		/* [ignored], [UP-ANY/BASE-IGN] */
 		walk_ignored(w, d->ignored, 1, is_file ? (uint64_t)it->st.st_size : 0, false);
 		return walk_removed(w, &it->base);
 	}

@@ -130,7 +130,7 @@ bool holds_repository(int fd);
 /* Does this text ask git to convert content? */
 bool attributes_convert(const char *text, size_t n);
 /* A name that no tree may hold, on whatever system it is checked out. */
-bool name_is_bad(const char *name, bool is_link);
+bool name_is_bad(const char *name, mode_t type);
 
 /* Paths the walk cannot meet: what only a commit of the agent changed
  * (upper-post.c). `changes` is sorted before and after. */

@@ -34,9 +34,9 @@ static int unmet(struct walk *w, const struct ga_change *c, int extras, int uppe
 
 	*ret_take = false;
 	*ret_new = c->new;
-	/* a submodule moved to another commit: that is all there is to see of it */
+	/* a submodule moved to another commit, or dropped: that is all there is to see of it */
 	if (c->old.mode == GA_MODE_GITLINK) {
-		*ret_take = c->new.mode == GA_MODE_GITLINK;
+		*ret_take = !entry_is_content(&c->new);
 		return 0;
 	}
 	/* dropped from the index, still in the working tree: untracked, so that it

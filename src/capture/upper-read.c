@@ -148,8 +148,10 @@ bool attributes_convert(const char *text, size_t n)
 	return false;
 }
 
-bool name_is_bad(const char *name, bool is_link)
+bool name_is_bad(const char *name, mode_t type)
 {
+	size_t len = strlen(name);
+
 	/* where a backslash separates, "a\\.git" holds a ".git" too */
 	for (const char *p = name;;) {
 		size_t n = strcspn(p, "\\");
@@ -160,6 +162,8 @@ bool name_is_bad(const char *name, bool is_link)
 			break;
 		p += n + 1;
 	}
-	/* as a link it would have a file anywhere read for it: git refuses it */
-	return is_link && ga_path_component_folds_to(name, strlen(name), ".gitmodules");
+	/* As a link it would have a file anywhere read for it. As a directory it makes no
+	 * sense to git, and `git fsck` refuses the tree. */
+	return (type != S_IFREG && ga_path_component_folds_to(name, len, ".gitmodules")) ||
+	       (type == S_IFDIR && ga_path_component_folds_to(name, len, ".gitattributes"));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One visit of every entry of an upper layer. What each kind of entry means is
- * the case table in docs/capture.md; the tags in brackets are its rows.
+ * the case tables in docs/capture.md; the tags in brackets are their cells.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,10 @@ static void remove_one(struct walk *w, const char *path, const struct ga_entry *
 		(void)ga_changes_add(&w->res->changes, path, base, &none);
 }
 
-/* The base's entry at the current path is no longer there. */
+/* The base's entry at the current path is no longer there: what it was, at the path
+ * ([UP-WH/BASE-REG] [UP-WH/BASE-EXE] [UP-WH/BASE-LNK] [UP-WH/BASE-GITLINK]) or with all
+ * below it ([UP-WH/BASE-DIR]), and nothing where it had none ([UP-WH/BASE-NONE]
+ * [UP-WH/BASE-IGN]). The same for [UP-XWH/BASE-ANY]. */
 int walk_removed(struct walk *w, const struct ga_entry *base)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -179,31 +182,32 @@ void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t byte
 
 static int visit(struct walk *w, struct walk_dir *d, const char *name);
 
-/* The text of a file of rules in this directory: the upper's, if it has one
- * that is a regular file, else the base's where it shows. Links are not followed,
- * as git does not. `out` may stay empty. */
-static int read_rules(struct walk *w, const struct walk_dir *d, const char *name, bool upper,
+/* The text of a file of rules that a tree has in this directory. Links are not
+ * followed, as git does not. `out` may stay empty. */
+static int read_rules(struct walk *w, const struct ga_tree_level *level, const char *name,
 		      struct ga_buf *out)
 {
-	struct ga_entry base = ga_tree_level_find(&d->base, name);
+	struct ga_entry e = ga_tree_level_find(level, name);
+
+	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
+		return 0;
+	return ga_blob_read(w->repo, &e.oid, MAX_RULES_BYTES, out, w->err) < 0 ? -1 : 0;
+}
+
+/* The same of the upper's own file. Anything that is not a small regular file holds
+ * no rules. */
+static void read_own_rules(struct walk *w, const struct walk_dir *d, const char *name,
+			   struct ga_buf *out)
+{
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	int rc;
+	size_t len;
 
-	if (upper) {
-		/* anything that is not a small regular file holds no rules */
-		if (ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd)) {
-			size_t len = enter(w, name);
-
-			ga_buf_clear(out);
-			walk_note(w, "is not read as rules: not a regular file, or too long");
-			ga_buf_truncate(&w->path, len);
-		}
-		return 0;
-	}
-	if (base.mode != GA_MODE_FILE && base.mode != GA_MODE_EXEC)
-		return 0;
-	rc = ga_blob_read(w->repo, &base.oid, MAX_RULES_BYTES, out, w->err);
-	return rc < 0 ? -1 : 0;
+	if (!ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd))
+		return;
+	ga_buf_clear(out);
+	len = enter(w, name);
+	walk_note(w, "is not read as rules: not a regular file, or too long");
+	ga_buf_truncate(&w->path, len);
 }
 
 static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st)
@@ -219,38 +223,40 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 
 	if (d->ignored)
 		return 0;
-	if (read_rules(w, d, ".gitignore", false, &below))
+	if (read_rules(w, &d->base, ".gitignore", &below))
 		return -1;
 	ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
 	if (!hidden) {
 		ignore_push(&w->final, w->path.ptr, below.ptr, below.len);
 		return 0;
 	}
-	if (upper && S_ISREG(st.st_mode) && read_rules(w, d, ".gitignore", true, &own))
-		return -1;
+	if (upper && S_ISREG(st.st_mode))
+		read_own_rules(w, d, ".gitignore", &own);
 	ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
 	rules_override(&w->overrides, w->path.ptr, own.len ? own.ptr : NULL, own.len);
 	return 0;
 }
 
 /* Content that git would convert has to go through git: stop before the first
- * blob. The base's attributes count even where they are hidden, since git falls
- * back to its index for them. */
+ * blob. What is tracked counts even where the file is gone, since git falls back to
+ * its index for attributes. */
 static int check_attributes(struct walk *w, const struct walk_dir *d)
 {
+	const struct ga_tree_level *const trees[] = { &d->base, &d->tracked };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
 	if (!w->pack || w->o->raw || w->o->cleaned_paths)
 		return 0;
-	if (read_rules(w, d, ".gitattributes", false, &text))
-		return -1;
-	ga_buf_addch(&text, '\n');
+	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
+		if (read_rules(w, trees[i], ".gitattributes", &text))
+			return -1;
+		ga_buf_addch(&text, '\n');
+	}
 	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
 		cleanup_buf struct ga_buf own = GA_BUF_INIT;
 
-		if (read_rules(w, d, ".gitattributes", true, &own))
-			return -1;
+		read_own_rules(w, d, ".gitattributes", &own);
 		ga_buf_add(&text, own.ptr, own.len);
 	}
 	if (attributes_convert(text.ptr, text.len))
@@ -258,7 +264,7 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* [opaque]: what the base has here and the upper has not is gone. */
+/* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone. */
 static int remove_hidden(struct walk *w, const struct walk_dir *d)
 {
 	for (size_t i = 0, k = 0; i < d->base.n; i++) {
@@ -327,6 +333,12 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 	return walk_names(w, d);
 }
 
+/* Does the index of the agent's HEAD, or else the base, have paths in it? */
+static bool is_tracked_dir(const struct walk *w, const struct walk_item *it)
+{
+	return (w->o->tracked ? it->tracked.mode : it->base.mode) == GA_MODE_TREE;
+}
+
 /* A directory that the walk goes into. */
 static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
 		   bool ignored)
@@ -353,9 +365,9 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		walk_left(w, GA_LEFT_LIMIT, 1, 0); /* [limit] */
 		return 0;
 	}
-	if (!sub.base_tree && !sub.tracked_tree && holds_repository(fd)) {
+	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
 		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
-		return 0;
+		return it->base.mode == GA_MODE_TREE ? walk_removed(w, &it->base) : 0;
 	}
 	return walk_one(w, &sub);
 }
@@ -365,12 +377,16 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	bool known = it->base.mode == GA_MODE_TREE || it->tracked.mode == GA_MODE_TREE;
 	bool ignored = d->ignored;
 
-	if (it->base.mode == GA_MODE_GITLINK) {
-		stays(w, d, it, GA_LEFT_SUBMODULE, false); /* [submodule] */
+	if (it->base.mode == GA_MODE_GITLINK &&
+	    (!w->o->tracked || it->tracked.mode == GA_MODE_GITLINK)) {
+		/* [UP-DIR/BASE-GITLINK] [UP-OPQ/BASE-GITLINK] [UP-MODE/BASE-GITLINK] */
+		stays(w, d, it, GA_LEFT_SUBMODULE, false);
 		return 0;
 	}
-	/* [file->dir] */
-	if (entry_is_content(&it->base) && walk_removed(w, &it->base))
+	/* [UP-DIR/BASE-REG] [UP-DIR/BASE-EXE] [UP-DIR/BASE-LNK] and the same of UP-OPQ:
+	 * [UP-OPQ/BASE-REG] [UP-OPQ/BASE-EXE] [UP-OPQ/BASE-LNK]; and a submodule that the
+	 * agent's commits dropped */
+	if (it->base.mode != GA_MODE_TREE && walk_removed(w, &it->base))
 		return -1;
 	if (!ignored)
 		ignored = ignore_check(&w->final, w->path.ptr, true) == IGNORE_YES;
@@ -379,8 +395,9 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 
 		if (!count_dir(w, d, it, &count, &bytes) || count)
 			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
-		return 0;
+		return 0; /* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN] */
 	}
+	/* [UP-DIR/BASE-NONE] [UP-OPQ/BASE-NONE] [UP-DIR/BASE-DIR] [UP-MODE/BASE-DIR] */
 	return go_down(w, d, it, ignored);
 }
 
@@ -392,7 +409,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	bool top = !d->depth;
 
 	if (is_whiteout(&it->st))
-		return walk_removed(w, &it->base); /* [whiteout] */
+		return walk_removed(w, &it->base); /* [UP-WH/BASE-ANY] */
 	if (!strcmp(it->name, ".git")) {
 		/* [git]: at the top the private git dir's mount point; deeper, the planted
 		 * or nested repository of a directory that is itself tracked */
@@ -400,7 +417,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 			stays(w, d, it, GA_LEFT_REPOSITORY, true);
 		return 0;
 	}
-	if (name_is_bad(it->name, type == S_IFLNK)) {
+	/* a directory that the base has under such a name is the user's own */
+	if (name_is_bad(it->name, type == S_IFDIR && it->base.mode == GA_MODE_TREE ? S_IFREG : type)) {
 		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}
@@ -410,7 +428,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return walk_content(w, d, it);
 	if (w->list && type == S_IFIFO && !strcmp(it->name, ".gitattributes"))
 		ga_strv_take(&w->traps, ga_path_parent(w->path.ptr));
-	walk_left(w, GA_LEFT_SPECIAL, 1, 0); /* [special] */
+	/* [UP-FIFO/BASE-ANY] [UP-SOCK/BASE-ANY] [UP-DEV/BASE-ANY] */
+	walk_left(w, GA_LEFT_SPECIAL, 1, 0);
 	return walk_removed(w, &it->base);
 }
 

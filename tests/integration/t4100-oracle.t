@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Random work in real sandboxes: the tree that is captured is the one that
+# `git add -A && git write-tree` makes of a plain copy of what the agent saw, and the
+# agent's commits arrive with their ids. docs/capture.md lists what is left out on
+# purpose.
+#
+#     SEED=123 make check T=tests/integration/t4100-oracle.t
+#
+# does again what one seed did. ORACLE_COUNT (300) sequences are run; ORACLE_STEPS=n
+# stops each after n steps.
+test_description='capture against what git makes of a plain copy'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+per_repo=10 # sequences in one repository
+if [ -n "${SEED-}" ]; then
+	first=$SEED count=1
+else
+	first=$(($(date +%s) % 100000000 * per_repo)) count=${ORACLE_COUNT:-300}
+fi
+oracle=$TEST_BUILDDIR/tests/helpers/oracle
+
+mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp "$oracle" "$HOME/aihome/oracle"
+
+# ---- what git makes of it ---------------------------------------------------
+
+# git over the copy, with an index and objects of its own: what capture forgot to
+# write is not there
+git_on_copy() {
+	GIT_DIR=$repo/.git GIT_WORK_TREE=$out/tree GIT_INDEX_FILE=$out/index \
+		GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects \
+		git -C "$out/tree" "$@"
+}
+
+# Repositories inside count for nothing, whether or not the agent has committed their
+# ids; a submodule of the base (the generator knows one) is what HEAD says it is.
+drop_links() {
+	git_on_copy ls-files -s -z | sed -z -n 's/^160000 \([0-9a-f]*\) 0/0 \1/p' |
+		git_on_copy update-index -z --index-info
+}
+
+# expected HEAD: the tree's id
+expected() {
+	mkdir "$out/objects" && git_on_copy read-tree "$1" || return 1
+	was=
+	if git -C "$repo" ls-tree "$base" -- lib/m | grep -q '^160000'; then
+		was=$(git_on_copy ls-files -s lib/m | sed -n 's/^160000 \([0-9a-f]*\) .*/160000,\1,lib\/m/p')
+	fi
+	drop_links && [ -z "$was" ] || git_on_copy update-index --add --cacheinfo "$was" || return 1
+	git_on_copy -c advice.addEmbeddedRepo=false add -A --ignore-errors 2>"$out/add.err"
+	# git takes a path behind a link that leads to itself neither for there nor for gone
+	sed -n 's/: Too many levels of symbolic links$//p' "$out/add.err" | tr '\n' '\0' |
+		git_on_copy update-index -z --force-remove --stdin || return 1
+	kept=$(git_on_copy ls-files -s lib/m | grep '^160000')
+	drop_links && [ -z "$kept" ] || [ -z "$was" ] ||
+		git_on_copy update-index --add --cacheinfo "$was" || return 1
+	git_on_copy write-tree
+}
+
+# ---- one sequence -----------------------------------------------------------
+
+# ref KIND: what the ref of the session is, or nothing
+ref() {
+	sed -n "s,^refs/$1 ,,p" "$out/refs.out"
+}
+
+bad() {
+	echo "seed $seed: $*"
+	echo "what the agent did:"
+	sed 's/^/    /' "$out/log"
+	echo "once more: SEED=$seed make check T=tests/integration/t4100-oracle.t"
+	return 1
+}
+
+check_tree() {
+	full=${carried:-${held:-${tip:-$base}}}
+	want=$(expected "$head") || bad "git does not take the copy: $(cat "$out/add.err")" || return 1
+	got=$(git -C "$repo" rev-parse "$full^{tree}") || bad "no tree of $full" || return 1
+	[ "$want" = "$got" ] && return 0
+	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects \
+		git -C "$repo" diff-tree -r --no-renames "$want" "$got" >"$out/diff"
+	bad "from git's tree to ours: $(cat "$out/diff")"
+}
+
+# The agent's HEAD is the history that was captured, or what its last commit stands on.
+check_commits() {
+	[ "$head" != "$base" ] || return 0
+	if ! git -C "$repo" merge-base --is-ancestor "$base" "$head"; then
+		echo strayed >>"$stats"
+		[ "$orig" = "$head" ] || bad "HEAD $head turned its back on its base and is not on orig"
+		return
+	fi
+	history=${carried:-${orig:-$tip}}
+	[ -n "$held" ] || echo free >>"$stats"
+	[ "$history" = "$head" ] || [ "$(git -C "$repo" rev-parse -q --verify "$history^")" = "$head" ] ||
+		bad "HEAD was $head, the history captured is ${history:-none}"
+}
+
+# Its other branches and its stash.
+check_heads() {
+	[ -e "$out/refs" ] || return 0
+	while read -r name id; do
+		case $name in
+		refs/stash) kind=stash ;;
+		*) kind=heads/${name#refs/heads/} ;;
+		esac
+		[ "$id" != "$head" ] || [ "$kind" = stash ] || continue
+		[ "$(ref "agent/s$seed/$kind")" = "$id" ] && continue
+		git -C "$repo" merge-base --is-ancestor "$id" "$base" 2>/dev/null ||
+			bad "$name was $id, and is $(ref "agent/s$seed/$kind")" || return 1
+	done <"$out/refs"
+}
+
+check_one() {
+	out=$HOME/aihome/out/$seed
+	(cd "$repo" && git agent start -q $live --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed") \
+		2>"$repo.err" || { cat "$repo.err"; bad "the session failed"; return 1; }
+	git -C "$repo" for-each-ref --format='%(refname) %(objectname)' "refs/heads/agent/s$seed" \
+		"refs/agent/s$seed" >"$out/refs.out"
+	base=$(ref "agent/s$seed/base") tip=$(ref "heads/agent/s$seed") held=$(ref "agent/s$seed/held")
+	carried=$(ref "agent/s$seed/carried") orig=$(ref "agent/s$seed/orig")
+	head=$base
+	[ ! -e "$out/head" ] || read -r head <"$out/head"
+	[ -z "$held" ] || echo held >>"$stats"
+	[ -z "$carried" ] || echo carried >>"$stats"
+	check_tree && check_commits && check_heads && rm -rf "$out"
+}
+
+# ---- many -------------------------------------------------------------------
+
+# batch N: the sequences whose repository is the Nth
+batch() {
+	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 live=
+	[ $(($1 % 6)) != 5 ] || live=--live
+	mkdir "$repo" && (cd "$repo" && "$oracle" base "$1" && [ $(($1 % 4)) != 3 ] || "$oracle" dirty "$1") ||
+		return 1
+	git -C "$repo" status --porcelain >"$repo.before"
+	seed=$(($1 * per_repo))
+	while [ $seed -lt $((($1 + 1) * per_repo)) ]; do
+		if [ $seed -ge "$first" ] && [ $seed -lt $((first + count)) ]; then
+			check_one || failed=1
+		fi
+		seed=$((seed + 1))
+	done
+	git -C "$repo" status --porcelain >"$repo.after"
+	test_cmp "$repo.before" "$repo.after" && git -C "$repo" fsck --connectivity-only --no-dangling &&
+		! find "$repo/.git/objects" -name '*.keep' | grep . && [ $failed = 0 ] || return 1
+	rm -rf "$repo"
+}
+
+mkdir -p "$HOME/aihome/out"
+jobs=${ORACLE_JOBS:-2} b=$((first / per_repo)) z=$(((first + count - 1) / per_repo))
+while [ $b -le $z ]; do
+	n=$b
+	while [ $n -le $z ] && [ $n -lt $((b + jobs)) ]; do
+		(
+			batch $n >"$TRASH/out.$n" 2>&1
+			echo $? >"$TRASH/rc.$n"
+		) &
+		n=$((n + 1))
+	done
+	wait
+	while [ $b -lt $n ]; do
+		test_expect_success "seeds $((b * per_repo)) to $((b * per_repo + per_repo - 1))" '
+			cat "$TRASH/out.$b" && test "$(cat "$TRASH/rc.$b")" = 0
+		'
+		b=$((b + 1))
+	done
+done
+
+# What never happens is not tested.
+[ "$count" -lt 300 ] || for kind in held free carried strayed; do
+	test_expect_success "among them enough that are $kind" '
+		test "$(cat "$TRASH"/stats.* | grep -c "^$kind\$")" -ge $((count / 100))
+	'
+done
+
+test_done

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The case table of docs/capture.md on a layer made by hand, which can hold what no
+ * kernel writes. A cell's id is its path: "UP-REG/BASE-DIR" is a regular file in
+ * the upper where the base has a directory. tests/lint/cases.t compares the ids and
+ * the outcomes here with the table.
+ */
+#include "upper-support.h"
+
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static const struct cell {
+	const char *id, *want;
+} cells[] = {
+	{ "UP-REG/BASE-NONE", "A" },
+	{ "UP-REG/BASE-REG", "M" },
+	{ "UP-REG/BASE-EXE", "M" },
+	{ "UP-REG/BASE-LNK", "T" },
+	{ "UP-REG/BASE-DIR", "A D/" },
+	{ "UP-REG/BASE-GITLINK", "T" },
+	{ "UP-REG/BASE-IGN", "ignored" },
+	{ "UP-SAME/BASE-REG", "=" },
+	{ "UP-SAME/BASE-EXE", "=" },
+	{ "UP-SAME/BASE-LNK", "=" },
+	{ "UP-SAME/BASE-IGN", "ignored" },
+	{ "UP-MODE/BASE-REG", "M" },
+	{ "UP-MODE/BASE-EXE", "M" },
+	{ "UP-MODE/BASE-DIR", "=" },
+	{ "UP-MODE/BASE-GITLINK", "=" },
+	{ "UP-MODE/BASE-IGN", "ignored" },
+	{ "UP-LNK/BASE-NONE", "A" },
+	{ "UP-LNK/BASE-REG", "T" },
+	{ "UP-LNK/BASE-EXE", "T" },
+	{ "UP-LNK/BASE-LNK", "M" },
+	{ "UP-LNK/BASE-DIR", "A D/" },
+	{ "UP-LNK/BASE-GITLINK", "T" },
+	{ "UP-LNK/BASE-IGN", "ignored" },
+	{ "UP-DIR/BASE-NONE", "A/" },
+	{ "UP-DIR/BASE-REG", "D A/" },
+	{ "UP-DIR/BASE-EXE", "D A/" },
+	{ "UP-DIR/BASE-LNK", "D A/" },
+	{ "UP-DIR/BASE-DIR", "A/" },
+	{ "UP-DIR/BASE-GITLINK", "submodule" },
+	{ "UP-DIR/BASE-IGN", "ignored" },
+	{ "UP-OPQ/BASE-NONE", "A/" },
+	{ "UP-OPQ/BASE-REG", "D A/" },
+	{ "UP-OPQ/BASE-EXE", "D A/" },
+	{ "UP-OPQ/BASE-LNK", "D A/" },
+	{ "UP-OPQ/BASE-DIR", "A/ D/" },
+	{ "UP-OPQ/BASE-GITLINK", "submodule" },
+	{ "UP-OPQ/BASE-IGN", "ignored" },
+	{ "UP-WH/BASE-NONE", "=" },
+	{ "UP-WH/BASE-REG", "D" },
+	{ "UP-WH/BASE-EXE", "D" },
+	{ "UP-WH/BASE-LNK", "D" },
+	{ "UP-WH/BASE-DIR", "D/" },
+	{ "UP-WH/BASE-GITLINK", "D" },
+	{ "UP-WH/BASE-IGN", "=" },
+	{ "UP-XWH/BASE-NONE", "=" },
+	{ "UP-XWH/BASE-REG", "D" },
+	{ "UP-XWH/BASE-EXE", "D" },
+	{ "UP-XWH/BASE-LNK", "D" },
+	{ "UP-XWH/BASE-DIR", "D/" },
+	{ "UP-XWH/BASE-GITLINK", "D" },
+	{ "UP-XWH/BASE-IGN", "ignored" },
+	{ "UP-FIFO/BASE-NONE", "special" },
+	{ "UP-FIFO/BASE-REG", "D special" },
+	{ "UP-FIFO/BASE-EXE", "D special" },
+	{ "UP-FIFO/BASE-LNK", "D special" },
+	{ "UP-FIFO/BASE-DIR", "D/ special" },
+	{ "UP-FIFO/BASE-GITLINK", "D special" },
+	{ "UP-FIFO/BASE-IGN", "special" },
+	{ "UP-SOCK/BASE-NONE", "special" },
+	{ "UP-SOCK/BASE-REG", "D special" },
+	{ "UP-SOCK/BASE-EXE", "D special" },
+	{ "UP-SOCK/BASE-LNK", "D special" },
+	{ "UP-SOCK/BASE-DIR", "D/ special" },
+	{ "UP-SOCK/BASE-GITLINK", "D special" },
+	{ "UP-SOCK/BASE-IGN", "special" },
+	{ "UP-DEV/BASE-NONE", "special" },
+	{ "UP-DEV/BASE-REG", "D special" },
+	{ "UP-DEV/BASE-EXE", "D special" },
+	{ "UP-DEV/BASE-LNK", "D special" },
+	{ "UP-DEV/BASE-DIR", "D/ special" },
+	{ "UP-DEV/BASE-GITLINK", "D special" },
+	{ "UP-DEV/BASE-IGN", "special" },
+	{ "UP-HARD/BASE-NONE", "A" },
+	{ "UP-HARD/BASE-REG", "M" },
+	{ "UP-HARD/BASE-EXE", "M" },
+	{ "UP-HARD/BASE-LNK", "T" },
+	{ "UP-HARD/BASE-DIR", "A D/" },
+	{ "UP-HARD/BASE-GITLINK", "T" },
+	{ "UP-HARD/BASE-IGN", "ignored" },
+	{ "UP-SPARSE/BASE-NONE", "A" },
+	{ "UP-SPARSE/BASE-REG", "M" },
+	{ "UP-SPARSE/BASE-EXE", "M" },
+	{ "UP-SPARSE/BASE-LNK", "T" },
+	{ "UP-SPARSE/BASE-DIR", "A D/" },
+	{ "UP-SPARSE/BASE-GITLINK", "T" },
+	{ "UP-SPARSE/BASE-IGN", "ignored" },
+	{ "UP-CLOSED/BASE-NONE", "A" },
+	{ "UP-CLOSED/BASE-REG", "M" },
+	{ "UP-CLOSED/BASE-EXE", "M" },
+	{ "UP-CLOSED/BASE-LNK", "T" },
+	{ "UP-CLOSED/BASE-DIR", "A D/" },
+	{ "UP-CLOSED/BASE-GITLINK", "T" },
+	{ "UP-CLOSED/BASE-IGN", "ignored" },
+	{ "UP-OWNER/BASE-NONE", "A" },
+	{ "UP-OWNER/BASE-REG", "M" },
+	{ "UP-OWNER/BASE-EXE", "M" },
+	{ "UP-OWNER/BASE-LNK", "T" },
+	{ "UP-OWNER/BASE-DIR", "A D/" },
+	{ "UP-OWNER/BASE-GITLINK", "T" },
+	{ "UP-OWNER/BASE-IGN", "ignored" },
+};
+
+#define BASE_OF_CELLS                                                                           \
+	"for u in REG SAME MODE LNK DIR OPQ WH XWH FIFO SOCK DEV HARD SPARSE CLOSED OWNER; do"  \
+	"  mkdir UP-$u && cd UP-$u && echo base >BASE-REG && echo base >BASE-EXE &&"            \
+	"  chmod +x BASE-EXE && ln -s base BASE-LNK && mkdir BASE-DIR && echo x >BASE-DIR/x &&" \
+	"  cd .. || exit 1; done; echo BASE-IGN >.gitignore; git add -A;"                       \
+	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo"           \
+	"  160000,1111111111111111111111111111111111111111,$u/BASE-GITLINK; done"
+
+/* ---- one kind of entry each ---------------------------------------------- */
+
+typedef bool make_fn(const struct layer *l, const char *path);
+
+static bool make_file(const struct layer *l, const char *path)
+{
+	bool exec = strstr(path, "BASE-EXE");
+
+	put_as(l, path, "upper\n", exec ? 0755 : 0644);
+	return true;
+}
+
+/* As the base has it. */
+static bool make_same(const struct layer *l, const char *path)
+{
+	if (strstr(path, "BASE-LNK"))
+		link_to(l, path, "base");
+	else
+		put_as(l, path, "base\n", strstr(path, "BASE-EXE") ? 0700 : 0600);
+	return true;
+}
+
+static bool make_mode(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+
+	if (strstr(path, "BASE-DIR") || strstr(path, "BASE-GITLINK"))
+		assert_int_equal(mkdirat(at, path, 0700), 0);
+	else
+		put_as(l, path, "base\n", strstr(path, "BASE-EXE") ? 0644 : 0755);
+	return true;
+}
+
+static bool make_link(const struct layer *l, const char *path)
+{
+	link_to(l, path, "upper");
+	return true;
+}
+
+static bool make_dir(const struct layer *l, const char *path)
+{
+	cleanup_free char *inner = ga_path_join(path, "n");
+
+	put(l, inner, "upper\n");
+	return true;
+}
+
+static bool make_opaque(const struct layer *l, const char *path)
+{
+	opaque(l, path);
+	return make_dir(l, path);
+}
+
+static bool make_whiteout(const struct layer *l, const char *path)
+{
+	white(l, path);
+	return true;
+}
+
+static bool make_xattr_whiteout(const struct layer *l, const char *path)
+{
+	mark(l, "UP-XWH", "user.overlay.opaque", "x");
+	put(l, path, "");
+	mark(l, path, "user.overlay.whiteout", "y");
+	return true;
+}
+
+static bool make_fifo(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+
+	assert_int_equal(mkfifoat(at, path, 0644), 0);
+	return true;
+}
+
+static bool make_socket(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+
+	assert_int_equal(mknodat(at, path, S_IFSOCK | 0644, 0), 0);
+	return true;
+}
+
+/* Without the right to make one nobody has: there is nothing to be captured then. */
+static bool make_device(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+
+	if (!mknodat(at, path, S_IFCHR | 0666, makedev(1, 3)))
+		return true;
+	assert_int_equal(errno, EPERM);
+	return false;
+}
+
+static bool make_hard(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+	cleanup_free char *twin = ga_strf("twin-%s", ga_path_base(path));
+
+	put_as(l, path, "upper\n", strstr(path, "BASE-EXE") ? 0755 : 0644);
+	assert_int_equal(linkat(at, path, at, twin, 0), 0);
+	return true;
+}
+
+static bool make_sparse(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l), fd = -1;
+
+	fd = openat(at, path, O_WRONLY | O_CREAT | O_CLOEXEC, strstr(path, "BASE-EXE") ? 0755 : 0644);
+	assert_int_equal(ftruncate(fd, (1 << 20) + 1), 0);
+	return true;
+}
+
+static bool make_closed(const struct layer *l, const char *path)
+{
+	put_as(l, path, "upper\n", 0);
+	return true;
+}
+
+static bool make_foreign(const struct layer *l, const char *path)
+{
+	cleanup_close int at = in_upper(l);
+
+	if (!make_file(l, path) || !fchownat(at, path, 12345, 12345, AT_SYMLINK_NOFOLLOW))
+		return true;
+	assert_int_equal(errno, EPERM);
+	return false;
+}
+
+static const struct {
+	const char *row;
+	make_fn *make;
+} makers[] = {
+	{ "UP-REG", make_file }, { "UP-SAME", make_same }, { "UP-MODE", make_mode },
+	{ "UP-LNK", make_link }, { "UP-DIR", make_dir }, { "UP-OPQ", make_opaque },
+	{ "UP-WH", make_whiteout }, { "UP-XWH", make_xattr_whiteout }, { "UP-FIFO", make_fifo },
+	{ "UP-SOCK", make_socket }, { "UP-DEV", make_device }, { "UP-HARD", make_hard },
+	{ "UP-SPARSE", make_sparse }, { "UP-CLOSED", make_closed }, { "UP-OWNER", make_foreign },
+};
+
+static bool make(const struct layer *l, const char *id)
+{
+	cleanup_free char *row = ga_path_parent(id);
+
+	dir(l, row);
+	for (size_t i = 0; i < GA_NELEMS(makers); i++)
+		if (!strcmp(makers[i].row, row))
+			return makers[i].make(l, id);
+	fail_msg("no maker for %s", id);
+	return false;
+}
+
+/* ---- what became of it ---------------------------------------------------- */
+
+static char letter(const struct ga_change *c)
+{
+	bool was_file = c->old.mode == GA_MODE_FILE || c->old.mode == GA_MODE_EXEC;
+	bool is_file = c->new.mode == GA_MODE_FILE || c->new.mode == GA_MODE_EXEC;
+
+	if (!c->old.mode)
+		return 'A';
+	if (!c->new.mode)
+		return 'D';
+	return was_file == is_file && (is_file || c->old.mode == c->new.mode) ? 'M' : 'T';
+}
+
+/* In the words of the table: letters at the path, letters with a slash below it,
+ * the kind of what was left. */
+static char *outcome(const struct layer *l, const char *id)
+{
+	static const char letters[] = "AMTD";
+	bool at[4] = { false }, below[4] = { false };
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < l->res.changes.n; i++) {
+		const struct ga_change *c = &l->res.changes.v[i];
+		size_t k = (size_t)(strchr(letters, letter(c)) - letters);
+
+		if (!strcmp(c->path, id))
+			at[k] = true;
+		else if (ga_path_inside(c->path, id))
+			below[k] = true;
+	}
+	for (size_t k = 0; k < 4; k++)
+		if (at[k])
+			ga_buf_addf(&b, " %c", letters[k]);
+	for (size_t k = 0; k < 4; k++)
+		if (below[k])
+			ga_buf_addf(&b, " %c/", letters[k]);
+	for (size_t i = 0; i < l->res.left.n; i++)
+		if (ga_path_inside(l->res.left.v[i].path, id))
+			ga_buf_addf(&b, " %s", ga_left_kind_name(l->res.left.v[i].kind));
+	return ga_strdup(b.len ? b.ptr + 1 : "=");
+}
+
+static void test_cells(void **state)
+{
+	cleanup_layer struct layer l = make_layer("cells", BASE_OF_CELLS);
+	bool made[GA_NELEMS(cells)];
+	unsigned wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cells); i++)
+		made[i] = make(&l, cells[i].id);
+	free(captured(&l));
+	for (size_t i = 0; i < GA_NELEMS(cells); i++) {
+		cleanup_free char *got = outcome(&l, cells[i].id);
+
+		if (!made[i] || !strcmp(got, cells[i].want))
+			continue;
+		print_error("%s: '%s', not '%s'\n", cells[i].id, got, cells[i].want);
+		wrong++;
+	}
+	assert_int_equal(wrong, 0);
+	if (l.res.keep)
+		(void)unlink(l.res.keep);
+}
+
+/* In a process that is nobody: to root no file is closed. */
+static void capture_as_nobody(struct layer *l, int out)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *got = NULL;
+	int rc = setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534) ||
+		 prctl(PR_SET_DUMPABLE, 1);
+
+	l->o.base_tree = &l->base;
+	if (!rc)
+		rc = ga_upper_capture(l->repo, &l->o, &l->res, &err);
+	got = rc ? ga_strf("%d %s", rc, err.msg ? err.msg : "") : outcome(l, "a");
+	(void)ga_write_full(out, got, strlen(got));
+}
+
+/* A file that is somebody else's, and closed to us: the base's stays. */
+static void test_foreign_and_closed(void **state)
+{
+	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	cleanup_close int at = in_upper(&l);
+	int fds[2], status;
+	pid_t pid;
+
+	(void)state;
+	put_as(&l, "a", "changed\n", 0600);
+	if (fchownat(at, "a", 12345, 12345, 0)) {
+		assert_int_equal(errno, EPERM);
+		return;
+	}
+	SH("foreign", "chown -R 65534:65534 r; chmod 711 ..; chown 65534:65534 upper");
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		capture_as_nobody(&l, fds[1]);
+		_exit(0);
+	}
+	(void)close(fds[1]);
+	assert_int_equal(ga_read_fd(fds[0], 1000, &got, &err), 0);
+	(void)close(fds[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_string_equal(got.ptr, "unreadable");
+}
+
+/* What counts as tracked is what the agent's commits say, once there are some. */
+static void test_tracked_otherwise(void **state)
+{
+	cleanup_layer struct layer l = make_layer("otherwise",
+		"mkdir d e; echo x >d/x; echo y >e/y; echo sub >.gitignore; git add -A;"
+		"git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub;"
+		"mkdir sub; echo 1 >a");
+	struct ga_oid tracked;
+
+	(void)state;
+	/* a file in place of a submodule is a change of what is tracked, ignored or not */
+	put(&l, "sub", "file\n");
+	assert_captured(&l, "T sub;");
+	SH("otherwise", "rm upper/sub; cd r; git rm -rq --cached sub d; git commit -qm agent");
+	tracked = oid_of("otherwise/r", "HEAD^{tree}");
+	l.o.tracked = &tracked;
+	/* the submodule was dropped; d is untracked, and a repository now */
+	put(&l, "d/.git", "gitdir: ../../somewhere\n");
+	put(&l, "d/n", "n\n");
+	put(&l, "e/n", "n\n");
+	assert_captured(&l, "D d/x;A e/n;D sub;");
+	assert_left(&l, "repository d 2;");
+}
+
+static void test_names_of_directories(void **state)
+{
+	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
+
+	(void)state;
+	put(&l, "d/.gitmodules/f", "f\n");
+	put(&l, "d/.gitattributes/f", "f\n");
+	put(&l, "d/.gitignore/f", "f\n");
+	put(&l, ".gitattributes/f", "f\n"); /* the user's own */
+	assert_captured(&l, "A .gitattributes/f;A d/.gitignore/f;");
+	assert_left(&l, "name d/.gitattributes 1;name d/.gitmodules 1;");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_foreign_and_closed),
+		cmocka_unit_test(test_tracked_otherwise),
+		cmocka_unit_test(test_names_of_directories),
+	};
+
+	return cmocka_run_group_tests_name("upper-cells", tests, scratch_setup, scratch_teardown);
+}
