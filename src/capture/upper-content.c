@@ -81,8 +81,9 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
 }
 
-/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of all of a file's mode only its owner's executable bit is kept, and
- * where core.fileMode is off not even that: the tracked one stands. */
+/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of all of a file's mode only its owner's
+ * executable bit is kept, and where core.fileMode is off not even that: the tracked one
+ * stands. */
 static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 {
 	const struct ga_entry *known = entry_is_content(&it->tracked) ? &it->tracked : &it->base;
@@ -118,7 +119,8 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 		return 0;
 	}
 	/* [UP-SAME/BASE-ANY]: copied up, touched, written with what was there. Else what it is now:
-	 * [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY] [UP-CLOSED/BASE-ANY] [UP-OWNER/BASE-ANY] */
+	 * [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY] [UP-CLOSED/BASE-ANY]
+	 * [UP-OWNER/BASE-ANY] */
 	if (!ga_entry_equal(&it->base, new))
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
 	return 0;

@@ -406,7 +406,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 {
 	mode_t type = it->st.st_mode & S_IFMT;
-	bool top = !d->depth;
+	bool top = !d->depth, own_dir;
 
 	if (is_whiteout(&it->st))
 		return walk_removed(w, &it->base); /* [UP-WH/BASE-ANY] */
@@ -418,7 +418,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return 0;
 	}
 	/* a directory that the base has under such a name is the user's own */
-	if (name_is_bad(it->name, type == S_IFDIR && it->base.mode == GA_MODE_TREE ? S_IFREG : type)) {
+	own_dir = type == S_IFDIR && it->base.mode == GA_MODE_TREE;
+	if (name_is_bad(it->name, own_dir ? S_IFREG : type)) {
 		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}

@@ -131,7 +131,9 @@ static int remove_stale(const char *dir, struct ga_error *err)
 	if (renameat(at, ga_path_base(dir), at, name)) {
 		cleanup_free char *q = ga_escape(dir);
 
-		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		if (errno == ENOENT)
+			return 0;
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
 	}
 	return ga_rmtree_at(at, name, err);
 }
