@@ -80,6 +80,8 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
  * ours would not do. */
 void ga_funlock(int fd);
 
+/* Is next to nothing free where `dir` is? */
+bool ga_disk_full(const char *dir);
 /* Is a full disk or quota behind this error: because it says so, or because next to nothing is
  * free where `dir` is? Git does not always say why it could not write. Then the message begins
  * with "no space left". */

@@ -13,6 +13,7 @@ struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
 	struct ga_sandbox *sandbox;   /* opened when first needed */
+	bool words;                   /* the last failure was told in words of the agent's */
 	unsigned allowed_ms;          /* what git inside was given for the step at hand ... */
 	unsigned left_ms;             /* ... and what is left of it */
 	struct ga_oid base_tree;
@@ -53,6 +54,11 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
 		       int *ret_status, struct ga_error *err);
 void close_inside(struct capture *c);
+/* Must a failure of theirs end the capture, to be done again when there is space or a sandbox can
+ * be had? Anything else is about what the agent left, and would be the same each time. What git
+ * says about space is no reason: inside it writes to a /tmp of its own only, and an agent can
+ * choose its words. */
+bool must_fail(const struct capture *c, const struct ga_error *inner);
 
 /* A file of no name in the session's directory, for what may be large. */
 int scratch_file(const struct ga_session *s, struct ga_error *err);

@@ -87,13 +87,8 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
 	if (clean_content(c, o, &inner)) {
-		/* without a sandbox it was not even tried; anything else is about the
-		 * content, and would be the same each time */
-		if (ga_means_no_space(inner.msg) || !c->sandbox) {
-			*err = inner;
-			inner = (struct ga_error)GA_ERROR_INIT;
-			return -1;
-		}
+		if (must_fail(c, &inner))
+			return ga_error_move(err, &inner);
 		ga_strv_pushf(&c->notes,
 			      "content was not converted (%s): its bytes were taken as they are",
 			      inner.msg);

@@ -246,8 +246,8 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	x.in_len = in->len;
 	x.out_fd = fd;
 	if (run_inside_ok(c, &x, &inner)) {
-		if (ga_means_no_space(inner.msg) || !c->sandbox)
-			return ga_fail(err, GA_EFATAL, "%s", inner.msg);
+		if (must_fail(c, &inner))
+			return ga_error_move(err, &inner);
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
 	}
@@ -385,9 +385,8 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	allow_inside(c, 0, 0);
 	if (!read_head(c, in, &inner) && !read_refs(c, in, &inner))
 		return 0;
-	/* without a sandbox nothing was asked at all */
-	if (ga_means_no_space(inner.msg) || !c->sandbox)
-		return ga_fail(err, GA_EFATAL, "%s", inner.msg);
+	if (must_fail(c, &inner))
+		return ga_error_move(err, &inner);
 	*ret_reason = ga_strdup(inner.msg);
 	return 1;
 }

@@ -9,6 +9,7 @@
 
 #include "capture-internal.h"
 #include "ga/clock.h"
+#include "ga/fd.h"
 #include "ga/import.h"
 #include "ga/trace.h"
 
@@ -76,6 +77,7 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
 					    (size_t)ga_import_limits_default.max_pack_bytes };
 
+	c->words = false;
 	/* the time for it is not git's: a base tree may have to be made first */
 	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
 		return ga_error_wrap(err, "cannot run git inside");
@@ -113,6 +115,11 @@ int run_inside(struct capture *c, const struct inside *x, int *ret_status, struc
 	return run_program_inside(c, (const char *const *)argv.v, x, ret_status, err);
 }
 
+bool must_fail(const struct capture *c, const struct ga_error *inner)
+{
+	return !c->sandbox || (!c->words && ga_means_no_space(inner->msg));
+}
+
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
@@ -128,6 +135,7 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		return 0;
 	while (!strcmp(x->args[verb], "-c"))
 		verb += 2;
+	c->words = true;
 	line = ga_git_last_line(&errout);
 	return ga_fail(err, GA_EFATAL, "git %s inside failed: %s", x->args[verb],
 		       line ? line : "no message");
@@ -152,8 +160,10 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
 {
 	struct ga_import *im = NULL;
+	bool full;
 	int rc;
 
+	c->words = false;
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
 	if (ga_import_begin(c->e->repo, &ga_import_limits_default, &im, err))
@@ -163,8 +173,11 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
+	/* before what it wrote is removed, and not by its words: they name what the agent wrote */
+	full = rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir);
 	ga_import_free(im);
-	if (rc == 1 && ga_means_no_space(*ret_reason))
+	if (full)
 		return ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
+	c->words = rc == 1;
 	return rc;
 }

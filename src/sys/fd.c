@@ -316,7 +316,7 @@ void ga_funlock(int fd)
 	(void)flock(fd, LOCK_UN);
 }
 
-static bool is_full(const char *dir)
+bool ga_disk_full(const char *dir)
 {
 	struct statvfs fs;
 
@@ -330,7 +330,7 @@ bool ga_explain_full(struct ga_error *err, const char *dir)
 	static const char words[] = "no space left";
 	cleanup_free char *was = NULL;
 
-	if (!ga_means_no_space(err->msg) && !is_full(dir))
+	if (!ga_means_no_space(err->msg) && !ga_disk_full(dir))
 		return false;
 	if (strncmp(err->msg, words, sizeof(words) - 1)) {
 		was = ga_steal(&err->msg);

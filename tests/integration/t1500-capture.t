@@ -265,6 +265,16 @@ test_expect_success 'objects that are refused cost the history, not the work' '
 	git agent show x | grep "not taken" && ! git rev-list --objects --all | grep "\.git$"
 '
 
+test_expect_success 'an agent that has git say the disk is full is not believed' '
+	make_repo full && cd full && git agent start --name f1 -- sh -c "
+		echo c >c && git add c && git commit -qm c && git config pack.window \"no space left\"" &&
+	git agent show f1 | grep "not taken .*no space left" && test "$(git cat-file blob agent/f1:c)" = c &&
+	git agent start --name f2 -- sh -c "
+		git config -f .gitmodules submodule.x.path x && git config -f .gitmodules submodule.x.url \"-no space left\" &&
+		git add . && git commit -qm mods; echo w >w" &&
+	git agent show f2 | grep "not taken .*no space left" && test "$(git cat-file blob agent/f2:w)" = w
+'
+
 test_expect_success 'nothing of a session is lost when its branch was moved: said, and done after a rename' '
 	make_repo moved && cd moved && git agent start --name mv -- sh -c "echo 1 >1; touch \$HOME/mv-up; while test -e \$HOME/mv-up; do sleep 0.1; done" 2>../err &
 	test_wait_for "test -e $HOME/aihome/mv-up" && cd moved &&
