@@ -268,7 +268,6 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	git_reference *ref = NULL;
 	int rc;
 
-	git_error_clear();
 	/* the old value is compared under the ref's lock */
 	rc = git_reference_create_matching(&ref, r->repo, name, &id, 0, &none, reason);
 	git_reference_free(ref);
