@@ -174,6 +174,17 @@ test_expect_success 'the system is read-only' '
 		touch /tmp/x /var/tmp/x /dev/shm/x /run/x" 2>/dev/null
 '
 
+test_expect_success 'no mount takes set-uid bits, and none but the nodes of /dev takes devices' '
+	mkdir mnt && cd mnt && world && mkdir -p lower/sh hostsh &&
+	sb "$PWD/user/p" --shared sh="$PWD/hostsh" --ro "$PWD/lower" --object "$PWD/hostsh" -- \
+		cat /proc/self/mountinfo >mountinfo &&
+	test "$(wc -l <mountinfo)" -gt 20 && grep " /dev/null rw,nosuid" mountinfo &&
+	! grep -v " [r,a-z]*nosuid" mountinfo &&
+	awk "{ print \$5, \$6 }" mountinfo | grep -v nodev | sort | cut -d" " -f1 >got &&
+	printf "/dev/%s\n" full null pts random tty urandom zero >want && test_cmp want got &&
+	awk "\$5 ~ /^\/dev\/(full|null|pts|random|tty|urandom|zero)\$/ && \$6 !~ /noexec/" mountinfo >loose && test ! -s loose
+'
+
 test_expect_success 'nothing of the running host shows' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
