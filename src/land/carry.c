@@ -101,7 +101,7 @@ static int filter(struct land *l, const char *const *args, const struct ga_buf *
 static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = {"hash-object", "-w", "--stdin", path, NULL};
+	const char *const args[] = { "hash-object", "-w", "--stdin", path, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	int rc = filter(l, args, &c->seen, &out, err);
 
@@ -114,7 +114,7 @@ static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
 static int smudge(struct land *l, struct land_carry *c, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = {"cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL};
+	const char *const args[] = { "cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL };
 
 	return filter(l, args, NULL, &c->bytes, err);
 }

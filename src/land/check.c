@@ -115,13 +115,8 @@ int land_check_flags(struct land *l, struct ga_error *err)
 static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_strv *changed,
 			      struct ga_error *err)
 {
-	const char *const args[] = {"status",
-				    "--porcelain=v1",
-				    "-z",
-				    "--no-renames",
-				    "--untracked-files=no",
-				    "--ignore-submodules=dirty",
-				    NULL};
+	const char *const args[] = { "status", "--porcelain=v1", "-z", "--no-renames",
+				     "--untracked-files=no", "--ignore-submodules=dirty", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *line;

@@ -14,9 +14,8 @@
  * them are the user's own, nothing of the branch is checked out yet. */
 int land_preview(struct land *l, struct ga_error *err)
 {
-	const char *const args[] = {"merge-tree", "--write-tree",   "--no-messages",
-				    "-z",         GA_HEX(&l->head), GA_HEX(&l->tip),
-				    NULL};
+	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
+				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	int status;
@@ -58,8 +57,8 @@ static bool names_are_plain(const struct ga_changes *c)
 
 static int unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
-	const char *const args[] = {
-	    "diff", "--name-only", "--no-ext-diff", "--no-renames", "--diff-filter=U", "-z", NULL};
+	const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
+				     "--diff-filter=U", "-z", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *path;
@@ -116,9 +115,9 @@ int land_merge(struct land *l, struct ga_error *err)
 	const char *message = l->opts->message ? l->opts->message : own;
 	/* what the user's configuration says otherwise would give another result
 	 * than the one that was checked */
-	const char *const args[] = {"merge",     "--no-ff",        "--commit", "--no-squash",
-				    "--no-edit", "--no-autostash", "--quiet",  "-m",
-				    message,     GA_HEX(&l->tip),  NULL};
+	const char *const args[] = { "merge", "--no-ff", "--commit", "--no-squash", "--no-edit",
+				     "--no-autostash", "--quiet", "-m", message,
+				     GA_HEX(&l->tip), NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	cleanup_free char *branch = NULL;

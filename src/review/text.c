@@ -232,7 +232,7 @@ static void put_held(const struct text *t, struct ga_report const *r, const stru
 
 static void put_size(const struct text *t, uint64_t bytes)
 {
-	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
 	size_t u = 0;
 
