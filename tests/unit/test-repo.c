@@ -438,7 +438,8 @@ static void identities(void **state)
 		const char *name, *mail, *env, *want;
 	} cases[] = {
 		{ "A U Thor", "a@example.com", NULL, "A U Thor <a@example.com>" },
-		{ "Dr. No.", "a@example.com", NULL, "Dr. No <a@example.com>" },
+		/* what is taken off the ends depends on git's version */
+		{ "Dr. No.", "a@example.com", NULL, NULL },
 		{ "<Odd>", "<a@example.com>", NULL, "Odd <a@example.com>" },
 		{ "A U Thor", "a@example.com", "E N V", "E N V <a@example.com>" },
 	};
@@ -450,7 +451,7 @@ static void identities(void **state)
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-		cleanup_free char *got = NULL;
+		cleanup_free char *got = NULL, *says = NULL;
 
 		SH("ident", "git config user.name '%s'; git config user.email '%s'", cases[i].name,
 		   cases[i].mail);
@@ -460,7 +461,12 @@ static void identities(void **state)
 		if (ga_repo_identity(r, &c, &got, &err))
 			fail_msg("%s", err.msg);
 		(void)unsetenv("GIT_COMMITTER_NAME");
-		assert_string_equal(got, cases[i].want);
+		if (cases[i].want) {
+			assert_string_equal(got, cases[i].want);
+			continue;
+		}
+		says = sh("ident", "git var GIT_COMMITTER_IDENT | sed 's/>.*/>/' | tr -d '\\n'");
+		assert_string_equal(got, says);
 	}
 }
 

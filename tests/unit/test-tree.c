@@ -247,7 +247,7 @@ static void untouched_entries_keep_their_bytes(void **state)
 	blob = OID("old", "echo x | git hash-object -w --stdin");
 	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), "
 		   "$_)' >>t;"
-			  "git hash-object -w -t tree t", GA_HEX(&blob));
+			  "git hash-object --literally -w -t tree t", GA_HEX(&blob));
 	OK(ga_tree_list(r, &tree, 10, &l, &err));
 	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);
 	add(&c, "new", GA_MODE_FILE, &blob);
