@@ -71,6 +71,9 @@ int ga_error_move(struct ga_error *to, struct ga_error *from);
 
 /* Does a message, ours or a program's, say that a disk or a quota is full? NULL does not. */
 bool ga_means_no_space(const char *text);
+/* The same, or that a disk is broken or read-only. For messages of our own: they end in what
+ * strerror() says. */
+bool ga_means_disk_trouble(const char *text);
 
 /* Exit status of a code (the second column above). */
 int ga_error_status(enum ga_code code);

@@ -80,6 +80,11 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
  * ours would not do. */
 void ga_funlock(int fd);
 
+/* A file of no name in `dir`, to read and write. A descriptor, or -1 with an error. */
+int ga_scratch_file(const char *dir, struct ga_error *err);
+/* Write `n` bytes to a nameless file in `dir`, and to the disk: an error says why they cannot
+ * be. Nothing remains. */
+int ga_probe_write(const char *dir, size_t n, struct ga_error *err);
 /* Is next to nothing free where `dir` is? */
 bool ga_disk_full(const char *dir);
 /* Is a full disk or quota behind this error: because it says so, or because next to nothing is

@@ -60,9 +60,6 @@ void close_inside(struct capture *c);
  * choose its words. */
 bool must_fail(const struct capture *c, const struct ga_error *inner);
 
-/* A file of no name in the session's directory, for what may be large. */
-int scratch_file(const struct ga_session *s, struct ga_error *err);
-
 /* Take a pack stream in: quarantine, limits, checks, then the repository's own
  * objects. 1: refused, with the reason for people in `*ret_reason` (owned). `tips` of
  * commits are checked with all that they reach but `hide` does not. */

@@ -273,7 +273,7 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	}
 	if (!in.len)
 		return 0;
-	fd = scratch_file(c->s, err);
+	fd = ga_scratch_file(c->s->dir, err);
 	if (fd < 0 || git(cl, args, &in, NULL, fd, err))
 		return -1;
 	rc = take_pack(c, fd, NULL, 0, NULL, 0, &reason, err);

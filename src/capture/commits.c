@@ -236,7 +236,7 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 					    "--window=0", "-q", NULL };
 	const struct ga_oid hide[] = { c->s->base, c->s->onto };
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
-	cleanup_close int fd = scratch_file(c->s, err);
+	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
 	struct inside x = INSIDE_INIT;
 
 	if (fd < 0 || allow_export(c, err))

@@ -11,6 +11,7 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/import.h"
+#include "ga/path.h"
 #include "ga/trace.h"
 
 /* How long git inside may take is what honest work of that size does on a slow machine that
@@ -25,6 +26,8 @@
 /* Of one command: a million paths with their ids, several times over. Packs may be as long as
  * an import takes. */
 #define MAX_OUTPUT ((size_t)256 << 20)
+
+#define PROBE_MAX ((off_t)64 << 20) /* written to see whether anything can be */
 
 void close_inside(struct capture *c)
 {
@@ -117,7 +120,7 @@ int run_inside(struct capture *c, const struct inside *x, int *ret_status, struc
 
 bool must_fail(const struct capture *c, const struct ga_error *inner)
 {
-	return !c->sandbox || (!c->words && ga_means_no_space(inner->msg));
+	return !c->sandbox || (!c->words && ga_means_disk_trouble(inner->msg));
 }
 
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err)
@@ -141,29 +144,13 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		       line ? line : "no message");
 }
 
-int scratch_file(const struct ga_session *s, struct ga_error *err)
-{
-	cleanup_free char *path = ga_strf("%s/capture-XXXXXX", s->dir);
-	int fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	/* not every file system has nameless files */
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s'", s->dir);
-	(void)unlink(path);
-	return fd;
-}
-
-int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
-	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
+static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
+		    struct ga_error *err)
 {
 	struct ga_import *im = NULL;
-	bool full;
 	int rc;
 
-	c->words = false;
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
 	if (ga_import_begin(c->e->repo, &ga_import_limits_default, &im, err))
@@ -173,11 +160,41 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
-	/* before what it wrote is removed, and not by its words: they name what the agent wrote */
-	full = rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir);
+	/* before what it wrote is removed */
+	if (rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir))
+		rc = ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
 	ga_import_free(im);
-	if (full)
-		return ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
+	return rc;
+}
+
+/* Can what a pack holds be written where objects are? */
+static int probe_objects(const struct capture *c, int fd, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(ga_repo_info(c->e->repo)->commondir, "objects");
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (ga_probe_write(dir, size < PROBE_MAX ? (size_t)size : (size_t)PROBE_MAX, err))
+		return ga_error_wrap(err, "cannot store the agent's objects");
+	return 0;
+}
+
+/* Git refuses objects that are bad and objects it cannot write by the same exit status, and its
+ * words name what the agent wrote. What is refused twice, where as much can be written, is
+ * the agent's doing. */
+int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
+	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
+{
+	cleanup_free char *first = NULL;
+	int rc;
+
+	c->words = false;
+	rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &first, err);
+	if (rc == 1)
+		rc = probe_objects(c, fd, err);
+	else
+		return rc;
+	if (!rc)
+		rc = try_pack(c, fd, tips, n_tips, hide, n_hide, ret_reason, err);
 	c->words = rc == 1;
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
+#define PROBE_CHUNK ((size_t)64 << 10)
 #define ALMOST_NOTHING (16u << 10) /* bytes: not enough for a ref and its lock */
 
 void ga_cleanup_closep(int *fd)
@@ -314,6 +316,43 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
 void ga_funlock(int fd)
 {
 	(void)flock(fd, LOCK_UN);
+}
+
+int ga_scratch_file(const char *dir, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, "tmp_XXXXXX"), *q = NULL;
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* not every file system has nameless files */
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0) {
+		q = ga_escape(dir);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s'", q);
+	}
+	(void)unlink(path);
+	return fd;
+}
+
+int ga_probe_write(const char *dir, size_t n, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(dir), *zeros = NULL;
+	cleanup_close int fd = ga_scratch_file(dir, err);
+
+	if (fd < 0)
+		return -1;
+	zeros = ga_calloc(PROBE_CHUNK, 1);
+	while (n) {
+		size_t some = n < PROBE_CHUNK ? n : PROBE_CHUNK;
+
+		if (ga_write_full(fd, zeros, some))
+			break;
+		n -= some;
+	}
+	if (n || fsync(fd))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write in '%s'", q);
+	return 0;
 }
 
 bool ga_disk_full(const char *dir)
