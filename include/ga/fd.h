@@ -33,6 +33,10 @@ static inline int ga_steal_fd(int *fd)
  * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
 
+/* Would following `path`, links and all, leave the directory, or go round in circles? What is
+ * not there leads nowhere. */
+bool ga_leads_out(int dirfd, const char *path);
+
 /* Read a whole regular file of at most `max` bytes. `path` is resolved by
  * openat() from `dirfd` (AT_FDCWD allowed) without following a final symlink,
  * opened non-blocking; anything but a regular file, or a longer one, is an

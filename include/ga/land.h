@@ -18,6 +18,9 @@
 struct ga_land_opts {
 	bool dry_run;        /* check everything, change nothing in working tree, index and refs */
 	const char *message; /* -m; NULL: "Merge agent/<name>" */
+	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
+	const struct ga_strv *ignored;
+	bool force;          /* these may overwrite what differs here */
 };
 
 struct ga_land_result {
@@ -25,6 +28,8 @@ struct ga_land_result {
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
 	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */
+	struct ga_left_list ignored; /* what of the ignored paths was brought, by path as given */
+	struct ga_strv ignored_flags; /* and what rules said of it: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
@@ -39,6 +44,14 @@ void ga_land_result_release(struct ga_land_result *r);
  * (nothing touched) when staged or uncommitted work or a file git does not track, ignored ones
  * too, would be overwritten, or another operation is in progress. GA_ECONFLICT when the merge
  * is left to be finished by the user.
+ *
+ * Ignored paths (`o->ignored`, each a file or a directory) are copied from the session's layers
+ * into the working tree, after the merge and under checks of their own: GA_EFLAGS as long as a
+ * rule finds something high or critical that was not accepted, which is stored in the report
+ * like the rest; GA_ELOSE when something that differs stands there, and not `force`. Special
+ * files, names of git's, links that lead out of the project or into a git dir are refused. Set-id
+ * bits do not come along. Nothing is touched unless all can come. Of a session that has
+ * landed they are all that is brought.
  *
  * On success `s` is LANDED and saved; paths that were brought leave s->left_out, so
  * that landing again tries only the others. Needs git 2.38. */

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum ga_left_kind {
 	GA_LEFT_IGNORED,    /* ignored, and tracked by neither the base nor a commit of the agent */
@@ -38,5 +39,25 @@ void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from);
 void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
 		 uint64_t bytes);
 void ga_left_sort(struct ga_left_list *l); /* by path */
+/* For people: several ignored lines below one directory at the top become one line of
+ * that directory. `l` is sorted; appends to `ret`. */
+void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret);
+
+/* One file of what such a line stands for. */
+struct ga_left_file {
+	char *path;
+	enum ga_left_kind kind;
+	mode_t mode;    /* type and permissions; 0 if nobody looked */
+	uint64_t bytes;
+};
+struct ga_left_files {
+	struct ga_left_file *v;
+	size_t n, cap;
+};
+void ga_left_files_release(struct ga_left_files *f);
+#define cleanup_left_files cleanup_(ga_left_files_release)
+void ga_left_files_add(struct ga_left_files *f, const char *path, enum ga_left_kind kind,
+		       mode_t mode, uint64_t bytes);
+void ga_left_files_sort(struct ga_left_files *f); /* by path; each path once */
 
 #endif

@@ -89,6 +89,10 @@ void ga_pack_free(struct ga_pack *p);
 int ga_tree_apply(struct ga_repo *r, struct ga_pack *p, const struct ga_oid *base,
 		  const struct ga_changes *changes, struct ga_oid *ret, struct ga_error *err);
 
+/* The id a regular file would have as a blob, bytes as they are; nothing is written. */
+int ga_blob_id(int fd, struct ga_oid *ret, struct ga_error *err);
+/* The same of bytes. */
+int ga_blob_id_of(const void *data, size_t n, struct ga_oid *ret, struct ga_error *err);
 /* A blob on its own, loose and synced. */
 int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *ret,
 		  struct ga_error *err);

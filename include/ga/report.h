@@ -26,6 +26,7 @@ struct ga_report_flag {
 	enum ga_severity severity;
 	struct ga_entry entry;
 	bool held;
+	bool left;               /* about a path left behind: in the way of bringing that only */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
 
@@ -56,11 +57,14 @@ bool ga_report_says_nothing(const struct ga_report *r);
 void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 			 const struct ga_strv *held_paths);
 
+/* The same for flags of paths that were left behind. */
+void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
+
 /* The flag of this rule on exactly this path and entry, or NULL. */
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry);
 
-/* Is landing up to the user: open and high, critical or held back? */
+/* Is landing up to the user: open and high, critical or held back, and on the branch? */
 bool ga_report_flag_blocks(const struct ga_report_flag *f);
 /* How many flags do. */
 size_t ga_report_open(const struct ga_report *r);
@@ -89,6 +93,13 @@ json_t *ga_report_paths_json(const struct ga_strv *paths);
  * next at the end; everything of the agent's escaped. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool colour, struct ga_buf *out, struct ga_error *err);
+
+/* Every file that was left behind, with the flags its name raises on this host, under the
+ * lines of the report: as text, and as the object of `review --left-behind --json`. */
+void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
+		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
+json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
+		     const struct ga_host_facts *facts);
 
 /* The diff base..tip with flagged files first, then what is held back, then what
  * was left out of the branch, appended to `out`. Made in process from blob

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/left.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ga/alloc.h"
@@ -76,4 +77,67 @@ void ga_left_sort(struct ga_left_list *l)
 		l->v[n++] = l->v[i];
 	}
 	l->n = n;
+}
+
+/* The line's first directory, or nothing if it lies at the top. */
+static size_t top_of(const struct ga_left *l)
+{
+	const char *slash = strchr(l->path, '/');
+
+	return l->kind == GA_LEFT_IGNORED && slash ? (size_t)(slash - l->path) : 0;
+}
+
+void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret)
+{
+	for (size_t i = 0, n; i < l->n; i = n) {
+		size_t len = top_of(&l->v[i]);
+		cleanup_free char *top = ga_strndup(l->v[i].path, len);
+
+		/* what has the same beginning, slash and all, is sorted side by side */
+		for (n = i + 1; len && n < l->n; n++)
+			if (top_of(&l->v[n]) != len || strncmp(l->v[n].path, top, len) != 0)
+				break;
+		for (size_t k = i; k < n; k++)
+			ga_left_add(ret, n - i > 1 ? top : l->v[k].path, l->v[k].kind,
+				    l->v[k].count, l->v[k].bytes);
+	}
+}
+
+/* ---- file by file --------------------------------------------------------- */
+
+void ga_left_files_release(struct ga_left_files *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->v[i].path);
+	free(f->v);
+	*f = (struct ga_left_files){ NULL, 0, 0 };
+}
+
+void ga_left_files_add(struct ga_left_files *f, const char *path, enum ga_left_kind kind,
+		       mode_t mode, uint64_t bytes)
+{
+	GA_GROW(f->v, f->n, f->cap);
+	f->v[f->n++] = (struct ga_left_file){ ga_strdup(path), kind, mode, bytes };
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct ga_left_file *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+void ga_left_files_sort(struct ga_left_files *f)
+{
+	size_t n = 0;
+
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), compare_files);
+	for (size_t i = 0; i < f->n; i++) {
+		if (n && !compare_files(&f->v[n - 1], &f->v[i]))
+			free(f->v[i].path);
+		else
+			f->v[n++] = f->v[i];
+	}
+	f->n = n;
 }

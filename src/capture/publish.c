@@ -91,7 +91,7 @@ static void flag_left(const struct capture *c, const struct outcome *o, struct g
 				 left_is_dir(c->s, upper, left->v[i].path), &flags);
 	for (size_t i = 0; i < flags.n; i++)
 		flags.v[i].severity = GA_LOW;
-	ga_report_add_flags(r, &flags, NULL);
+	ga_report_add_left_flags(r, &flags);
 }
 
 /* A flag that is there again on the very same content was judged already. */

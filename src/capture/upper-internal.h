@@ -136,6 +136,14 @@ bool name_is_bad(const char *name, mode_t type);
  * (upper-post.c). `changes` is sorted before and after. */
 int add_unmet(struct walk *w);
 
+/* ---- the child that reads (upper.c) -------------------------------------- */
+
+/* What is done in it: 0, 1 (content must be converted) or -1. */
+typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
+/* Run it in a child, which reads what has no mode for it, and get its answer; `*pos` is where
+ * that begins. */
+int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err);
+
 /* ---- out of the child (upper-wire.c) ----------------------------------- */
 
 void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r);
@@ -144,6 +152,8 @@ void wire_put_u64(struct ga_buf *b, uint64_t v);
 int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret);
 void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv);
 int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv);
+void wire_put_files(struct ga_buf *b, const struct ga_left_files *f);
+int wire_get_files(const struct ga_buf *b, size_t *pos, struct ga_left_files *f);
 void wire_put_error(struct ga_buf *b, const struct ga_error *err);
 int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err);
 

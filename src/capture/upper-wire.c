@@ -143,6 +143,36 @@ static int get_left(const struct ga_buf *b, size_t *pos, struct ga_left_list *l)
 	return 0;
 }
 
+void wire_put_files(struct ga_buf *b, const struct ga_left_files *f)
+{
+	wire_put_u64(b, f->n);
+	for (size_t i = 0; i < f->n; i++) {
+		put_str(b, f->v[i].path);
+		wire_put_u64(b, (uint64_t)f->v[i].kind);
+		wire_put_u64(b, f->v[i].mode);
+		wire_put_u64(b, f->v[i].bytes);
+	}
+}
+
+int wire_get_files(const struct ga_buf *b, size_t *pos, struct ga_left_files *f)
+{
+	uint64_t n;
+
+	if (get_count(b, pos, 4 * sizeof(uint64_t), &n))
+		return -1;
+	while (n--) {
+		cleanup_free char *path = NULL;
+		uint64_t kind, mode, bytes;
+
+		if (get_str(b, pos, &path) || !path || wire_get_u64(b, pos, &kind) ||
+		    wire_get_u64(b, pos, &mode) || wire_get_u64(b, pos, &bytes) ||
+		    kind > GA_LEFT_LIMIT)
+			return -1;
+		ga_left_files_add(f, path, (enum ga_left_kind)kind, (mode_t)mode, bytes);
+	}
+	return 0;
+}
+
 void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
 {
 	put(b, &r->tree, sizeof(r->tree));

@@ -38,9 +38,6 @@ void ga_upper_result_release(struct ga_upper_result *r)
 
 enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
 
-/* What is done in it: 0, 1 (content must be converted) or -1. */
-typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
-
 static void child(work_fn *fn, void *arg, int fd) __attribute__((noreturn));
 static void child(work_fn *fn, void *arg, int fd)
 {
@@ -85,8 +82,7 @@ static int reap(pid_t pid, struct ga_error *err)
 	return 0;
 }
 
-/* Run it in a child and get its answer; `*pos` is behind the first byte. */
-static int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err)
+int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err)
 {
 	cleanup_error struct ga_error read_err = GA_ERROR_INIT;
 	cleanup_close int in = -1, out = -1;

@@ -22,6 +22,7 @@
 enum cli_opt_kind {
 	CLI_FLAG,  /* bool */
 	CLI_VALUE, /* const char *, borrowed from argv */
+	CLI_LIST,  /* struct ga_strv: a value each time it is given */
 };
 
 struct cli_opt {
@@ -68,6 +69,8 @@ extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_rev
  * if -h was given (help was printed to standard output). */
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err);
+/* Free what lists in `opts` hold. */
+void cli_release(const struct cli_command *cmd, void *opts);
 void cli_help(const struct cli_command *cmd, FILE *f);
 /* Open the command's manual page as `git help` does; false if there is none to be had. */
 bool cli_manual(const struct cli_command *cmd);
@@ -81,6 +84,11 @@ const char *cli_nearest(const char *word, const char *const *names, size_t n);
  * captured first. The session comes locked unless it runs; then *ret_lock is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
+
+/* A path as listings print it, from the top; or, as git has it, from the directory the user
+ * stands in, if only that one is known. Caller frees. */
+char *cli_resolve_path(const struct cli *c, const char *path,
+		       bool (*known)(const void *where, const char *path), const void *where);
 
 /* Print to standard output, through the user's pager if it is a terminal. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);

@@ -1,25 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <string.h>
 
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/land.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
 struct options {
 	bool dry_run;
 	bool json;
+	bool force;
 	const char *message;
+	struct ga_strv ignored;
 };
 
 static const struct cli_opt opts[] = {
 	{ "message", 'm', CLI_VALUE, "MSG", "message of the merge commit",
 	  offsetof(struct options, message) },
+	{ "with-ignored", 0, CLI_LIST, "PATH",
+	  "bring what was ignored at PATH as well, as files; may be repeated",
+	  offsetof(struct options, ignored) },
+	{ "force", 0, CLI_FLAG, NULL, "with --with-ignored: overwrite what differs here",
+	  offsetof(struct options, force) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "check everything, and change nothing",
 	  offsetof(struct options, dry_run) },
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 };
+
+static bool was_left(const void *report, const char *path)
+{
+	const struct ga_report *r = report;
+
+	for (size_t i = 0; i < r->left.n; i++)
+		if (ga_path_inside(r->left.v[i].path, path) ||
+		    ga_path_inside(path, r->left.v[i].path))
+			return true;
+	return false;
+}
+
+/* As the shell completes a directory. */
+static char *resolve(const struct cli *c, const struct ga_report *r, const char *path)
+{
+	cleanup_free char *plain = ga_strdup(path);
+
+	for (size_t n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
+		plain[n - 1] = '\0';
+	return cli_resolve_path(c, plain, was_left, r);
+}
+
+static void say(const struct ga_session *s, const struct ga_land_result *res, bool dry_run)
+{
+	if (res->nothing)
+		cli_note("agent/%s: nothing to land", s->name);
+	else
+		cli_note("agent/%s: %s", s->name, dry_run ? "would land" : "landed");
+	for (size_t i = 0; i < res->brought.n; i++) {
+		cleanup_free char *q = ga_quote(res->brought.v[i]);
+
+		cli_note("  uncommitted: %s", q);
+	}
+	for (size_t i = 0; i < res->not_brought.n; i++)
+		cli_note("  not brought: %s", res->not_brought.v[i]);
+	for (size_t i = 0; i < res->ignored.n; i++) {
+		const struct ga_left *l = &res->ignored.v[i];
+		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
+
+		cli_note("  ignored: %s (%s)", q, n);
+	}
+	for (size_t i = 0; i < res->ignored_flags.n; i++)
+		cli_note("  flagged: %s", res->ignored_flags.v[i]);
+}
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
@@ -27,34 +80,31 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_strv struct ga_strv ignored = GA_STRV_INIT;
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
-	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message };
+	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
+				   .ignored = &ignored, .force = o->force };
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
+	if (o->force && !o->ignored.n)
+		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
-	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
-	    ga_land(c->env.repo, &s, &r, &lo, &res, err))
+	    ga_report_read(c->env.repo, &s, &r, err) < 0)
+		return -1;
+	for (size_t i = 0; i < o->ignored.n; i++)
+		ga_strv_take(&ignored, resolve(c, &r, o->ignored.v[i]));
+	if (ga_land(c->env.repo, &s, &r, &lo, &res, err))
 		return -1;
 	if (o->json)
 		return cli_print_json(ga_land_json(&s, &res, o->dry_run), err);
-	if (res.nothing)
-		cli_note("agent/%s: nothing to land", s.name);
-	else
-		cli_note("agent/%s: %s", s.name, o->dry_run ? "would land" : "landed");
-	for (size_t i = 0; i < res.brought.n; i++) {
-		cleanup_free char *q = ga_quote(res.brought.v[i]);
-
-		cli_note("  uncommitted: %s", q);
-	}
-	for (size_t i = 0; i < res.not_brought.n; i++)
-		cli_note("  not brought: %s", res.not_brought.v[i]);
+	say(&s, &res, o->dry_run);
 	return 0;
 }
 
 const struct cli_command cli_land = {
 	.name = "land",
-	.usage = "[-m MSG] [--dry-run] [--json] [NAME]",
+	.usage = "[OPTIONS] [NAME]",
 	.summary = "merge a session's branch into the branch you are on",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/land.h"
+#include "ga/leftbehind.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
@@ -18,11 +19,16 @@ struct options {
 	bool reject;
 	bool critical;
 	bool stat;
+	bool json;
+	bool left;
 };
 
 static const struct cli_opt opts[] = {
 	{ "format", 0, CLI_VALUE, "FORMAT", "text (default) or json (docs/json.md)",
 	  offsetof(struct options, format) },
+	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
+	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
+	  offsetof(struct options, left) },
 	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff",
 	  offsetof(struct options, stat) },
 	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
@@ -41,6 +47,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 
 	if (decisions > 1)
 		return ga_fail(err, GA_EUSAGE, "choose one of --accept, --accept-all and --reject");
+	if (decisions && o->left)
+		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
@@ -58,12 +66,35 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	return 0;
 }
 
+static bool wants_json(const struct options *o)
+{
+	return o->json || (o->format && !strcmp(o->format, "json"));
+}
+
+static int print_left(struct cli *c, const struct options *o, const struct ga_session *s,
+		      const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_left_files struct ga_left_files files = { NULL, 0, 0 };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (ga_host_facts_gather(c->env.repo, &c->env.config, &facts, err) ||
+	    ga_left_behind(c->env.repo, s, &r->left, NULL, &files, err))
+		return -1;
+	if (wants_json(o))
+		return cli_print_json(ga_left_json(r, &files, &facts), err);
+	ga_left_text(r, &files, &facts, c->colour, &out);
+	return cli_page(c, out.ptr, out.len, err);
+}
+
 static int print(struct cli *c, const struct options *o, const struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (o->format && !strcmp(o->format, "json")) {
+	if (o->left)
+		return print_left(c, o, s, r, err);
+	if (wants_json(o)) {
 		json_t *j = ga_report_json(c->env.repo, r, err);
 
 		return j ? cli_print_json(j, err) : -1;
@@ -74,29 +105,14 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	return cli_page(c, out.ptr, out.len, err);
 }
 
-static bool names_a_flag(const struct ga_report *r, const char *path)
+static bool names_a_flag(const void *report, const char *path)
 {
+	const struct ga_report *r = report;
+
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (ga_path_inside(r->flags[i].path, path))
 			return true;
 	return false;
-}
-
-/* A path as the review prints it, from the top; or, as git has it, from the
- * directory the user stands in. */
-static char *resolve_path(const struct cli *c, const struct ga_report *r, const char *path)
-{
-	cleanup_free char *cwd = getcwd(NULL, 0), *below = NULL;
-	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
-
-	while (!strncmp(path, "./", 2))
-		path += 2;
-	if (prefix && *prefix && !names_a_flag(r, path)) {
-		below = ga_path_join(prefix, path);
-		if (names_a_flag(r, below))
-			return ga_steal(&below);
-	}
-	return ga_strdup(path);
 }
 
 /* What is still to be decided, and by which command the user goes on. */
@@ -141,7 +157,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!o->accept && !o->accept_all && !o->reject)
 		return print(c, o, &s, &r, err);
 	for (size_t i = 1; i < argc; i++)
-		ga_strv_take(&paths, resolve_path(c, &r, argv[i]));
+		ga_strv_take(&paths, cli_resolve_path(c, argv[i], names_a_flag, &r));
 	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject,
 		      o->critical || o->accept, err))
 		return -1;

@@ -73,11 +73,12 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	argv++;
 	opts = ga_calloc(1, cmd->opts_size);
 	rc = cli_parse(cmd, opts, &argc, &argv, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (cli_context_init(&c, cmd->needs, err))
-		return cmd->status_is_agents ? cli_not_started(err) : -1;
-	return cmd->run(&c, opts, argc, argv, ret_status, err);
+	if (!rc && cli_context_init(&c, cmd->needs, err))
+		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
+	else if (!rc)
+		rc = cmd->run(&c, opts, argc, argv, ret_status, err);
+	cli_release(cmd, opts);
+	return rc < 0 ? -1 : 0;
 }
 
 /* Descriptors 0 to 2 must exist, or the next file opened would become one. */

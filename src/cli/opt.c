@@ -46,6 +46,9 @@ static void store(const struct cli_opt *o, void *opts, const char *value)
 	case CLI_VALUE:
 		*(const char **)at = value;
 		break;
+	case CLI_LIST:
+		ga_strv_push((struct ga_strv *)at, value);
+		break;
 	}
 }
 
@@ -139,6 +142,13 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 		return ga_hint(err, "usage: git agent %s %s", cmd->name, cmd->usage);
 	}
 	return 0;
+}
+
+void cli_release(const struct cli_command *cmd, void *opts)
+{
+	for (size_t i = 0; i < cmd->n_opts; i++)
+		if (cmd->opts[i].kind == CLI_LIST)
+			ga_strv_release((struct ga_strv *)((char *)opts + cmd->opts[i].offset));
 }
 
 void cli_help(const struct cli_command *cmd, FILE *f)

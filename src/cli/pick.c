@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -46,6 +47,22 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 	s = (struct ga_session)GA_SESSION_INIT;
 	*ret_lock = ga_steal_fd(&lock);
 	return 0;
+}
+
+char *cli_resolve_path(const struct cli *c, const char *path,
+		       bool (*known)(const void *where, const char *path), const void *where)
+{
+	cleanup_free char *cwd = getcwd(NULL, 0), *below = NULL;
+	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
+
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	if (prefix && *prefix && !known(where, path)) {
+		below = ga_path_join(prefix, path);
+		if (known(where, below))
+			return ga_steal(&below);
+	}
+	return ga_strdup(path);
 }
 
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)

@@ -222,8 +222,7 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Open the directory of `path` beneath `root`, making what is missing. */
-static int open_parent(int root, const char *path)
+int land_open_parent(int root, const char *path)
 {
 	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
 	const char *p = path, *slash;
@@ -273,7 +272,7 @@ static const char *write_one(int root, struct land_carry *c)
 	if (there != present(c) || now.len != c->seen.len ||
 	    memcmp(now.ptr, c->seen.ptr, now.len) != 0)
 		return "it was changed meanwhile";
-	dir = open_parent(root, c->path);
+	dir = land_open_parent(root, c->path);
 	if (dir < 0)
 		return "its directory cannot be opened";
 	if (c->will.mode == GA_MODE_NONE)

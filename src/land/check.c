@@ -21,7 +21,7 @@
 
 /* ---- flags -------------------------------------------------------------- */
 
-static int store_report(struct land *l, struct ga_error *err)
+int land_store_report(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -38,7 +38,7 @@ static int store_report(struct land *l, struct ga_error *err)
 }
 
 /* A rejected flag that fires again: somebody brought the content back. */
-static void reopen(struct ga_report *r, const struct ga_flags *found)
+void land_reopen(struct ga_report *r, const struct ga_flags *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
@@ -99,10 +99,10 @@ int land_check_flags(struct land *l, struct ga_error *err)
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
-	reopen(l->report, &found);
+	land_reopen(l->report, &found);
 	if (!ga_report_open(l->report))
 		return 0;
-	if (!l->opts->dry_run && store_report(l, err))
+	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
 	return fail_open(l, "would raise new flags where it lands", err);
 }
@@ -332,8 +332,8 @@ static int check_lfs(struct land *l, struct ga_error *err)
 		       word);
 }
 
-static int refuse(const struct ga_strv *paths, const char *what, const char *hint,
-		  struct ga_error *err)
+int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
+		struct ga_error *err)
 {
 	cleanup_free char *list = land_list(paths);
 
@@ -350,13 +350,13 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 	    untracked_in_the_way(l, &untracked, err))
 		return -1;
 	if (changed.n)
-		return refuse(&changed, "uncommitted changes would be overwritten",
+		return land_refuse(&changed, "uncommitted changes would be overwritten",
 			      "commit them or 'git stash' them, then land again", err);
 	if (untracked.n)
-		return refuse(&untracked, "files git does not track would be overwritten",
+		return land_refuse(&untracked, "files git does not track would be overwritten",
 			      "move them away, then land again", err);
 	if (staged.n)
-		return refuse(&staged, "staged changes are in the way of a merge commit",
+		return land_refuse(&staged, "staged changes are in the way of a merge commit",
 			      "commit them, or unstage them with 'git restore --staged', "
 			      "then land again",
 			      err);

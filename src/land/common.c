@@ -24,7 +24,9 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 	if (read_ref(r, s->branch, &ret->branch, err) || read_ref(r, held, &ret->held, err) ||
 	    read_ref(r, report, &ret->report, err))
 		return -1;
-	if (!ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&ret->branch)) {
+	/* a branch that has landed is there to be deleted */
+	if (!ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&ret->branch) &&
+	    s->state != GA_STATE_LANDED) {
 		(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
 		return ga_hint(err, "'git branch agent/%s %s' brings it back", s->name,
 			       GA_HEX(&s->tip));

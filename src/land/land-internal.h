@@ -47,10 +47,13 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
+	struct ga_left_files ignored;
+	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
 };
 
-/* The refs of a session as they are now; zero where there is none. A ref that is
- * gone although the session has it is an error. */
+/* The refs of a session as they are now; zero where there is none. A branch that is
+ * gone although the session has it is an error, unless it has landed. */
 struct land_refs {
 	struct ga_oid branch, held, report;
 };
@@ -67,6 +70,20 @@ int land_merge(struct land *l, struct ga_error *err);
 /* check.c */
 int land_check_flags(struct land *l, struct ga_error *err);
 int land_check_worktree(struct land *l, struct ga_error *err);
+
+/* Add what was found to the stored report, so that it can be decided about. */
+int land_store_report(struct land *l, struct ga_error *err);
+void land_reopen(struct ga_report *r, const struct ga_flags *found);
+/* What 'exit 2' says. */
+int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
+		struct ga_error *err);
+
+/* ignored.c: the same for ignored paths. */
+int land_ignored_check(struct land *l, struct ga_error *err);
+int land_ignored_write(struct land *l, struct ga_error *err);
+
+/* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
+int land_open_parent(int root, const char *path);
 
 /* carry.c: decide about all left-out paths before anything is touched, then write. */
 int land_carry_decide(struct land *l, struct ga_error *err);

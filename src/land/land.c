@@ -13,7 +13,24 @@ void ga_land_result_release(struct ga_land_result *r)
 {
 	ga_strv_release(&r->brought);
 	ga_strv_release(&r->not_brought);
+	ga_left_release(&r->ignored);
+	ga_strv_release(&r->ignored_flags);
 	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
+}
+
+static json_t *ignored_json(const struct ga_left_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", l->v[i].path);
+		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
+		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
+		(void)json_array_append_new(a, o);
+	}
+	return a;
 }
 
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run)
@@ -27,6 +44,8 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 	ga_json_set_oid(o, "commit", &r->commit);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
+	(void)json_object_set_new(o, "ignored", ignored_json(&r->ignored));
+	(void)json_object_set_new(o, "ignored_flags", ga_json_strv(&r->ignored_flags));
 	return o;
 }
 
@@ -35,6 +54,9 @@ static void land_release(struct land *l)
 	ga_gitconfig_release(&l->config);
 	ga_changes_release(&l->changes);
 	land_carries_release(&l->carries);
+	ga_left_files_release(&l->ignored);
+	free(l->ignored_had);
+	free(l->ignored_will);
 }
 
 /* ---- before anything ---------------------------------------------------- */
@@ -88,9 +110,12 @@ static int read_tip(struct land *l, struct ga_error *err)
 	struct land_refs refs;
 	int rc;
 
+	l->merged = l->head_tree;
+	/* its branch has arrived, and may be gone by now */
+	if (l->rest_only)
+		return 0;
 	if (land_refs_read(l->repo, l->s, &refs, err))
 		return -1;
-	l->merged = l->head_tree;
 	l->held = refs.held;
 	if (ga_oid_is_zero(&refs.branch))
 		return 0;
@@ -105,7 +130,7 @@ static int read_tip(struct land *l, struct ga_error *err)
  * something to land must have been looked at. */
 static int check_report(struct land *l, struct ga_error *err)
 {
-	if (l->report->session || (!l->merge && !l->s->left_out.n))
+	if (l->report->session || (!l->merge && !l->s->left_out.n) || l->rest_only)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "session '%s' has no report, so its flags are not known",
 		      l->s->name);
@@ -114,16 +139,19 @@ static int check_report(struct land *l, struct ga_error *err)
 
 static int prepare(struct land *l, struct ga_error *err)
 {
+	bool more;
+
+	l->rest_only = l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
 	if (check_state(l->s, err) || read_head(l, err) ||
 	    ga_gitconfig_load(l->repo, &l->config, err) || read_tip(l, err) || check_report(l, err))
 		return -1;
+	more = !l->rest_only && (l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held));
 	/* what came by plain git is no longer ours to stop */
-	if ((l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held)) && l->report->session &&
-	    land_check_flags(l, err))
+	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
-	if (l->merge && land_check_worktree(l, err))
+	if ((l->merge && land_check_worktree(l, err)) || land_ignored_check(l, err))
 		return -1;
-	return land_carry_decide(l, err);
+	return l->rest_only ? 0 : land_carry_decide(l, err);
 }
 
 /* ---- doing it ----------------------------------------------------------- */
@@ -153,7 +181,8 @@ static int run(struct land *l, struct ga_error *err)
 	bool arrived = !ga_oid_is_zero(&l->tip) && l->s->state != GA_STATE_LANDED;
 
 	l->ret->commit = l->head;
-	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n;
+	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n &&
+			  !l->ret->ignored.n;
 	if (l->opts->dry_run) {
 		if (l->conflicts) {
 			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
@@ -166,9 +195,10 @@ static int run(struct land *l, struct ga_error *err)
 		return -1;
 	if (land_carry_write(l, err))
 		return -1;
-	if (l->merge || arrived || l->ret->brought.n)
-		return record(l, err);
-	return 0;
+	if ((l->merge || arrived || l->ret->brought.n) && record(l, err))
+		return -1;
+	/* last: what a file in the way stops here has landed and is noted */
+	return land_ignored_write(l, err);
 }
 
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void ga_cleanup_odb_objectp(git_odb_object **o)
@@ -60,6 +61,29 @@ int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *
 		  struct ga_error *err)
 {
 	return ga_odb_write(r, GIT_OBJECT_BLOB, data, n, ret, err);
+}
+
+int ga_blob_id_of(const void *data, size_t n, struct ga_oid *ret, struct ga_error *err)
+{
+	git_oid id;
+
+	if (git_odb_hash(&id, data, n, GIT_OBJECT_BLOB))
+		return ga_fail_git(err, "cannot hash a link");
+	*ret = ga_from_git_oid(&id);
+	return 0;
+}
+
+int ga_blob_id(int fd, struct ga_oid *ret, struct ga_error *err)
+{
+	char path[64];
+	git_oid id;
+
+	/* the only way to have libgit2 read a file that is open already */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (git_odb_hashfile(&id, path, GIT_OBJECT_BLOB))
+		return ga_fail_git(err, "cannot hash a file");
+	*ret = ga_from_git_oid(&id);
+	return 0;
 }
 
 /* ---- commits ---------------------------------------------------------------- */

@@ -70,23 +70,8 @@ static json_t *flags_json(const struct ga_report *r)
 		ga_json_set_bytes(o, "path", f->path);
 		ga_json_set_bytes(o, "reason", f->reason);
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
+		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
 		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
-		(void)json_array_append_new(a, o);
-	}
-	return a;
-}
-
-static json_t *left_json(const struct ga_left_list *l)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < l->n; i++) {
-		json_t *o = json_object();
-
-		ga_json_set_bytes(o, "path", l->v[i].path);
-		(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
-		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
-		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
 		(void)json_array_append_new(a, o);
 	}
 	return a;
@@ -124,7 +109,7 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	(void)json_object_set_new(o, "commits", commits_json(&commits));
 	(void)json_object_set_new(o, "files", files_json(&stat));
 	(void)json_object_set_new(o, "flags", flags_json(r));
-	(void)json_object_set_new(o, "left_behind", left_json(&r->left));
+	(void)json_object_set_new(o, "left_behind", review_left_json(&r->left));
 	(void)json_object_set_new(o, "left_out", ga_report_paths_json(&r->left_out));
 	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));
 	return o;

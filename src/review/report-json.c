@@ -40,6 +40,8 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	(void)json_object_set_new(o, "mode", json_integer(f->entry.mode));
 	ga_json_set_oid(o, "oid", &f->entry.oid);
 	(void)json_object_set_new(o, "held", json_boolean(f->held));
+	if (f->left)
+		(void)json_object_set_new(o, "left", json_true());
 	(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
 	return o;
 }
@@ -204,6 +206,8 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (!json_is_boolean(held))
 		return damaged(err, "held");
 	f->held = json_is_true(held);
+	/* reports did not always have it */
+	f->left = json_is_true(json_object_get(o, "left"));
 	if (get_bytes(o, "id", &f->id, err) || get_bytes(o, "category", &f->category, err) ||
 	    get_bytes(o, "path", &f->path, err) || get_bytes(o, "reason", &f->reason, err) ||
 	    get_severity(o, &f->severity, err) || get_verdict(o, &f->verdict, err) ||

@@ -97,7 +97,7 @@ static void sort_flags(struct ga_report *r, int (*cmp)(const void *, const void 
 		qsort(r->flags, r->n_flags, sizeof(*r->flags), cmp);
 }
 
-static void append(struct ga_report *r, const struct ga_flag *f, bool held)
+static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool left)
 {
 	GA_GROW(r->flags, r->n_flags, r->cap_flags);
 	r->flags[r->n_flags++] = (struct ga_report_flag){
@@ -108,6 +108,7 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held)
 	    .severity = f->severity,
 	    .entry = f->entry,
 	    .held = held,
+	    .left = left,
 	    .verdict = GA_VERDICT_OPEN,
 	};
 }
@@ -115,7 +116,7 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held)
 /* The new flag says the same as one there was. Reason and severity are those of
  * now: the host may have changed since. What was accepted as less severe was not
  * accepted. */
-static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held)
+static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held, bool left)
 {
 	if (f->severity > have->severity)
 		have->verdict = GA_VERDICT_OPEN;
@@ -123,10 +124,11 @@ static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool hel
 	free(have->reason);
 	have->reason = ga_strdup(f->reason);
 	have->held = have->held || held;
+	have->left = have->left && left;
 }
 
-void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
-			 const struct ga_strv *held_paths)
+static void add_flags(struct ga_report *r, const struct ga_flags *f,
+		      const struct ga_strv *held_paths, bool left)
 {
 	size_t n_old;
 
@@ -143,16 +145,27 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 		if (n_old)
 			have = bsearch(&key, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
 		if (have)
-			merge(have, g, held);
+			merge(have, g, held, left);
 		else
-			append(r, g, held);
+			append(r, g, held, left);
 	}
 	sort_flags(r, cmp_order);
 }
 
+void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
+			 const struct ga_strv *held_paths)
+{
+	add_flags(r, f, held_paths, false);
+}
+
+void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f)
+{
+	add_flags(r, f, NULL, true);
+}
+
 bool ga_report_flag_blocks(const struct ga_report_flag *f)
 {
-	return f->verdict == GA_VERDICT_OPEN && (f->severity >= GA_HIGH || f->held);
+	return f->verdict == GA_VERDICT_OPEN && !f->left && (f->severity >= GA_HIGH || f->held);
 }
 
 size_t ga_report_open(const struct ga_report *r)

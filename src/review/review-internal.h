@@ -38,8 +38,15 @@ int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid 
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
 		struct ga_error *err);
 
+/* "1.5 MiB" */
+void review_put_size(struct ga_buf *out, uint64_t bytes);
+json_t *review_left_json(const struct ga_left_list *l);
+/* A line for a place that was left behind. */
+void review_put_left(struct ga_buf *out, const struct ga_left *l);
+
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 
+enum review_colour review_severity_colour(enum ga_severity s);
 /* Append text in a colour; `colour` false: plain. The text is trusted (escaped before). */
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);
 

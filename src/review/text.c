@@ -136,7 +136,7 @@ static void put_commits(const struct text *t, const struct review_commits *c)
 
 /* ---- flags -------------------------------------------------------------- */
 
-static enum review_colour severity_colour(enum ga_severity s)
+enum review_colour review_severity_colour(enum ga_severity s)
 {
 	switch (s) {
 	case GA_CRITICAL:
@@ -157,7 +157,7 @@ static const char *flag_mark(const struct ga_report_flag *f)
 		return " (accepted)";
 	if (f->verdict == GA_VERDICT_REJECTED)
 		return " (rejected)";
-	return f->held ? " (held back)" : "";
+	return f->held ? " (held back)" : f->left ? " (left behind)" : "";
 }
 
 static void put_flag(const struct text *t, const struct ga_report_flag *f)
@@ -184,7 +184,7 @@ static void put_severity(const struct text *t, const struct ga_report *r, enum g
 	if (!n)
 		return;
 	ga_buf_adds(t->out, "  ");
-	review_paint(t->out, t->colour, severity_colour(sev), ga_severity_name(sev));
+	review_paint(t->out, t->colour, review_severity_colour(sev), ga_severity_name(sev));
 	ga_buf_addf(t->out, " (%zu)\n", n);
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
@@ -230,38 +230,19 @@ static void put_held(const struct text *t, struct ga_report const *r, const stru
 		more(t, held->n - FILES_SHOWN, "files");
 }
 
-static void put_size(const struct text *t, uint64_t bytes)
-{
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
-	size_t u = 0;
-
-	if (bytes < 1024) {
-		ga_buf_addf(t->out, "%" PRIu64 " bytes", bytes);
-		return;
-	}
-	for (tenths /= 1024; tenths >= 10240 && u + 1 < GA_NELEMS(units); u++)
-		tenths /= 1024;
-	ga_buf_addf(t->out, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
-}
-
 static void put_left(const struct text *t, const struct ga_left_list *l)
 {
+	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+
 	if (!l->n)
 		return;
-	heading(t, "left behind, in the session until it is dropped");
-	for (size_t i = 0; i < l->n && i < LEFT_SHOWN; i++) {
-		const struct ga_left *v = &l->v[i];
-		cleanup_free char *n = plural((size_t)v->count, "file", "files");
-
-		ga_buf_addf(t->out, "  %-10s ", ga_left_kind_name(v->kind));
-		add_path(t, v->path);
-		ga_buf_addf(t->out, " (%s, ", n);
-		put_size(t, v->bytes);
-		ga_buf_adds(t->out, ")\n");
-	}
-	if (l->n > LEFT_SHOWN)
-		more(t, l->n - LEFT_SHOWN, "places");
+	ga_left_group(l, &groups);
+	heading(t, "left behind, in the session until it is dropped\n"
+		   "(git agent review --left-behind lists it file by file)");
+	for (size_t i = 0; i < groups.n && i < LEFT_SHOWN; i++)
+		review_put_left(t->out, &groups.v[i]);
+	if (groups.n > LEFT_SHOWN)
+		more(t, groups.n - LEFT_SHOWN, "places");
 }
 
 static void put_left_out(const struct text *t, const struct ga_strv *paths)

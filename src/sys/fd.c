@@ -103,6 +103,20 @@ int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode)
 	return fd;
 }
 
+bool ga_leads_out(int dirfd, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	cleanup_close int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+
+	/* where only the kernel could follow links safely, none is trusted */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = ga_openat_beneath(dirfd, path, O_PATH, 0);
+	return fd < 0 && (errno == EXDEV || errno == ELOOP);
+}
+
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err)
 {
 	size_t start = out->len;

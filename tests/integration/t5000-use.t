@@ -82,7 +82,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	want = "session command base tip held commits files flags left_behind left_out notes".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
-		"flags": "id severity category path reason held verdict", "left_behind": "path kind count bytes"}
+		"flags": "id severity category path reason held left_behind verdict", "left_behind": "path kind count bytes"}
 	assert all(r[n] and all(path(o) == set(k.split()) for o in r[n]) for n, k in lists.items()), r
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd
@@ -90,7 +90,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 		"live shared skipped notes left_out flags flags_open incomplete".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
-	assert set(load("land")) == set("session dry_run landed nothing commit brought not_brought".split()), load("land")
+	assert set(load("land")) == set("session dry_run landed nothing commit brought not_brought ignored ignored_flags".split()), load("land")
 	EOF
 '
 

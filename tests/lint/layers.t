@@ -16,7 +16,7 @@ run: run sandbox sys base
 risk: risk repo sys base
 review: review session risk repo sys base
 capture: capture review session run risk repo sandbox config sys base
-land: land review session risk repo config sys base
+land: land capture review session risk repo config sys base
 start: start capture review session run risk repo sandbox config sys base
 cli: cli start land capture review session run risk repo sandbox config sys base
 stage: stage sys base sandbox/plan

@@ -296,6 +296,59 @@ static void diff(void **state)
 	stay_close(&t);
 }
 
+/* What was left behind is in nobody's way, and says so after a round trip. */
+static void left_flags(void **state)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *text = NULL;
+	char path[] = "secret", reason[] = "because";
+	struct ga_flag one = {.rule = "rule", .category = "c", .severity = GA_CRITICAL,
+			      .path = path, .reason = reason};
+	const struct ga_flags f = {&one, 1, 1};
+
+	(void)state;
+	r.session = ga_strdup("s1");
+	ga_report_add_left_flags(&r, &f);
+	assert_true(r.flags[0].left);
+	assert_int_equal(ga_report_open(&r), 0);
+	text = ga_report_encode(&r);
+	assert_int_equal(ga_report_decode(text, strlen(text), &back, &err), 0);
+	assert_true(back.flags[0].left);
+	assert_int_equal(back.flags[0].verdict, GA_VERDICT_OPEN);
+	/* the same on the branch is a flag like any other */
+	ga_report_add_flags(&back, &f, NULL);
+	assert_int_equal(back.n_flags, 1);
+	assert_false(back.flags[0].left);
+	assert_int_equal(ga_report_open(&back), 1);
+	ga_report_add_left_flags(&back, &f);
+	assert_int_equal(ga_report_open(&back), 1);
+}
+
+static void left_groups(void **state)
+{
+	static const struct {
+		const char *path;
+		enum ga_left_kind kind;
+	} lines[] = {
+	    {"a", GA_LEFT_IGNORED},	{"d-x", GA_LEFT_IGNORED}, {"d/one", GA_LEFT_IGNORED},
+	    {"d/s/two", GA_LEFT_IGNORED}, {"e/x", GA_LEFT_IGNORED}, {"f/p", GA_LEFT_SPECIAL},
+	    {"f/q", GA_LEFT_SPECIAL},
+	};
+	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
+	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+
+	(void)state;
+	ga_left_group(&l, &g);
+	assert_int_equal(g.n, 0);
+	for (size_t i = 0; i < GA_NELEMS(lines); i++)
+		ga_left_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
+	ga_left_group(&l, &g);
+	for (size_t i = 0; i < g.n; i++)
+		ga_buf_addf(&got, "%s:%d:%d ", g.v[i].path, (int)g.v[i].count, (int)g.v[i].bytes);
+	assert_string_equal(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");
+}
+
 static void diff_has_held_and_left_out(void **state)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
@@ -396,7 +449,8 @@ static void json(void **state)
 	    "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
 	    "\"flags\":[{\"id\":\"rule\",\"severity\":\"high\",\"category\":\"test\",\"path\":"
 	    "\"a\","
-	    "\"reason\":\"because\",\"held\":false,\"verdict\":\"open\"}],"
+	    "\"reason\":\"because\",\"held\":false,\"left_behind\":false,"
+	    "\"verdict\":\"open\"}],"
 	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
 	    "\"bytes\":4096}],"
 	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"]}",
@@ -486,6 +540,8 @@ int main(void)
 	    cmocka_unit_test(on_the_ref),
 	    cmocka_unit_test(text),
 	    cmocka_unit_test(diff),
+	    cmocka_unit_test(left_flags),
+	    cmocka_unit_test(left_groups),
 	    cmocka_unit_test(diff_has_held_and_left_out),
 	    cmocka_unit_test(diff_hides_nothing),
 	    cmocka_unit_test(json),

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/leftbehind.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "upper-internal.h"
+
+struct left_job {
+	const struct ga_session *s;
+	const struct ga_left_list *lines;
+	const struct ga_strv *only;
+	struct ga_strv tracked;   /* what lies in ignored directories and is in the result */
+	const struct ga_upper_limits *limits;
+	uint64_t entries;
+	struct ga_buf path;
+	struct ga_left_files files;
+};
+
+/* ---- layers ----------------------------------------------------------------- */
+
+/* The layer that has what is at `path`, and how the path goes on in it. */
+static char *layer_of(const struct ga_session *s, const char *path, const char **ret_rest)
+{
+	for (size_t i = 0; i < s->shared.n; i++) {
+		const char *rest = ga_path_below(path, s->shared.v[i]);
+
+		if (!rest)
+			continue;
+		*ret_rest = *rest ? rest : ".";
+		return ga_strf("%s/shared/%zu/upper", s->dir, i);
+	}
+	*ret_rest = path;
+	return ga_path_join(s->dir, "upper");
+}
+
+int ga_left_open(const struct ga_session *s, const char *path, int flags)
+{
+	const char *rest;
+	cleanup_free char *layer = layer_of(s, path, &rest);
+	cleanup_close int root = open(layer, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (root < 0)
+		return -1;
+	if (!ga_path_relative_ok(path)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return ga_openat_beneath(root, rest, flags, 0);
+}
+
+/* ---- what is there ---------------------------------------------------------- */
+
+static void found(struct left_job *j, enum ga_left_kind kind, const struct stat *st)
+{
+	uint64_t bytes = st && S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
+
+	if (ga_strv_find(&j->tracked, j->path.ptr) < 0)
+		ga_left_files_add(&j->files, j->path.ptr, kind, st ? st->st_mode : 0, bytes);
+}
+
+static void found_file(struct left_job *j, const struct stat *st)
+{
+	bool content = S_ISREG(st->st_mode) || S_ISLNK(st->st_mode);
+
+	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0))
+		return; /* a whiteout */
+	found(j, content ? GA_LEFT_IGNORED : GA_LEFT_SPECIAL, st);
+}
+
+static void list_below(struct left_job *j, int fd, unsigned depth);
+
+static void list_one(struct left_job *j, int fd, const char *name, unsigned depth)
+{
+	size_t len = j->path.len;
+	cleanup_close int sub = -1;
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	ga_buf_addf(&j->path, "%s%s", len ? "/" : "", name);
+	if (!S_ISDIR(st.st_mode)) {
+		found_file(j, &st);
+	} else {
+		sub = openat(fd, name, WALK_OPEN_FLAGS | O_DIRECTORY);
+		if (sub >= 0)
+			list_below(j, sub, depth + 1);
+		else
+			found(j, GA_LEFT_UNREADABLE, &st);
+	}
+	ga_buf_truncate(&j->path, len);
+}
+
+static void list_below(struct left_job *j, int fd, unsigned depth)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	size_t room = j->limits->max_entries > j->entries ? j->limits->max_entries - j->entries : 0;
+	int rc = depth > j->limits->max_depth ? 1 : read_names(fd, room, &names);
+
+	if (rc) {
+		found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
+		return;
+	}
+	j->entries += names.n;
+	for (size_t i = 0; i < names.n; i++)
+		list_one(j, fd, names.v[i], depth);
+}
+
+static void list_path(struct left_job *j, const char *path)
+{
+	cleanup_close int fd = ga_left_open(j->s, path, WALK_OPEN_FLAGS | O_DIRECTORY);
+	struct stat st;
+
+	ga_buf_clear(&j->path);
+	ga_buf_adds(&j->path, path);
+	if (fd >= 0) {
+		list_below(j, fd, 0);
+		return;
+	}
+	/* no directory, or none that is reached without a link */
+	fd = ga_left_open(j->s, path, O_PATH | O_NOFOLLOW);
+	if (fd >= 0 && !fstat(fd, &st))
+		found_file(j, &st);
+}
+
+static void list_line(struct left_job *j, const struct ga_left *line, const char *path)
+{
+	if (line->kind == GA_LEFT_IGNORED)
+		list_path(j, path);
+	else
+		ga_left_files_add(&j->files, line->path, line->kind, 0, line->bytes);
+}
+
+static int do_left(void *arg, struct ga_buf *out, struct ga_error *err)
+{
+	struct left_job *j = arg;
+
+	(void)err;
+	for (size_t i = 0; i < j->lines->n; i++) {
+		const struct ga_left *line = &j->lines->v[i];
+
+		if (!j->only)
+			list_line(j, line, line->path);
+		for (size_t k = 0; j->only && k < j->only->n; k++) {
+			const char *path = j->only->v[k];
+
+			if (ga_path_inside(line->path, path))
+				list_line(j, line, line->path);
+			else if (ga_path_inside(path, line->path))
+				list_line(j, line, path);
+		}
+	}
+	ga_left_files_sort(&j->files);
+	wire_put_files(out, &j->files);
+	ga_left_files_release(&j->files);
+	ga_buf_release(&j->path);
+	return 0;
+}
+
+/* ---- what is in the result all the same --------------------------------------- */
+
+static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_oid *commit)
+{
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	/* a branch that was merged and deleted may be gone with its objects */
+	if (ga_oid_is_zero(commit) || ga_commit_tree(r, commit, &tree, &gone))
+		return;
+	for (size_t i = 0; i < j->lines->n; i++) {
+		const struct ga_left *line = &j->lines->v[i];
+		cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+		struct ga_entry e;
+
+		if (line->kind != GA_LEFT_IGNORED || !ga_path_relative_ok(line->path))
+			continue;
+		if (ga_tree_entry(r, &tree, line->path, &e, &gone))
+			return;
+		if (e.mode != GA_MODE_TREE)
+			continue;
+		if (ga_tree_list(r, &e.oid, j->limits->max_entries, &all, &gone))
+			return;
+		for (size_t k = 0; k < all.n; k++)
+			ga_strv_take(&j->tracked, ga_path_join(line->path, all.v[k].path));
+	}
+}
+
+/* A directory can be ignored and hold what is tracked: that was captured. */
+static int find_tracked(struct ga_repo *r, struct left_job *j, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(j->s, "carried");
+	struct ga_oid carried = { { 0 } };
+	bool nothing = ga_oid_is_zero(&j->s->tip) && ga_oid_is_zero(&j->s->held);
+
+	if (ga_ref_read(r, ref, &carried, err) < 0)
+		return -1;
+	if (nothing && ga_oid_is_zero(&carried))
+		add_tracked(r, j, &j->s->base);
+	add_tracked(r, j, &j->s->tip);
+	add_tracked(r, j, &j->s->held);
+	add_tracked(r, j, &carried);
+	ga_strv_sort_unique(&j->tracked);
+	return 0;
+}
+
+int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_left_list *lines,
+		   const struct ga_strv *only, struct ga_left_files *ret, struct ga_error *err)
+{
+	struct left_job j = { .s = s, .lines = lines, .only = only, .path = GA_BUF_INIT,
+			      .limits = &ga_upper_limits_default };
+	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
+	size_t pos;
+	int rc = find_tracked(r, &j, err);
+
+	if (!rc)
+		rc = in_child(do_left, &j, &answer, &pos, err);
+	ga_strv_release(&j.tracked);
+	if (rc)
+		return -1;
+	if (!wire_get_files(&answer, &pos, ret))
+		return 0;
+	ga_left_files_release(ret);
+	return ga_fail(err, GA_EFATAL, "the reader of the layers gave half an answer");
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ignored files of a session, brought as files. They come from layers an agent wrote: opened
+ * beneath them without following a link, made into blobs, judged as these, and copied only if
+ * they still are what was judged.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/journal.h"
+#include "ga/leftbehind.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/upper.h"
+#include "land-internal.h"
+
+#define TARGET_MAX 4096 /* of a link: Linux follows none that is longer */
+#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+
+static int refuse_one(const char *path, const char *why, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail(err, GA_EFATAL, "'%s' cannot be brought: %s", q, why);
+	return ga_hint(err, "it stays in the session; name the others one by one");
+}
+
+/* ---- what is asked for ------------------------------------------------------ */
+
+static int count_named(struct land *l, struct ga_error *err)
+{
+	for (size_t i = 0; i < l->opts->ignored->n; i++) {
+		const char *path = l->opts->ignored->v[i];
+		uint64_t count = 0, bytes = 0;
+
+		for (size_t k = 0; k < l->ignored.n; k++) {
+			if (!ga_path_inside(l->ignored.v[k].path, path))
+				continue;
+			count++;
+			bytes += l->ignored.v[k].bytes;
+		}
+		if (!count) {
+			cleanup_free char *q = ga_escape(path);
+
+			(void)ga_fail(err, GA_EFATAL, "session '%s' left nothing behind at '%s'",
+				      l->s->name, q);
+			return ga_hint(err, "'git agent review --left-behind %s' lists what it did",
+				       l->s->name);
+		}
+		ga_left_add(&l->ret->ignored, path, GA_LEFT_IGNORED, count, bytes);
+	}
+	return 0;
+}
+
+static bool names_git(const char *path)
+{
+	for (const char *p = path;;) {
+		size_t n = strcspn(p, "/\\");
+
+		if (ga_path_component_is_dotgit(p, n))
+			return true;
+		if (!p[n])
+			return false;
+		p += n + 1;
+	}
+}
+
+static const char *kind_refused(const struct ga_left_file *f)
+{
+	switch (f->kind) {
+	case GA_LEFT_IGNORED:
+		break;
+	case GA_LEFT_SPECIAL:
+		return "it is a fifo, a socket or a device";
+	case GA_LEFT_REPOSITORY:
+		return "it is a repository of its own";
+	case GA_LEFT_SUBMODULE:
+		return "it lies in a submodule";
+	case GA_LEFT_NAME:
+		return "git would take its name for something else";
+	case GA_LEFT_UNREADABLE:
+		return "it cannot be read";
+	case GA_LEFT_LIMIT:
+		return "it goes beyond a limit";
+	}
+	return names_git(f->path) ? "git would take its name for something else" : NULL;
+}
+
+/* ---- links ------------------------------------------------------------------ */
+
+/* A link that is brought may go up from its own directory, a real one, and then down. ".." behind
+ * a name would go up from wherever that name leads. */
+static const char *link_refused(const char *path, const char *target)
+{
+	size_t depth = 0;
+	bool down = false;
+
+	for (const char *p = path; (p = strchr(p, '/')); p++)
+		depth++;
+	if (target[0] == '/')
+		return "it is a link to an absolute path";
+	if (names_git(target))
+		return "it is a link into a git dir";
+	for (const char *p = target;;) {
+		size_t n = strcspn(p, "/");
+		bool up = n == 2 && !memcmp(p, "..", 2);
+
+		if (up && (down || !depth--))
+			return "it is a link that leads out of the project";
+		down |= !up;
+		if (!p[n])
+			return NULL;
+		p += n + 1;
+	}
+}
+
+/* And no link of the user's on its way may lead out either. */
+static bool leads_out(int root, const char *path, const char *target)
+{
+	cleanup_free char *at = ga_path_parent(path), *whole = NULL;
+
+	for (; !strncmp(target, "..", 2) && (!target[2] || target[2] == '/');
+	     target += target[2] ? 3 : 2) {
+		char *up = ga_path_parent(at);
+
+		free(at);
+		at = up;
+	}
+	whole = ga_path_join(at, target);
+	return *whole && ga_leads_out(root, whole);
+}
+
+/* Read a link of the session's. */
+static int read_link(struct land *l, int root, const char *path, struct ga_buf *ret,
+		     struct ga_error *err)
+{
+	cleanup_close int fd = ga_left_open(l->s, path, O_PATH | O_NOFOLLOW);
+	char *at = ga_buf_reserve(ret, TARGET_MAX + 1);
+	ssize_t n = fd < 0 ? -1 : readlinkat(fd, "", at, TARGET_MAX);
+	const char *why;
+
+	if (n <= 0 || n == TARGET_MAX)
+		return refuse_one(path, "it is a link that cannot be read", err);
+	ret->len += (size_t)n;
+	ret->ptr[ret->len] = '\0';
+	why = link_refused(path, ret->ptr);
+	if (!why && leads_out(root, path, ret->ptr))
+		why = "it is a link that leads out of the project";
+	return why ? refuse_one(path, why, err) : 0;
+}
+
+/* ---- as blobs --------------------------------------------------------------- */
+
+static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file *f,
+		    uint64_t *total, struct ga_entry *ret, struct ga_error *err)
+{
+	const struct ga_upper_limits *max = &ga_upper_limits_default;
+	cleanup_close int fd = ga_left_open(l->s, f->path, READ_FLAGS);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return refuse_one(f->path, "it cannot be read", err);
+	*total += (uint64_t)st.st_size;
+	if ((uint64_t)st.st_size > max->max_file_bytes || *total > max->max_total_bytes)
+		return refuse_one(f->path, "it goes beyond a limit", err);
+	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, &ret->oid, err);
+}
+
+static int add_link(struct land *l, int root, struct ga_pack *p, const struct ga_left_file *f,
+		    struct ga_entry *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
+
+	if (read_link(l, root, f->path, &target, err))
+		return -1;
+	ret->mode = GA_MODE_LINK;
+	return ga_pack_add_blob(p, target.ptr, target.len, &ret->oid, err);
+}
+
+static int add_all(struct land *l, int root, struct ga_pack *p, struct ga_error *err)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < l->ignored.n; i++) {
+		const struct ga_left_file *f = &l->ignored.v[i];
+		const char *why = kind_refused(f);
+		int rc;
+
+		if (why)
+			return refuse_one(f->path, why, err);
+		rc = S_ISLNK(f->mode) ? add_link(l, root, p, f, &l->ignored_will[i], err)
+				      : add_file(l, p, f, &total, &l->ignored_will[i], err);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- flags ------------------------------------------------------------------ */
+
+static void note_flag(struct land *l, const struct ga_flag *f)
+{
+	cleanup_free char *q = ga_quote(f->path);
+
+	ga_strv_pushf(&l->ret->ignored_flags, "%s: %s: %s [%s]", q,
+		      ga_severity_name(f->severity), f->reason, f->rule);
+}
+
+static int fail_open(struct land *l, size_t critical, size_t high, const struct ga_strv *paths,
+		     struct ga_error *err)
+{
+	cleanup_free char *list = land_list(paths);
+
+	(void)ga_fail(err, GA_EFLAGS,
+		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
+		      high, list);
+	return ga_hint(err,
+		       "'git agent review --stat %s' says why; then "
+		       "'git agent review --accept %s PATH...'",
+		       l->s->name, l->s->name);
+}
+
+static int judge(struct land *l, const struct ga_flags *found, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	size_t critical = 0, high = 0;
+
+	ga_report_add_left_flags(l->report, found);
+	land_reopen(l->report, found);
+	for (size_t i = 0; i < found->n; i++) {
+		const struct ga_flag *f = &found->v[i];
+		const struct ga_report_flag *have =
+		    ga_report_find(l->report, f->rule, f->path, &f->entry);
+
+		note_flag(l, f);
+		if (f->severity < GA_HIGH || (have && have->verdict == GA_VERDICT_ACCEPTED))
+			continue;
+		critical += f->severity == GA_CRITICAL;
+		high += f->severity == GA_HIGH;
+		ga_strv_push(&paths, f->path);
+	}
+	if (!paths.n)
+		return 0;
+	if (!l->opts->dry_run && land_store_report(l, err))
+		return -1;
+	ga_strv_sort_unique(&paths);
+	return fail_open(l, critical, high, &paths, err);
+}
+
+static int classify(struct land *l, const struct ga_oid *tree, const struct ga_changes *changes,
+		    struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+
+	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	    ga_classify(l->repo, &facts, &l->merged, tree, changes, &found, err))
+		return -1;
+	return judge(l, &found, err);
+}
+
+/* Rules look at trees: at that of the landing, with these files in it. */
+static int check_flags(struct land *l, int root, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	static const struct ga_entry none = { 0 };
+	struct ga_pack *p = NULL;
+	char *keep = NULL;
+	struct ga_oid tree;
+
+	if (ga_pack_begin(l->repo, &p, err))
+		return -1;
+	if (add_all(l, root, p, err))
+		goto fail;
+	for (size_t i = 0; i < l->ignored.n; i++)
+		(void)ga_changes_add(&changes, l->ignored.v[i].path, &none, &l->ignored_will[i]);
+	ga_changes_sort(&changes);
+	if (ga_tree_apply(l->repo, p, &l->merged, &changes, &tree, err) ||
+	    ga_pack_commit(p, &keep, err))
+		goto fail;
+	/* read now, and of no use to anybody later */
+	if (keep)
+		(void)unlink(keep);
+	free(keep);
+	return classify(l, &tree, &changes, err);
+fail:
+	ga_pack_free(p);
+	return -1;
+}
+
+/* ---- what stands there ------------------------------------------------------ */
+
+enum here { HERE_FREE, HERE_SAME, HERE_OTHER, HERE_BLOCKED };
+
+static int look_here(int root, const char *path, const struct ga_entry *will, enum here *ret,
+		     struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0), in = -1;
+	char target[TARGET_MAX + 1];
+	struct ga_oid oid;
+	struct stat st;
+	ssize_t n;
+
+	*ret = fd >= 0 ? HERE_OTHER : errno == ENOENT ? HERE_FREE : HERE_BLOCKED;
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) || S_ISDIR(st.st_mode)) {
+		*ret = HERE_BLOCKED;
+		return 0;
+	}
+	if (S_ISLNK(st.st_mode) && will->mode == GA_MODE_LINK) {
+		n = readlinkat(fd, "", target, sizeof(target));
+		if (n < 0 || ga_blob_id_of(target, (size_t)n, &oid, err))
+			return n < 0 ? 0 : -1;
+	} else if (S_ISREG(st.st_mode) &&
+		   will->mode == (st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE)) {
+		in = ga_openat_beneath(root, path, READ_FLAGS, 0);
+		/* what cannot be read counts as different */
+		if (in < 0 || ga_blob_id(in, &oid, err))
+			return in < 0 ? 0 : -1;
+	} else {
+		return 0;
+	}
+	if (ga_oid_equal(&oid, &will->oid))
+		*ret = HERE_SAME;
+	return 0;
+}
+
+static int check_here(struct land *l, int root, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv differ = GA_STRV_INIT, blocked = GA_STRV_INIT;
+
+	for (size_t i = 0; i < l->ignored.n; i++) {
+		const char *path = l->ignored.v[i].path;
+		enum here here;
+
+		if (look_here(root, path, &l->ignored_will[i], &here, err))
+			return -1;
+		if (here == HERE_SAME)
+			l->ignored_had[i] = l->ignored_will[i];
+		else if (here == HERE_BLOCKED)
+			ga_strv_push(&blocked, path);
+		else if (here == HERE_OTHER)
+			ga_strv_push(&differ, path);
+	}
+	if (blocked.n)
+		return land_refuse(&blocked,
+				   "a directory, or a link or file on the way, stands here",
+				   "move it away, then land again", err);
+	if (differ.n && !l->opts->force)
+		return land_refuse(&differ, "files that differ would be overwritten",
+				   "--force overwrites them", err);
+	return 0;
+}
+
+static int open_root(struct land *l, struct ga_error *err)
+{
+	int fd = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
+}
+
+int land_ignored_check(struct land *l, struct ga_error *err)
+{
+	cleanup_close int root = -1;
+
+	if (!l->opts->ignored || !l->opts->ignored->n)
+		return 0;
+	if (ga_left_behind(l->repo, l->s, &l->report->left, l->opts->ignored, &l->ignored, err) ||
+	    count_named(l, err))
+		return -1;
+	l->ignored_had = ga_calloc(l->ignored.n, sizeof(*l->ignored_had));
+	l->ignored_will = ga_calloc(l->ignored.n, sizeof(*l->ignored_will));
+	root = open_root(l, err);
+	if (root < 0)
+		return -1;
+	return check_flags(l, root, err) || check_here(l, root, err) ? -1 : 0;
+}
+
+/* ---- copying ---------------------------------------------------------------- */
+
+/* Under its name, which nobody has taken meanwhile unless that is allowed. */
+static int settle(struct land *l, int dir, const char *tmp, const char *name)
+{
+	if (l->opts->force)
+		return renameat(dir, tmp, dir, name);
+	if (!renameat2(dir, tmp, dir, name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	/* not every file system can; a new link never replaces anything */
+	if (linkat(dir, tmp, dir, name, 0))
+		return -1;
+	return unlinkat(dir, tmp, 0);
+}
+
+static int copy_file(struct land *l, int dir, const char *tmp, const char *path,
+		     const struct ga_entry *will, struct ga_error *err)
+{
+	cleanup_close int src = ga_left_open(l->s, path, READ_FLAGS), made = -1;
+	struct ga_oid oid;
+	struct stat st;
+
+	if (src < 0 || fstat(src, &st) || !S_ISREG(st.st_mode))
+		return refuse_one(path, "it cannot be read any more", err);
+	if (ga_copy_fd_to(src, dir, tmp, err))
+		return -1;
+	made = openat(dir, tmp, READ_FLAGS | O_CLOEXEC);
+	if (made >= 0 && ga_blob_id(made, &oid, err))
+		return -1;
+	/* a mode without reading for its owner cannot be looked at: it was not made so */
+	if (made < 0 || !ga_oid_equal(&oid, &will->oid))
+		return refuse_one(path, "it changed while it was looked at", err);
+	return 0;
+}
+
+static int copy_link(struct land *l, int root, int dir, const char *tmp, const char *path,
+		     const struct ga_entry *will, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
+	struct ga_oid oid;
+
+	if (read_link(l, root, path, &target, err) ||
+	    ga_blob_id_of(target.ptr, target.len, &oid, err))
+		return -1;
+	if (!ga_oid_equal(&oid, &will->oid))
+		return refuse_one(path, "it changed while it was looked at", err);
+	if (symlinkat(target.ptr, dir, tmp))
+		return refuse_one(path, strerror(errno), err);
+	return 0;
+}
+
+static int write_one(struct land *l, int root, size_t i, struct ga_error *err)
+{
+	const char *path = l->ignored.v[i].path;
+	const struct ga_entry *will = &l->ignored_will[i];
+	cleanup_close int dir = land_open_parent(root, path);
+	cleanup_free char *tmp = NULL, *q = ga_escape(path);
+	uint64_t r;
+	int rc;
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_ELOSE, errno, "cannot make the directory of '%s'", q);
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
+	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
+	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, tmp, path, will, err)
+					: copy_file(l, dir, tmp, path, will, err);
+	if (!rc && settle(l, dir, tmp, ga_path_base(path)))
+		rc = ga_fail_errno(err, GA_ELOSE, errno, "cannot bring '%s'", q);
+	if (rc)
+		(void)unlinkat(dir, tmp, 0);
+	return rc;
+}
+
+int land_ignored_write(struct land *l, struct ga_error *err)
+{
+	cleanup_close int root = -1;
+	json_t *o;
+
+	if (!l->ignored.n)
+		return 0;
+	root = open_root(l, err);
+	if (root < 0)
+		return -1;
+	for (size_t i = 0; i < l->ignored.n; i++)
+		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
+		    write_one(l, root, i, err))
+			return ga_hint(err, "what came before it is here; landing again goes on");
+	o = json_object();
+	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
+	(void)ga_journal(l->s->dir, "ignored", o);
+	return 0;
+}

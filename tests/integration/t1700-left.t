@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what is left behind: listed file by file, and brought by name'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+sessions() {
+	ls -d "$HOME"/.local/state/git-agent/*/sessions/"$1"
+}
+
+test_expect_success 'a repository that ignores things' '
+	git init -q r && cd r && printf "*.log\nbuild/\n.env*\n.envrc\ngen/\n!gen/keep\nodd*\nfresh*/\n" >.gitignore &&
+	echo a >a && mkdir gen && echo tracked >gen/keep && git add -f -A && git commit -qm base &&
+	mkdir share && echo "share/" >>.git/info/exclude && echo mine >share/mine && echo gone >share/gone
+'
+
+agent='mkdir -p build/sub src && echo obj >build/o && echo "#!/bin/sh" >build/sub/run && chmod 6755 build/sub/run &&
+	ln -s sub/run build/link && echo l >one.log && echo l >src/two.log && echo l >src/three.log && echo code >src/code &&
+	echo more >>gen/keep && echo new >gen/new && echo other >share/other && rm share/gone && mkfifo build/fifo &&
+	ln -s ../../etc/passwd build/out && ln -s /etc build/abs && ln -s ../.git/hooks build/hooks && ln build/o build/hard &&
+	mkdir build/nested && git init -q build/nested && echo export >.envrc && printf x >"$(printf "odd\nname\377\033[m.log")"'
+
+test_expect_success 'the review groups them and counts' '
+	cd r && git agent start --name x -- sh -c "$agent" && git agent review --stat x >../out && cat ../out &&
+	grep "^  ignored    build (" ../out && grep "^  ignored    src (2 files, 4 bytes)" ../out &&
+	grep "^  ignored    one.log (1 file, 2 bytes)" ../out && grep "^  ignored    gen (1 file, 4 bytes)" ../out &&
+	grep "^  ignored    share (1 file" ../out && grep "review --left-behind" ../out
+'
+
+test_expect_success 'each of them is listed, and nothing else' '
+	cd r && git agent review --left-behind x >../out && cat ../out &&
+	for f in build/o build/sub/run "build/link (symlink)" "build/fifo (special)" one.log src/two.log src/three.log gen/new \
+		share/other build/nested/.git/HEAD .envrc; do
+		grep "bytes  $f\$" ../out || { echo "no $f"; exit 1; }
+	done &&
+	! grep -E "gen/keep|src/code|share/(mine|gone)" ../out &&
+	grep -A1 "  .envrc\$" ../out | grep "\(critical\|high\): .*\[" &&
+	! grep "$(printf "\033")" ../out && grep -F "  \"odd\\nname\\xff\\e[m.log\"" ../out
+'
+
+test_expect_success 'as JSON, with names of any byte' '
+	cd r && git agent review --left-behind --json x >../json && git agent review --left-behind --format=json x | cmp ../json - &&
+	python3 - ../json <<-\EOT
+	import base64, json, sys
+	o = json.load(open(sys.argv[1]))
+	assert list(o) == ["session", "groups", "files"], list(o)
+	names = {base64.b64decode(f["path_b64"]) if "path_b64" in f else f["path"].encode(): f for f in o["files"]}
+	odd = names[b"odd\nname\xff\x1b[m.log"]
+	assert list(odd) == ["path_b64", "kind", "type", "mode", "bytes", "flags"], odd
+	assert odd["kind"] == "ignored" and odd["type"] == "file" and odd["bytes"] == 1, odd
+	assert names[b"build/link"]["type"] == "symlink"
+	assert names[b"build/fifo"]["kind"] == "special" and names[b"build/fifo"]["type"] == "special"
+	assert names[b"build/sub/run"]["mode"].endswith("755")
+	assert names[b".envrc"]["flags"][0]["severity"] in ("critical", "high"), names[b".envrc"]
+	# what is counted in the groups is what is listed
+	assert sum(g["count"] for g in o["groups"]) == len(o["files"]), (o["groups"], len(o["files"]))
+	EOT
+'
+
+test_expect_success 'listing decides nothing' '
+	cd r && test_expect_code 129 git agent review --left-behind --accept x .envrc
+'
+
+test_expect_success 'a dry run brings nothing' '
+	cd r && git agent land --dry-run --with-ignored one.log x 2>../err && cat ../err && grep "ignored: one.log (1 file)" ../err &&
+	test ! -e one.log && test ! -e src
+'
+
+test_expect_success 'files and directories come with the landing; set-id bits do not' '
+	cd r && test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err && grep "1 high): build/sub/run\$" ../err &&
+	test ! -e src && git agent review --accept x build/sub/run &&
+	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err; cat ../err; grep "ignored: src (2 files)" ../err && test "$(cat one.log)" = l && test "$(stat -c %a build/sub/run)" = 755 &&
+	test "$(cat gen/new)" = new && test "$(tail -n 1 gen/keep)" = more && test -e src/two.log && test -e src/three.log &&
+	test ! -e build/o && test -z "$(git status --porcelain)" && git agent list | grep "^x .*landed"
+'
+
+test_expect_success 'from a session that has landed, its branch gone, and from below' '
+	cd r && git branch -D -q agent/x && git agent land --json --with-ignored share x >../json && cat ../json &&
+	grep "\"path\": \"share\"" ../json && test "$(cat share/other)" = other && test -e share/gone && test "$(cat share/mine)" = mine &&
+	cd build && git agent land --with-ignored o --with-ignored link --with-ignored hard x && test "$(cat o)" = obj &&
+	test "$(readlink link)" = sub/run && test "$(stat -c %h o)" = 1 && test "$(stat -c %h hard)" = 1
+'
+
+test_expect_success 'once more: what is the same already is left alone' '
+	cd r && stat -c "%i %y" build/o >../before && git agent land --with-ignored build/o x && stat -c "%i %y" build/o | cmp ../before -
+'
+
+test_expect_success 'what differs is not overwritten, unless forced' '
+	cd r && echo mine >one.log && test_expect_code 2 git agent land --with-ignored src --with-ignored one.log x 2>../err &&
+	grep "would be overwritten: one.log" ../err && grep "hint: --force" ../err && test "$(cat one.log)" = mine &&
+	git agent land --force --with-ignored one.log x && test "$(cat one.log)" = l &&
+	chmod +x one.log && test_expect_code 2 git agent land --with-ignored one.log x && chmod -x one.log &&
+	rm one.log && ln -s a one.log && test_expect_code 2 git agent land --with-ignored one.log x && test "$(cat a)" = a &&
+	git agent land --force --with-ignored one.log x && test ! -L one.log && test "$(cat a)" = a &&
+	test_expect_code 129 git agent land --force x
+'
+
+test_expect_success 'a directory, or a link on the way, is never replaced' '
+	cd r && rm one.log && mkdir one.log && test_expect_code 2 git agent land --force --with-ignored one.log x && rmdir one.log &&
+	mkdir ../elsewhere && rm -r src && ln -s ../elsewhere src && test_expect_code 2 git agent land --force --with-ignored src/two.log x 2>../err &&
+	grep "stands here: src/two.log" ../err && test -z "$(ls -A ../elsewhere)" && rm src && git checkout -q -- src
+'
+
+test_expect_success 'what has flags is blocked until it is accepted, as it is' '
+	cd r && test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
+	test_expect_code 3 git agent land --with-ignored .envrc x 2>../err && cat ../err && grep "open flags" ../err && test ! -e .envrc &&
+	git agent review --stat x | grep ".envrc (left behind)" &&
+	git agent land x && git agent review --accept x .envrc && git agent land --with-ignored .envrc x 2>../err &&
+	grep "flagged: .envrc: " ../err && test "$(cat .envrc)" = export && rm .envrc &&
+	echo changed >"$(sessions x)/upper/.envrc" && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
+'
+
+test_expect_success 'what was rejected blocks again' '
+	cd r && git agent review --reject x .envrc && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
+'
+
+for what in "build/fifo:fifo" "build/out:out of the project" "build/abs:absolute" "build/hooks:git dir" "build/nested:git would" "build:cannot be brought"
+do
+	test_expect_success "refused: ${what%%:*}" '
+		cd r && find . -newer ../json -type f | sort >../before && test_expect_code 128 git agent land --force --with-ignored '"${what%%:*}"' x 2>../err &&
+		cat ../err && grep "'"${what#*:}"'" ../err && find . -newer ../json -type f | grep -v "^./.git/" | sort >../after &&
+		grep -v "^./.git/" ../before | cmp - ../after && test ! -p build/fifo && test ! -L build/abs
+	'
+done
+
+test_expect_success 'what was not left behind, and what no path may be' '
+	cd r && for p in nothing a src/code ../r/one.log /etc/passwd "" . gen/keep; do
+		test_expect_code 128 git agent land --with-ignored "$p" x 2>../err || { [ "$p" = . ] && continue; exit 1; }
+	done && ! git agent land --with-ignored gen/keep x
+'
+
+test_expect_success 'a link of the user that leads out makes a link of the agent lead out' '
+	cd r && git agent start --name y -- sh -c "mkdir fresh-y && ln -s ../way/passwd fresh-y/y && ln -s ../way fresh-y/z && ln -s b/../../x fresh-y/w" &&
+	ln -s /etc way && for f in y z w; do
+		test_expect_code 128 git agent land --with-ignored fresh-y/$f y 2>../err && grep "out of the project" ../err || exit 1
+	done && rm way && git agent land --with-ignored fresh-y/y y && test -L fresh-y/y && rm fresh-y/y
+'
+
+test_expect_success 'a link swapped into the layer, at the end or on the way, is not followed' '
+	cd r && git agent start --name s -- sh -c "mkdir -p fresh/d && echo s >fresh/d/f" && dir=$(sessions s)/upper &&
+	mkdir ../secret && echo secret >../secret/f && mv "$dir/fresh/d" "$dir/fresh/was" && ln -s "$HOME/secret" "$dir/fresh/d" &&
+	test_must_fail git agent land --with-ignored fresh/d/f s 2>../err && cat ../err && test ! -e fresh/d &&
+	git agent review --left-behind s >../out && grep "fresh/d (symlink)" ../out && ! grep "fresh/d/f" ../out &&
+	mv "$dir/fresh" "$dir/was" && mkdir ../secret/d && echo secret >../secret/d/f && ln -s "$HOME/secret" "$dir/fresh" &&
+	test_must_fail git agent land --with-ignored fresh/d/f s && test_must_fail git agent land --with-ignored fresh s && test ! -e fresh/d &&
+	rm "$dir/fresh" "$dir/was/d" && mv "$dir/was/was" "$dir/was/d" && mv "$dir/was" "$dir/fresh" &&
+	git agent land --with-ignored fresh/d/f s && test "$(cat fresh/d/f)" = s
+'
+
+test_expect_success NOT_ROOT 'what nobody may read is listed, and not brought' '
+	cd r && git agent start --name m -- sh -c "mkdir -p build/closed && echo c >build/closed/f && echo n >build/none && chmod 0 build/closed build/none" &&
+	git agent review --left-behind m >../out && cat ../out && grep "  build/closed/f" ../out && grep "  build/none" ../out &&
+	test_expect_code 128 git agent land --with-ignored build/none m 2>../err && grep "cannot be read" ../err && test ! -e build/none
+'
+
+test_expect_success 'many files: all are listed and all come' '
+	cd r && git agent start --name many -- sh -c "mkdir fresh-many && cd fresh-many && seq 20000 | xargs touch" &&
+	test "$(git agent review --left-behind many | grep -c "  fresh-many/[0-9]")" = 20000 &&
+	git agent land --with-ignored fresh-many many 2>../err && grep "fresh-many (20000 files)" ../err && test "$(ls fresh-many | grep -c "^[0-9]*$")" = 20000
+'
+
+test_done
