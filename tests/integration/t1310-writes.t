@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every call by which a capture writes fails once, by ENOSPC, EIO, EDQUOT and EROFS, in
-# git-agent and in the git it starts. Whatever the outcome: no ref points at a missing object,
+# Every call by which a capture writes fails, by ENOSPC, EIO, EDQUOT and EROFS, in git-agent and
+# in the git it starts: it alone, or with all that come after it. Whatever the outcome: no ref points at a missing object,
 # the layers are as they were, and doing it again gives what a capture without a fault gives.
 #
 # A sample of WRITES_COUNT (60) faults is taken, evenly spread from a place the seed says;
-# WRITES_COUNT=0 means all of them. SEED=n does the sample of one seed again, and WRITES="n:errno
-# ..." these and no others.
+# WRITES_COUNT=0 means all of them. SEED=n does the sample of one seed again, and
+# WRITES="n:errno n:errno:on ..." these and no others.
 test_description='capture while every write fails in its turn'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
@@ -62,18 +62,21 @@ whole() {
 	git fsck --connectivity-only >../fsck 2>&1 || { cat ../fsck; return 1; }
 }
 
-# with_fault N ERRNO COMMAND...
+# with_fault N:ERRNO[:on] COMMAND...
 with_fault() {
-	FAILWRITE_AT=$1 FAILWRITE_ERRNO=$2 FAILWRITE_COUNT=$HOME/count
-	export FAILWRITE_AT FAILWRITE_ERRNO FAILWRITE_COUNT
-	shift 2
+	FAILWRITE_AT=${1%%:*} FAILWRITE_ERRNO=${1#*:} FAILWRITE_STICKY=0 FAILWRITE_COUNT=$HOME/count
+	case $1 in
+	*:on) FAILWRITE_ERRNO=${FAILWRITE_ERRNO%:on} FAILWRITE_STICKY=1 ;;
+	esac
+	export FAILWRITE_AT FAILWRITE_ERRNO FAILWRITE_STICKY FAILWRITE_COUNT
+	shift
 	head -c 8 /dev/zero >"$HOME/count"
 	LD_PRELOAD=$preload "$@"
 }
 
 test_expect_success 'a capture without a fault, its writes counted' '
 	restore && layers >../layers &&
-	with_fault 0 0 git agent capture x && outcome >../want && whole && layers | cmp ../layers - &&
+	with_fault 0:0 git agent capture x && outcome >../want && whole && layers | cmp ../layers - &&
 	od -An -tu8 ../count | tr -d " " >../total && test "$(cat ../total)" -gt 100
 '
 
@@ -83,10 +86,10 @@ test_expect_success 'and once more: it is the same each time' '
 
 total=$(cat total 2>/dev/null || echo 0)
 
-# fault N ERRNO: what must hold when call N of a capture fails
+# fault N:ERRNO[:on]: what must hold when call N of a capture fails
 fault() {
 	restore || return 1
-	with_fault "$1" "$2" git agent capture x >../out 2>&1
+	with_fault "$1" git agent capture x >../out 2>&1
 	rc=$?
 	cat ../out
 	# a signal is no answer
@@ -102,24 +105,24 @@ fault() {
 		layers | cmp ../layers - && ! find .git/refs .git/objects -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" | grep .
 }
 
-# which faults: lines of "N ERRNO", all or a sample
+# which faults: all or a sample
 faults() {
 	awk -v total="$total" -v want="$sample" -v seed="$seed" 'BEGIN {
 		split("28 5 122 30", e) # ENOSPC EIO EDQUOT EROFS
-		all = total * 4
+		all = total * 8
 		if (!want || want > all) want = all
 		for (i = 0; i < want; i++) {
 			k = int((i + (seed % 997) / 997) * all / want)
-			# neighbours by their place, so that each place meets each error in time
-			print int(k / 4) + 1, e[(k + seed) % 4 + 1]
+			cell = (k + seed) % 8
+			print int(k / 8) + 1 ":" e[int(cell / 2) + 1] (cell % 2 ? ":on" : "")
 		}
 	}'
 }
 
 echo "# $total writes, seed $seed"
-for one in ${WRITES-$(faults | tr ' ' :)}; do
-	test_expect_success "write ${one%:*} fails by errno ${one#*:}" '
-		fault '"${one%:*} ${one#*:}"'
+for one in ${WRITES-$(faults)}; do
+	test_expect_success "a write fails: $one" '
+		fault '"$one"'
 	'
 done
 
