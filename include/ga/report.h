@@ -64,6 +64,9 @@ void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry);
 
+/* That of a flag which was added just now, found quickly among many. */
+struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f);
+
 /* Is landing up to the user: open and high, critical or held back, and on the branch? */
 bool ga_report_flag_blocks(const struct ga_report_flag *f);
 /* How many flags do. */

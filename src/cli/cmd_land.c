@@ -9,6 +9,8 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
+#define FLAGS_SHOWN 20
+
 struct options {
 	bool dry_run;
 	bool json;
@@ -70,8 +72,11 @@ static void say(const struct ga_session *s, const struct ga_land_result *res, bo
 
 		cli_note("  ignored: %s (%s)", q, n);
 	}
-	for (size_t i = 0; i < res->ignored_flags.n; i++)
+	for (size_t i = 0; i < res->ignored_flags.n && i < FLAGS_SHOWN; i++)
 		cli_note("  flagged: %s", res->ignored_flags.v[i]);
+	if (res->ignored_flags.n > FLAGS_SHOWN)
+		cli_note("  flagged: %zu more (--json has them all)",
+			 res->ignored_flags.n - FLAGS_SHOWN);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,

@@ -41,8 +41,7 @@ int land_store_report(struct land *l, struct ga_error *err)
 void land_reopen(struct ga_report *r, const struct ga_flags *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
-		const struct ga_flag *f = &found->v[i];
-		struct ga_report_flag *have = ga_report_find(r, f->rule, f->path, &f->entry);
+		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
 
 		if (have && have->verdict == GA_VERDICT_REJECTED)
 			have->verdict = GA_VERDICT_OPEN;

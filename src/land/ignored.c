@@ -235,8 +235,7 @@ static int judge(struct land *l, const struct ga_flags *found, struct ga_error *
 	land_reopen(l->report, found);
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
-		const struct ga_report_flag *have =
-		    ga_report_find(l->report, f->rule, f->path, &f->entry);
+		const struct ga_report_flag *have = ga_report_find_added(l->report, f);
 
 		note_flag(l, f);
 		if (f->severity < GA_HIGH || (have && have->verdict == GA_VERDICT_ACCEPTED))

@@ -163,6 +163,16 @@ void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f)
 	add_flags(r, f, NULL, true);
 }
 
+struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f)
+{
+	cleanup_free char *rule = ga_strdup(f->rule);
+	struct ga_report_flag key = { .id = rule, .path = f->path, .entry = f->entry,
+				      .severity = f->severity };
+
+	return r->n_flags ? bsearch(&key, r->flags, r->n_flags, sizeof(*r->flags), cmp_order)
+			  : NULL;
+}
+
 bool ga_report_flag_blocks(const struct ga_report_flag *f)
 {
 	return f->verdict == GA_VERDICT_OPEN && !f->left && (f->severity >= GA_HIGH || f->held);

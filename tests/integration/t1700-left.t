@@ -159,4 +159,11 @@ test_expect_success 'many files: all are listed and all come' '
 	git agent land --with-ignored fresh-many many 2>../err && grep "fresh-many (20000 files)" ../err && test "$(ls fresh-many | grep -c "^[0-9]*$")" = 20000
 '
 
+test_expect_success 'many flags: each is found again, and one verdict takes all of a directory' '
+	cd r && git agent start --name flags -- sh -c "for i in \$(seq 4000); do mkdir -p fresh-f/\$i; echo \"#!/bin/sh\" >fresh-f/\$i/x; done; chmod +x fresh-f/*/x" &&
+	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err && grep "4000 high" ../err && test ! -e fresh-f &&
+	git agent review --accept flags fresh-f && git agent land --with-ignored fresh-f flags 2>../err && cat ../err &&
+	grep "flagged: .* more" ../err && test "$(find fresh-f -type f | wc -l)" = 4000
+'
+
 test_done
