@@ -3,27 +3,55 @@
  * Paths the walk over the upper does not meet, since the agent changed nothing
  * but its index there.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "upper-internal.h"
 
+/* Does what lies beneath the upper show at `path`? A whiteout, a file or a link on the way
+ * hides it, and so does an opaque directory. */
+static bool shows_through(int upper, const char *path)
+{
+	cleanup_close int at = fcntl(upper, F_DUPFD_CLOEXEC, 3);
+	const char *p = path, *slash;
+	struct stat st;
+
+	for (; at >= 0 && (slash = strchr(p, '/')); p = slash + 1) {
+		cleanup_free char *name = ga_strndup(p, (size_t)(slash - p));
+		int next = openat(at, name, WALK_OPEN_FLAGS | O_DIRECTORY);
+		struct marks m;
+
+		if (next < 0)
+			return errno == ENOENT;
+		(void)close(at);
+		at = next;
+		read_marks(at, &m);
+		marks_release(&m);
+		if (m.opaque)
+			return false;
+	}
+	/* the upper's own word, the walk has heard */
+	return at >= 0 && fstatat(at, p, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+}
+
 /* Is there something at `path` that is neither the base's nor the upper's? */
 static bool lies_between(int extras, int upper, const struct ga_strv *shared, const char *path)
 {
-	cleanup_close int in_extras = -1, in_upper = -1;
+	cleanup_close int fd = -1;
+	struct stat st;
 
 	for (size_t i = 0; shared && i < shared->n; i++)
 		if (ga_path_inside(path, shared->v[i]))
 			return true;
 	if (extras < 0)
 		return false;
-	in_extras = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
-	if (in_extras < 0)
-		return false;
-	/* the upper's word counts, a whiteout's too, and the walk has heard it */
-	in_upper = ga_openat_beneath(upper, path, O_PATH | O_NOFOLLOW, 0);
-	return in_upper < 0;
+	/* a live tree has the base's directories too */
+	fd = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
+	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }
 
 /* One path that the agent's commits changed and the walk did not. */
@@ -65,7 +93,7 @@ int add_unmet(struct walk *w)
 		return 0;
 	if (ga_tree_diff(w->repo, w->o->base_tree, w->o->tracked, &diff, w->err))
 		return -1;
-	upper = open(w->o->upper, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	upper = open(w->o->upper, WALK_OPEN_FLAGS | O_DIRECTORY);
 	if (w->o->extras)
 		extras = open(w->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	rules_sort(&w->overrides);

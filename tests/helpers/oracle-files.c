@@ -167,10 +167,14 @@ static void change_mode(struct work *w, const char *p)
 	note(w, "chmod", p, "");
 	if (lstat(p, &st) || S_ISLNK(st.st_mode))
 		return;
-	if (S_ISDIR(st.st_mode))
+	if (S_ISDIR(st.st_mode)) {
 		(void)chmod(p, w->wild && chance(w, 20) ? 0555 : 0755);
-	else
-		(void)chmod(p, w->wild && chance(w, 15) ? 0 : modes[pick(w, GA_NELEMS(modes))]);
+	} else if (w->wild && chance(w, 15) && access(".gitattributes", F_OK)) {
+		/* what git inside cannot open it cannot convert */
+		w->closed = !chmod(p, 0);
+	} else {
+		(void)chmod(p, modes[pick(w, GA_NELEMS(modes))]);
+	}
 }
 
 static void link_to(struct work *w, const char *p)
@@ -206,6 +210,15 @@ static void become_file(struct work *w, const char *p)
 	create(w, p);
 }
 
+/* All files are touched, since attributes change what becomes of those that are. */
+static void edit_attributes(struct work *w)
+{
+	note(w, "write", ".gitattributes", "* text=auto");
+	put(".gitattributes", "* text=auto\n", 12, O_APPEND);
+	(void)run(w, "find", ".", "-name", ".git", "-prune", "-o", "-type", "f", "-exec", "touch", "{}", "+",
+		  NULL);
+}
+
 static void edit_rules(struct work *w)
 {
 	static const char *const where[] = { ".gitignore", ".gitignore", "d/.gitignore", "f/.gitignore",
@@ -214,9 +227,8 @@ static void edit_rules(struct work *w)
 	cleanup_free char *t = ga_strf("%s\n%s\n", rules[pick(w, GA_NELEMS(rules))],
 				       rules[pick(w, GA_NELEMS(rules))]);
 
-	if (chance(w, 4)) {
-		note(w, "write", ".gitattributes", "* text=auto");
-		put(".gitattributes", "* text=auto\n", 12, O_APPEND);
+	if (chance(w, 4) && !w->closed) {
+		edit_attributes(w);
 		return;
 	}
 	if (chance(w, 15)) {

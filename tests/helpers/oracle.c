@@ -47,10 +47,14 @@ static void configure(struct work *w)
 		(void)run(w, "git", "config", "core.fileMode", "false", NULL);
 	if (chance(w, 50))
 		write_file(".git/info/exclude", "*.log\nign/\n");
-	if (chance(w, 6))
+	/* a file of attributes, if one that says nothing, tells the agent that content is
+	 * converted here */
+	if (chance(w, 6)) {
 		(void)run(w, "git", "config", "core.autocrlf", "input", NULL);
-	else if (chance(w, 6))
+		write_file(".gitattributes", "# none\n");
+	} else if (chance(w, 6)) {
 		write_file(".gitattributes", chance(w, 50) ? "* text=auto\n" : "a text\nd/* ident eol=lf\n");
+	}
 }
 
 /* Ignored files of the user's are shown and not captured, and an ignored directory is

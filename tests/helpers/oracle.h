@@ -17,6 +17,7 @@ struct work {
 	struct ga_strv paths; /* met so far: most work is done where there was some before */
 	bool wild;            /* names of any byte, links to anywhere, special files */
 	bool used_git;
+	bool closed;          /* there are files of mode 000 */
 	unsigned serial;      /* of commits and branches */
 };
 

@@ -411,6 +411,43 @@ static void test_tracked_otherwise(void **state)
 	assert_left(&l, "repository d 2;");
 }
 
+/* A copy of an ignored file of the user's, forced in by a commit, and then removed. */
+static void test_forced_and_hidden(void **state)
+{
+	static const char *const opaques[] = { "d", "d/e" };
+	static const char *const hiding[] = { "touch d/e", "ln -s . d/e", "mkfifo d/e" };
+	cleanup_layer struct layer l = make_layer("forced", "mkdir -p d/e; echo x >d/e/x; echo '*.log' >.gitignore");
+	cleanup_free char *extras = in_scratch("forced/extras");
+	struct ga_oid tracked;
+
+	(void)state;
+	SH("forced", "mkdir -p extras/d/e; echo f >extras/d/e/f.log; cd r; cp ../extras/d/e/f.log d/e;"
+	   "git add -f d/e/f.log; git commit -qm agent");
+	tracked = oid_of("forced/r", "HEAD^{tree}");
+	l.o.tracked = &tracked;
+	l.o.extras = extras;
+	dir(&l, "d/e");
+	assert_captured(&l, "A d/e/f.log;");
+	for (size_t i = 0; i < GA_NELEMS(hiding); i++) {
+		cleanup_free char *got = NULL;
+
+		SH("forced/upper", "rm -rf d; mkdir d; %s", hiding[i]);
+		got = captured(&l);
+		assert_null(strstr(got, "f.log"));
+	}
+	for (size_t i = 0; i < GA_NELEMS(opaques); i++) {
+		cleanup_free char *got = NULL;
+
+		SH("forced/upper", "rm -rf d; mkdir -p d/e");
+		mark(&l, opaques[i], "user.overlay.opaque", "y");
+		got = captured(&l);
+		assert_null(strstr(got, "f.log"));
+	}
+	/* a live tree has a directory of the base there: no file of the user's */
+	SH("forced", "rm -rf upper/d; rm extras/d/e/f.log; mkdir extras/d/e/f.log");
+	assert_captured(&l, "");
+}
+
 static void test_names_of_directories(void **state)
 {
 	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
@@ -430,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_foreign_and_closed),
 		cmocka_unit_test(test_tracked_otherwise),
+		cmocka_unit_test(test_forced_and_hidden),
 		cmocka_unit_test(test_names_of_directories),
 	};
 
