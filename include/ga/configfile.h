@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading one file in git-config syntax, by libgit2: the state files of
- * sessions. Includes are not followed.
+ * sessions. What a file includes is left out.
  */
 #ifndef GA_CONFIGFILE_H
 #define GA_CONFIGFILE_H

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static char *vformat(const char *fmt, va_list ap)
+static char *__attribute__((format(printf, 1, 0))) vformat(const char *fmt, va_list ap)
 {
 	char *p = NULL;
 

@@ -55,7 +55,7 @@ static int get_str(const struct ga_buf *b, size_t *pos, char **ret)
 	*ret = NULL;
 	if (!n)
 		return 0;
-	if (n - 1 > b->len - *pos)
+	if (n - 1 > b->len - *pos || memchr(b->ptr + *pos, '\0', n - 1))
 		return -1;
 	*ret = ga_strndup(b->ptr + *pos, n - 1);
 	*pos += n - 1;
@@ -205,7 +205,8 @@ int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err)
 	cleanup_free char *msg = NULL, *hint = NULL;
 	uint64_t code;
 
-	if (wire_get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg || get_str(b, pos, &hint))
+	if (wire_get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg ||
+	    get_str(b, pos, &hint) || code == GA_OK || code > GA_EUSAGE)
 		return -1;
 	(void)ga_fail(err, (enum ga_code)code, "%s", msg);
 	if (hint)

@@ -9,6 +9,9 @@ static int add(const git_config_entry *e, void *payload)
 {
 	struct ga_gitconfig *c = payload;
 
+	/* of another file, which libgit2 reads as well */
+	if (e->include_depth)
+		return 0;
 	GA_GROW(c->v, c->n, c->cap);
 	c->v[c->n++] = (struct ga_gitconfig_item){
 		.scope = ga_strdup("file"),

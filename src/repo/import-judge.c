@@ -87,6 +87,18 @@ static bool has_control(const char *p, size_t n)
 	return false;
 }
 
+/* Other headers go on in lines that begin with a blank; in these that would be part of a
+ * name or an id to some readers, and nothing to git, which lets it pass. */
+static bool is_one_line(const char *line, size_t n)
+{
+	static const char *const names[] = { "tree ", "parent ", "author ", "committer " };
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (n >= strlen(names[i]) && !memcmp(line, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* Names and mail addresses may hold control characters: git does not mind, and
  * the commits are rewritten with them escaped. No other header has a reason to. */
 static const char *judge_header(const char *line, size_t n, size_t *parents)
@@ -102,6 +114,7 @@ char *ga_import_judge_commit(const char *p, size_t n)
 {
 	const char *end = p + n, *bad = NULL;
 	size_t parents = 0;
+	bool one_line = true;
 
 	if (n > COMMIT_MAX)
 		return ga_strdup("a commit is too large");
@@ -113,6 +126,10 @@ char *ga_import_judge_commit(const char *p, size_t n)
 
 		if (!nl)
 			return ga_strdup("a commit is malformed");
+		if (*p == ' ' && one_line)
+			return ga_strdup("a commit's header goes on in a second line");
+		if (*p != ' ')
+			one_line = is_one_line(p, (size_t)(nl - p));
 		bad = judge_header(p, (size_t)(nl - p), &parents);
 		p = nl + 1;
 	}

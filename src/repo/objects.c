@@ -137,19 +137,37 @@ static bool is_header(const struct header *h, const char *name)
 	return h->raw_len > n && !memcmp(h->raw, name, n) && h->raw[n] == ' ';
 }
 
+/* What could not be written again as it is: a line that is cut short or has a NUL, a name that
+ * is missing or goes on in a second line. */
+static bool is_whole(const struct header *h)
+{
+	return h->raw[h->raw_len - 1] == '\n' && !memchr(h->raw, '\0', h->raw_len);
+}
+
+static bool is_name(const struct header *h)
+{
+	return h->value_len && !memchr(h->value, '\n', h->value_len);
+}
+
 static bool take_header(struct ga_commit *c, const struct header *h, size_t *cap,
 			struct ga_buf *extra)
 {
 	struct ga_oid oid;
 
+	if (!is_whole(h))
+		return false;
 	if (is_header(h, "parent") && !c->author) {
 		if (!ga_oid_parse(h->value, h->value_len, &oid))
 			return false;
 		GA_GROW(c->parents, c->n_parents, *cap);
 		c->parents[c->n_parents++] = oid;
 	} else if (is_header(h, "author") && !c->author) {
+		if (!is_name(h))
+			return false;
 		c->author = ga_strndup(h->value, h->value_len);
 	} else if (is_header(h, "committer") && !c->committer) {
+		if (!is_name(h))
+			return false;
 		c->committer = ga_strndup(h->value, h->value_len);
 	} else {
 		ga_buf_add(extra, h->raw, h->raw_len);

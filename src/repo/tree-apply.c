@@ -222,16 +222,24 @@ static bool mode_ok(uint32_t mode)
 	       mode == GA_MODE_LINK || mode == GA_MODE_GITLINK;
 }
 
+/* Of a deletion, too: the recursion goes down whatever there is to delete. */
+static bool depth_ok(const char *path)
+{
+	size_t depth = 1;
+
+	while ((path = strchr(path, '/')) && depth <= GA_TREE_DEPTH_MAX)
+		path++, depth++;
+	return depth <= GA_TREE_DEPTH_MAX;
+}
+
 static bool path_ok(const char *path)
 {
-	size_t depth = 0;
-
 	if (!ga_path_relative_ok(path))
 		return false;
-	for (;; path++, depth++) {
+	for (;; path++) {
 		size_t n = strcspn(path, "/");
 
-		if (ga_path_component_is_dotgit(path, n) || depth >= GA_TREE_DEPTH_MAX)
+		if (ga_path_component_is_dotgit(path, n))
 			return false;
 		path += n;
 		if (!*path)
@@ -248,7 +256,8 @@ static int check(const struct ga_changes *c, struct ga_error *err)
 
 		if (i && strcmp(c->v[i - 1].path, v->path) >= 0)
 			GA_BUG("changes are not sorted");
-		if (!mode_ok(v->new.mode) || (v->new.mode && !path_ok(v->path))) {
+		if (!mode_ok(v->new.mode) || !depth_ok(v->path) ||
+		    (v->new.mode && !path_ok(v->path))) {
 			cleanup_free char *q = ga_escape(v->path);
 
 			return ga_fail(err, GA_EFATAL, "git cannot hold a path like '%s'", q);

@@ -20,7 +20,8 @@ static void add(struct ga_host_facts *h, const char *dir, const char *name, bool
 	cleanup_free char *path = ga_resolve_lexically(dir, name);
 	cleanup_free char *file = NULL, *shown = NULL;
 
-	if (!path)
+	/* the root itself is no file */
+	if (!path || (!*path && !is_dir))
 		return;
 	file = ga_path_join(dir, ".envrc");
 	shown = ga_quote(file);

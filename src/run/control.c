@@ -129,6 +129,22 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 		;
 }
 
+/* The first is the caller's; the buffer had room for more than that one. */
+static void take_fd(const struct cmsghdr *c, int *ret_fd)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+		if (*ret_fd < 0)
+			*ret_fd = fd;
+		else
+			(void)close(fd);
+	}
+}
+
 /* What came beside a message: who sent it, and a descriptor, which is the caller's. */
 static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
@@ -142,7 +158,7 @@ static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 			*ret_pid = cred.pid;
 		} else if (c->cmsg_type == SCM_RIGHTS && ret_fd) {
-			memcpy(ret_fd, CMSG_DATA(c), sizeof(*ret_fd));
+			take_fd(c, ret_fd);
 		}
 	}
 }

@@ -198,7 +198,9 @@ static bool get_field(const struct field *f, struct ga_session *s, const char *v
 	case BOOL:
 		return ga_parse_bool(value, (bool *)at);
 	case STATE:
-		return ga_state_parse(value, (enum ga_state *)at);
+		/* one of them is never stored */
+		return ga_state_parse(value, (enum ga_state *)at) &&
+		       *(enum ga_state *)at != GA_STATE_INTERRUPTED;
 	case LIST:
 		ga_strv_take((struct ga_strv *)at, decode(value));
 		return true;

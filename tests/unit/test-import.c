@@ -173,6 +173,9 @@ static void hostile_objects(void **state)
 		  "commit", "" },
 		{ "ESC in header", "git cat-file commit HEAD | sed '/^committer/a x-y \\x1b[31m' |"
 				   "raw commit", "control characters" },
+		{ "committer goes on", "git cat-file commit HEAD |"
+				       "sed 's/^committer .*/&\\n more/' | raw commit",
+		  "goes on in a second line" },
 		{ "two authors", "git cat-file commit HEAD | sed '/^author/p' | raw commit", "" },
 		{ "no author", "git cat-file commit HEAD | sed '/^author/d' | raw commit", "" },
 		{ "bad date", "git cat-file commit HEAD | sed '/^author/s/[0-9]* "

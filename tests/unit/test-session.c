@@ -175,6 +175,43 @@ static void cut_short(void **state)
 	remove_state(dir);
 }
 
+/* What is not in the file itself does not count, and what nobody writes is refused. */
+static void only_what_is_stored(void **state)
+{
+	static const char more[] = "[session]\n\tincomplete = no\n", line[] = "[include]\n\tpath = more\n";
+	static const char odd[] = "[session]\n\tstate = interrupted\n";
+	char *dir = make_state();
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
+	struct ga_strv taken = GA_STRV_INIT;
+	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	cleanup_free char *file = NULL, *included = NULL;
+	int lock = -1;
+
+	(void)state;
+	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	fill(&s);
+	assert_int_equal(ga_session_save(&s, &err), 0);
+	file = ga_path_join(s.dir, "session");
+	included = ga_path_join(s.dir, "more");
+	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &whole, &err), 0);
+	ga_buf_adds(&whole, line);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, included, more, strlen(more), 0600, &err), 0);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err), 0);
+	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
+	assert_string_equal(t.incomplete, s.incomplete);
+
+	ga_buf_adds(&whole, odd);
+	assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err), 0);
+	ga_session_release(&t);
+	assert_int_equal(ga_session_load(dir, "x", &t, &err), -1);
+	assert_non_null(strstr(err.msg, "a bad state"));
+	ga_error_release(&err);
+	(void)close(lock);
+	ga_session_release(&s);
+	remove_state(dir);
+}
+
 /* Many at once get different names, and a directory whose maker died is used again. */
 static void together(void **state)
 {
@@ -259,7 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),    cmocka_unit_test(stems),	cmocka_unit_test(round_trip),
-		cmocka_unit_test(cut_short), cmocka_unit_test(together), cmocka_unit_test(refused),
+		cmocka_unit_test(cut_short), cmocka_unit_test(only_what_is_stored),
+		cmocka_unit_test(together), cmocka_unit_test(refused),
 		cmocka_unit_test(presets),
 	};
 
