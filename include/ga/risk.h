@@ -63,6 +63,7 @@ struct ga_host_facts {
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
+	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
 	struct ga_matcher *matcher; /* of the rules; from ga_host_facts_gather(), may be NULL */
 };
 #define GA_HOST_FACTS_INIT { .v = NULL }

@@ -29,6 +29,7 @@ struct capture {
 	/* content made by git inside (clean.c) */
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
+	bool lfs;                     /* git-lfs made pointers among them */
 	struct ga_upper_result upper;
 };
 #define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT }
@@ -68,6 +69,8 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 
 /* Fetch the agent's commits: fills head, heads, unread, stash, related. */
 int take_commits(struct capture *c, struct ga_error *err);
+/* The agent's own of all that it left, into room for `heads.n + 2`; returns how many. */
+size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
@@ -75,6 +78,9 @@ bool clashes_with_head(const struct capture *c, const char *name);
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
 /* Does the host's configuration alone ask for that? */
 bool config_converts(const struct capture *c);
+
+/* Store the LFS objects that pointers among the agent's changes name (lfs.c). */
+int take_lfs(struct capture *c, struct ga_error *err);
 
 /* core.excludesFile and info/exclude; core.attributesFile and info/attributes. */
 int read_host_patterns(struct capture *c, struct ga_error *err);

@@ -175,7 +175,7 @@ static int take_everything(struct capture *c, struct ga_error *err)
 		return -1;
 	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err))
 		return -1;
-	return check_live(c, err);
+	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
 
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)

@@ -183,6 +183,8 @@ static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga
 
 		if (!value)
 			return 0;
+		if (!strcmp(value, "lfs") && cl->lfs)
+			cl->c->lfs = true;
 		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") ||
 		    !strcmp(value, "set") || (!strcmp(value, "lfs") && cl->lfs) ||
 		    !host_defines(cl->c, value))

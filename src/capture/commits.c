@@ -268,8 +268,7 @@ static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct 
 	return 0;
 }
 
-/* What is the agent's own of all that it left: room for `heads.n + 2`. */
-static size_t list_tips(struct capture *c, struct ga_oid **ret)
+size_t agent_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
 
@@ -287,7 +286,7 @@ static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, str
 	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
 	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	size_t n = list_tips(c, from);
+	size_t n = agent_tips(c, from);
 	int rc;
 
 	if (!n)

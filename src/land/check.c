@@ -13,9 +13,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
-#include "ga/parse.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/refs.h"
 #include "land-internal.h"
 
@@ -248,98 +246,6 @@ static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_e
 	return 0;
 }
 
-/* ---- LFS ------------------------------------------------------------------ */
-
-#define POINTER_MAX 1024
-
-/* The object id and size an LFS pointer names: `hex` borrows from `text`. */
-static bool parse_pointer(const char *text, const char **hex, uint64_t *size)
-{
-	static const char head[] = "version https://git-lfs.github.com/spec/";
-	const char *oid, *n;
-	cleanup_free char *digits = NULL;
-
-	if (strncmp(text, head, sizeof(head) - 1) != 0)
-		return false;
-	oid = strstr(text, "\noid sha256:");
-	n = strstr(text, "\nsize ");
-	if (!oid || !n)
-		return false;
-	*hex = oid + strlen("\noid sha256:");
-	n += strlen("\nsize ");
-	digits = ga_strndup(n, strcspn(n, "\n"));
-	return strspn(*hex, "0123456789abcdef") == 64 && ga_parse_u64(digits, UINT64_MAX, size);
-}
-
-/* A pointer whose object is not here, and whose content is what the session has at
- * that path: no server has it either. */
-static int only_in_session(struct land *l, int upper, const struct ga_change *c,
-			   struct ga_error *err)
-{
-	cleanup_free char *object = NULL;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_close int fd = -1;
-	struct stat st;
-	const char *hex;
-	uint64_t size;
-	int rc;
-
-	if (c->new.mode != GA_MODE_FILE && c->new.mode != GA_MODE_EXEC)
-		return 0;
-	rc = ga_blob_read(l->repo, &c->new.oid, POINTER_MAX, &text, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (!parse_pointer(text.ptr, &hex, &size))
-		return 0;
-	object = ga_strf("%s/lfs/objects/%.2s/%.2s/%.64s", ga_repo_info(l->repo)->commondir, hex,
-			 hex + 2, hex);
-	if (!access(object, F_OK))
-		return 0;
-	fd = ga_openat_beneath(upper, c->path, O_PATH | O_NOFOLLOW, 0);
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size;
-}
-
-/* git-lfs would fail in the middle of the merge, and leave the working tree without
- * the files. */
-static int check_lfs(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *dir = ga_path_join(l->s->dir, "upper"), *list = NULL, *first = NULL,
-			   *word = NULL;
-	cleanup_close int upper = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_strv struct ga_strv missing = GA_STRV_INIT;
-
-	if (upper < 0 || !ga_gitconfig_get(&l->config, "filter.lfs.smudge") ||
-	    strstr(ga_gitconfig_get(&l->config, "filter.lfs.smudge"), "--skip") ||
-	    ga_gitconfig_get(&l->config, "lfs.storage"))
-		return 0;
-	for (size_t i = 0; i < l->changes.n; i++) {
-		int rc = only_in_session(l, upper, &l->changes.v[i], err);
-
-		if (rc < 0)
-			return -1;
-		if (rc)
-			ga_strv_push(&missing, l->changes.v[i].path);
-	}
-	if (!missing.n)
-		return 0;
-	list = land_list(&missing);
-	first = ga_path_join(dir, missing.v[0]);
-	word = ga_quote_shell(first);
-	(void)ga_fail(err, GA_EFATAL, "LFS content is still in the session only: %s", list);
-	return ga_hint(err,
-		       "store it, for each of them: git lfs clean <%s >/dev/null; then land again",
-		       word);
-}
-
-int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
-		struct ga_error *err)
-{
-	cleanup_free char *list = land_list(paths);
-
-	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
-	return ga_hint(err, "%s", hint);
-}
-
 int land_check_worktree(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv staged = GA_STRV_INIT, changed = GA_STRV_INIT,
@@ -359,5 +265,5 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 			      "commit them, or unstage them with 'git restore --staged', "
 			      "then land again",
 			      err);
-	return check_lfs(l, err);
+	return 0;
 }

@@ -16,7 +16,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/sha1.h"
+#include "ga/sha.h"
 #include "index-file.h"
 
 #define CHUNK ((size_t)64 << 10)
@@ -228,12 +228,12 @@ static int write_index(struct settle *s, const char *dir, struct ga_error *err)
 	cleanup_free char *git = ga_path_join(dir, "git/index");
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	cleanup_close int fd = -1;
-	struct ga_sha1 sum;
+	struct ga_sha sum;
 	size_t n = s->bytes.len - GA_SHA1_RAWSZ;
 
 	ga_sha1_init(&sum);
-	ga_sha1_add(&sum, s->bytes.ptr, n);
-	ga_sha1_end(&sum, (unsigned char *)s->bytes.ptr + n);
+	ga_sha_add(&sum, s->bytes.ptr, n);
+	ga_sha_end(&sum, (unsigned char *)s->bytes.ptr + n);
 	/* past the newest entry, or git would compare that by content each time */
 	ts[1].tv_sec = s->now > (time_t)s->newest ? s->now : (time_t)s->newest + 1;
 	(void)unlink(new);

@@ -25,7 +25,7 @@
 #include "ga/fd.h"
 #include "ga/oidmap.h"
 #include "ga/path.h"
-#include "ga/sha1.h"
+#include "ga/sha.h"
 
 #define STREAM_FROM ((uint64_t)1 << 20)
 #define PENDING_MAX 24
@@ -450,13 +450,13 @@ int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid 
 
 /* ---- finishing ---------------------------------------------------------------- */
 
-static int append(git_indexer *ix, struct ga_sha1 *sum, const void *data, size_t n,
+static int append(git_indexer *ix, struct ga_sha *sum, const void *data, size_t n,
 		  struct ga_error *err)
 {
 	git_indexer_progress stats = { 0 };
 
 	if (sum)
-		ga_sha1_add(sum, data, n);
+		ga_sha_add(sum, data, n);
 	if (git_indexer_append(ix, data, n, &stats))
 		return ga_fail_git(err, "cannot index new objects");
 	return 0;
@@ -469,7 +469,7 @@ static int feed(struct ga_pack *p, git_indexer *ix, struct ga_error *err)
 	cleanup_free char *buf = ga_malloc(OUT_SIZE);
 	unsigned char header[HEADER_SIZE] = "PACK", sum[GA_SHA1_RAWSZ];
 	uint32_t version = htonl(2), count = htonl(p->count);
-	struct ga_sha1 s;
+	struct ga_sha s;
 	ssize_t got;
 
 	memcpy(header + 4, &version, sizeof(version));
@@ -484,7 +484,7 @@ static int feed(struct ga_pack *p, git_indexer *ix, struct ga_error *err)
 			return -1;
 	if (got < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read new objects");
-	ga_sha1_end(&s, sum);
+	ga_sha_end(&s, sum);
 	return append(ix, NULL, sum, sizeof(sum), err);
 }
 

@@ -4,8 +4,8 @@
  * no pattern language, so no pattern can be made slow.
  */
 #include <string.h>
-#include <unistd.h>
 
+#include "ga/lfs.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -96,26 +96,28 @@ static void check_exec(struct ga_look *k, const struct ga_buf *text)
 /* With the LFS filter on the host, a checkout fetches what is not there yet. */
 static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 {
-	static const char head[] = "version https://git-lfs.github.com/spec/";
-	const char *oid;
-	cleanup_free char *object = NULL;
-	bool fetched;
+	static const struct {
+		enum ga_severity severity;
+		const char *reason;
+	} as[] = {
+		[GA_LFS_HERE] = { GA_MEDIUM, "its object is here" },
+		[GA_LFS_ABSENT] = { GA_CRITICAL, "git-lfs on this host would fetch it" },
+		[GA_LFS_ODD] = { GA_CRITICAL, "git-lfs on this host would remove the object of "
+					      "that id, which has another size" },
+	};
+	struct ga_lfs_pointer p;
+	enum ga_lfs_have have = GA_LFS_ABSENT;
 
-	if (!starts(text, head, sizeof(head) - 1) || text->len > 1024)
+	if (!ga_lfs_is_pointer(text->ptr, text->len))
 		return;
-	oid = strstr(text->ptr, "oid sha256:");
-	if (!k->host || !ga_strv_has(&k->host->drivers, "filter:lfs") || !oid) {
+	if (!k->host || !ga_strv_has(&k->host->drivers, "filter:lfs")) {
 		ga_look_fire(k, "lfs-pointer-change", NULL);
 		return;
 	}
-	oid += strlen("oid sha256:");
-	if (strspn(oid, "0123456789abcdef") == 64)
-		object = ga_strf("%s/lfs/objects/%.2s/%.2s/%.64s",
-				 ga_repo_info(k->repo)->commondir, oid, oid + 2, oid);
-	fetched = object && access(object, F_OK) == 0;
-	ga_look_fire_as(k, "lfs-pointer-change", fetched ? GA_MEDIUM : GA_CRITICAL,
-			ga_strdup(fetched ? "its object is here" :
-					    "git-lfs on this host would fetch it"));
+	/* one that only git-lfs understands is one whose object nobody has looked for */
+	if (k->host->lfs_store && ga_lfs_parse(text->ptr, text->len, &p))
+		have = ga_lfs_look(k->host->lfs_store, &p);
+	ga_look_fire_as(k, "lfs-pointer-change", as[have].severity, ga_strdup(as[have].reason));
 }
 
 static void check_minified(struct ga_look *k, const struct ga_buf *text)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/lfs.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -436,6 +437,7 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot open '%s'",
 				     g->info->workdir);
 	ga_envrc_read(workfd, "", g->h);
+	g->h->lfs_store = ga_lfs_store(g->repo, c);
 	if (ga_strv_has(&g->h->drivers, "filter:lfs") && !ga_strv_has(&g->h->raised, "lfsconfig")) {
 		ga_strv_push(&g->h->raised, "lfsconfig");
 		ga_strv_push(&g->h->raised_by, "git-lfs");

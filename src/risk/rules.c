@@ -58,6 +58,7 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	ga_strv_release(&h->drivers);
 	ga_strv_release(&h->raised);
 	ga_strv_release(&h->raised_by);
+	free(h->lfs_store);
 	ga_matcher_free(h->matcher);
 	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 }

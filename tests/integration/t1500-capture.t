@@ -200,11 +200,6 @@ test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and 
 	git agent start --name h -- sh -c "echo plain >x.sec" && test "$(git cat-file blob agent/h:x.sec)" = plain && git agent show h | grep "x.sec: filter crypt"
 '
 
-test_expect_success GITLFS 'an LFS path becomes a pointer' '
-	make_repo lfs && cd lfs && git lfs install --local >/dev/null && git lfs track "*.bin" >/dev/null && git add -A && git commit -qm track &&
-	git agent start --name l -- sh -c "echo big >x.bin" && git cat-file blob refs/agent/l/orig:x.bin | grep "^oid sha256:"
-'
-
 test_expect_success 'what stays behind is listed with its kind and count' '
 	make_repo left "echo \"*.log\" >.gitignore" && cd left && git agent start --name b -- sh -c "
 		mkfifo pipe; echo 1 >1.log; mkdir out; echo out/ >>.gitignore; echo 1 >out/1; echo 22 >out/2

@@ -146,17 +146,4 @@ test_expect_success 'a name that is taken: by a session, or by a branch alone' '
 	git branch agent/own && test_expect_code 125 git agent start --name own true 2>../err && grep "delete the branch" ../err
 '
 
-test_expect_success GITLFS 'LFS content that only the session has stops landing before anything is touched' '
-	make_repo lfs && cd lfs && git lfs install --local && git lfs track "*.bin" && echo one >x.bin &&
-	git add -A && git commit -qm track &&
-	git agent start --name l -- sh -c "echo twothree >x.bin; echo new >y.bin" &&
-	git agent review --accept-all --critical l && test_expect_code 128 git agent land l 2>../err &&
-	grep "in the session only: x.bin, y.bin$" ../err && git status --porcelain >../got && test ! -s ../got &&
-	for f in x.bin y.bin; do
-		hint=$(sed -n "s/^hint: .*: \(git lfs clean .*\); then land again$/\1/p" ../err) &&
-		echo "$hint" | grep "/upper/$f" && eval "$hint" && { git agent land l 2>../err || :; }
-	done && cat ../err && test "$(cat x.bin y.bin)" = "$(printf "twothree\nnew")" &&
-	git status --porcelain >../got && test ! -s ../got
-'
-
 test_done

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * LFS objects made in the session are brought into the user's store, where a checkout
+ * of the branch looks for them. Which ones is what the pointers among the agent's
+ * changes say; whose bytes they are is what their sum says. Done before rules are asked: a
+ * pointer without its object is critical to a host with git-lfs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/fd.h"
+#include "ga/later.h"
+#include "ga/lfs.h"
+#include "ga/objects.h"
+#include "ga/oidmap.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
+
+#define MAX_COMMITS 100000
+#define MAX_NAMED 10 /* pointers, in notes */
+
+struct lfs {
+	struct capture *c;
+	char *store;
+	int git, upper;          /* where the session may have objects; -1: not there */
+	struct ga_oidmap seen;   /* blobs looked at, and what they replaced */
+	struct ga_strv dirs;     /* to be synced */
+	uint64_t bytes;          /* stored so far */
+	size_t unnamed;          /* pointers left without an object and without a note */
+	size_t noted;
+	bool broken;             /* the store takes nothing */
+};
+
+static void lfs_release(struct lfs *l)
+{
+	free(l->store);
+	ga_oidmap_release(&l->seen);
+	ga_strv_release(&l->dirs);
+	if (l->git >= 0)
+		(void)close(l->git);
+	if (l->upper >= 0)
+		(void)close(l->upper);
+}
+
+static void note(struct lfs *l, const char *path, const char *what)
+{
+	cleanup_free char *q = NULL;
+
+	if (l->noted++ >= MAX_NAMED) {
+		l->unnamed++;
+		return;
+	}
+	q = ga_quote(path);
+	ga_strv_pushf(&l->c->notes, "%s: %s", q, what);
+}
+
+/* ---- one object --------------------------------------------------------- */
+
+/* 0: stored. 1: it is not there, or not a file of that size with that sum: `*odd`. */
+static int take_from(struct lfs *l, int dir, const char *name, const struct ga_lfs_pointer *p,
+		     bool *odd, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+	int rc;
+
+	if (dir < 0)
+		return 1;
+	fd = ga_openat_beneath(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
+	if (fd < 0) {
+		*odd |= errno != ENOENT && errno != ENOTDIR;
+		return 1;
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != p->size) {
+		*odd = true;
+		return 1;
+	}
+	rc = ga_lfs_add(l->store, p, fd, &l->dirs, err);
+	*odd |= rc == 1;
+	return rc;
+}
+
+/* git-lfs inside has put it into the private git dir. What capture itself had made a pointer
+ * of is still the file. */
+static int find_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
+		       struct ga_error *err)
+{
+	cleanup_free char *object = ga_lfs_object(p->oid), *name = ga_path_join("lfs", object);
+	bool odd = false, not_it = false;
+	int rc = take_from(l, l->git, name, p, &odd, err);
+
+	if (rc == 1)
+		rc = take_from(l, l->upper, path, p, &not_it, err);
+	if (!rc)
+		l->bytes += p->size;
+	if (rc == 1)
+		note(l, path, odd ? "what the session has as its LFS object is not what the "
+				    "pointer says: not stored" :
+				    "the LFS object of this pointer is neither here nor in the "
+				    "session");
+	return rc < 0 ? -1 : 0;
+}
+
+/* A store that takes nothing costs the objects, which stay in the session, and not
+ * the work. A full disk is another matter: done again, all of it is there. */
+static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
+{
+	const char *common = ga_repo_info(l->c->e->repo)->commondir;
+
+	if (ga_means_no_space(inner->msg) || ga_disk_full(common))
+		return ga_error_move(err, inner);
+	l->broken = true;
+	ga_strv_pushf(&l->c->notes, "LFS objects stay in the session: %s", inner->msg);
+	return 0;
+}
+
+static int take_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
+		       struct ga_error *err)
+{
+	const struct ga_upper_limits *max = &ga_upper_limits_default;
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+
+	switch (ga_lfs_look(l->store, p)) {
+	case GA_LFS_HERE:
+		return 0;
+	case GA_LFS_ODD:
+		note(l, path, "what is here as its LFS object is not what the pointer says");
+		return 0;
+	case GA_LFS_ABSENT:
+		break;
+	}
+	if (p->size > max->max_file_bytes || p->size > max->max_total_bytes - l->bytes) {
+		note(l, path, "its LFS object is over the limit and stays in the session");
+		return 0;
+	}
+	if (l->broken || !find_object(l, path, p, &inner))
+		return 0;
+	return explain(l, &inner, err);
+}
+
+/* ---- the pointers among the agent's changes ----------------------------- */
+
+static int look_at(struct lfs *l, const struct ga_change *ch, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_lfs_pointer p;
+	int rc;
+
+	if ((ch->new.mode != GA_MODE_FILE && ch->new.mode != GA_MODE_EXEC) ||
+	    !ga_oidmap_add(&l->seen, &ch->new.oid, 0))
+		return 0;
+	rc = ga_blob_read(l->c->e->repo, &ch->new.oid, GA_LFS_POINTER_MAX, &text, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!ga_lfs_parse(text.ptr, text.len, &p))
+		return 0;
+	return take_object(l, ch->path, &p, err);
+}
+
+static int look_between(struct lfs *l, const struct ga_oid *old, const struct ga_oid *new,
+			struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+
+	if (ga_tree_diff(l->c->e->repo, old, new, &changes, err))
+		return -1;
+	/* what was only moved was the host's before */
+	for (size_t i = 0; i < changes.n; i++)
+		if (changes.v[i].old.mode != GA_MODE_NONE)
+			(void)ga_oidmap_add(&l->seen, &changes.v[i].old.oid, 0);
+	for (size_t i = 0; i < changes.n; i++)
+		if (look_at(l, &changes.v[i], err))
+			return -1;
+	return 0;
+}
+
+static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit commit = { .parents = NULL };
+	cleanup_error struct ga_error shallow = GA_ERROR_INIT;
+	struct ga_repo *r = l->c->e->repo;
+	struct ga_oid old;
+
+	if (ga_commit_read(r, id, &commit, err))
+		return -1;
+	/* at the edge of a shallow clone there is a parent, but not here */
+	if (commit.n_parents && ga_commit_tree(r, &commit.parents[0], &old, &shallow))
+		old = l->c->base_tree;
+	return look_between(l, commit.n_parents ? &old : NULL, &commit.tree, err);
+}
+
+static int look_at_history(struct lfs *l, struct ga_error *err)
+{
+	struct capture *c = l->c;
+	const struct ga_oid hide[] = { c->s->base, c->s->onto };
+	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
+	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid *commits = NULL;
+	size_t n_tips = agent_tips(c, from), n = 0;
+
+	for (size_t i = 0; i < n_tips; i++)
+		tips[i] = *from[i];
+	if (n_tips && ga_rev_list(c->e->repo, tips, n_tips, hide, GA_NELEMS(hide), MAX_COMMITS,
+				  &commits, &n, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (look_at_commit(l, &commits[i], err))
+			return -1;
+	return 0;
+}
+
+static int open_dir(const struct capture *c, const char *name)
+{
+	cleanup_free char *path = ga_path_join(c->s->dir, name);
+
+	return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Nobody used LFS: then no blob is looked at for it. */
+static bool may_have_objects(const struct lfs *l)
+{
+	cleanup_close int fd = -1;
+
+	if (l->c->lfs || l->git < 0)
+		return l->c->lfs;
+	fd = ga_openat_beneath(l->git, "lfs", O_PATH | O_NOFOLLOW, 0);
+	return fd >= 0 || errno != ENOENT;
+}
+
+int take_lfs(struct capture *c, struct ga_error *err)
+{
+	cleanup_(lfs_release) struct lfs l = {
+		.c = c,
+		.store = ga_lfs_store(c->e->repo, c->e->config),
+		.git = open_dir(c, "git"),
+		.upper = open_dir(c, "upper"),
+		.seen = GA_OIDMAP_INIT,
+	};
+	const struct ga_oid *head = ga_oid_is_zero(&c->head) ? &c->base_tree : &c->head_tree;
+
+	if (!may_have_objects(&l))
+		return 0;
+	if (look_at_history(&l, err) || look_between(&l, head, &c->upper.tree, err))
+		return -1;
+	if (l.unnamed)
+		ga_strv_pushf(&c->notes, "and %zu more LFS pointers without their object",
+			      l.unnamed);
+	ga_strv_sort_unique(&l.dirs);
+	ga_sync_paths(&l.dirs);
+	return ga_fault_stop("capture:lfs", err);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/lfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define CHUNK ((size_t)1 << 17)
+
+/* ---- pointers ----------------------------------------------------------- */
+
+/* What git-lfs looks for before it parses: its own name and those it had before. */
+bool ga_lfs_is_pointer(const char *text, size_t n)
+{
+	static const char *const names[] = { "git-lfs", "git-media", "hawser" };
+	static const char oid[] = "oid sha256:";
+
+	if (n > GA_LFS_POINTER_MAX)
+		n = GA_LFS_POINTER_MAX;
+	if (!memmem(text, n, oid, sizeof(oid) - 1))
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (memmem(text, n, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static bool is_version(const char *value)
+{
+	static const char *const known[] = { "https://git-lfs.github.com/spec/v1",
+					     "https://hawser.github.com/spec/v1",
+					     "http://git-media.io/v/2" };
+
+	for (size_t i = 0; i < GA_NELEMS(known); i++)
+		if (!strcmp(value, known[i]))
+			return true;
+	return false;
+}
+
+static bool parse_oid(const char *value, struct ga_lfs_pointer *p)
+{
+	static const char kind[] = "sha256:";
+
+	if (*p->oid || strncmp(value, kind, sizeof(kind) - 1) != 0)
+		return false;
+	value += sizeof(kind) - 1;
+	if (strlen(value) != GA_SHA256_HEXSZ ||
+	    strspn(value, "0123456789abcdef") != GA_SHA256_HEXSZ)
+		return false;
+	memcpy(p->oid, value, GA_SHA256_HEXSZ + 1);
+	return true;
+}
+
+/* "key value" of any line but the first. Others than these two belong to extensions. */
+static bool parse_line(const char *line, struct ga_lfs_pointer *p, bool *sized)
+{
+	if (!strncmp(line, "oid ", 4))
+		return parse_oid(line + 4, p);
+	if (strncmp(line, "size ", 5) != 0)
+		return strchr(line, ' ') != NULL;
+	if (*sized)
+		return false;
+	*sized = true;
+	return ga_parse_u64(line + 5, INT64_MAX, &p->size);
+}
+
+bool ga_lfs_parse(const char *text, size_t n, struct ga_lfs_pointer *ret)
+{
+	static const char first[] = "version ";
+	cleanup_free char *copy = NULL;
+	struct ga_lfs_pointer p = { .size = 0 };
+	bool begun = false, sized = false;
+	char *rest, *line;
+
+	if (n > GA_LFS_POINTER_MAX || memchr(text, '\0', n))
+		return false;
+	copy = rest = ga_strndup(text, n);
+	while ((line = strsep(&rest, "\n"))) {
+		if (!*line)
+			continue;
+		if (begun && !parse_line(line, &p, &sized))
+			return false;
+		if (!begun && (strncmp(line, first, sizeof(first) - 1) != 0 ||
+			       !is_version(line + sizeof(first) - 1)))
+			return false;
+		begun = true;
+	}
+	if (!*p.oid || !sized)
+		return false;
+	*ret = p;
+	return true;
+}
+
+/* ---- the store ---------------------------------------------------------- */
+
+char *ga_lfs_store(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	const char *set = ga_gitconfig_get(c, "lfs.storage");
+
+	if (set && *set == '/')
+		return ga_strdup(set);
+	return ga_path_join(ga_repo_info(r)->commondir, set && *set ? set : "lfs");
+}
+
+char *ga_lfs_object(const char *oid)
+{
+	return ga_strf("objects/%.2s/%.2s/%s", oid, oid + 2, oid);
+}
+
+enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
+{
+	cleanup_free char *object = ga_lfs_object(p->oid), *path = ga_path_join(store, object);
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == ENOENT || errno == ENOTDIR ? GA_LFS_ABSENT : GA_LFS_ODD;
+	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == p->size ? GA_LFS_HERE : GA_LFS_ODD;
+}
+
+/* 1: not what the pointer says. */
+static int copy_checked(int from, int to, const struct ga_lfs_pointer *p, struct ga_error *err)
+{
+	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
+	char hex[GA_SHA256_HEXSZ + 1];
+	uint64_t left = p->size;
+	struct ga_sha sum;
+
+	ga_sha256_init(&sum);
+	for (;;) {
+		/* one byte too many is enough to know */
+		ssize_t n = read(from, chunk, left < CHUNK ? (size_t)left + 1 : CHUNK);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return 1; /* a bad block under what the agent left: as good as absent */
+		if ((uint64_t)n > left)
+			return 1;
+		if (!n)
+			break;
+		ga_sha_add(&sum, chunk, (size_t)n);
+		left -= (uint64_t)n;
+		if (ga_write_full(to, chunk, (size_t)n))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write an LFS object");
+	}
+	ga_sha256_end_hex(&sum, hex);
+	return left || strcmp(hex, p->oid) != 0;
+}
+
+/* mkdir -p for the object, naming what has to be synced for it to be found again. */
+static int make_dirs(const char *store, const char *object, struct ga_strv *dirs,
+		     struct ga_error *err)
+{
+	cleanup_free char *below = ga_path_parent(object), *dir = ga_path_join(store, below);
+	cleanup_free char *tmp = ga_path_join(store, "tmp");
+
+	if (ga_mkdir_p(dir, 0777, err) || ga_mkdir_p(tmp, 0777, err))
+		return -1;
+	ga_strv_push(dirs, dir);
+	for (unsigned i = 0; i < 4; i++) { /* "xx", "objects", the store, what that is in */
+		char *up = ga_path_parent(dirs->v[dirs->n - 1]);
+
+		ga_strv_take(dirs, up);
+	}
+	return 0;
+}
+
+/* Never over what is there: it is the user's. */
+static int put(const char *store, const char *object, const char *tmp, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(store, object), *q = NULL;
+
+	if (!linkat(AT_FDCWD, tmp, AT_FDCWD, path, 0) || errno == EEXIST)
+		return 0;
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", q);
+}
+
+int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct ga_strv *dirs,
+	       struct ga_error *err)
+{
+	cleanup_free char *object = ga_lfs_object(p->oid);
+	/* git-lfs removes what is left behind under such a name, in an hour */
+	cleanup_free char *tmp = ga_strf("%s/tmp/%s-XXXXXX", store, p->oid);
+	cleanup_close int to = -1;
+	mode_t mask = umask(0);
+	int rc;
+
+	(void)umask(mask);
+	if (make_dirs(store, object, dirs, err))
+		return -1;
+	to = mkostemp(tmp, O_CLOEXEC);
+	if (to < 0) {
+		cleanup_free char *q = ga_escape(store);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s/tmp'", q);
+	}
+	rc = copy_checked(fd, to, p, err);
+	if (!rc && (fchmod(to, 0666 & ~mask) || fsync(to)))
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write an LFS object");
+	if (!rc)
+		rc = put(store, object, tmp, err);
+	(void)unlink(tmp);
+	return rc;
+}
