@@ -246,6 +246,15 @@ static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_e
 	return 0;
 }
 
+int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
+		struct ga_error *err)
+{
+	cleanup_free char *list = land_list(paths);
+
+	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
+	return ga_hint(err, "%s", hint);
+}
+
 int land_check_worktree(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv staged = GA_STRV_INIT, changed = GA_STRV_INIT,
