@@ -110,6 +110,12 @@ test_expect_success 'what has flags is blocked until it is accepted, as it is' '
 	echo changed >"$(sessions x)/upper/.envrc" && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
 '
 
+test_expect_success 'a name of any byte comes like any other' '
+	cd r && odd=$(printf "odd\nname\377\033[m.log") && test_expect_code 3 git agent land --with-ignored "$odd" x 2>../err && cat ../err &&
+	! grep "$(printf "\033")" ../err && test "$(wc -l <../err)" = 2 && git agent review --accept x "$odd" &&
+	git agent land --with-ignored "$odd" x && test "$(cat "$odd")" = x && rm "$odd"
+'
+
 test_expect_success 'what was rejected blocks again' '
 	cd r && git agent review --reject x .envrc && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
 '

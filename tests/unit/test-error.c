@@ -138,9 +138,23 @@ static void memory(void **state)
 	free(q);
 }
 
+static void disk_trouble(void **state)
+{
+	(void)state;
+	assert_true(ga_means_disk_trouble("cannot write 'x': Input/output error"));
+	assert_true(ga_means_disk_trouble("cannot write 'x': Read-only file system"));
+	assert_true(ga_means_disk_trouble("cannot write 'x': No space left on device"));
+	assert_true(ga_means_disk_trouble("cannot write 'x': Disk quota exceeded"));
+	/* a name is no reason */
+	assert_false(ga_means_disk_trouble("cannot write 'Input/output error': No such file"));
+	assert_false(ga_means_disk_trouble("Input"));
+	assert_false(ga_means_disk_trouble(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(disk_trouble),
 		cmocka_unit_test(set_and_return), cmocka_unit_test(innermost_hint_stays),
 		cmocka_unit_test(context_goes_in_front), cmocka_unit_test(statuses),
 		cmocka_unit_test(bugs_abort), cmocka_unit_test(memory),

@@ -175,6 +175,54 @@ static void beneath_without_openat2(void **state)
 
 /* ---- reading ------------------------------------------------------------------ */
 
+static void leading_out(void **state)
+{
+	static const struct {
+		const char *path;
+		bool out;
+	} cases[] = {
+		{ "in/file", false },	{ "in/none", false },	 { "in/here", false },
+		{ "in/up", false },	{ "in/up/in/here", false }, { "in/away", true },
+		{ "in/etc", true },	{ "in/etc/passwd", true }, { "in/loop", true },
+		{ "in/none/../..", false }, { "in/../..", true },
+	};
+	cleanup_close int fd = -1;
+
+	(void)state;
+	assert_int_equal(mkdir("root", 0777) | mkdir("root/in", 0777), 0);
+	put("root/in/file", "x");
+	assert_int_equal(symlink("file", "root/in/here") | symlink("..", "root/in/up") |
+				 symlink("../..", "root/in/away") | symlink("/etc", "root/in/etc") |
+				 symlink("loop", "root/in/loop"),
+			 0);
+	fd = open("root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+		if (ga_leads_out(fd, cases[i].path) != cases[i].out)
+			fail_msg("%s", cases[i].path);
+}
+
+static void probing(void **state)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	size_t before;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir("probed", 0777), 0);
+	before = entries("probed");
+	fd = ga_scratch_file("probed", &err);
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, "x", 1), 0);
+	(void)close(fd);
+	assert_int_equal(ga_probe_write("probed", 0, &err), 0);
+	assert_int_equal(ga_probe_write("probed", 200000, &err), 0);
+	assert_int_equal(entries("probed"), before);
+	assert_int_equal(ga_probe_write("missing", 1, &err), -1);
+	assert_non_null(strstr(err.msg, "'missing'"));
+	ga_error_release(&err);
+}
+
 static void reading(void **state)
 {
 	static const struct {
@@ -468,6 +516,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(beneath_with_openat2, make_maze),
 		cmocka_unit_test(beneath_without_openat2),
+		cmocka_unit_test(leading_out),
+		cmocka_unit_test(probing),
 		cmocka_unit_test(reading),
 		cmocka_unit_test(reading_much),
 		cmocka_unit_test(atomic_replace),
