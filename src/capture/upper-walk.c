@@ -306,7 +306,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	if (rc) {
 		/* [limit]: half a directory must not look like the whole of it */
 		walk_limit(w, "more entries than can be captured: from here on everything stays in "
-			      "the session", d->names.n, 0);
+			      "the session", d->names.n + 1, 0); /* at least */
 		w->stopped = true;
 		return 0;
 	}

@@ -271,7 +271,8 @@ int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oi
 }
 
 int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
-		    const struct ga_tree_size *limit, struct ga_tree_size *ret, struct ga_error *err)
+		    const struct ga_tree_size *limit, struct ga_tree_size *ret,
+		    struct ga_error *err)
 {
 	struct diff d = { .r = r, .path = GA_BUF_INIT, .size = ret, .limit = limit };
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
