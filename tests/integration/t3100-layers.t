@@ -197,15 +197,13 @@ test_expect_success 'OV-21: no mount of the agent hides what it writes' '
 	changed n "A\tw\n"
 '
 
-test_expect_success USERNS 'OV-23: an upper where there can be none is refused with what to do, elsewhere it is right' '
-	make_repo fs && cd fs && mkdir ../l ../u ../w ../m && d=$(mktemp -d /dev/shm/git-agent-test-XXXXXX) && test_when_finished "rm -rf $d" &&
+# Where an overlay holds the state is in t1300-faults.t: only root can make one there.
+test_expect_success 'OV-23: a state directory in memory is right, or refused with what to do' '
+	make_repo fs && cd fs && d=$(mktemp -d /dev/shm/git-agent-test-XXXXXX) && test_when_finished "chmod -R u+rwx $d; rm -rf $d" &&
 	if XDG_STATE_HOME=$d git agent start --name shm -- sh -c "rm a; rm -r d; mkdir d; echo n >d/n" 2>../err
 	then changed shm "D\ta\nA\td/n\nD\td/x\n"
 	else test_expect_code 125 env XDG_STATE_HOME="$d" git agent start --name shm2 -- true 2>../err && grep "hint: " ../err
-	fi &&
-	unshare -Urm sh -c "mount -t overlay overlay -o userxattr,lowerdir=$HOME/l,upperdir=$HOME/u,workdir=$HOME/w $HOME/m &&
-		XDG_STATE_HOME=$HOME/m git agent start --name ov -- true 2>$HOME/err; test \$? = 125" &&
-	grep -i "overlay\|layer" ../err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err && git agent list >../list && ! grep "^ov " ../list
+	fi
 '
 
 test_expect_success 'OV-24: a capture that is killed and done again gives the same, and leaves no half of a ref' '
