@@ -20,6 +20,10 @@ struct ga_import_limits {
 	uint64_t max_total_bytes;  /* of all inflated objects, deltas and what they make */
 	uint32_t max_objects;
 	uint32_t max_commits;      /* new ones reachable from the tips */
+	uint64_t max_paths;        /* in which the tree of one of these differs from the first
+				    * of `hide`; and what their names come to together */
+	uint64_t max_path_bytes;
+	uint64_t max_all_paths;    /* the same, of all of them together */
 	unsigned timeout_ms;       /* for reading the stream, and again for each git command */
 };
 extern const struct ga_import_limits ga_import_limits_default;
@@ -34,7 +38,9 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_error *err);
 /* Check every object of the quarantine, reachable or not: sizes, modes, names
  * (".git" in any folding, "..", "/"), order, headers; that there are no tag
- * objects; that each of `tips` is a commit; and, by `rev-list --objects`, that everything
+ * objects; that each of `tips` is a commit; that no new commit has more or longer paths, or
+ * deeper ones, than anybody can check out (some ten objects make more files than there are
+ * atoms in a disk); and, by `rev-list --objects`, that everything
  * reachable from `tips` but not from `hide` is there. Gitlinks are accepted: rules report them.
  * 1 and a reason on refusal. Once it returned 0 the repository handle reads through the
  * quarantine (ga_git_run() does not), until ga_import_migrate() or ga_import_free(). */

@@ -49,6 +49,19 @@ int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path
 int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
 		 struct ga_changes *ret, struct ga_error *err);
 
+/* How much two trees differ: paths, directories among them, without making a list. */
+struct ga_tree_size {
+	uint64_t paths, bytes; /* all of them together */
+	uint64_t longest;      /* path, in bytes */
+	unsigned depth;
+};
+/* Returns 1 once `limit` is passed in paths, bytes or longest, or directories are nested
+ * deeper than can be read (GA_TREE_DEPTH_MAX, whatever `limit` says of depth); `*ret` is what was
+ * met by then. A few objects can make as many paths as they like. */
+int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		    const struct ga_tree_size *limit, struct ga_tree_size *ret,
+		    struct ga_error *err);
+
 /* All blobs, links and gitlinks of a tree, as additions; stops with an error
  * beyond `max` entries. */
 int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,

@@ -191,7 +191,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	/* nothing was done: nothing stands on the carried work either */
 	if (ga_oid_equal(&o->history, &c->s->base))
 		return 0;
-	if (gather_holds(c, o, err))
+	if (gather_holds(c, o, err) || note_claims(c, o, err))
 		return -1;
 	return ga_rewrite(c->e->repo, &ro, &o->rewrite, err);
 }

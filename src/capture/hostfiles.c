@@ -49,41 +49,67 @@ struct look {
 	struct ga_buf missing; /* a directory that is not there: nothing below it is */
 };
 
-static bool stands_on_host(struct look *l, const char *path)
+/* Does HEAD have a file or link above the path? */
+static int tracked_above(struct capture *c, const struct look *l, const char *path, bool *ret,
+			 struct ga_error *err)
+{
+	cleanup_free char *at = ga_path_parent(path);
+
+	*ret = false;
+	while (l->has_head && *at && !*ret) {
+		char *up = ga_path_parent(at);
+		struct ga_entry e = { 0 };
+		int rc = ga_tree_entry(c->e->repo, &l->head_tree, at, &e, err);
+
+		free(at);
+		at = up;
+		if (rc)
+			return -1;
+		*ret = e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC || e.mode == GA_MODE_LINK;
+	}
+	return 0;
+}
+
+/* Is there anything at the path that git would not see as tracked? */
+static int stands_untracked(struct capture *c, struct look *l, const char *path, bool *ret,
+			    struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(path);
 	cleanup_close int fd = -1, parent = -1;
+	struct ga_entry e = { 0 };
+	bool above;
 
+	*ret = false;
 	if (l->missing.len && ga_path_inside(path, l->missing.ptr))
-		return false;
+		return 0;
 	fd = ga_openat_beneath(l->project, path, O_PATH | O_NOFOLLOW, 0);
-	if (fd >= 0)
-		return true;
-	if (errno == ENOENT && *dir) {
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+		/* behind a link or a file of the user's: a merge would have to replace that */
+		if (tracked_above(c, l, path, &above, err))
+			return -1;
+		*ret = !above;
+		return 0;
+	}
+	if (fd < 0 && errno == ENOENT && *dir) {
 		parent = ga_openat_beneath(l->project, dir, O_PATH | O_NOFOLLOW, 0);
 		if (parent < 0) {
 			ga_buf_clear(&l->missing);
 			ga_buf_adds(&l->missing, dir);
 		}
 	}
-	/* behind a link or a file of the user's: a merge would have to replace that */
-	return errno == ELOOP || errno == ENOTDIR;
+	/* tracked by now: then it is git's business to see the conflict */
+	if (fd >= 0 && l->has_head && ga_tree_entry(c->e->repo, &l->head_tree, path, &e, err))
+		return -1;
+	*ret = fd >= 0 && e.mode == GA_MODE_NONE;
+	return 0;
 }
 
 static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, const char *path,
 			   bool *ret, struct ga_error *err)
 {
-	struct ga_entry e = { 0 };
-
 	if (rules_ignored(ru, path, ret, err))
 		return -1;
-	if (*ret || l->project < 0 || !stands_on_host(l, path))
-		return 0;
-	/* tracked by now: then it is git's business to see the conflict */
-	if (l->has_head && ga_tree_entry(c->e->repo, &l->head_tree, path, &e, err))
-		return -1;
-	*ret = e.mode == GA_MODE_NONE;
-	return 0;
+	return *ret || l->project < 0 ? 0 : stands_untracked(c, l, path, ret, err);
 }
 
 int find_overwritten(struct capture *c, const struct ga_changes *changes, struct ga_strv *ret,

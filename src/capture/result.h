@@ -26,6 +26,9 @@ int make_committer(struct capture *c, struct outcome *o, struct ga_error *err);
 /* One more commit if the layers hold more than the agent committed (message.c). */
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err);
 
+/* Names and dates of the agent's commits that are not the user's own (claims.c): noted. */
+int note_claims(struct capture *c, struct outcome *o, struct ga_error *err);
+
 /* Paths of the history that a merge would write over on the host. */
 int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err);
 

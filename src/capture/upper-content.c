@@ -57,7 +57,11 @@ static bool over_limit(struct walk *w, const struct stat *st)
 		w->bytes += size;
 		return false;
 	}
-	walk_left(w, GA_LEFT_LIMIT, 1, size);
+	walk_limit(w,
+		   size > w->limits->max_file_bytes ?
+			   "is larger than a file may be, and stays in the session" :
+			   "would make more than may be captured in all, and stays in the session",
+		   1, size);
 	return true;
 }
 

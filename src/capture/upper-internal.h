@@ -15,6 +15,7 @@
 #include "ignore.h"
 
 #define MAX_RULES_BYTES (1u << 20) /* of one .gitignore or .gitattributes */
+#define LIMITS_NAMED 10            /* notes on single paths beyond a limit */
 
 /* ---- ignore rules of a tree, for any path (rules.c) -------------------- */
 
@@ -66,6 +67,7 @@ struct walk {
 	dev_t dev;
 	int lower_fd;                 /* of o->lower, or -1 */
 	uint64_t entries, bytes;
+	size_t limited;               /* paths that stay behind for a limit */
 	bool stopped;                 /* at a limit, or because content must be converted */
 	bool convert;
 	struct ga_error *err;
@@ -119,6 +121,8 @@ static inline bool entry_is_content(const struct ga_entry *e)
 /* About the current path: it stays behind; something is odd; what the base has is gone. */
 void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
 void walk_note(struct walk *w, const char *what);
+/* It is beyond a limit: stays behind, and is said; the first few with which one. */
+void walk_limit(struct walk *w, const char *which, uint64_t count, uint64_t bytes);
 int walk_removed(struct walk *w, const struct ga_entry *base);
 /* It is ignored: counted in `top`, the ignored directory it is in, if that is not NULL. */
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir);

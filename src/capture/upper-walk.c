@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -36,6 +37,13 @@ void walk_note(struct walk *w, const char *what)
 	cleanup_free char *q = ga_quote(where(w));
 
 	ga_strv_pushf(&w->res->notes, "%s: %s", q, what);
+}
+
+void walk_limit(struct walk *w, const char *which, uint64_t count, uint64_t bytes)
+{
+	walk_left(w, GA_LEFT_LIMIT, count, bytes);
+	if (w->limited++ < LIMITS_NAMED)
+		walk_note(w, which);
 }
 
 static size_t enter(struct walk *w, const char *name)
@@ -297,9 +305,8 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	}
 	if (rc) {
 		/* [limit]: half a directory must not look like the whole of it */
-		walk_left(w, GA_LEFT_LIMIT, d->names.n, 0);
-		walk_note(w, "more entries than can be captured: from here on everything stays in "
-			     "the session");
+		walk_limit(w, "more entries than can be captured: from here on everything stays in "
+			      "the session", d->names.n + 1, 0); /* at least */
 		w->stopped = true;
 		return 0;
 	}
@@ -360,9 +367,8 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
 		return 0;
 	}
-	if (d->depth >= w->limits->max_depth) {
-		walk_note(w, "lies too deep to be captured");
-		walk_left(w, GA_LEFT_LIMIT, 1, 0); /* [limit] */
+	if (d->depth >= w->limits->max_depth) { /* [limit] */
+		walk_limit(w, "lies too deep to be captured, and stays in the session", 1, 0);
 		return 0;
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
@@ -415,6 +421,11 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		 * or nested repository of a directory that is itself tracked */
 		if (!top)
 			stays(w, d, it, GA_LEFT_REPOSITORY, true);
+		return 0;
+	}
+	if (w->path.len >= PATH_MAX) { /* [limit]: nobody could check it out */
+		walk_limit(w, "has a path longer than any system takes, and stays in the session",
+			   1, 0);
 		return 0;
 	}
 	/* a directory that the base has under such a name is the user's own */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,9 @@ const struct ga_import_limits ga_import_limits_default = {
 	.max_total_bytes = (uint64_t)16 << 30,
 	.max_objects = 2000000,
 	.max_commits = 20000,
+	.max_paths = 2000000,
+	.max_path_bytes = (uint64_t)512 << 20,
+	.max_all_paths = 50000000,
 	.timeout_ms = 10 * 60 * 1000,
 };
 
@@ -294,23 +298,64 @@ static bool has_promisor(struct ga_repo *r)
 	return yes;
 }
 
-static int count_commits(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
+static int new_commits(struct ga_import *im, const struct ga_buf *revs, struct ga_buf *ret,
+		       char **ret_reason)
 {
 	cleanup_free char *max = ga_strf("--max-count=%lu", (unsigned long)im->l.max_commits + 1);
 	const char *const args[] = { "rev-list", max, "--stdin", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
 	g.args = args;
 	g.in = revs->ptr;
 	g.in_len = revs->len;
-	g.out = &out;
+	g.out = ret;
 	if (run_git(im, &g, ret_reason))
 		return 1;
-	if (out.len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
+	if (ret->len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
 		return 0;
 	*ret_reason = ga_strdup("there are too many commits");
 	return 1;
+}
+
+static const char *too_much(const struct ga_tree_size *size, const struct ga_tree_size *limit)
+{
+	if (size->longest > limit->longest)
+		return "has a path longer than any system takes";
+	if (size->paths > limit->paths || size->bytes > limit->bytes)
+		return "has too many paths";
+	return "has directories nested too deep";
+}
+
+/* What reads these commits later makes lists of paths: it has to be able to. */
+static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
+			   const struct ga_oid *base, char **ret_reason, struct ga_error *err)
+{
+	struct ga_tree_size limit = { .paths = im->l.max_paths, .bytes = im->l.max_path_bytes,
+				      .longest = PATH_MAX - 1 };
+	uint64_t all = 0;
+	struct ga_oid from;
+
+	if (ga_commit_tree(im->r, base, &from, err))
+		return -1;
+	for (const char *p = commits->ptr; *p; p += GA_OID_HEXSZ + 1) {
+		struct ga_tree_size size;
+		struct ga_oid id, tree;
+		int rc;
+
+		if (!ga_oid_parse(p, GA_OID_HEXSZ, &id))
+			return ga_fail(err, GA_EFATAL, "git rev-list printed no commit");
+		if (ga_commit_tree(im->r, &id, &tree, err))
+			return -1;
+		rc = ga_tree_measure(im->r, &from, &tree, &limit, &size, err);
+		all += size.paths;
+		if (rc > 0)
+			*ret_reason = ga_strf("commit %s %s", GA_HEX(&id), too_much(&size, &limit));
+		else if (!rc && all > im->l.max_all_paths)
+			*ret_reason = ga_strdup("the commits have too many paths together");
+		if (rc || *ret_reason)
+			return rc < 0 ? -1 : 1;
+	}
+	return 0;
 }
 
 /* As fetch and receive-pack do it: whatever is reachable is looked up. In a
@@ -331,7 +376,7 @@ static int check_connected(struct ga_import *im, const struct ga_buf *revs, char
 static int check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		 const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf revs = GA_BUF_INIT;
+	cleanup_buf struct ga_buf revs = GA_BUF_INIT, commits = GA_BUF_INIT;
 	int rc = judge_all(im, ret_reason, err);
 
 	if (rc)
@@ -339,9 +384,10 @@ static int check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 	if (attach_odb(im, err))
 		return -1;
 	ga_rev_input(tips, n_tips, hide, n_hide, &revs);
-	return check_tips(im, tips, n_tips, ret_reason) || count_commits(im, &revs, ret_reason) ||
-			       check_connected(im, &revs, ret_reason) ?
-		       1 : 0;
+	if (check_tips(im, tips, n_tips, ret_reason) ||
+	    new_commits(im, &revs, &commits, ret_reason) || check_connected(im, &revs, ret_reason))
+		return 1;
+	return n_hide ? measure_commits(im, &commits, &hide[0], ret_reason, err) : 0;
 }
 
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,

@@ -145,7 +145,23 @@ struct diff {
 	struct ga_changes *out;
 	struct ga_buf path;      /* of the directory, with its slash */
 	size_t max;              /* SIZE_MAX: no limit */
+	struct ga_tree_size *size; /* only measure, up to `limit`; else NULL */
+	const struct ga_tree_size *limit;
 };
+
+/* Nothing in `err`: the caller knows. */
+static int measured(struct diff *d, const struct ga_tree_item *it)
+{
+	struct ga_tree_size *s = d->size;
+	uint64_t len = d->path.len + it->len;
+
+	s->paths++;
+	s->bytes += len;
+	if (len > s->longest)
+		s->longest = len;
+	return s->paths > d->limit->paths || s->bytes > d->limit->bytes ||
+			       s->longest > d->limit->longest ? -1 : 0;
+}
 
 static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
 		      unsigned depth, struct ga_error *err);
@@ -156,6 +172,12 @@ static int diff_below(struct diff *d, const struct ga_tree_item *name, const str
 	size_t len = d->path.len;
 	int rc;
 
+	if (d->size) {
+		/* a tree of nothing but empty trees takes its time too */
+		d->size->depth = depth > d->size->depth ? depth : d->size->depth;
+		if (depth >= GA_TREE_DEPTH_MAX || measured(d, name))
+			return -1;
+	}
 	if (depth >= GA_TREE_DEPTH_MAX)
 		return too_deep(d->path.ptr, err);
 	ga_buf_add(&d->path, name->name, name->len);
@@ -185,6 +207,8 @@ static int diff_item(struct diff *d, const struct ga_tree_item *old,
 		b = entry_of(new);
 	if (ga_entry_equal(&a, &b))
 		return 0;
+	if (d->size)
+		return measured(d, any);
 	if (d->out->n >= d->max)
 		return ga_fail(err, GA_EFATAL, "a tree has more than %zu entries", d->max);
 	ga_buf_add(&d->path, any->name, any->len);
@@ -225,7 +249,7 @@ static int diff_trees(struct ga_repo *r, const struct ga_oid *old, const struct 
 		      size_t max, struct ga_changes *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes out = GA_CHANGES_INIT;
-	struct diff d = { r, &out, GA_BUF_INIT, max };
+	struct diff d = { .r = r, .out = &out, .path = GA_BUF_INIT, .max = max };
 	int rc = 0;
 
 	if (!old || !new || !ga_oid_equal(old, new))
@@ -244,6 +268,23 @@ int ga_tree_diff(struct ga_repo *r, const struct ga_oid *old, const struct ga_oi
 		 struct ga_changes *ret, struct ga_error *err)
 {
 	return diff_trees(r, old, new, SIZE_MAX, ret, err);
+}
+
+int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		    const struct ga_tree_size *limit, struct ga_tree_size *ret,
+		    struct ga_error *err)
+{
+	struct diff d = { .r = r, .path = GA_BUF_INIT, .size = ret, .limit = limit };
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	int rc = 0;
+
+	*ret = (struct ga_tree_size){ 0 };
+	if (!ga_oid_equal(old, new))
+		rc = diff_level(&d, old, new, 0, &inner);
+	ga_buf_release(&d.path);
+	if (!rc)
+		return 0;
+	return inner.msg ? ga_error_move(err, &inner) : 1;
 }
 
 int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,

@@ -13,7 +13,7 @@ test_expect_success 'make a repository with two branches' '
 	git pack-refs --all && git branch many/loose other
 '
 
-test_expect_success 'each session sees exactly its base while the host switches, edits and collects garbage' '
+test_expect_success 'OV-18: each session sees exactly its base while the host switches, edits and collects garbage' '
 	cd r &&
 	for n in 1 2 3 4 5 6
 	do

@@ -29,7 +29,7 @@ for point in capture:begin capture:export objects:migrate capture:imported captu
 	capture:rewrite capture:report capture:before-refs capture:after-refs capture:before-state
 do
 	name=${point#*:}
-	test_expect_success "killed during capture at $name: the next list finishes the job" '
+	test_expect_success "OV-24: killed during capture at $name: the next list finishes the job" '
 		cd r && n=k-'$name' &&
 		{ GIT_AGENT_FAULT='$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
 		git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result $n &&
@@ -107,7 +107,7 @@ test_expect_success 'a state directory others can write' '
 	grep "written by everybody" ../err && grep "hint: chmod" ../err
 '
 
-test_expect_success ROOT 'an upper on a file system that cannot hold one' '
+test_expect_success ROOT 'OV-23: an upper on a file system that cannot hold one' '
 	cd r && mkdir ../fat && test_when_finished "cd /; umount \"$HOME/fat\"" &&
 	mkdir ../l ../u ../w && mount -t overlay overlay -o lowerdir=../l,upperdir=../u,workdir=../w ../fat &&
 	test_expect_code 125 env XDG_STATE_HOME="$HOME/fat" git agent start --name fat -- true 2>../err &&

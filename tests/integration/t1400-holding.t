@@ -50,7 +50,7 @@ test_expect_success 'paths are taken from the top or from the current directory'
 	git agent review --reject rel .envrc.local && git agent land rel && test -e .envrc && test ! -e ../.envrc.local
 '
 
-test_expect_success 'a hook added and removed again is in no commit of the branch' '
+test_expect_success 'GT-13: a hook added and removed again is in no commit of the branch' '
 	cd r && git agent start --name flip -- sh -c "
 		set -e; mkdir .husky; echo evil >.husky/pre-commit; git add -A; git commit -qm one
 		git rm -qr .husky; echo fine >fine; git add -A; git commit -qm two" 2>../err &&
@@ -104,7 +104,7 @@ test_expect_success 'names and messages of the agent reach the terminal escaped'
 	git agent review --format=json esc | python3 -c "import json,sys; json.load(sys.stdin)"
 '
 
-test_expect_success 'nothing the agent wrote runs on the host before it is accepted' '
+test_expect_success 'GT-01: nothing the agent wrote runs on the host before it is accepted' '
 	cd r && git config core.hooksPath .githooks &&
 	git agent start --name run -- sh -c "
 		mkdir .githooks; for h in post-merge post-checkout reference-transaction pre-commit post-commit; do

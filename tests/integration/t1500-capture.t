@@ -135,7 +135,7 @@ test_expect_success 'a commit the agent made empty stays; one of names no tree m
 	git agent show e2 >../show && grep "left behind: d/.GIT" ../show && grep "left behind: pipe" ../show && git agent list | grep "^e2 .*captured"
 '
 
-test_expect_success 'an untracked file of the user'\''s is not written over by a merge' '
+test_expect_success 'GT-07: an untracked file of the user'\''s is not written over by a merge' '
 	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
 	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
 	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
@@ -180,7 +180,7 @@ test_expect_success 'working-tree-encoding' '
 
 # The mark is made in the project: there it shows wherever the filter ran, inside at the
 # capture too. Before that the filter is seen to be one that works.
-test_expect_success 'a filter the agent defines is never run over what is taken' '
+test_expect_success 'GT-08: a filter the agent defines is never run over what is taken' '
 	make_repo filt && cd filt && git agent start --name fi -- sh -c "
 		git config filter.evil.clean \"echo x >>\$PWD/ran; cat; echo evil\" && git config core.autocrlf true &&
 		echo \"f filter=evil\" >.gitattributes && printf \"raw\r\n\" >f && git add f && git update-index --force-remove f && rm ran" &&
@@ -221,7 +221,7 @@ test_expect_success 'what was written into a shared ignored directory stays ther
 	git agent review --format=json s >../json && grep -A3 "\"mods\"" ../json | grep -q ignored
 '
 
-test_expect_success 'a hostile git dir: never opened here, the work is taken all the same' '
+test_expect_success 'GT-03: a hostile git dir: never opened here, the work is taken all the same' '
 	make_repo evil && cd evil &&
 	for how in "echo garbage >.git/HEAD" "rm -rf .git/objects .git/refs .git/packed-refs" "ln -sf /etc/passwd .git/HEAD" \
 		"mkfifo .git/x; rm .git/HEAD; mkfifo .git/HEAD" "printf \"[core]\n\tfsmonitor = touch \$HOME/pwned; false\n\thooksPath = /tmp\n[broken\" >.git/config" \
@@ -257,7 +257,7 @@ test_expect_success SLOW_PATTERNS 'git that is kept busy by attributes is ended:
 	git agent show b | grep "not converted (git inside took longer than the 2 seconds"
 '
 
-test_expect_success 'objects that are refused cost the history, not the work' '
+test_expect_success 'GT-05: objects that are refused cost the history, not the work' '
 	make_repo refused && cd refused && git agent start --name x -- sh -c "
 		t=\$(printf \"100644 blob \$(echo evil | git hash-object -w --stdin)\tconfig\n\" | git mktree) &&
 		t=\$(printf \"040000 tree \$t\t.git\n\" | git mktree) &&

@@ -155,7 +155,7 @@ test_expect_success 'every namespace is another one' '
 	sb "$PWD/p" -- readlink /proc/self/ns/net >net && grep -F -x -f net outside
 '
 
-test_expect_success 'no further namespaces, no mounts' '
+test_expect_success 'OV-21: no further namespaces, no mounts' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		! unshare -U true && ! unshare -m true && ! mount -t tmpfs x /tmp &&
@@ -219,7 +219,7 @@ test_expect_success 'the mount of the project says nothing about the host' '
 	! grep "metacopy=on" overlays
 '
 
-test_expect_success 'object directories: read-only, their alternates masked, lfs beside them' '
+test_expect_success 'GT-04: object directories: read-only, their alternates masked, lfs beside them' '
 	cd r && mkdir -p repo/objects/info repo/lfs/objects && echo blob >repo/objects/b && echo l >repo/lfs/objects/l &&
 	echo /elsewhere/objects >repo/objects/info/alternates &&
 	sb "$PWD/p" --object "$PWD/repo/objects" -- sh -c "

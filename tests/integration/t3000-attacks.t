@@ -2,39 +2,8 @@
 # SPDX-License-Identifier: MIT
 test_description='a hostile agent against the whole flow: start, capture, review, land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/attacks.sh"
 require_sandbox
-
-# A repository NAME with one commit; COMMANDS make more of it.
-make_repo() {
-	git init -q "$1" && (cd "$1" && echo a >a && mkdir d && echo x >d/x && eval "${2:-:}" &&
-		git add -A && git commit -qm base)
-}
-
-# attack NAME COMMANDS: a session that must come to its end, soon.
-attack() {
-	timeout 25 git agent start --name "$1" -- sh -c "$2" >../out 2>../err </dev/null
-	attack_rc=$?
-	cat ../err
-	[ $attack_rc != 124 ] || { echo "hangs"; return 1; }
-	git agent list | grep -q "^$1 .*captured"
-}
-
-# Nothing of a capture may stay behind in the repository.
-clean_store() {
-	! find .git \( -name "*.keep" -o -name "tmp_*" -o -name "*.lock" ! -name capture.lock \) | grep . &&
-	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal")
-}
-
-# No byte that a terminal acts upon, and none that is not UTF-8.
-harmless() {
-	python3 - "$@" <<-\END
-	import sys, unicodedata
-	for name in sys.argv[1:]:
-	    for ch in open(name, "rb").read().decode("utf-8"):
-	        if ch not in "\n\t" and unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-	            sys.exit("%s: %r" % (name, ch))
-	END
-}
 
 commit='echo c >c && git add c && git commit -qm c && C=$(git rev-parse HEAD)'
 
@@ -133,7 +102,7 @@ test_expect_success 'OV-09: 3000 levels are left and named, and dropped' '
 	attack d "python3 -c \"
 import os
 for i in range(3000):
-    os.mkdir(\\\"n\\\" * 100); os.chdir(\\\"n\\\" * 100)
+    os.mkdir(\\\"n\\\" * 9); os.chdir(\\\"n\\\" * 9)
 \"; echo w >w" && test "$(git diff --name-only HEAD agent/d)" = w && git agent show d | grep "too deep" && git agent drop --force d
 '
 

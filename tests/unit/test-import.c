@@ -119,7 +119,7 @@ static void gitlinks_are_for_rules(void **state)
 
 /* ---- what is refused ------------------------------------------------------------ */
 
-static void hostile_objects(void **state)
+static void gt05_hostile_objects(void **state)
 {
 	/* the reason is git's where fsck knows the thing, ours where it does not */
 	static const struct {
@@ -242,7 +242,7 @@ static void tips_that_are_none(void **state)
 
 /* What is not in the pack is not good for being in the repository: this commit
  * lies there unreferenced, and its tree does not exist. */
-static void gaps_outside_the_pack(void **state)
+static void gt05_gaps_outside_the_pack(void **state)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
@@ -258,7 +258,7 @@ static void gaps_outside_the_pack(void **state)
 	assert_string_equal(a.stage, "check");
 }
 
-static void hostile_packs(void **state)
+static void gt05_hostile_packs(void **state)
 {
 	static const char script[] = "head -c 3000 /dev/urandom >g; for i in 1 2 3 4 5 6 7 8; do "
 				     "cat g g >h$i; echo $i >>h$i; done; echo 2001 >>f; git add .; "
@@ -349,8 +349,85 @@ static void limits(void **state)
 	}
 }
 
+/* Trees that make more paths, or longer ones, than anybody could list or check out. */
+static void gt05_trees_beyond_limits(void **state)
+{
+	/* 2 * 10 files and 2 directories, as 22 paths of 2 * (1 + 10 * 3) bytes, on 3 commits */
+	static const char script[] =
+		"t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
+		"t=$( (git cat-file tree HEAD^{tree}; entry 40000 x $t; entry 40000 y $t) | raw tree);"
+		"c=$(commit $t); for i in 2 3; do c=$(git commit-tree -p $c -m $i $t); done; echo $c";
+	static const struct {
+		uint64_t paths, bytes, all;
+		const char *reason;
+	} cases[] = {
+		{ 22, 62, 66, NULL },
+		{ 21, 62, 66, "has too many paths" },
+		{ 22, 61, 66, "has too many paths" },
+		{ 22, 62, 65, "too many paths together" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+		struct ga_import_limits l = ga_import_limits_default;
+		cleanup_free char *reason = NULL;
+		struct attempt a;
+
+		l.max_paths = cases[i].paths;
+		l.max_path_bytes = cases[i].bytes;
+		l.max_all_paths = cases[i].all;
+		a = try_pack("paths", script, PACK, &l, &keeps);
+		reason = a.reason;
+		if (a.rc != (cases[i].reason ? 1 : 0) ||
+		    (cases[i].reason && !strstr(reason, cases[i].reason)))
+			fail_msg("case %zu: %s", i, reason ? reason : "accepted");
+	}
+}
+
+/* Whatever `git fsck --strict` says of an object, be it an error or a warning, is a
+ * reason to refuse it: commits and trees with a few bytes changed at random, one for each
+ * import, against git's word on them. That we refuse more is shown above. */
+static void gt05_as_strict_as_fsck(void **state)
+{
+	/* $1: seed. Prints the tip: a commit that is bad, or that has a tree that is. */
+	static const char script[] =
+		"mkdir -p n; cp f n/g; printf '#!' >n/x; chmod +x n/x; ln -s f l; git add .;"
+		"git commit -qm 'one two'; git cat-file commit HEAD >c; git cat-file tree HEAD^{tree} >t;"
+		"mutate() { perl -0777 -e 'srand(shift); $_ = <STDIN>; my @w = (\"\\0\", \"\\n\", \" \", \"/\","
+		" \".\", \"..\", \".git\", \"0\", \"1\", \"7\", \">\", \"<\", \"author \", \"parent \", \"tree \","
+		" \"-1\", \"\\xff\", \"40000 a\\0\", \"100644 b\\0\"); for my $n (0 .. int rand 2) {"
+		" my $at = int rand length; my $how = int rand 4; substr($_, $at, $how == 2 ? 0 : 1 + int rand 3) ="
+		" $how ? $how == 1 ? chr int rand 256 : $w[rand @w] : \"\"; } print' $1; };"
+		"if test $((seed % 2)) = 0; then mutate $seed <c | raw commit;"
+		"else t=$(mutate $seed <t | raw tree); commit $t; fi";
+	int said = 0, count = 60;
+
+	(void)state;
+	rnd_seed();
+	for (int i = 0; i < count; i++) {
+		uint32_t seed = rnd(1u << 30);
+		cleanup_free char *numbered = ga_strf("seed=%u; %s", seed, script), *reason = NULL;
+		cleanup_free char *fsck = NULL;
+		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+		struct attempt a = try_pack("fsck", numbered, PACK_LOOSE, NULL, &keeps);
+
+		reason = a.reason;
+		fsck = sh("fsck", "cd agent; git fsck --strict --no-dangling --no-progress %s 2>&1 |"
+				  "grep -E '^(error|warning|missing|broken|fatal)' | head -3; true",
+			  GA_HEX(&a.tip));
+		said += *fsck != '\0';
+		if (*fsck && !a.rc)
+			fail_msg("seed %u: taken, although git fsck says: %s", seed, fsck);
+		if (a.rc && (!reason || !*reason || strchr(reason, '\n')))
+			fail_msg("seed %u: refused without a reason", seed);
+	}
+	print_message("# git fsck complains about %d of %d\n", said, count);
+	assert_true(said > count / 3);
+}
+
 /* A stream that never ends is given up; nobody waits for the writer. */
-static void stalled_stream(void **state)
+static void gt05_stalled_stream(void **state)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_import_limits l = ga_import_limits_default;
@@ -374,7 +451,7 @@ static void stalled_stream(void **state)
 }
 
 /* A delta of a few bytes that would come to a gigabyte. */
-static void delta_bomb(void **state)
+static void gt05_delta_bomb(void **state)
 {
 	static const char script[] = "echo $base";
 	static const char pack[] =
@@ -479,13 +556,15 @@ int main(void)
 		cmocka_unit_test(good_history),
 		cmocka_unit_test(gitlinks_are_for_rules),
 		cmocka_unit_test(deltas_are_understood),
-		cmocka_unit_test(hostile_objects),
+		cmocka_unit_test(gt05_hostile_objects),
 		cmocka_unit_test(tips_that_are_none),
-		cmocka_unit_test(gaps_outside_the_pack),
-		cmocka_unit_test(hostile_packs),
+		cmocka_unit_test(gt05_gaps_outside_the_pack),
+		cmocka_unit_test(gt05_hostile_packs),
 		cmocka_unit_test(limits),
-		cmocka_unit_test(stalled_stream),
-		cmocka_unit_test(delta_bomb),
+		cmocka_unit_test(gt05_trees_beyond_limits),
+		cmocka_unit_test(gt05_as_strict_as_fsck),
+		cmocka_unit_test(gt05_stalled_stream),
+		cmocka_unit_test(gt05_delta_bomb),
 		cmocka_unit_test(leftovers_are_swept),
 		cmocka_unit_test(sweeping_spares_the_living),
 	};

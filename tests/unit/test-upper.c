@@ -100,7 +100,7 @@ static void test_link(void **state)
 	assert_int_equal(mode(&l, "l"), GA_MODE_FILE);
 }
 
-static void test_whiteout(void **state)
+static void ov01_whiteout(void **state)
 {
 	cleanup_layer struct layer l = make_layer("whiteout", BASE);
 
@@ -129,7 +129,7 @@ static void test_whiteout_xattr(void **state)
 	assert_left(&l, "unreadable a 1;");
 }
 
-static void test_opaque(void **state)
+static void ov04_opaque(void **state)
 {
 	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
 
@@ -154,7 +154,7 @@ static void test_opaque_root(void **state)
 	assert_captured(&l, "D a;D d/e/y;D d/x;D l;A only;D s;");
 }
 
-static void test_swaps(void **state)
+static void ov05_swaps(void **state)
 {
 	cleanup_layer struct layer l = make_layer("swaps", BASE "; mkdir t; echo 1 >t/1; mkdir u; echo 1 >u/1");
 
@@ -170,7 +170,7 @@ static void test_swaps(void **state)
 	assert_int_equal(mode(&l, "u/1"), GA_MODE_FILE);
 }
 
-static void test_special(void **state)
+static void ov06_special(void **state)
 {
 	cleanup_layer struct layer l = make_layer("special", BASE);
 	cleanup_close int at = in_upper(&l), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -185,7 +185,7 @@ static void test_special(void **state)
 	assert_left(&l, "special a 1;special fifo 1;special sock 1;");
 }
 
-static void test_planted(void **state)
+static void ov02_planted(void **state)
 {
 	cleanup_layer struct layer l = make_layer("planted", BASE);
 
@@ -200,7 +200,7 @@ static void test_planted(void **state)
 	assert_int_equal(l.res.notes.n, 2);
 }
 
-static void test_hard_links_and_holes(void **state)
+static void ov12_hard_links_and_holes(void **state)
 {
 	cleanup_layer struct layer l = make_layer("hard", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
@@ -216,7 +216,7 @@ static void test_hard_links_and_holes(void **state)
 		(void)unlink(l.res.keep);
 }
 
-static void test_unreadable_modes(void **state)
+static void ov08_unreadable_modes(void **state)
 {
 	cleanup_layer struct layer l = make_layer("unreadable", BASE);
 	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
@@ -237,7 +237,7 @@ static void test_unreadable_modes(void **state)
 	assert_int_equal(chmod(d, 0755), 0);
 }
 
-static void test_names(void **state)
+static void ov10_ov19_names(void **state)
 {
 	static const char *const bad[] = { ".GIT", ".git ", "git~1", ".g\xe2\x80\x8cit", ".git::$INDEX_ALLOCATION",
 					   "x\\.git", ".Git\\x" };
@@ -265,7 +265,7 @@ static void test_names(void **state)
 	}
 }
 
-static void test_repository(void **state)
+static void ov11_repository(void **state)
 {
 	cleanup_layer struct layer l = make_layer("nested", BASE);
 
@@ -397,7 +397,19 @@ static void test_sparse(void **state)
 	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
 }
 
-static void test_limits(void **state)
+/* So many notes have these words. */
+static void assert_noted(const struct layer *l, const char *words, size_t want)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->res.notes.n; i++)
+		n += strstr(l->res.notes.v[i], words) != NULL;
+	if (n != want)
+		fail_msg("%zu notes with '%s', not %zu; the first: %s", n, words, want,
+			 l->res.notes.n ? l->res.notes.v[0] : "none");
+}
+
+static void ov13_limits(void **state)
 {
 	struct ga_upper_limits limits = ga_upper_limits_default;
 	cleanup_layer struct layer l = make_layer("limits", BASE);
@@ -424,12 +436,97 @@ static void test_limits(void **state)
 	put(&l, "d/p", "p\n");
 	limits.max_entries = 6;
 	free(captured(&l));
-	assert_true(l.res.notes.n > 0);
+	assert_noted(&l, "more entries than can be captured", 1);
 	for (size_t i = 0; i < l.res.changes.n; i++)
 		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
 }
 
-static void test_deep(void **state)
+/* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
+ * what is missing is said with the limit it is beyond. */
+static void ov13_each_limit_is_said(void **state)
+{
+	static const struct {
+		struct ga_upper_limits limits;
+		const char *captured, *left, *note;
+	} cases[] = {
+		{ { 2, 7, 5, 13 }, "A 1/2/f;M a;A g;A h;", "", NULL },
+		{ { 1, 7, 5, 13 }, "M a;A g;A h;", "limit 1/2 1;", "lies too deep" },
+		{ { 2, 7, 4, 13 }, "A 1/2/f;M a;A h;", "limit g 1;", "larger than a file may be" },
+		{ { 2, 7, 5, 12 }, "A 1/2/f;M a;A g;", "limit h 1;", "more than may be captured in all" },
+		{ { 2, 4, 5, 13 }, "", "limit 1 1;", "more entries than can be captured" },
+	};
+	cleanup_layer struct layer l = make_layer("each", BASE);
+
+	(void)state;
+	put(&l, "1/2/f", "123\n");
+	put(&l, "a", "2\n");
+	put(&l, "g", "1234\n");
+	put(&l, "h", "1\n");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *got = NULL;
+
+		l.o.limits = &cases[i].limits;
+		got = captured(&l);
+		if (strcmp(got, cases[i].captured) != 0)
+			fail_msg("case %zu: '%s', not '%s'", i, got, cases[i].captured);
+		assert_left(&l, cases[i].left);
+		assert_int_equal(l.res.notes.n, cases[i].note ? 1 : 0);
+		if (cases[i].note)
+			assert_noted(&l, cases[i].note, 1);
+	}
+}
+
+static void ov13_many_beyond_a_limit_are_counted(void **state)
+{
+	struct ga_upper_limits limits = ga_upper_limits_default;
+	cleanup_layer struct layer l = make_layer("many", BASE);
+
+	(void)state;
+	l.o.limits = &limits;
+	limits.max_file_bytes = 1;
+	for (int i = 0; i < 25; i++) {
+		cleanup_free char *name = ga_strf("big%d", i);
+
+		put(&l, name, "12");
+	}
+	put(&l, "small", "1");
+	assert_captured(&l, "A small;");
+	assert_int_equal(l.res.left.n, 25);
+	assert_noted(&l, "larger than a file may be", 10);
+	assert_noted(&l, "15 more entries are beyond a limit", 1);
+}
+
+/* Git could not check it out: 4095 bytes are the most that any call takes. */
+static void ov09_path_of_4096_bytes(void **state)
+{
+	cleanup_free char *name = ga_calloc(1, 205);
+	cleanup_layer struct layer l = make_layer("longpath", BASE);
+	cleanup_close int at = in_upper(&l);
+
+	(void)state;
+	memset(name, 'n', 203);
+	for (int i = 0; i < 20; i++) { /* 20 * 204 = 4080 with their slashes */
+		int next;
+
+		assert_int_equal(mkdirat(at, name, 0755), 0);
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(next >= 0);
+		(void)close(at);
+		at = next;
+	}
+	for (int i = 15; i <= 16; i++) {
+		cleanup_free char *file = ga_strndup("0123456789abcdef", (size_t)i);
+
+		assert_int_equal(mknodat(at, file, S_IFREG | 0644, 0), 0);
+	}
+	free(captured(&l));
+	assert_int_equal(l.res.changes.n, 1);
+	assert_int_equal(strlen(l.res.changes.v[0].path), 4095);
+	assert_int_equal(l.res.left.n, 1);
+	assert_noted(&l, "path longer than any system takes", 1);
+}
+
+static void ov09_deep(void **state)
 {
 	cleanup_layer struct layer l = make_layer("deep", BASE);
 	cleanup_close int at = in_upper(&l);
@@ -561,24 +658,27 @@ int main(void)
 		cmocka_unit_test(test_unchanged),
 		cmocka_unit_test(test_mode),
 		cmocka_unit_test(test_link),
-		cmocka_unit_test(test_whiteout),
+		cmocka_unit_test(ov01_whiteout),
 		cmocka_unit_test(test_whiteout_xattr),
-		cmocka_unit_test(test_opaque),
+		cmocka_unit_test(ov04_opaque),
 		cmocka_unit_test(test_opaque_root),
-		cmocka_unit_test(test_swaps),
-		cmocka_unit_test(test_special),
-		cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_hard_links_and_holes),
-		cmocka_unit_test(test_unreadable_modes),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_repository),
+		cmocka_unit_test(ov05_swaps),
+		cmocka_unit_test(ov06_special),
+		cmocka_unit_test(ov02_planted),
+		cmocka_unit_test(ov12_hard_links_and_holes),
+		cmocka_unit_test(ov08_unreadable_modes),
+		cmocka_unit_test(ov10_ov19_names),
+		cmocka_unit_test(ov11_repository),
 		cmocka_unit_test(test_submodule),
 		cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_rules_of_the_result),
 		cmocka_unit_test(test_tracked_by_the_agent),
 		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(ov13_limits),
+		cmocka_unit_test(ov13_each_limit_is_said),
+		cmocka_unit_test(ov13_many_beyond_a_limit_are_counted),
+		cmocka_unit_test(ov09_path_of_4096_bytes),
+		cmocka_unit_test(ov09_deep),
 		cmocka_unit_test(test_conversion),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_count),

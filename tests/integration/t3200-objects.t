@@ -1,0 +1,207 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a hostile agent against git: objects, refs, configuration, what is reviewed and landed'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/attacks.sh"
+require_sandbox
+
+# The work is there although the commits are not, and why.
+refused() {
+	test "$(git rev-list --count "HEAD..agent/$1")" = 1 && test "$(git cat-file blob "agent/$1:w")" = w &&
+	git agent show "$1" >../show && grep "commits were not taken (.*$2" ../show
+}
+
+# The whole of what a repository holds but for objects that were added and the refs of sessions.
+fingerprint() {
+	(cd .git && find . -type f ! -path "./refs/agent/*" ! -path "./refs/heads/agent/*" ! -path "./logs/*" ! -path "./git-agent/*" ! -path "./objects/*" |
+		LC_ALL=C sort | xargs sha256sum; git for-each-ref | grep -v "agent/") >"$1"
+	(cd .git && find objects -type f | LC_ALL=C sort | xargs sha256sum) >"$1.objects"
+}
+
+# What the agent has for making objects git would not.
+lib='raw() { git hash-object -w --stdin --literally -t $1; }
+entry() { printf "%s %s\\0" "$1" "$2"; printf %s $3 | perl -ne "print pack(q(H*), \$_)"; }
+b=$(echo blob | git hash-object -w --stdin)'
+
+# ---- what is run ------------------------------------------------------------------
+
+test_expect_success 'GT-02: a repository that lies in the tree as files is critical, and nobody looks into it' '
+	make_repo bare && cd bare &&
+	attack b "mkdir -p v/x/objects v/x/refs u; echo k >v/x/objects/k; echo k >v/x/refs/k; echo ref: refs/heads/x >v/x/HEAD; printf \"[core]\n\tfsmonitor = touch $TRASH/ran\n\tworktree = .\n\" >v/x/config
+		cp v/x/HEAD u/HEAD; echo ../v/x >u/commondir; echo w >w" &&
+	git agent review --format=json b | python3 -c "
+import json, sys
+f = json.load(sys.stdin)[\"flags\"]
+assert any(x[\"severity\"] == \"critical\" and x[\"path\"].startswith(\"v/x/\") for x in f), f" &&
+	! git ls-tree -r agent/b | grep "v/x/config\|v/x/HEAD" && git merge -q agent/b && for d in . u v/x; do test ! -d "$d" || (cd "$d" && git status) || :; done && test ! -e "$TRASH/ran"
+'
+
+test_expect_success STRACE 'GT-20: what is executed is on a short list, and none of it is of the project' '
+	make_repo trace "echo \"* text=auto\" >.gitattributes" && cd trace &&
+	strace -f -qq -e trace=execve,execveat -o ../trace.out git agent start --name t -- sh -c "printf \"1\r\n\" >c; git add c; git commit -qm c; echo w >w" &&
+	for c in "show t" "review t" "land t"; do strace -f -qq -e trace=execve,execveat -o ../trace.one git agent $c || exit 1; cat ../trace.one >>../trace.out; done &&
+	grep " = 0$" ../trace.out | sed -n "s/^[0-9]* *execve(\"\([^\"]*\)\".*/\1/p" | sed "s,.*/,," | sort -u >../got && cat ../got && grep -x git ../got && grep -x bwrap ../got &&
+	! grep -vxE "git|git-agent|git-agent-stage|bwrap|init|sh|cat|git-lfs" ../got && ! grep "execveat(\|execve(\"$PWD" ../trace.out
+'
+
+# ---- the stores --------------------------------------------------------------------
+
+test_expect_success 'GT-04: nothing of the user'\''s repository can be changed from inside' '
+	make_repo store "echo more >more" && cd store && git tag v1 && git repack -qad && echo l >l && git add l && git commit -qm loose && fingerprint ../before &&
+	attack s "alt=\$(cat .git/objects/info/alternates); test -n \"\$alt\" && for d in \$alt; do chmod -R u+w \$d; rm -rf \$d/* ; find \$d -type f -exec sh -c \"echo x >{}; truncate -s 0 {}; mv {} {}.x\" \\;; touch \$d/new; done
+		echo w >w; git add w; git commit -qm w; git reflog expire --expire=now --all; git gc -q --prune=now; git repack -qad; git prune" &&
+	fingerprint ../after && test_cmp ../before ../after && sort ../before.objects >../b && sort ../after.objects >../a && ! comm -23 ../b ../a | grep . &&
+	test "$(git cat-file blob agent/s:w)" = w && clean_store
+'
+
+test_expect_success 'GT-11: the git dirs of submodules are out of reach' '
+	make_repo subsrc && make_repo super && cd super && git -c protocol.file.allow=always submodule --quiet add "$HOME/subsrc" sub && git commit -qm sub && fingerprint ../before &&
+	attack s "echo gitdir: /tmp/x >sub/.git; for d in .git/modules/sub \$(find / -path \"*modules/sub\" -type d 2>/dev/null); do mkdir -p \$d/hooks; printf \"#!/bin/sh\ntouch $TRASH/ran\n\" >\$d/hooks/post-checkout; chmod +x \$d/hooks/post-checkout
+		printf \"[core]\n\tfsmonitor = touch $TRASH/ran\n\" >>\$d/config; done; echo w >w" &&
+	fingerprint ../after && test_cmp ../before ../after && git status --porcelain && git -C sub status && test ! -e "$TRASH/ran" &&
+	test "$(git rev-parse agent/s:sub)" = "$(git rev-parse HEAD:sub)"
+'
+
+test_expect_success 'GT-03 GT-16: replacements, grafts, alternates, shallow marks and marks in the index change nothing' '
+	make_repo marks && cd marks && commit="echo 1 >1; git add 1; git commit -qm 1; echo 2 >2; git add 2; git commit -qm 2" &&
+	attack index "$commit; echo w >w; git update-index --assume-unchanged a; git update-index --skip-worktree d/x; echo 3 >a; rm d/x; git config core.sparseCheckout true; echo /1 >.git/info/sparse-checkout" &&
+	test "$(git cat-file blob agent/index:a)" = 3 && ! git cat-file -e agent/index:d/x 2>/dev/null && test "$(git rev-list --count HEAD..agent/index)" = 3 &&
+	attack replace "$commit; echo w >w; t=\$(git mktree </dev/null); git replace HEAD~1 \$(git commit-tree -p HEAD~2 -m other \$t)" &&
+	attack graft "$commit; echo w >w; git rev-parse HEAD >.git/info/grafts" && attack shallow "$commit; echo w >w; git rev-parse HEAD >.git/shallow" &&
+	for s in replace graft shallow; do
+		{ refused $s "" || { test "$(git log --format=%s -1 agent/$s~2)" = 1 && test "$(git cat-file blob agent/$s~2:1)" = 1; }; } || exit 1
+	done && attack alt "$commit; echo w >w; mkdir -p /tmp/o; mv .git/objects/?? /tmp/o/; printf \"/tmp/o\n/proc/self/root\n/dev\n\" >>.git/objects/info/alternates" && test "$(git rev-list --count HEAD..agent/alt)" = 1 && git agent show alt | grep "HEAD names no commit\|were not taken" &&
+	for s in index replace graft shallow alt; do test "$(git cat-file blob agent/$s:2)" = 2 && git rev-list --objects agent/$s >/dev/null || exit 1; done && clean_store
+'
+
+test_expect_success 'GT-05: trees, modes and names git refuses are refused with the reason, the work is kept' '
+	make_repo trees && cd trees && n=0 &&
+	while IFS="|" read -r why how
+	do
+		n=$((n + 1)) && attack t$n "$lib
+		t=\$({ $how; } | raw tree); git update-ref HEAD \$(git commit-tree -p HEAD -m evil \$t); echo w >w" && refused t$n "$(echo "$why" | sed "s/ or /\\\\|/g")" || { echo "failed: $how"; exit 1; }
+	done <<-\END &&
+	hasDotgit|entry 100644 .git $b
+	hasDotgit or stands for|entry 100644 "$(printf ".g\342\200\214it")" $b
+	parent or hasDotdot|entry 100644 .. $b
+	hasDot or parent|entry 100644 . $b
+	fullPathname|entry 100644 a/b $b
+	treeNotSorted|entry 100644 b $b; entry 100644 a $b
+	duplicateEntries|entry 100644 a $b; entry 100644 a $b
+	a mode git does not write or badFilemode|entry 100777 f $b
+	zeroPadded|entry 0100644 f $b
+	gitmodulesSymlink|entry 120000 .gitmodules $b
+	a symbolic link|entry 120000 .gitattributes $b
+	END
+	! git rev-list --objects --all | grep -E "\.git$|a/b$" && clean_store
+'
+
+test_expect_success 'GT-05: a few objects that make a million million paths cost their history' '
+	make_repo bombs && cd bombs && bomb="for i in 1 2 3 4 5 6 7 8 9 10 11 12; do t=\$(for n in 0 1 2 3 4 5 6 7 8 9; do entry 40000 \$n \$t; done | raw tree); done" &&
+	attack wide "$lib
+		t=\$(entry 100644 f \$b | raw tree); $bomb; git update-ref HEAD \$(git commit-tree -p HEAD -m bomb \$t); echo w >w" && refused wide "too many paths" &&
+	attack empty "$lib
+		t=\$(git mktree </dev/null); $bomb; git branch e \$(git commit-tree -p HEAD -m bomb \$t); echo w >w" && refused empty "too many paths" &&
+	attack deep "$lib
+		cat >/tmp/deep.pl <<-\"END\"
+		use Digest::SHA \"sha1\"; use Compress::Zlib;
+		sub put { my (\$t, \$d) = @_; my \$o = \"\$t \" . length(\$d) . \"\\0\$d\"; my \$h = unpack(\"H*\", sha1(\$o)); my \$p = \".git/objects/\" . substr(\$h, 0, 2);
+			mkdir \$p; open(F, \">\", \"\$p/\" . substr(\$h, 2)) or die; print F compress(\$o); close F; return sha1(\$o) }
+		my \$t = put(\"tree\", \"100644 f\\0\" . put(\"blob\", \"x\")); \$t = put(\"tree\", \"40000 d\\0\$t\") for 1 .. 1500; print unpack(\"H*\", \$t);
+		END
+		git update-ref HEAD \$(git commit-tree -p HEAD -m deep \$(perl /tmp/deep.pl)); echo w >w" && refused deep "nested too deep" &&
+	clean_store
+'
+
+test_expect_success 'GT-05 GT-12: commits with headers, messages and parents git would not write' '
+	make_repo heads && cd heads && n=0 &&
+	while IFS="|" read -r why how
+	do
+		n=$((n + 1)) && attack c$n "$lib
+		echo c >c; git add c; git commit -qm c; c=\$(git cat-file commit HEAD | { $how; } | raw commit); echo \$c >.git/refs/heads/agent/c$n; echo w >w" &&
+		refused c$n "$(echo "$why" | sed "s/ or /\\\\|/g")" || { echo "failed: $how"; exit 1; }
+	done <<-\END &&
+	nulIn or NUL|sed "s/^c$/c\x00hidden/"
+	control characters|sed "/^committer/a x-y \x1b[31m"
+	multipleAuthors|sed "/^author/p"
+	missingAuthor|sed "/^author/d"
+	badDate|sed "/^author/s/[0-9]* +/99999999999999999999 +/"
+	0123456789012345678901234567890123456789 or missing or failed|sed "/^tree/a parent 0123456789012345678901234567890123456789"
+	too large|cat; perl -e "print qq(x) x 5000000"
+	END
+	clean_store
+'
+
+test_expect_success 'GT-12: who wrote a commit, when and what it claims is shown, not believed' '
+	make_repo claims && cd claims &&
+	attack c "echo c >c; git add c; GIT_AUTHOR_NAME=Linus GIT_AUTHOR_EMAIL=l@k.org GIT_AUTHOR_DATE=2099-01-01T00:00:00Z GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -q -m \"x
+
+Signed-off-by: A U Thor <author@example.com>\"; c=\$(git cat-file commit HEAD | sed \"/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\" | git hash-object -w --stdin -t commit); git update-ref HEAD \$c; echo r >r" &&
+	git agent review c >../text && grep "1 commit says it is somebody else.s: .*Linus <l@k.org>" ../text && grep "1 commit says it is of a day still to come" ../text &&
+	git log -2 --format="%an %G?" agent/c && ! git log -1 --format="%G?" agent/c~1 | grep "[GU]" &&
+	test "$(git log -1 --format="%an <%ae>" agent/c)" = "A U Thor <author@example.com>" && ! git cat-file commit agent/c | grep "^gpgsig" &&
+	test "$(git log -1 --format=%ct agent/c)" -lt 4102444800
+'
+
+test_expect_success 'GT-10: a gitlink that the agent commits is flagged, one it leaves in the tree is none' '
+	make_repo link && cd link &&
+	attack l "git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,evil; git commit -qm evil; git init -q nested; (cd nested && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m n); echo w >w" &&
+	git agent review --format=json l >../json && cat ../json && git agent review l | grep 123456 && ! git ls-tree -r agent/l | grep nested && python3 -c "
+import json
+r = json.load(open(\"../json\"))
+assert any(x[\"path\"] == \"nested\" and x[\"kind\"] == \"repository\" for x in r[\"left_behind\"]), r[\"left_behind\"]
+assert any(f[\"path\"] == \"evil\" for f in r[\"flags\"]), r[\"flags\"]"
+'
+
+test_expect_success 'GT-18: LFS pointers and where they are fetched from are flagged; no git-lfs of the user runs' '
+	make_repo lfs && cd lfs && mkdir -p "$HOME/bin" && printf "#!/bin/sh\ntouch %s/ran\ncat\n" "$TRASH" >"$HOME/bin/git-lfs" && chmod +x "$HOME/bin/git-lfs" && PATH=$HOME/bin:$PATH &&
+	attack p "printf \"version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n\" 7 >x.bin; printf \"[lfs]\n\turl = https://evil.invalid/\n\" >.lfsconfig; echo \"*.bin filter=lfs diff=lfs merge=lfs -text\" >.gitattributes; echo w >w" &&
+	git agent review --format=json p | python3 -c "
+import json, sys
+paths = {f[\"path\"] for f in json.load(sys.stdin)[\"flags\"]}
+assert {\".lfsconfig\", \".gitattributes\", \"x.bin\"} <= paths, paths" &&
+	git agent show p && git agent diff p >/dev/null && test_expect_code 3 git agent land p && test ! -e "$TRASH/ran"
+'
+
+# ---- landing --------------------------------------------------------------------------
+
+test_expect_success 'GT-07: landing touches no uncommitted work, no operation, and follows no link' '
+	make_repo land && cd land && mkdir ../victim && attack l "echo l >a; echo n >d/n; echo w >w; mkdir e; echo e >e/f" &&
+	echo mine >a && test_expect_code 2 git agent land l && test "$(cat a)" = mine && git add a && test_expect_code 2 git agent land l && test "$(git cat-file blob :a)" = mine && git reset -q --hard &&
+	ln -s "$HOME/victim" e && test_must_fail git agent land l && rm e && rm -r d && ln -s "$HOME/victim" d && test_must_fail git agent land l && rm d && git checkout -q . && ! ls -A ../victim | grep . &&
+	git switch -qc side && echo s >a && git commit -qam s && git switch -q main && echo m >a && git commit -qam m && test_must_fail git merge -q side && test_must_fail git agent land l && git merge --abort &&
+	git reset -q --hard HEAD~ && git worktree add -q ../land2 -b other && (cd ../land2 && echo dirty >a) && git agent land l && test "$(cat w)" = w && test "$(cat ../land2/a)" = dirty && ! ls -A ../victim | grep .
+'
+
+test_expect_success 'GT-14: what only the merge makes is judged as the merge makes it' '
+	make_repo merge "mkdir x && echo 1 >x/1 && echo 2 >x/2" && cd merge &&
+	attack m "echo w >w; printf \"#!/bin/sh\ntouch $TRASH/ran\n\" >x/post-merge; chmod +x x/post-merge" &&
+	git mv x .githooks && git commit -qm mv && git config core.hooksPath .githooks && git config merge.directoryRenames true &&
+	git agent review --accept m x/post-merge && test_expect_code 3 git agent land m 2>../err && cat ../err && grep "where it lands: .*critical" ../err && git agent list && test ! -e "$TRASH/ran" && test ! -e .githooks/post-merge && test -z "$(git status --porcelain)"
+'
+
+test_expect_success 'GT-14: attributes that choose how a merge is made wait for a verdict' '
+	make_repo union "echo 1 >f" && cd union && attack u "printf \"f merge=union\n\" >.gitattributes; echo agent >f" &&
+	echo mine >f && git commit -qam mine && test_must_fail git agent land u && git agent review u | grep gitattributes && test "$(cat f)" = mine
+'
+
+test_expect_success 'GT-15: what was reviewed is what lands, or nothing does' '
+	make_repo toctou && cd toctou && attack t "echo all: >Makefile; echo \"	true\" >>Makefile" && test_expect_code 3 git agent land t && git agent review --accept t Makefile &&
+	t=$(git rev-parse agent/t) && printf "all:\n\ttouch /tmp/evil\n" >m && b=$(git hash-object -w m) && rm m && export GIT_INDEX_FILE=$PWD/.git/x && git read-tree agent/t && git update-index --add --cacheinfo "100644,$b,Makefile" &&
+	evil=$(git commit-tree -p agent/t -m evil "$(git write-tree)") && rm -f .git/x && unset GIT_INDEX_FILE && git update-ref refs/heads/agent/t "$evil" &&
+	test_expect_code 3 git agent land t && test ! -e Makefile && git update-ref refs/heads/agent/t "$t" && git agent review --accept t Makefile && git agent land t && cat Makefile && ! grep evil Makefile
+'
+
+test_expect_success 'GT-17: neither variables nor a repository above the project lead elsewhere' '
+	make_repo other && fp=$(cd other && git rev-parse HEAD) && mkdir -p deep && make_repo deep/disc && cd deep/disc &&
+	for v in GIT_DIR=$HOME/other/.git GIT_WORK_TREE=$HOME/other GIT_INDEX_FILE=$HOME/other/.git/index GIT_OBJECT_DIRECTORY=$HOME/other/.git/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=/dev GIT_COMMON_DIR=$HOME/other/.git GIT_NAMESPACE=x GIT_REPLACE_REF_BASE=refs/x GIT_GRAFT_FILE=/x GIT_SHALLOW_FILE=/x
+	do
+		n=$((n + 1)) && env "$v" git-agent start --name v$n -- sh -c "echo $n >f$n; env | grep ^GIT_ >envs; git rev-parse --show-toplevel >top" 2>../err &&
+		test "$(git cat-file blob agent/v$n:f$n)" = $n && test "$(git cat-file blob agent/v$n:top)" = "$PWD" && ! git cat-file blob agent/v$n:envs | grep other || { cat ../err; echo "failed: $v"; exit 1; }
+	done &&
+	attack above "cd ..; git init -q; printf \"[core]\n\tfsmonitor = touch $TRASH/ran\n\thooksPath = /tmp\n\" >>.git/config; cd -; echo w >w; printf \"[core]\n\tfsmonitor = touch $TRASH/ran\n\" >~/.gitconfig; echo GIT_DIR=/x >~/.profile" &&
+	attack next "git rev-parse --show-toplevel >top; echo w >w" && test "$(git cat-file blob agent/next:top)" = "$PWD" &&
+	test "$(git -C "$HOME/other" rev-parse HEAD)" = "$fp" && test -z "$(git -C "$HOME/other" for-each-ref refs/agent refs/heads/agent)" && test -z "$(git -C "$HOME/other" status --porcelain)" && test ! -e "$TRASH/ran" && test ! -e ../.git
+'
+
+test_done

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Every attack on the layers (OV) and on git (GT) that docs/threats.md lists has a test
+# with its id in the name, and every such name is of one that is listed.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+count=0 failed=0
+result() {
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		failed=1
+		echo "not ok $count - $1"
+		echo "$2" | sed 's/^/# /'
+		echo "$2" >&2
+	fi
+}
+
+listed=$(sed -n 's/^| \(\(OV\|GT\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
+untested=$(sed -n 's/^| \(\(OV\|GT\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
+# In shell the name of the test has it, in C that of the function.
+named=$(
+	{
+		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
+		grep -hoE 'cmocka_unit_test(_setup)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
+			sed -n 's/\(ov\|gt\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
+	} | grep -oE '(OV|GT)-[0-9][0-9]' | sort -u
+)
+
+result 'there are 24 attacks on the layers and 20 on git, each once' "$(
+	[ "$(echo "$listed" | grep -c '^OV-')" = 24 ] && [ "$(echo "$listed" | grep -c '^GT-')" = 20 ] &&
+		[ "$(echo "$listed" | sort -u | grep -c .)" = 44 ] || echo "$listed"
+)"
+
+result 'an attack has a test' "$(
+	for id in $listed; do
+		echo "$untested" | grep -qx "$id" || echo "$named" | grep -qx "$id" || echo "$id has none"
+	done
+)"
+
+result 'a test is of an attack that is listed, and what is said not to be tested is not' "$(
+	for id in $named; do
+		echo "$listed" | grep -qx "$id" || echo "$id is not listed"
+		echo "$untested" | grep -qx "$id" && echo "$id is tested"
+	done
+)"
+
+# The other way of opening is taken through the same attacks.
+result 'the attacks on the layers are done a second time without openat2' "$(
+	for of in t3000-attacks t3100-layers t4000-cases; do
+		grep -l "no-openat2\|\$no" tests/integration/*without-openat2.t | xargs grep -l "integration/$of.t" | grep -q . || echo "$of is not"
+	done
+)"
+
+echo "1..$count"
+exit $failed
