@@ -5,6 +5,8 @@
 # status in tests/results. Messages are shown only when it failed. One that hangs
 # is ended after TEST_TIMEOUT seconds.
 t=$1
+LSAN_OPTIONS=suppressions=$TEST_SRCDIR/tests/lib/lsan.supp:print_suppressions=0
+export LSAN_OPTIONS
 base=$TEST_RESULTS/$(echo "$t" | tr / _)
 case $t in
 *.t) set -- /bin/sh "$TEST_SRCDIR/$t" ;;

@@ -27,7 +27,7 @@ void ga_gitconfig_release(struct ga_gitconfig *c)
 
 /* With -z: scope NUL origin NUL key LF value NUL, and no LF for a key that was
  * written without '='. */
-static int parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err)
+int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err)
 {
 	const char *scope, *origin, *entry, *nl;
 	size_t pos = 0;
@@ -138,7 +138,7 @@ static int end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, struct ga_
 		q = ga_quote(l->errout.ptr);
 		return ga_fail(err, GA_EFATAL, "cannot read git's configuration: %s", q);
 	}
-	if (parse(&l->out, ret, err)) {
+	if (ga_gitconfig_parse(&l->out, ret, err)) {
 		ga_gitconfig_release(ret);
 		return -1;
 	}

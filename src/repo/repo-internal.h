@@ -35,6 +35,10 @@ int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
 		       struct ga_error *err);
 
+/* Take apart what `git config -z --list --show-scope --show-origin` printed. On failure
+ * `ret` holds what came before and is the caller's to release. */
+int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err);
+
 /* A variable of the environment git commands start from: the places git itself
  * looks at (HOME, identity) have to be looked at in the same way. */
 const char *ga_env_get(const char *name);

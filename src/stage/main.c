@@ -166,6 +166,16 @@ static void report(int fd, const struct stage_fault *f)
 	(void)ga_write_full(fd, b.ptr, b.len);
 }
 
+#ifdef GA_SANITIZERS
+/* It is started without an environment to read this from. A finding is a signal, limits are what
+ * they were set to, and what a plan says is never freed. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "abort_on_error=1:disable_coredump=0:detect_leaks=0";
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	struct stage_fault fault;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An index file, entry by entry.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/repo/index-file.h"
+#include "fuzz.h"
+
+/* A mapping ends at a page; a copy ends where the file does. */
+static void read_all(struct ga_index *ix)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *copy = fuzz_exact(ix->map, ix->len);
+	const unsigned char *map = ix->map;
+	struct ga_index_entry e;
+	size_t last = 0;
+	uint32_t n = 0;
+	int rc;
+
+	ix->map = (const unsigned char *)copy;
+	while (!(rc = ga_index_next(ix, &e, &err))) {
+		CHECK(e.offset >= 12 && e.offset > last && e.offset + 62 <= ix->len);
+		CHECK(e.stage < 4 && strlen(e.path) == ix->path.len);
+		last = e.offset;
+		n++;
+	}
+	CHECK(rc > 0 ? n == ix->n : err.msg != NULL);
+	ix->map = map;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	int fd = fuzz_file(data, n);
+	cleanup_free char *path = ga_strf("/proc/self/fd/%d", fd);
+
+	if (!ga_index_open(path, &ix, &err))
+		read_all(&ix);
+	else
+		CHECK(err.msg);
+	(void)close(fd);
+	return 0;
+}
