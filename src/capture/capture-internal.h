@@ -25,14 +25,16 @@ struct capture {
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	/* the host's files of patterns */
-	struct ga_buf excludes, attributes;
+	struct ga_buf excludes, attributes, info_attributes;
+	bool host_converts;           /* the attributes among them ask git to convert content */
 	/* content made by git inside (clean.c) */
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
 	bool lfs;                     /* git-lfs made pointers among them */
 	struct ga_upper_result upper;
 };
-#define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT }
+#define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
+		       .info_attributes = GA_BUF_INIT }
 
 /* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
  * What comes back was made by programs over files the agent wrote, and these can keep
@@ -82,7 +84,7 @@ bool config_converts(const struct capture *c);
 /* Store the LFS objects that pointers among the agent's changes name (lfs.c). */
 int take_lfs(struct capture *c, struct ga_error *err);
 
-/* core.excludesFile and info/exclude; core.attributesFile and info/attributes. */
+/* core.excludesFile and info/exclude; core.attributesFile, and info/attributes. */
 int read_host_patterns(struct capture *c, struct ga_error *err);
 
 /* Paths among `changes` that a merge of the branch would write over on the host. */

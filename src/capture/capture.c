@@ -21,6 +21,7 @@ static void capture_release(struct capture *c)
 	ga_refs_release(&c->heads);
 	ga_buf_release(&c->excludes);
 	ga_buf_release(&c->attributes);
+	ga_buf_release(&c->info_attributes);
 	ga_strv_release(&c->cleaned_paths);
 	free(c->cleaned_entries);
 	ga_upper_result_release(&c->upper);

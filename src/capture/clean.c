@@ -17,11 +17,13 @@
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
 #define MAX_TRIES 100 /* to find the files that git cannot convert */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
+#define CLEAN_INFO CLEAN_DIR "/info"
 
 /* Keys of the host's configuration that shape content. Filters are commands: only
  * LFS is known to work inside. */
-static const char *const shaping[] = { "core.autocrlf", "core.eol", "filter.lfs.clean",
-				       "filter.lfs.process", "filter.lfs.required" };
+static const char *const shaping[] = { "core.autocrlf", "core.eol", "core.ignorecase",
+				       "filter.lfs.clean", "filter.lfs.process",
+				       "filter.lfs.required" };
 
 bool config_converts(const struct capture *c)
 {
@@ -32,7 +34,7 @@ bool config_converts(const struct capture *c)
 		return true;
 	if (crlf && (!ga_parse_bool(crlf, &off) || off))
 		return true;
-	return c->attributes.len > 0;
+	return c->host_converts;
 }
 
 /* ---- the environment of git inside ------------------------------------- */
@@ -112,12 +114,29 @@ static int git(struct clean *cl, const char *const *args, const struct ga_buf *i
 	return run_inside_ok(cl->c, &x, err);
 }
 
+/* The host's two files stay apart: the one counts less than what is in the tree, the other
+ * more. */
+static int put_attributes(struct capture *c, const struct ga_buf *text, const char *script,
+			  struct ga_error *err)
+{
+	const char *const put[] = { "sh", "-c", script, NULL };
+	struct inside x = INSIDE_INIT;
+	int status;
+
+	if (!text->len)
+		return 0;
+	x.in = text->ptr;
+	x.in_len = text->len;
+	if (run_program_inside(c, put, &x, &status, err))
+		return -1;
+	return status ? ga_fail(err, GA_EFATAL, "cannot write attributes inside") : 0;
+}
+
 static int prepare(struct clean *cl, struct ga_error *err)
 {
 	static const char *const init[] = {
 		"init", "-q", "--bare", "--template=", CLEAN_DIR, NULL
 	};
-	static const char *const put[] = { "sh", "-c", "cat >" CLEAN_ATTRIBUTES, NULL };
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
 	/* what is tracked has a say: git leaves ends of lines alone where its index has
 	 * the like, and takes attributes from there that the files lack */
@@ -133,13 +152,10 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	x.args = init;
 	if (make_env(cl, err) || run_inside_ok(cl->c, &x, err))
 		return -1;
-	x = (struct inside)INSIDE_INIT;
-	x.in = cl->c->attributes.ptr;
-	x.in_len = cl->c->attributes.len;
-	if (run_program_inside(cl->c, put, &x, &status, err))
+	if (put_attributes(cl->c, &cl->c->attributes, "cat >" CLEAN_ATTRIBUTES, err) ||
+	    put_attributes(cl->c, &cl->c->info_attributes,
+			   "mkdir -p " CLEAN_INFO " && cat >" CLEAN_INFO "/attributes", err))
 		return -1;
-	if (status)
-		return ga_fail(err, GA_EFATAL, "cannot write attributes inside");
 	x = (struct inside)INSIDE_INIT;
 	x.out = &out;
 	cl->lfs = !run_program_inside(cl->c, lfs, &x, &status, &absent) && !status;

@@ -25,18 +25,19 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	cleanup_free char *exclude = ga_path_join(common, "info/exclude");
 	cleanup_free char *attributes = ga_path_join(common, "info/attributes");
 	cleanup_free char *user_excludes = NULL, *user_attributes = NULL;
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
 
 	if (ga_user_file(r, conf, "core.excludesfile", "ignore", &user_excludes, err) ||
 	    ga_user_file(r, conf, "core.attributesfile", "attributes", &user_attributes, err))
 		return -1;
 	/* the last match decides, so the repository's own come last */
 	if (add_file(user_excludes, &c->excludes, err) || add_file(exclude, &c->excludes, err) ||
-	    add_file(user_attributes, &all, err) || add_file(attributes, &all, err))
+	    add_file(user_attributes, &c->attributes, err) ||
+	    add_file(attributes, &c->info_attributes, err))
 		return -1;
-	/* others (diff, merge, export) have no say in what content becomes */
-	if (attributes_convert(all.ptr, all.len))
-		ga_buf_add(&c->attributes, all.ptr, all.len);
+	/* others (diff, merge, export) have no say in what content becomes; once something has,
+	 * all lines count: "binary" says that there is nothing to convert */
+	c->host_converts = attributes_convert(c->attributes.ptr, c->attributes.len) ||
+			   attributes_convert(c->info_attributes.ptr, c->info_attributes.len);
 	return 0;
 }
 
