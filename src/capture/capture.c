@@ -173,7 +173,8 @@ static int take_everything(struct capture *c, struct ga_error *err)
 	if (ga_fault_stop("capture:export", err) || take_commits(c, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err))
+	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
+	    take_links(c, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
