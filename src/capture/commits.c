@@ -332,6 +332,11 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return 0;
 	if (ga_commit_tree(c->e->repo, &c->head, &c->head_tree, err))
 		return -1;
+	/* a submodule is there to be moved, to an older commit as well; what stands on that is
+	 * as good as on the base */
+	c->related = c->s->within != NULL;
+	if (c->related)
+		return 0;
 	rc = ga_is_ancestor(c->e->repo, &c->s->base, &c->head, err);
 	if (rc < 0)
 		return -1;

@@ -24,7 +24,7 @@ void ga_links_release(struct ga_links *l)
 
 static void note(struct capture *c, const struct ga_link *l)
 {
-	cleanup_free char *q = ga_quote(l->path), *word = ga_quote_shell(l->path);
+	cleanup_free char *q = ga_quote(l->path), *word = ga_quote_shell(l->dir);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	ga_quote_add_text(&safe, word, strlen(word));

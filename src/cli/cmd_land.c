@@ -84,7 +84,7 @@ static int check_part(struct ga_start_env *e, struct ga_session *s, const char *
 		      void *payload, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(path);
+	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(s->project);
 	size_t open;
 
 	(void)payload;
@@ -104,7 +104,7 @@ static int check_part(struct ga_start_env *e, struct ga_session *s, const char *
 static int say_part(struct ga_start_env *e, struct ga_session *s, const char *path, void *payload,
 		    struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(path);
+	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(s->project);
 	int landed = ga_oid_is_zero(&s->tip) ? 1 : ga_landed(e->repo, s, err);
 
 	(void)payload;

@@ -29,7 +29,6 @@ static int env_open(const struct ga_start_env *e, const char *project, const cha
 		    struct ga_start_env *ret, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(project, path), *root = ga_path_parent(e->state_dir);
-	cleanup_free char *q = ga_escape(path);
 
 	*ret = *e;
 	ret->repo = NULL;
@@ -38,10 +37,10 @@ static int env_open(const struct ga_start_env *e, const char *project, const cha
 	ret->state_dir = NULL;
 	ret->bwrap = e->bwrap ? ga_strdup(e->bwrap) : NULL;
 	if (ga_repo_open(dir, &ret->repo, err))
-		return ga_error_wrap(err, "submodule '%s'", q);
+		return -1;
 	/* an empty directory is in the superproject, and a link leads elsewhere */
 	if (strcmp(ga_repo_info(ret->repo)->workdir, dir)) {
-		(void)ga_fail(err, GA_EFATAL, "submodule '%s' is not checked out", q);
+		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
 		return ga_hint(err, "'git submodule update --init' brings it back");
 	}
 	return ga_store_open(root, ga_repo_info(ret->repo)->id, &ret->state_dir, err) ||
@@ -75,9 +74,15 @@ static void skip(struct start_base *b, const char *path, const char *why)
 	ga_strv_pushf(&b->scan.skipped, "submodule %s: %s", q, why);
 }
 
-static int open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
-		      struct start_base *b, struct ga_start *st, struct ga_strv *taken,
-		      unsigned depth, struct ga_error *err);
+struct opening {
+	const struct ga_start_opts *o;
+	struct ga_strv *taken; /* names no session may have */
+	struct ga_strv ids;    /* repositories that have one */
+	unsigned depth;
+};
+
+static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
+		      struct ga_start *st, struct ga_error *err);
 
 /* What is not committed in it is not the superproject's to carry: a commit of that would be
  * what the superproject names, and no repository has it. */
@@ -89,7 +94,7 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 	if (!dirty)
 		return 0;
 	if (o->dirty == GA_DIRTY_REFUSE) {
-		(void)ga_fail(err, GA_ELOSE, "submodule %s: %zu path%s not committed", q, dirty,
+		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
 			      dirty == 1 ? " is" : "s are");
 		return ga_hint(err, "commit or stash there, or start with --dirty carry or "
 				    "--dirty ignore");
@@ -100,58 +105,59 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 }
 
 /* 1: it cannot be a part. */
-static int open_part(struct ga_part *p, const struct ga_start_opts *o, const struct ga_oid *commit,
-		     struct start_base *of, struct ga_strv *taken, unsigned depth,
-		     struct ga_error *err)
+static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
+		     struct start_base *of, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(p->path);
-	const char *why;
+	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id;
 	size_t dirty;
 	int rc;
 
-	rc = start_choose_part_base(&p->env, o, commit, &p->base, &dirty, &why, err);
+	if (ga_strv_has(&op->ids, id)) {
+		skip(of, p->path, "its repository is a part already");
+		return 1;
+	}
+	rc = start_choose_part_base(&p->env, op->o, commit, &p->base, &dirty, &why, err);
 	if (rc < 0)
-		return ga_error_wrap(err, "submodule '%s'", q);
+		return -1;
 	if (rc) {
 		skip(of, p->path, why);
 		return 1;
 	}
-	if (check_dirty(o, of, p->path, dirty, err))
+	ga_strv_push(&op->ids, id);
+	if (check_dirty(op->o, of, p->path, dirty, err) ||
+	    start_taken_names(p->env.repo, op->taken, err) ||
+	    ga_session_names(p->env.state_dir, op->taken, err))
 		return -1;
-	if (start_taken_names(p->env.repo, taken, err) ||
-	    ga_session_names(p->env.state_dir, taken, err) ||
-	    open_parts(&p->env, o, &p->base, &p->start, taken, depth + 1, err))
-		return ga_error_wrap(err, "submodule '%s'", q);
-	return 0;
+	op->depth++;
+	rc = open_parts(op, &p->env, &p->base, &p->start, err);
+	op->depth--;
+	return rc;
 }
 
-static int try_part(struct ga_start_env *e, const struct ga_start_opts *o, const char *path,
+static int try_part(struct opening *op, struct ga_start_env *e, const char *path,
 		    const struct ga_oid *commit, struct start_base *b, struct ga_start *st,
-		    struct ga_strv *taken, unsigned depth, struct ga_error *err)
+		    struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	struct ga_part p = { .path = ga_strdup(path), .start = GA_START_INIT };
-	int rc;
+	int rc = 1;
 
 	/* a repository no session could stand in is no reason not to work on the rest */
-	if (env_open(e, ga_repo_info(e->repo)->workdir, path, &p.env, &odd)) {
+	if (env_open(e, ga_repo_info(e->repo)->workdir, path, &p.env, &odd))
 		skip(b, path, odd.msg);
-		part_release(&p);
+	else
+		rc = open_part(op, &p, commit, b, err);
+	if (!rc) {
+		GA_GROW(st->parts, st->n_parts, st->cap_parts);
+		st->parts[st->n_parts++] = p;
 		return 0;
 	}
-	rc = open_part(&p, o, commit, b, taken, depth, err);
-	if (rc) {
-		part_release(&p);
-		return rc < 0 ? -1 : 0;
-	}
-	GA_GROW(st->parts, st->n_parts, st->cap_parts);
-	st->parts[st->n_parts++] = p;
-	return 0;
+	part_release(&p);
+	return rc < 0 ? -1 : 0;
 }
 
-static int open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
-		      struct start_base *b, struct ga_start *st, struct ga_strv *taken,
-		      unsigned depth, struct ga_error *err)
+static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
+		      struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_strv *paths = &b->scan.submodules;
 	struct ga_oid tree;
@@ -167,19 +173,27 @@ static int open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
 			return -1;
 		if (entry.mode != GA_MODE_GITLINK)
 			skip(b, paths->v[i], "the base has none there");
-		else if (depth >= MAX_DEPTH || st->n_parts >= MAX_PARTS)
+		else if (op->depth >= MAX_DEPTH || st->n_parts >= MAX_PARTS)
 			skip(b, paths->v[i], "one too many");
-		else if (try_part(e, o, paths->v[i], &entry.oid, b, st, taken, depth, err))
-			return -1;
+		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err)) {
+			cleanup_free char *q = ga_escape(paths->v[i]);
+
+			return ga_error_wrap(err, "submodule '%s'", q);
+		}
 	}
 	return 0;
 }
 
-int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
-		     struct start_base *b, struct ga_start *st, struct ga_strv *taken,
-		     struct ga_error *err)
+int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, struct start_base *b,
+		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
-	return open_parts(e, o, b, st, taken, 0, err);
+	struct opening op = { .o = o, .taken = taken };
+	int rc;
+
+	ga_strv_push(&op.ids, ga_repo_info(e->repo)->id);
+	rc = open_parts(&op, e, b, st, err);
+	ga_strv_release(&op.ids);
+	return rc;
 }
 
 /* ---- making ------------------------------------------------------------------ */
@@ -246,6 +260,21 @@ int start_save_parts(struct ga_start *st, struct ga_error *err)
 	return 0;
 }
 
+void start_part_paths(const struct ga_start *st, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < st->n_parts; i++) {
+		const struct ga_part *p = &st->parts[i];
+		const struct ga_session *s = &p->start.session;
+		cleanup_free char *base = ga_session_ref(s, "base");
+
+		ga_ref_paths(p->env.repo, base, ret);
+		ga_ref_paths(p->env.repo, s->branch, ret);
+		ga_strv_take(ret, ga_path_join(s->dir, "session"));
+		ga_strv_push(ret, s->dir);
+		start_part_paths(&p->start, ret);
+	}
+}
+
 void start_unlock_parts(struct ga_start *st)
 {
 	for (size_t i = 0; i < st->n_parts; i++) {
@@ -281,11 +310,16 @@ static int call(const struct ga_start_env *e, const struct ga_session *s, const 
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	cleanup_session struct ga_session part = GA_SESSION_INIT;
 	cleanup_(env_release) struct ga_start_env env = { 0 };
+	cleanup_free char *q = ga_escape(path);
 	cleanup_close int lock = -1;
 	int rc;
 
-	if (env_open(e, s->project, path, &env, &odd))
-		return all ? ga_error_move(err, &odd) : 0;
+	if (env_open(e, s->project, path, &env, &odd)) {
+		if (!all)
+			return 0;
+		(void)ga_error_move(err, &odd);
+		return ga_error_wrap(err, "submodule '%s'", q);
+	}
 	rc = load_part(&env, s, &part, &lock, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;

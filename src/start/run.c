@@ -55,9 +55,10 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 
 /* What start made without waiting for the disk goes there when the session has lasted
  * a while: refs that a power cut left empty would be in git's way. */
-static int sync_later(struct ga_start_env *e, const struct ga_session *s,
+static int sync_later(struct ga_start_env *e, const struct ga_start *st,
 		      struct ga_sync_later **ret, struct ga_error *err)
 {
+	const struct ga_session *s = &st->session;
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
@@ -65,6 +66,7 @@ static int sync_later(struct ga_start_env *e, const struct ga_session *s,
 	ga_ref_paths(e->repo, s->branch, &paths);
 	ga_strv_take(&paths, ga_path_join(s->dir, "session"));
 	ga_strv_push(&paths, s->dir);
+	start_part_paths(st, &paths);
 	return ga_sync_later(&paths, SYNC_DELAY_MS, ret, err);
 }
 
@@ -82,7 +84,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		return -1;
 	if (ga_fault_stop("start:running", err))
 		return -1;
-	if (sync_later(e, s, &later, err))
+	if (sync_later(e, st, &later, err))
 		return -1;
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			    (const char *const *)st->spec.env.v, ret_status, err);

@@ -50,6 +50,8 @@ void start_parts_release(struct ga_start *st);
 int start_make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 /* Parts are in the same state, and ended with the same result. */
 int start_save_parts(struct ga_start *st, struct ga_error *err);
+/* What of them is to get to the disk later. */
+void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
 void start_unlock_parts(struct ga_start *st);
 /* Remove the parts of a session that never ran. */
 int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s,

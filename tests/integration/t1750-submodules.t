@@ -47,7 +47,7 @@ test_expect_success 'its commits arrive with their ids, and the superproject nam
 	test "$(git rev-parse agent/c)" = "$(cat "$HOME/aihome/super")" && test "$(git rev-parse agent/c:$L)" = "$(cat "$HOME/aihome/2")" &&
 	test "$(git -C $L rev-parse agent/c)" = "$(cat "$HOME/aihome/2")" && test "$(git -C $L rev-parse agent/c~1)" = "$(cat "$HOME/aihome/1")" &&
 	git -C $L rev-parse -q --verify refs/agent/c/base && git -C $L rev-parse -q --verify refs/agent/c/report && git -C $L fsck --strict --connectivity-only &&
-	git agent review c >../out && grep gitlink-changed ../out && grep "git -C vendor/lib agent review c" ../out &&
+	git agent review c >../out && grep gitlink-changed ../out && grep "git -C $(pwd)/vendor/lib agent review c" ../out &&
 	git -C $L agent review c >../out && grep "+c" ../out && test -z "$(git -C $L status --porcelain)" && test -z "$(git status --porcelain)"
 '
 
@@ -62,7 +62,7 @@ test_expect_success 'what was not committed is a commit there, and one here' '
 
 test_expect_success 'land: not before both were decided; then the commit is where git looks for it' '
 	cd rest && test_expect_code 3 git agent land r && git agent review --accept-all r && git agent land r 2>../err &&
-	grep "next: git -C vendor/lib merge agent/r" ../err && git -C $L merge -q agent/r && test -z "$(git status --porcelain)" &&
+	grep "next: git -C $(pwd)/vendor/lib merge agent/r" ../err && git -C $L merge -q agent/r && test -z "$(git status --porcelain)" &&
 	git agent list | grep "^r .*landed" && git -C $L agent list | grep "^r .*landed"
 '
 
@@ -118,7 +118,7 @@ test_expect_success 'its own .git directory, as git made them once' '
 
 test_expect_success 'uncommitted work in it stays outside, and is named' '
 	make_super dirty lib && cd dirty && echo mine >>$L/a && echo new >$L/new &&
-	test_expect_code 2 git agent start --name x --dirty refuse -- true 2>../err && grep "submodule vendor/lib: 2 paths are not committed" ../err &&
+	test_expect_code 2 git agent start --name x --dirty refuse -- true 2>../err && grep "submodule .vendor/lib.: 2 paths are not committed" ../err &&
 	git agent start --name d -- sh -c "test -z \"\$(git -C $L status --porcelain)\"; test ! -e $L/new && echo k >$L/k" 2>../err &&
 	grep "submodule vendor/lib: its uncommitted work (2 paths)" ../err && git -C $L diff --name-only agent/d~1 agent/d >../got && echo k >../want && test_cmp ../want ../got &&
 	test "$(git -C $L status --porcelain | wc -l)" = 2 && git -C $L merge -q agent/d && test -e $L/new
@@ -166,7 +166,7 @@ test_expect_success 'gone on the host when the session ends: said, and captured 
 	make_super gone lib && cd gone && rm -f "$HOME/aihome/ready" "$HOME/aihome/go" &&
 	{ git agent start --name g -- sh -c "echo k >$L/k; touch \$HOME/ready; until test -e \$HOME/go; do sleep 0.05; done" 2>../err & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/ready" && git submodule --quiet deinit -f $L && touch "$HOME/aihome/go" && { wait $pid || :; } &&
-	grep "submodule .vendor/lib. is not checked out" ../err && grep "git submodule update --init" ../err &&
+	grep "submodule .vendor/lib.: it is not checked out" ../err && grep "git submodule update --init" ../err &&
 	git submodule --quiet update --init && git agent capture g && git -C $L cat-file -e agent/g:k && git cat-file -e agent/g:.gitmodules
 '
 
@@ -175,6 +175,21 @@ test_expect_success 'repositories the agent made, in it and beside it, are named
 		for d in own $L/own; do git init -q \$d; echo x >\$d/x; git -C \$d add x; git -C \$d commit -qm x; done; echo k >k; echo k >$L/k" 2>../err &&
 	grep "left behind: own (repository" ../err && git diff --name-only HEAD agent/r >../got && printf "k\n$L\n" >../want && test_cmp ../want ../got &&
 	git -C $L agent review r >../out && grep own ../out && git -C $L diff --name-only HEAD agent/r >../got && echo k >../want && test_cmp ../want ../got
+'
+
+test_expect_success 'moved by the agent to an older commit, with and without work on it' '
+	make_super older lib && cd older && git agent start --name o -- sh -c "git -C $L checkout -q v1; git commit -qam older" &&
+	test "$(git rev-parse agent/o:$L)" = "$(git -C $L rev-parse v1)" && test "$(git -C $L rev-parse agent/o)" = "$(git -C $L rev-parse v1)" &&
+	git agent start --name p -- sh -c "cd $L; git checkout -q v1; echo p >p; git add p; git commit -qm p; git rev-parse HEAD >\$HOME/p; echo q >q" &&
+	test "$(git -C $L rev-parse agent/p~1)" = "$(cat "$HOME/aihome/p")" && test "$(git -C $L rev-parse agent/p~2)" = "$(git -C $L rev-parse v1)" &&
+	test "$(git rev-parse agent/p:$L)" = "$(git -C $L rev-parse agent/p)" && git -C $L cat-file -e agent/p:q &&
+	git agent start --name q -- sh -c "cd $L; git checkout -q v1; echo q >q; echo id >.envrc; git add -A; git commit -qm q" && git -C $L cat-file -e agent/q:q &&
+	! git -C $L ls-tree agent/q | grep envrc && test "$(git rev-parse agent/q:$L)" = "$(git -C $L rev-parse agent/q)"
+'
+
+test_expect_success 'two submodules of one repository' '
+	make_super twice lib && cd twice && git -C $L worktree add -q --detach "$(pwd)/zoo" && git add zoo 2>../err && git commit -qm zoo &&
+	git agent start --name t -- sh -c "test -z \"\$(ls -A zoo)\"; echo k >$L/k" 2>../err && grep "submodule zoo: its repository is a part already" ../err && git -C $L cat-file -e agent/t:k
 '
 
 test_expect_success 'attack: a pointer to what is nowhere, or only in the agent'\''s hands, is held back' '
