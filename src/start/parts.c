@@ -31,6 +31,7 @@ static int env_open(const struct ga_start_env *e, const char *project, const cha
 	cleanup_free char *dir = ga_path_join(project, path), *root = ga_path_parent(e->state_dir);
 
 	*ret = *e;
+	ret->outer = e;
 	ret->repo = NULL;
 	ret->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
 	ret->loading = NULL;

@@ -82,6 +82,16 @@ test_expect_success 'what is held back there holds back the pointer to it, in ev
 	test "$(git rev-parse agent/h:$L)" = "$(git -C $L rev-parse agent/h)"
 '
 
+test_expect_success 'what hooks and configuration of the superproject reach in it is held back' '
+	git init -q tools && (cd tools && mkdir hooks sub && echo x >hooks/post-merge && echo y >run.sh && echo z >sub/z && git add . && git commit -qm t) &&
+	make_super reach tools && cd reach && git config core.hooksPath $L/hooks &&
+	git agent start --name c -- sh -c "cd $L; echo k >hooks/post-merge; echo k >run.sh; echo k >k" && git -C $L diff --name-only HEAD agent/c >../got &&
+	printf "k\nrun.sh\n" >../want && test_cmp ../want ../got && ! git rev-parse -q --verify agent/c && git -C $L ls-tree -r refs/agent/c/held | grep hooks &&
+	git config --unset core.hooksPath && printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+	git agent start --name h -- sh -c "cd $L; echo k >hooks/post-merge; echo k >run.sh; echo k >k" && git -C $L diff --name-only HEAD agent/h >../got &&
+	printf "hooks/post-merge\nk\n" >../want && test_cmp ../want ../got
+'
+
 test_expect_success 'drop: work in the submodule counts, and its refs go to its own trash' '
 	make_super drop lib && cd drop && git agent start --name d -- sh -c "echo id >$L/.envrc" && test -z "$(git branch --list "agent/*")" &&
 	test_expect_code 2 git agent drop d && git -C $L rev-parse -q --verify refs/agent/d/held && git agent drop --force d &&
