@@ -12,6 +12,20 @@
 #include "ga/run.h"
 #include "ga/session.h"
 
+/* What a submodule came to, which was captured before. */
+struct ga_link {
+	char *path;             /* in the superproject */
+	char *dir;              /* its working tree on the host */
+	struct ga_oid tip;      /* its branch agent/<name>; zero: there is none */
+	bool told;              /* its own report has something to say */
+};
+struct ga_links {
+	struct ga_link *v;
+	size_t n, cap;
+};
+#define GA_LINKS_INIT { NULL, 0, 0 }
+void ga_links_release(struct ga_links *l);
+
 struct ga_capture_env {
 	struct ga_repo *repo;
 	const struct ga_gitconfig *config;
@@ -21,6 +35,10 @@ struct ga_capture_env {
 	 * capture of commits and of filtered content. */
 	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);
 	void *payload;
+	const struct ga_links *links; /* NULL: none */
+	/* Of a submodule: adds what hooks and configuration of the superprojects reach in it to
+	 * `facts`. NULL: it is none. */
+	int (*outer_facts)(void *payload, struct ga_host_facts *facts, struct ga_error *err);
 	const char *const *sandbox_env; /* environment for git inside */
 };
 

@@ -27,12 +27,12 @@ struct ga_gitdir_spec {
  * info/exclude (core.excludesFile and the host's info/exclude joined),
  * info/attributes (the host's; core.attributesFile is a file beside it),
  * info/sparse-checkout and shallow. Config is generated: identity, core settings
- * that shape the tree, remotes and branches without credentials, filter.lfs.*,
+ * that shape the tree, remotes, branches and submodules without credentials, filter.lfs.*,
  * extensions.partialClone with its promisor remote, core.checkStat=minimal,
- * core.trustctime=false. The index is the base template's. There is no modules/: in a
- * base tree a submodule is an empty directory, and one that is filled needs none as long as
- * its .git is not visible. No process is started, unless the identity is in no
- * configuration. `s->refs` is sorted by name, as ga_refs_list() gives them. */
+ * core.trustctime=false. The index is the base template's. There is no modules/: a
+ * populated submodule has a private git dir of its own, mounted as its .git. No process is
+ * started, unless the identity is in no configuration. `s->refs` is sorted by name, as
+ * ga_refs_list() gives them. */
 int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
 		   struct ga_error *err);
 

@@ -78,6 +78,11 @@ void ga_host_facts_release(struct ga_host_facts *h);
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err);
 
+/* Add what another repository's facts say of a submodule of it at `path`: of paths in it, and,
+ * where they are about everything around it, of all of it. */
+void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *of,
+			  const char *path);
+
 /* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty
  * tree): every rule on every changed path, content read through the repository, at
  * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be

@@ -13,8 +13,7 @@
 #include "ga/error.h"
 #include "ga/strv.h"
 
-/* An ignored directory of the user's tree (or a populated submodule), shared
- * through an overlay of its own. */
+/* An ignored directory of the user's tree, shared through an overlay of its own. */
 struct ga_shared {
 	char *rel;     /* path relative to the project */
 	char *lower;   /* the user's directory */
@@ -36,6 +35,9 @@ struct ga_spec {
 	struct ga_shared *shared;
 	size_t n_shared;
 	struct ga_strv object_dirs; /* host object directories, shown read-only */
+	struct ga_spec *parts;  /* populated submodules: of each only project, layers, shared,
+				 * object_dirs and its own parts count */
+	size_t n_parts;
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own place */
 	bool network;           /* the host's network (true) or none */
@@ -50,9 +52,11 @@ void ga_spec_release(struct ga_spec *s);
  * or could write. The functions of the plan call it. */
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
 
-/* Where object directory number `i` of a spec is shown inside; caller frees.
- * ("/run/git-agent/odb/<i>/objects"; a "lfs" directory beside the real one is shown beside it.) */
-char *ga_spec_object_path(size_t i);
+/* Where an object directory of the host is shown inside; caller frees. The same in every
+ * sandbox, since a private git dir that names it outlives the one it was made for.
+ * ("/run/git-agent/odb/<SHA-256 of its path>/objects"; a "lfs" directory beside the real one is shown
+ * beside it.) */
+char *ga_spec_object_path(const char *host_dir);
 
 /* Where init is shown inside: what bwrap is to execute. */
 #define GA_INIT_INSIDE "/run/git-agent/init"

@@ -53,6 +53,9 @@ struct ga_session {
 	int pid;                 /* pid 1 of the sandbox, and its namespace */
 	uint64_t pidns;
 	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */
+	struct ga_strv submodules; /* populated ones, relative: each has a session of its own of the
+				  * same name, in its own repository */
+	char *within;            /* such a one: directory of the superproject's session; or NULL */
 	struct ga_strv skipped;  /* what was left out of the view, for people */
 	/* set by capture */
 	struct ga_oid tip;       /* of the branch; zero: nothing changed */

@@ -30,6 +30,7 @@ struct ga_start_env {
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
+	const struct ga_start_env *outer; /* of a submodule's superproject, or NULL */
 	bool progress;              /* show git's progress on standard error */
 };
 
@@ -50,11 +51,17 @@ struct ga_start_opts {
 	size_t argc;
 };
 
+/* A populated submodule is a part of the session: it has a session of its own, of the same name,
+ * in its own repository, which begins, runs and ends with the superproject's. */
+struct ga_part;
+
 /* A session made ready to run. */
 struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held until everything is over */
 	struct ga_base base;    /* empty for a live session */
+	struct ga_part *parts;
+	size_t n_parts, cap_parts;
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_strv argv;    /* command with the preset's flags */
@@ -92,6 +99,15 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 
 /* Remove a session that never ran: refs, worktree entry, directory. */
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+
+/* Call `fn` for each part of a session that there is (lock held, nothing running), with the
+ * environment of its repository, the session (locked) and its path in the superproject. Parts of
+ * parts are left to `fn`. One whose repository cannot be opened is an error if `all`, or else
+ * passed over. */
+typedef int ga_part_fn(struct ga_start_env *e, struct ga_session *s, const char *path,
+		       void *payload, struct ga_error *err);
+int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool all,
+		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* The tree a session would be captured as now, for diff. */
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

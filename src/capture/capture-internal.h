@@ -76,6 +76,17 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
+/* Is a commit reachable from `from` or a branch, remote branch or tag that is no session's? One
+ * that is not there at all is not. */
+int commit_is_known(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
+		    bool *ret, struct ga_error *err);
+
+/* Submodules (links.c): the final tree gets the tips of their branches. */
+int take_links(struct capture *c, struct ga_error *err);
+/* Those for which a commit of `history` names a commit that is not published are held back. */
+int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
+	       struct ga_error *err);
+
 /* Have git inside make the blobs of content that attributes or configuration convert. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
 /* Does the host's configuration alone ask for that? */

@@ -62,7 +62,7 @@ static int make_env(struct clean *cl, struct ga_error *err)
 	if (ga_repo_object_dirs(cl->c->e->repo, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < dirs.n; i++) {
-		cleanup_free char *shown = ga_spec_object_path(i);
+		cleanup_free char *shown = ga_spec_object_path(dirs.v[i]);
 
 		ga_buf_addf(&alternates, "%s%s", i ? ":" : "", shown);
 	}

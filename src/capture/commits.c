@@ -104,13 +104,13 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-/* Is this commit the user's anyway: reachable from a ref that is no session's? Our
- * own refs do not count, or a capture that was cut short would not be done again. */
-static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, struct ga_error *err)
+/* Our own refs do not count, or a capture that was cut short would not be done again. */
+int commit_is_known(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
+		    bool *ret, struct ga_error *err)
 {
 	char hex[GA_OID_HEXSZ + 1], base[GA_OID_HEXSZ + 1];
 	const char *const args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not",
-				     ga_oid_hex(&c->s->base, base), "--exclude=agent/*",
+				     ga_oid_hex(from, base), "--exclude=agent/*",
 				     "--branches", "--tags", "--remotes", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
@@ -118,7 +118,7 @@ static int is_known(struct capture *c, const struct ga_oid *oid, bool *ret, stru
 
 	g.args = args;
 	g.out = &out;
-	if (ga_git_run(c->e->repo, &g, &status, err))
+	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	/* an id we do not have makes it fail: that is news */
 	*ret = !status && !out.len;
@@ -188,7 +188,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
 		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS &&
-		    is_known(c, &r->oid, &is, err))
+		    commit_is_known(c->e->repo, &r->oid, &c->s->base, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
@@ -318,7 +318,7 @@ static int was_touched(struct capture *c, struct ga_error *err)
 	if (ga_repo_object_dirs(c->e->repo, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < dirs.n; i++)
-		ga_strv_take(&shown, ga_spec_object_path(i));
+		ga_strv_take(&shown, ga_spec_object_path(dirs.v[i]));
 	rc = ga_gitdir_untouched(dir, &spec, err);
 	return rc < 0 ? -1 : !rc;
 }
@@ -332,6 +332,11 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return 0;
 	if (ga_commit_tree(c->e->repo, &c->head, &c->head_tree, err))
 		return -1;
+	/* a submodule is there to be moved, to an older commit as well; what stands on that is
+	 * as good as on the base */
+	c->related = c->s->within != NULL;
+	if (c->related)
+		return 0;
 	rc = ga_is_ancestor(c->e->repo, &c->s->base, &c->head, err);
 	if (rc < 0)
 		return -1;

@@ -44,6 +44,8 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 		    find_overwritten(c, &changes, &o->hold_always, err))
 			return -1;
 	}
+	if (hold_links(c, commits, n, &o->hold_always, err))
+		return -1;
 	ga_strv_sort_unique(&o->hold_always);
 	return 0;
 }

@@ -23,7 +23,7 @@ static const struct cli_opt opts[] = {
 };
 
 /* Is there anything in it that is nowhere else? */
-static int has_work(struct cli *c, const struct ga_session *s, struct ga_error *err)
+static int has_own_work(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	int landed;
 
@@ -36,8 +36,52 @@ static int has_work(struct cli *c, const struct ga_session *s, struct ga_error *
 		return 0;
 	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
 		return 1;
-	landed = ga_landed(c->env.repo, s, err);
+	landed = ga_landed(r, s, err);
 	return landed < 0 ? -1 : !landed;
+}
+
+static int has_work(struct ga_start_env *e, const struct ga_session *s, bool *ret,
+		    struct ga_error *err);
+
+static int part_has_work(struct ga_start_env *e, struct ga_session *s, const char *path,
+			 void *payload, struct ga_error *err)
+{
+	(void)path;
+	return has_work(e, s, payload, err);
+}
+
+/* In a submodule too? */
+static int has_work(struct ga_start_env *e, const struct ga_session *s, bool *ret,
+		    struct ga_error *err)
+{
+	int rc = has_own_work(e->repo, s, err);
+
+	if (rc < 0)
+		return -1;
+	*ret |= rc;
+	return *ret ? 0 : ga_start_each_part(e, s, false, part_has_work, ret, err);
+}
+
+static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+		 struct ga_error *err);
+
+static int trash_part(struct ga_start_env *e, struct ga_session *s, const char *path,
+		      void *payload, struct ga_error *err)
+{
+	cleanup_free char *where = NULL, *q = ga_quote(path);
+
+	(void)payload;
+	if (trash(e, s, &where, err))
+		return ga_error_wrap(err, "submodule %s", q);
+	return 0;
+}
+
+/* The session last: as long as it is there its parts are found. */
+static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+		 struct ga_error *err)
+{
+	return ga_start_each_part(e, s, false, trash_part, NULL, err) ||
+	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
 }
 
 /* A session whose state file cannot be read any more can still be dropped: its
@@ -77,12 +121,9 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *where = NULL, *q = NULL;
 	cleanup_close int lock = -1;
-	int work;
+	bool work = false;
 
-	if (load(c, o, name, &s, &lock, err))
-		return -1;
-	work = has_work(c, &s, err);
-	if (work < 0)
+	if (load(c, o, name, &s, &lock, err) || has_work(&c->env, &s, &work, err))
 		return -1;
 	if (work && !o->force) {
 		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s.name);
@@ -94,7 +135,7 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 		(void)printf("would move session '%s' and its refs to the trash\n", s.name);
 		return 0;
 	}
-	if (ga_trash_session(c->env.repo, c->env.state_dir, &s, &where, err))
+	if (trash(&c->env, &s, &where, err))
 		return -1;
 	q = ga_quote(where);
 	cli_note("dropped session '%s'; it is kept in %s", s.name, q);

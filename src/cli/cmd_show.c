@@ -76,6 +76,7 @@ static void print_text(const struct ga_session *s, bool running)
 	if (s->incomplete && !s->notes.n)
 		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
 	print_list("shared", &s->shared, true);
+	print_list("submodules", &s->submodules, true);
 	print_list("left out", &s->skipped, false);
 	print_list("on your work", &s->left_out, true);
 	print_list("notes", &s->notes, false);

@@ -33,6 +33,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 				  s->incomplete ? json_string(s->incomplete) : json_null());
 	(void)json_object_set_new(j, "live", json_boolean(s->live));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
+	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->submodules));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
 	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));

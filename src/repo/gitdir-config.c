@@ -129,6 +129,10 @@ static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it)
 		add_url(out, it->key, value);
 	else if (!strncmp(it->key, "branch.", 7) && last > it->key + 7 && IN(last, branch_keys))
 		add_setting(out, it->key, value);
+	else if (!strncmp(it->key, "submodule.", 10) && !strcmp(last, "active"))
+		add_setting(out, it->key, value);
+	else if (!strncmp(it->key, "submodule.", 10) && value && !strcmp(last, "url"))
+		add_url(out, it->key, value);
 	else if (!strncmp(it->key, "filter.lfs.", 11) && IN(it->key + 11, lfs_filter))
 		add_setting(out, it->key, value);
 	else if (!strcmp(it->key, "lfs.url") && value)

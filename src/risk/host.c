@@ -71,6 +71,22 @@ int ga_gather_kind(struct ga_gather *g, const char *path, enum ga_kind *ret)
 	return 0;
 }
 
+void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *of,
+			  const char *path)
+{
+	for (size_t i = 0; i < of->n && h->n < FACTS_MAX; i++) {
+		const struct ga_host_fact *f = &of->v[i];
+		const char *below = ga_path_below(f->path, path);
+		bool all = (below && !*below) || (f->dir && ga_path_inside(path, f->path));
+
+		if (all || below)
+			ga_host_facts_add(h, all ? "" : below, all || f->dir, f->rule,
+					  ga_strdup(f->reason));
+	}
+	ga_strv_extend(&h->raised, &of->raised);
+	ga_strv_extend(&h->raised_by, &of->raised_by);
+}
+
 /* The part of an absolute path beneath the working tree, NULL if there is none or
  * it is git's own. */
 static const char *below_workdir(const struct ga_gather *g, const char *path)

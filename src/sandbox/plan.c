@@ -28,19 +28,22 @@ static void count(struct ga_buf *b, size_t n)
 	ga_buf_addch(b, '\0');
 }
 
-static int add_project(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+static int add_project(const struct ga_spec *s, const char *dest, struct ga_buf *b,
+		       struct ga_error *err)
 {
+	cleanup_free char *git = ga_path_join(dest, ".git");
+
 	if (!s->lowers.n || s->lowers.n > GA_PLAN_MAX_LAYERS)
 		return ga_fail(err, GA_ESTART, "the project cannot have %zu layers", s->lowers.n);
-	sandbox_words(b, "overlay", "project", s->upper, s->work, NULL);
+	sandbox_words(b, "overlay", dest, s->upper, s->work, NULL);
 	count(b, s->lowers.n);
 	for (size_t i = 0; i < s->lowers.n; i++)
 		ga_buf_add0(b, s->lowers.v[i]);
 	if (s->git_lower)
-		sandbox_words(b, "overlay", "project/.git", s->git_upper, s->git_work, "1",
-			      s->git_lower, NULL);
+		sandbox_words(b, "overlay", git, s->git_upper, s->git_work, "1", s->git_lower,
+			      NULL);
 	else
-		sandbox_words(b, "bind-rw", s->git_upper, "project/.git", NULL);
+		sandbox_words(b, "bind-rw", s->git_upper, git, NULL);
 	return 0;
 }
 
@@ -67,7 +70,8 @@ static int by_rel(const void *a, const void *b)
 	return strcmp((*x)->rel, (*y)->rel);
 }
 
-static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+static int add_shared(const struct ga_spec *s, const char *project, struct ga_buf *b,
+		      struct ga_error *err)
 {
 	cleanup_free const struct ga_shared **v = ga_calloc(s->n_shared + 1, sizeof(*v));
 
@@ -76,7 +80,7 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 	/* a directory before what lies in it */
 	qsort(v, s->n_shared, sizeof(struct ga_shared *), by_rel);
 	for (size_t i = 0; i < s->n_shared; i++) {
-		cleanup_free char *dest = ga_path_join("project", v[i]->rel);
+		cleanup_free char *dest = ga_path_join(project, v[i]->rel);
 
 		if (!ga_path_relative_ok(v[i]->rel)) {
 			cleanup_free char *q = ga_escape(v[i]->rel);
@@ -90,6 +94,39 @@ static int add_shared(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		if (v[i]->mask)
 			ga_buf_add0(b, v[i]->mask);
 		ga_buf_add0(b, v[i]->lower);
+	}
+	return 0;
+}
+
+static int by_project(const void *a, const void *b)
+{
+	const struct ga_spec *const *x = a, *const *y = b;
+
+	return strcmp((*x)->project, (*y)->project);
+}
+
+/* The layers of a project at `dest`, then those of its submodules in it. */
+static int add_layers(const struct ga_spec *s, const char *dest, struct ga_buf *b,
+		      struct ga_error *err)
+{
+	cleanup_free const struct ga_spec **v = ga_calloc(s->n_parts + 1, sizeof(*v));
+
+	if (add_project(s, dest, b, err) || add_shared(s, dest, b, err))
+		return -1;
+	for (size_t i = 0; i < s->n_parts; i++)
+		v[i] = &s->parts[i];
+	qsort(v, s->n_parts, sizeof(struct ga_spec *), by_project);
+	for (size_t i = 0; i < s->n_parts; i++) {
+		const char *rel = ga_path_below(v[i]->project, s->project);
+		cleanup_free char *sub = ga_path_join(dest, rel ? rel : "");
+
+		if (!rel || !ga_path_relative_ok(rel)) {
+			cleanup_free char *q = ga_escape(v[i]->project);
+
+			return ga_fail(err, GA_ESTART, "'%s' is no path inside a project", q);
+		}
+		if (add_layers(v[i], sub, b, err))
+			return -1;
 	}
 	return 0;
 }
@@ -165,8 +202,9 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
 {
 	size_t before = ret->len;
 
-	if (ga_spec_check(s, err) || add_project(s, ret, err) || add_shared(s, ret, err))
+	if (ga_spec_check(s, err) || add_layers(s, "project", ret, err))
 		return -1;
+	sandbox_seal_run_dir(s, ret);
 	add_home(s, ret);
 	add_trees(s, ret);
 	ga_buf_add0(ret, "end");

@@ -145,10 +145,9 @@ static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "mask-dir", dest, NULL);
 }
 
-static void add_objects(const struct ga_spec *s, struct ga_buf *b, size_t i)
+static void add_objects(const char *host, struct ga_buf *b)
 {
-	const char *host = s->object_dirs.v[i];
-	cleanup_free char *inside = ga_spec_object_path(i), *dest = ga_strf("root%s", inside);
+	cleanup_free char *inside = ga_spec_object_path(host), *dest = ga_strf("root%s", inside);
 	cleanup_free char *parent = ga_path_parent(host), *lfs = ga_path_join(parent, "lfs");
 	cleanup_free char *alternates = ga_path_join(dest, "info/alternates");
 
@@ -162,14 +161,36 @@ static void add_objects(const struct ga_spec *s, struct ga_buf *b, size_t i)
 	}
 }
 
-/* A mount of its own, so that it cannot be renamed away and replaced. */
+/* Submodules may borrow from the same places as the superproject. */
+static void add_part_objects(const struct ga_spec *s, struct ga_strv *shown, struct ga_buf *b)
+{
+	for (size_t i = 0; i < s->object_dirs.n; i++) {
+		if (ga_strv_has(shown, s->object_dirs.v[i]))
+			continue;
+		ga_strv_push(shown, s->object_dirs.v[i]);
+		add_objects(s->object_dirs.v[i], b);
+	}
+	for (size_t i = 0; i < s->n_parts; i++)
+		add_part_objects(&s->parts[i], shown, b);
+}
+
+void sandbox_seal_run_dir(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
+
+	ga_strv_extend(&shown, &s->object_dirs);
+	add_part_objects(s, &shown, b);
+	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
+}
+
+/* A mount of its own, so that it cannot be renamed away and replaced. Which submodules there
+ * are is not known yet: sandbox_seal_run_dir() closes it. */
 static void add_run_dir(const struct ga_spec *s, const char *init, struct ga_buf *b)
 {
 	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,
 		      NULL);
 	for (size_t i = 0; i < s->object_dirs.n; i++)
-		add_objects(s, b, i);
-	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
+		add_objects(s->object_dirs.v[i], b);
 }
 
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b,

@@ -37,6 +37,9 @@ void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga
 /* Append words to a plan or an argument list, each with its NUL. */
 void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
 
+/* The last of what is shown below /run/git-agent, the objects of submodules: then it is closed. */
+void sandbox_seal_run_dir(const struct ga_spec *s, struct ga_buf *b);
+
 /* What others cannot read among the system's configuration: absolute paths of files
  * and directories. For uid 0, to whom the mode alone says nothing. */
 int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);

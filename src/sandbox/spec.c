@@ -7,6 +7,7 @@
 
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/sha.h"
 #include "sandbox-internal.h"
 
 /* Of /nix and /gnu only what programs run from: the daemons' sockets lie beside
@@ -42,6 +43,9 @@ void ga_spec_release(struct ga_spec *s)
 		free(s->shared[i].mask);
 	}
 	free(s->shared);
+	for (size_t i = 0; i < s->n_parts; i++)
+		ga_spec_release(&s->parts[i]);
+	free(s->parts);
 	ga_strv_release(&s->object_dirs);
 	ga_strv_release(&s->tools);
 	ga_strv_release(&s->ro);
@@ -49,9 +53,15 @@ void ga_spec_release(struct ga_spec *s)
 	*s = (struct ga_spec)GA_SPEC_INIT;
 }
 
-char *ga_spec_object_path(size_t i)
+char *ga_spec_object_path(const char *host_dir)
 {
-	return ga_strf("/run/git-agent/odb/%zu/objects", i);
+	char hex[GA_SHA256_HEXSZ + 1];
+	struct ga_sha h;
+
+	ga_sha256_init(&h);
+	ga_sha_add(&h, host_dir, strlen(host_dir));
+	ga_sha256_end_hex(&h, hex);
+	return ga_strf("/run/git-agent/odb/%s/objects", hex);
 }
 
 char *sandbox_real(const char *path)

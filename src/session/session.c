@@ -40,6 +40,8 @@ void ga_session_release(struct ga_session *s)
 	free(s->incomplete);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
+	ga_strv_release(&s->submodules);
+	free(s->within);
 	ga_strv_release(&s->skipped);
 	ga_strv_release(&s->notes);
 	ga_strv_release(&s->left_out);

@@ -51,6 +51,8 @@ static const struct field fields[] = {
 	FIELD("pid", INT, pid),
 	FIELD("pidns", U64, pidns),
 	FIELD("shared", LIST, shared),
+	FIELD("submodule", LIST, submodules),
+	FIELD("within", STRING, within),
 	FIELD("skipped", LIST, skipped),
 	FIELD("tip", OID, tip),
 	FIELD("held", OID, held),

@@ -147,3 +147,38 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 		return ga_scan_ignored(e->repo, e->state_dir, &ret->scan, err);
 	return choose_dirty(e, o, dry, ret, err);
 }
+
+int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
+			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
+			   const char **ret_why, struct ga_error *err)
+{
+	/* of a base that is not what the user works on, nor is its submodule */
+	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !ga_repo_operation(e->repo);
+	cleanup_error struct ga_error missing = GA_ERROR_INIT;
+	struct ga_oid head, tree;
+	int rc;
+
+	*ret_dirty = 0;
+	if (ga_commit_tree(e->repo, commit, &tree, &missing)) {
+		*ret_why = "its commit is not there; 'git submodule update' brings it";
+		return 1;
+	}
+	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		*ret_why = "it has no commit checked out";
+		return 1;
+	}
+	ret->onto = ret->base = *commit;
+	rc = is_trusted(e->repo, commit, &head, err);
+	if (rc < 0)
+		return -1;
+	ret->trusted = rc;
+	if (!look)
+		return ga_scan_ignored(e->repo, e->state_dir, &ret->scan, err);
+	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
+		return -1;
+	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
+	return 0;
+}

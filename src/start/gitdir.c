@@ -52,7 +52,7 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 	if (ga_repo_object_dirs(e->repo, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < dirs.n; i++)
-		ga_strv_take(&inside, ga_spec_object_path(i));
+		ga_strv_take(&inside, ga_spec_object_path(dirs.v[i]));
 	spec.object_paths = &inside;
 	spec.refs = visible;
 	if (ga_gitdir_fill(e->repo, dir, &spec, err))

@@ -38,16 +38,15 @@ static void skip(struct layers *l, const char *path, const char *why)
 }
 
 /* Would something at `path` hide, or be hidden by, a tracked path of the base?
- * 1 if the base has nothing there (or, for a submodule, its gitlink) and only
- * directories above it. */
-static int free_in_base(struct layers *l, const char *path, bool submodule, struct ga_error *err)
+ * 1 if the base has nothing there and only directories above it. */
+static int free_in_base(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *at = ga_strdup(path);
 	struct ga_entry entry;
 
 	if (ga_tree_entry(l->e->repo, &l->tree, path, &entry, err))
 		return -1;
-	if (entry.mode != (submodule ? GA_MODE_GITLINK : GA_MODE_NONE))
+	if (entry.mode != GA_MODE_NONE)
 		return 0;
 	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
@@ -127,7 +126,7 @@ static int mask_git(struct layers *l, int fd, struct ga_error *err)
 	return 0;
 }
 
-static int share_dir(struct layers *l, const char *path, bool submodule, struct ga_error *err)
+static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->shared.n);
 	cleanup_close int fd = -1;
@@ -143,7 +142,7 @@ static int share_dir(struct layers *l, const char *path, bool submodule, struct 
 		skip(l, path, "belongs to another user");
 		return 0;
 	}
-	rc = free_in_base(l, path, submodule, err);
+	rc = free_in_base(l, path, err);
 	if (rc < 0)
 		return -1;
 	if (!rc) {
@@ -183,7 +182,7 @@ static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 		skip(l, path, "ignored files above the limit are not copied");
 		return 0;
 	}
-	rc = free_in_base(l, path, false, err);
+	rc = free_in_base(l, path, err);
 	if (rc <= 0)
 		return rc;
 	l->files++;
@@ -223,19 +222,14 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
 
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
-	/* a populated submodule shows its files; its own git dir stays outside */
-	if (!s->live)
-		ga_strv_extend(&dirs, &b->scan.submodules);
 	if (dirs.n > MAX_SHARED_DIRS)
 		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &project);
 	for (size_t i = 0; i < dirs.n; i++) {
-		bool sub = ga_strv_has(&b->scan.submodules, dirs.v[i]);
-
-		if (!sub && in_submodule(&b->scan, dirs.v[i]))
+		if (in_submodule(&b->scan, dirs.v[i]))
 			continue;
 		if (s->shared.n >= MAX_SHARED_DIRS)
 			skip(&l, dirs.v[i], "only the 100 largest ignored directories are shared");
-		else if (share_dir(&l, dirs.v[i], sub, err))
+		else if (share_dir(&l, dirs.v[i], err))
 			return -1;
 	}
 	/* with the working tree itself as the lower layer they are there already */

@@ -20,6 +20,7 @@ void ga_start_release(struct ga_start *s)
 	if (s->lock >= 0)
 		(void)close(s->lock);
 	ga_base_release(&s->base);
+	start_parts_release(s);
 	ga_spec_release(&s->spec);
 	ga_strv_release(&s->argv);
 	free(s->cwd);
@@ -62,7 +63,7 @@ static int check_command(const struct ga_start_env *e, const char *command, stru
 	return ga_hint(err, "install it, or give its path");
 }
 
-static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
+int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	struct ga_oid oid;
@@ -87,6 +88,22 @@ static int taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *
 	return 0;
 }
 
+static void describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	if (!paths->n)
+		return;
+	for (size_t i = 0; i < paths->n && i < 6; i++) {
+		cleanup_free char *q = ga_quote(paths->v[i]);
+
+		ga_buf_addf(&line, "%s%s", i ? ", " : ": ", q);
+	}
+	if (paths->n > 6)
+		ga_buf_addf(&line, " and %zu more", paths->n - 6);
+	ga_strv_pushf(banner, "%s%s", what, line.ptr);
+}
+
 static void describe(const struct ga_start_opts *o, const struct start_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
@@ -105,18 +122,8 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 	if (o->live)
 		ga_strv_push(&st->banner,
 			     "the working tree itself lies beneath: changes you make show inside");
-	if (s->shared.n) {
-		cleanup_buf struct ga_buf line = GA_BUF_INIT;
-
-		for (size_t i = 0; i < s->shared.n && i < 6; i++) {
-			cleanup_free char *q = ga_quote(s->shared.v[i]);
-
-			ga_buf_addf(&line, "%s%s", i ? ", " : "shared: ", q);
-		}
-		if (s->shared.n > 6)
-			ga_buf_addf(&line, " and %zu more", s->shared.n - 6);
-		ga_strv_push(&st->banner, line.ptr);
-	}
+	describe_paths("shared", &s->shared, &st->banner);
+	describe_paths("submodules", &s->submodules, &st->banner);
 	for (size_t i = 0; i < s->skipped.n; i++) {
 		if (i == 5) {
 			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
@@ -128,9 +135,10 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 }
 
 static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
-			 const struct start_base *b, struct ga_session *s)
+			 const struct start_base *b, struct ga_start *st)
 {
 	const struct ga_repo_info *info = ga_repo_info(e->repo);
+	struct ga_session *s = &st->session;
 
 	s->state = GA_STATE_NEW;
 	s->project = ga_strdup(info->workdir);
@@ -145,6 +153,8 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
+	for (size_t i = 0; i < st->n_parts; i++)
+		ga_strv_push(&s->submodules, st->parts[i].path);
 }
 
 /* The objects an agent stands on must outlive a `git branch -D` and `git gc` on
@@ -161,8 +171,8 @@ static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
 
 /* Branch, base with what it keeps, and the worktree entry that makes git protect
  * the branch. */
-static int make_refs(struct ga_start_env *e, const struct ga_session *s,
-		     const struct ga_refs *visible, struct ga_error *err)
+int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
+		    const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
@@ -235,23 +245,23 @@ static int check_identity(struct ga_start_env *e, struct ga_error *err)
 }
 
 /* The session's directory and all that is mounted from it. */
-static int make_session(struct ga_start_env *e, const struct ga_start_opts *o,
-			const struct start_base *b, const struct ga_refs *visible,
-			struct ga_start *st, struct ga_error *err)
+int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
+		       const struct start_base *b, const struct ga_refs *visible,
+		       struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 	struct ga_base_opts bo = { .config = &e->config,
 				   .trusted = b->trusted, .progress = e->progress };
 
-	fill_session(e, o, b, s);
+	fill_session(e, o, b, st);
 	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || check_identity(e, err))
 		return -1;
 	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
 		return -1;
 	if (start_make_gitdir(e, s, visible, err))
 		return -1;
-	return start_make_trees(e, s, o->live ? NULL : &st->base, ga_preset_find(o->argv[0]),
-				&st->spec, err);
+	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||
+	       start_make_parts(o, st, err) ? -1 : 0;
 }
 
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
@@ -263,8 +273,10 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	struct ga_session *s = &st->session;
 
 	if (ga_session_host_refs(e->repo, &visible, err) ||
-	    make_session(e, o, b, &visible, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
-	    make_refs(e, s, &visible, err))
+	    start_make_session(e, o, b, &visible, st, err))
+		return -1;
+	start_add_environment(e, ga_preset_find(o->argv[0]), &st->spec, s);
+	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
 		return -1;
 	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);
 	st->cwd = choose_cwd(st);
@@ -300,7 +312,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	if (check_host(e, o, err) || begin(e, o, ret, err) ||
-	    start_choose_base(e, o, false, &b, err) || taken_names(e->repo, &taken, err) ||
+	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
+	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {
@@ -309,6 +322,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		/* what was made so far is nobody's work */
 		ga_run_finish(ret->sandbox);
 		ret->sandbox = NULL;
+		start_unlock_parts(ret);
 		(void)ga_start_discard(e, &ret->session, &second);
 		return !ga_explain_full(err, e->state_dir) ? -1 :
 			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory "
@@ -325,11 +339,12 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	if (check_host(e, o, err) || start_choose_base(e, o, true, &b, err) ||
-	    taken_names(e->repo, &taken, err) || check_identity(e, err))
+	    start_taken_names(e->repo, &taken, err) ||
+	    start_open_parts(e, o, &b, ret, &taken, err) || check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
-	fill_session(e, o, &b, &ret->session);
+	fill_session(e, o, &b, ret);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
 	make_argv(o, ga_preset_find(o->argv[0]), &ret->argv);

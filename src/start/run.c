@@ -55,9 +55,10 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 
 /* What start made without waiting for the disk goes there when the session has lasted
  * a while: refs that a power cut left empty would be in git's way. */
-static int sync_later(struct ga_start_env *e, const struct ga_session *s,
+static int sync_later(struct ga_start_env *e, const struct ga_start *st,
 		      struct ga_sync_later **ret, struct ga_error *err)
 {
+	const struct ga_session *s = &st->session;
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
@@ -65,6 +66,7 @@ static int sync_later(struct ga_start_env *e, const struct ga_session *s,
 	ga_ref_paths(e->repo, s->branch, &paths);
 	ga_strv_take(&paths, ga_path_join(s->dir, "session"));
 	ga_strv_push(&paths, s->dir);
+	start_part_paths(st, &paths);
 	return ga_sync_later(&paths, SYNC_DELAY_MS, ret, err);
 }
 
@@ -78,11 +80,11 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
-	if (ga_session_save(s, err))
+	if (start_save_parts(st, err) || ga_session_save(s, err))
 		return -1;
 	if (ga_fault_stop("start:running", err))
 		return -1;
-	if (sync_later(e, s, &later, err))
+	if (sync_later(e, st, &later, err))
 		return -1;
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
 			    (const char *const *)st->spec.env.v, ret_status, err);
@@ -103,6 +105,7 @@ static void save_if_possible(const struct ga_session *s)
 
 int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;
 	int rc;
 
@@ -117,6 +120,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		/* no sandbox, or no command in it: nobody wrote anything */
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
+		start_unlock_parts(st);
 		s->state = GA_STATE_NEW;
 		(void)ga_start_discard(e, s, &second);
 		return -1;
@@ -125,6 +129,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	s->exit_status = rc ? -1 : *ret_status;
 	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
 	save_if_possible(s);
+	(void)start_save_parts(st, &ignored);
+	start_unlock_parts(st);
 	return rc;
 }
 
@@ -157,8 +163,9 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	    ga_base_acquire(c->e->repo, c->e->state_dir, &c->s->base, &bo, &c->base, err))
 		return -1;
 	if (start_make_surroundings(c->e, "git", &c->spec, err) ||
-	    start_make_trees(c->e, c->s, c->s->live ? NULL : &c->base, NULL, &c->spec, err))
+	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
 		return -1;
+	start_add_environment(c->e, NULL, &c->spec, c->s);
 	/* The agents' home may be closed, or hold a link where the project is to be
 	 * mounted, and git needs nothing of it. */
 	home = start_fresh_dir(c->s, "home", err);
@@ -179,6 +186,23 @@ static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOM
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
+/* A hook of the superproject's may run what is in a submodule. */
+static int outer_facts(void *payload, struct ga_host_facts *facts, struct ga_error *err)
+{
+	const struct capture_sandbox *c = payload;
+	const char *here = ga_repo_info(c->e->repo)->workdir;
+
+	for (const struct ga_start_env *o = c->e->outer; o; o = o->outer) {
+		cleanup_host_facts struct ga_host_facts of = GA_HOST_FACTS_INIT;
+		const char *path = ga_path_below(here, ga_repo_info(o->repo)->workdir);
+
+		if (ga_host_facts_gather(o->repo, &o->config, &of, err))
+			return -1;
+		ga_host_facts_extend(facts, &of, path ? path : "");
+	}
+	return 0;
+}
+
 static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths,
 			struct capture_sandbox *payload, struct ga_capture_env *ret)
 {
@@ -196,10 +220,15 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 {
 	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
+	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
 	struct ga_capture_env ce;
 	int rc;
 
+	if (start_capture_parts(e, s, ended, &links, err))
+		return -1;
 	capture_env(e, &paths, &c, &ce);
+	ce.links = &links;
+	ce.outer_facts = e->outer ? outer_facts : NULL;
 	rc = ga_capture(&ce, s, ret, err);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
@@ -228,7 +257,7 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	cleanup_free char *parent = ga_path_parent(s->dir);
 	cleanup_close int at = -1;
 
-	if (ga_worktree_entry_remove(e->repo, s, err))
+	if (start_discard_parts(e, s, err) || ga_worktree_entry_remove(e->repo, s, err))
 		return -1;
 	/* the branch was made for this session and stands where it was made; a user
 	 * who moved it keeps it */

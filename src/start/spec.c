@@ -47,8 +47,8 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 	return 0;
 }
 
-static void add_environment(struct ga_start_env *e, const struct ga_preset *preset,
-			    struct ga_spec *spec, const struct ga_session *s)
+void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
+			   struct ga_spec *spec, const struct ga_session *s)
 {
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
 
@@ -76,8 +76,8 @@ int start_make_surroundings(struct ga_start_env *e, const char *command, struct 
 	       ga_spec_find_tools(e->home, e->path, command, &p->tools, err) ? -1 : 0;
 }
 
-int start_make_trees(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
-		     const struct ga_preset *preset, struct ga_spec *p, struct ga_error *err)
+int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
+		     struct ga_error *err)
 {
 	ga_strv_take(&p->lowers, start_dir(s, "extras"));
 	ga_strv_push(&p->lowers, base ? base->tree : s->project);
@@ -92,8 +92,5 @@ int start_make_trees(struct ga_start_env *e, const struct ga_session *s, const s
 		if (!p->git_work)
 			return -1;
 	}
-	if (add_shared(s, p, err))
-		return -1;
-	add_environment(e, preset, p, s);
-	return 0;
+	return add_shared(s, p, err);
 }

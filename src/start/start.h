@@ -5,6 +5,7 @@
 #ifndef START_H
 #define START_H
 
+#include "ga/capture.h"
 #include "ga/refs.h"
 #include "ga/snapshot.h"
 #include "ga/start.h"
@@ -24,6 +25,50 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err);
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err);
 
+/* The base of a submodule is the commit that the superproject's base has for it. What is not
+ * committed in it stays outside: `*ret_dirty` paths. Returns 1 and why for people if the submodule
+ * cannot be a part of the session. */
+int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
+			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
+			   const char **ret_why, struct ga_error *err);
+
+struct ga_part {
+	char *path;               /* relative to the superproject */
+	struct ga_start_env env;  /* the superproject's, but for repository, configuration, state
+				   * directory and bwrap, which are its own */
+	struct start_base base;
+	struct ga_start start;
+};
+/* Parts of what stands on `b`: their repositories opened and their bases chosen, recursively. The
+ * names no session may have because of them are added to `taken`, what is left out and why to
+ * `b->scan.skipped`. */
+int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
+		     struct start_base *b, struct ga_start *st, struct ga_strv *taken,
+		     struct ga_error *err);
+void start_parts_release(struct ga_start *st);
+/* Once a session has its name: its parts get theirs, and go into its spec. */
+int start_make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
+/* Parts are in the same state, and ended with the same result. */
+int start_save_parts(struct ga_start *st, struct ga_error *err);
+/* What of them is to get to the disk later. */
+void start_part_paths(const struct ga_start *st, struct ga_strv *ret);
+void start_unlock_parts(struct ga_start *st);
+/* Remove the parts of a session that never ran. */
+int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s,
+			struct ga_error *err);
+/* Capture the parts; what became of them goes to `ret`. */
+int start_capture_parts(const struct ga_start_env *e, const struct ga_session *s,
+			struct ga_sandbox **ended, struct ga_links *ret, struct ga_error *err);
+
+/* prepare.c: a session's directory and layers; its refs. */
+int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
+		       const struct start_base *b, const struct ga_refs *visible,
+		       struct ga_start *st, struct ga_error *err);
+int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
+		    const struct ga_refs *visible, struct ga_error *err);
+/* Names that no session may have because of branches. */
+int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
+
 /* Fill extras/ and shared/ of the session: mount points, copies of single ignored
  * files, one upper for each shared directory. Adds to s->shared and s->skipped. */
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
@@ -38,8 +83,10 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
  * layers; `base` NULL for a live session. Fresh work directories are made. `preset` may be NULL. */
 int start_make_surroundings(struct ga_start_env *e, const char *command, struct ga_spec *ret,
 			    struct ga_error *err);
-int start_make_trees(struct ga_start_env *e, const struct ga_session *s, const struct ga_base *base,
-		     const struct ga_preset *preset, struct ga_spec *ret, struct ga_error *err);
+int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,
+		     struct ga_error *err);
+void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
+			   struct ga_spec *spec, const struct ga_session *s);
 
 /* Paths inside the session directory; caller frees. */
 /* A new, empty directory; it goes with the session. */

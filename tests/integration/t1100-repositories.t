@@ -111,15 +111,6 @@ test_expect_success 'objects borrowed from alternates' '
 	test "$(cat "$HOME/aihome/n")" = 3 && git cat-file -e agent/s:k
 '
 
-test_expect_success 'a populated submodule shows its files, not its git dir' '
-	make_repo sub && make_repo super && cd super &&
-	git -c protocol.file.allow=always submodule --quiet add "$HOME/sub" vendor/sub && git commit -qm sub &&
-	git agent start --name s -- sh -c "
-		set -e; test -e vendor/sub/a; test ! -e vendor/sub/.git; test -z \"\$(git status --porcelain)\"; echo k >k" &&
-	git cat-file -e agent/s:k &&
-	test "$(git rev-parse agent/s:vendor/sub)" = "$(git rev-parse HEAD:vendor/sub)"
-'
-
 test_expect_success 'ignored directories are shared, writes to them stay inside' '
 	make_repo ign && cd ign && echo node_modules/ >>.gitignore && echo .env >>.gitignore && git commit -qam i &&
 	mkdir -p node_modules/pkg && echo lib >node_modules/pkg/lib && echo SECRET >.env &&

@@ -297,12 +297,4 @@ test_expect_success 'a sparse checkout: what was never shown is not deleted' '
 	git diff --name-status HEAD agent/sp >../got && printf "A\thidden/deep/n\nD\tshown/s\nA\tshown/t\n" >../want && test_cmp ../want ../got
 '
 
-test_expect_success 'a submodule: its files stay, its pointer counts when it was committed' '
-	make_repo subsrc && make_repo super && cd super && git -c protocol.file.allow=always submodule --quiet add ../subsrc sub && git commit -qm sub &&
-	git agent start --name sm -- sh -c "echo changed >sub/a; echo new >sub/new; echo own >own
-		git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,sub && git commit -qm bump" &&
-	git ls-tree refs/agent/sm/orig sub 2>/dev/null || git ls-tree agent/sm sub >../got; git agent show sm >../show
-	{ git ls-tree agent/sm sub; git ls-tree refs/agent/sm/held sub 2>/dev/null; } | grep 1234567890 && test "$(git cat-file blob agent/sm:own)" = own
-'
-
 test_done

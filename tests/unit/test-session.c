@@ -84,6 +84,8 @@ static void fill(struct ga_session *s)
 	s->started = 1234567890123;
 	s->exit_status = 137;
 	s->incomplete = ga_strdup("why");
+	s->within = ga_strdup("/state/other");
+	ga_strv_push(&s->submodules, "a \"b\n");
 	s->pidns = UINT64_MAX;
 	s->live = true;
 	ga_strv_push_many(&s->command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
@@ -110,6 +112,9 @@ static void round_trip(void **state)
 	assert_int_equal(t.started, s.started);
 	assert_int_equal(t.exit_status, 137);
 	assert_string_equal(t.incomplete, "why");
+	assert_string_equal(t.within, "/state/other");
+	assert_int_equal(t.submodules.n, 1);
+	assert_string_equal(t.submodules.v[0], "a \"b\n");
 	assert_true(t.pidns == UINT64_MAX);
 	assert_true(t.live);
 	assert_int_equal(t.state, GA_STATE_CAPTURED);

@@ -167,6 +167,7 @@ static void plan_of_a_project_below_home(void **state)
 				 "@/home/src/p/a/target\n"
 				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
 				 "@/home/src/p/node_modules\n"
+				 "read-only\nroot/run/git-agent\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
 				 "mountpoint\nhome/.local/bin\n"
@@ -188,10 +189,84 @@ static void plan_of_a_project_elsewhere(void **state)
 	got = plan_of(w, &s);
 	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "bind-rw\n@/s/git\nproject/.git\n"
+				 "read-only\nroot/run/git-agent\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
 				 "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
 				 "end\n");
+}
+
+/* Where an object directory and what lies beside it is shown, as a destination of a plan. */
+static char *object_dest(const char *host)
+{
+	cleanup_free char *path = ga_spec_object_path(host), *dir = ga_path_parent(path);
+
+	return ga_strf("root%s", dir);
+}
+
+static void make_part(const struct world *w, const char *project, const char *layers,
+		      struct ga_spec *s)
+{
+	cleanup_free char *extras = ga_path_join(layers, "extras");
+	cleanup_free char *upper = ga_path_join(layers, "upper");
+	cleanup_free char *work = ga_path_join(layers, "work");
+	cleanup_free char *git = ga_path_join(layers, "git");
+
+	s->project = in(w, project);
+	ga_strv_take(&s->lowers, in(w, extras));
+	s->upper = in(w, upper);
+	s->work = in(w, work);
+	s->git_upper = in(w, git);
+}
+
+/* A submodule in its superproject, and what it holds in it; objects that the superproject
+ * shows already are shown once. */
+static void plan_of_submodules(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL, *dest = NULL, *want = NULL;
+
+	make_spec(w, "work/p", &s);
+	ga_strv_take(&s.object_dirs, in(w, "one"));
+	s.parts = ga_calloc(1, sizeof(*s.parts));
+	s.n_parts = 1;
+	make_part(w, "work/p/sub", "s1", &s.parts[0]);
+	ga_strv_take(&s.parts[0].object_dirs, in(w, "one"));
+	ga_strv_take(&s.parts[0].object_dirs, in(w, "two"));
+	s.parts[0].parts = ga_calloc(1, sizeof(*s.parts));
+	s.parts[0].n_parts = 1;
+	make_part(w, "work/p/sub/a/b", "s2", &s.parts[0].parts[0]);
+	got = plan_of(w, &s);
+	dest = object_dest(s.parts[0].object_dirs.v[1]);
+	want = ga_strf("overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+		       "bind-rw\n@/s/git\nproject/.git\n"
+		       "overlay\nproject/sub\n@/s1/upper\n@/s1/work\n1\n@/s1/extras\n"
+		       "bind-rw\n@/s1/git\nproject/sub/.git\n"
+		       "overlay\nproject/sub/a/b\n@/s2/upper\n@/s2/work\n1\n@/s2/extras\n"
+		       "bind-rw\n@/s2/git\nproject/sub/a/b/.git\n"
+		       "bind-ro\n@/two\n%s/objects\n"
+		       "mask-file\n%s/objects/info/alternates\n"
+		       "read-only\nroot/run/git-agent\n"
+		       "bind-rw\n@/aihome\nhome\n"
+		       "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
+		       "end\n", dest, dest);
+	assert_string_equal(got, want);
+}
+
+static void a_submodule_elsewhere_is_refused(void **state)
+{
+	const struct world *w = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	make_spec(w, "work/p", &s);
+	s.parts = ga_calloc(1, sizeof(*s.parts));
+	s.n_parts = 1;
+	make_part(w, "work/other", "s1", &s.parts[0]);
+	assert_int_equal(ga_spec_plan_trees(&s, &b, &err), -1);
+	assert_non_null(strstr(err.msg, "is no path inside a project"));
 }
 
 static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
@@ -234,7 +309,7 @@ static void plan_of_the_root(void **state)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_free char *got = NULL;
+	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 	const char *tail;
 
 	make_spec(w, "work/p", &s);
@@ -255,15 +330,18 @@ static void plan_of_the_root(void **state)
 	assert_null(strstr(got, "bind-rw"));
 	tail = strstr(got, "bind-ro\n@/");
 	assert_non_null(tail);
-	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\n"
-				  "tmpfs\n0755\nroot/run/git-agent\n"
-				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
-				  "bind-ro\n@/repo/objects\nroot/run/git-agent/odb/0/objects\n"
-				  "mask-file\nroot/run/git-agent/odb/0/objects/info/alternates\n"
-				  "bind-ro\n@/repo/lfs\nroot/run/git-agent/odb/0/lfs\n"
-				  "bind-ro\n@/other/objects\nroot/run/git-agent/odb/1/objects\n"
-				  "mask-file\nroot/run/git-agent/odb/1/objects/info/alternates\n"
-				  "read-only\nroot/run/git-agent\n");
+	one = object_dest(s.object_dirs.v[0]);
+	two = object_dest(s.object_dirs.v[1]);
+	assert_string_not_equal(one, two);
+	want = ga_strf("bind-ro\n@/data\nroot@/data\n"
+		       "tmpfs\n0755\nroot/run/git-agent\n"
+		       "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
+		       "bind-ro\n@/repo/objects\n%s/objects\n"
+		       "mask-file\n%s/objects/info/alternates\n"
+		       "bind-ro\n@/repo/lfs\n%s/lfs\n"
+		       "bind-ro\n@/other/objects\n%s/objects\n"
+		       "mask-file\n%s/objects/info/alternates\n", one, one, one, two, two);
+	assert_string_equal(tail, want);
 }
 
 static void arguments(void **state)
@@ -579,6 +657,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(plan_of_a_project_below_home),
 		IN_WORLD(plan_of_a_project_elsewhere),
+		IN_WORLD(plan_of_submodules),
+		IN_WORLD(a_submodule_elsewhere_is_refused),
 		IN_WORLD(a_shared_directory_behind_a_symlink_is_left_out),
 		IN_WORLD(tool_credentials_are_masked),
 		IN_WORLD(plan_of_the_root),

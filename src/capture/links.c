@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submodules as the superproject sees them: each was captured before, in its own
+ * repository. Its commits are never looked at here, only whether they are there.
+ */
+#include <string.h>
+
+#include "capture-internal.h"
+#include "ga/objects.h"
+#include "ga/oidmap.h"
+#include "ga/quote.h"
+
+#define MAX_ASKED 1000 /* ids of one submodule that its repository is asked about */
+
+void ga_links_release(struct ga_links *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].path);
+		free(l->v[i].dir);
+	}
+	free(l->v);
+	*l = (struct ga_links)GA_LINKS_INIT;
+}
+
+static void note(struct capture *c, const struct ga_link *l)
+{
+	cleanup_free char *q = ga_quote(l->path), *word = ga_quote_shell(l->dir);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	ga_quote_add_text(&safe, word, strlen(word));
+	ga_strv_pushf(&c->notes, "submodule %s: %s: 'git -C %s agent review %s'", q,
+		      ga_oid_is_zero(&l->tip) ? "it has a report of its own"
+					      : "its commits are on a branch of its own",
+		      safe.ptr, c->s->name);
+}
+
+/* What `git add` of the submodule would record, had all in it been committed. */
+int take_links(struct capture *c, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_oid tree = c->upper.tree;
+
+	for (size_t i = 0; c->e->links && i < c->e->links->n; i++) {
+		const struct ga_link *l = &c->e->links->v[i];
+		const struct ga_entry new = { .mode = GA_MODE_GITLINK, .oid = l->tip };
+		struct ga_entry now;
+
+		if (l->told)
+			note(c, l);
+		if (ga_tree_entry(c->e->repo, &tree, l->path, &now, err))
+			return -1;
+		/* the agent's commits may have dropped it */
+		if (now.mode == GA_MODE_GITLINK && !ga_oid_is_zero(&l->tip) &&
+		    !ga_entry_equal(&now, &new))
+			(void)ga_changes_add(&changes, l->path, &now, &new);
+	}
+	if (!changes.n)
+		return 0;
+	ga_changes_sort(&changes);
+	return ga_tree_apply(c->e->repo, NULL, &tree, &changes, &c->upper.tree, err);
+}
+
+/* Would whoever merges the superproject find the commit in the submodule's repository, on
+ * something that was checked? */
+static int is_published(struct ga_repo *sub, const struct ga_link *l, const struct ga_oid *was,
+			const struct ga_oid *oid, bool *ret, struct ga_error *err)
+{
+	*ret = ga_oid_equal(oid, was) || ga_oid_equal(oid, &l->tip);
+	return *ret ? 0
+		    : commit_is_known(sub, oid, ga_oid_is_zero(&l->tip) ? was : &l->tip, ret, err);
+}
+
+static int must_hold(struct capture *c, const struct ga_link *l, const struct ga_oid *history,
+		     size_t n, bool *ret, struct ga_error *err)
+{
+	cleanup_oidmap struct ga_oidmap asked = GA_OIDMAP_INIT;
+	cleanup_repo struct ga_repo *sub = NULL;
+	struct ga_entry was;
+
+	*ret = false;
+	if (ga_tree_entry(c->e->repo, &c->base_tree, l->path, &was, err) ||
+	    ga_repo_open(l->dir, &sub, err))
+		return -1;
+	for (size_t i = 0; i < n && !*ret; i++) {
+		struct ga_entry e;
+		struct ga_oid tree;
+		bool published;
+
+		if (ga_commit_tree(c->e->repo, &history[i], &tree, err) ||
+		    ga_tree_entry(c->e->repo, &tree, l->path, &e, err))
+			return -1;
+		if (e.mode != GA_MODE_GITLINK || !ga_oidmap_add(&asked, &e.oid, 0))
+			continue;
+		if (i >= MAX_ASKED) {
+			*ret = true;
+			break;
+		}
+		if (is_published(sub, l, &was.oid, &e.oid, &published, err))
+			return -1;
+		*ret = !published;
+	}
+	return 0;
+}
+
+int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
+	       struct ga_error *err)
+{
+	for (size_t i = 0; c->e->links && i < c->e->links->n; i++) {
+		const struct ga_link *l = &c->e->links->v[i];
+		cleanup_free char *q = ga_quote(l->path);
+		bool hold;
+
+		if (must_hold(c, l, history, n, &hold, err))
+			return -1;
+		if (!hold)
+			continue;
+		ga_strv_push(ret, l->path);
+		ga_strv_pushf(&c->notes,
+			      "submodule %s is held back: a commit names one of it that is not "
+			      "published there", q);
+	}
+	return 0;
+}
