@@ -54,8 +54,8 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; caller frees. The same in every
  * sandbox, since a private git dir that names it outlives the one it was made for.
- * ("/run/git-agent/odb/<SHA-256 of its path>/objects"; a "lfs" directory beside the real one is shown
- * beside it.) */
+ * ("/run/git-agent/odb/<SHA-256 of its path>/objects"; a "lfs" directory beside the real
+ * one is shown beside it.) */
 char *ga_spec_object_path(const char *host_dir);
 
 /* Where init is shown inside: what bwrap is to execute. */
