@@ -13,7 +13,7 @@ refused() {
 
 # The whole of what a repository holds but for objects that were added and the refs of sessions.
 fingerprint() {
-	(cd .git && find . -type f ! -path "./refs/agent/*" ! -path "./refs/heads/agent/*" ! -path "./logs/*" ! -path "./git-agent/*" ! -path "./objects/*" |
+	(cd .git && find . -type f ! -path "*/refs/agent/*" ! -path "*/refs/heads/agent/*" ! -path "*/logs/*" ! -path "*/git-agent/*" ! -path "*/objects/*" |
 		LC_ALL=C sort | xargs sha256sum; git for-each-ref | grep -v "agent/") >"$1"
 	(cd .git && find objects -type f | LC_ALL=C sort | xargs sha256sum) >"$1.objects"
 }
