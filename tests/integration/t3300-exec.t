@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Every program that is started outside the sandbox, by name: nothing an agent can
+# write makes it one more. The whole life of sessions is traced; what descends from pid 1 of a
+# sandbox is inside, all else is compared with a list.
+test_description='no command an agent chose runs outside: every exec of start, capture, review, diff, land'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
+
+# traced COMMAND...: run it; what it executed goes to ../trace, after what is there
+traced() {
+	strace -f -qq --seccomp-bpf --decode-pids=pidns -s 300 -e trace=execve,execveat,clone,clone3,fork,vfork -o ../one "$@"
+	traced_rc=$?
+	cat ../one >>../trace && return $traced_rc
+}
+
+# programs WHERE: what was executed, or tried to be, "outside" or "inside", by the last part of
+# its name; of a shell what it was told to do
+programs() {
+	python3 - "$1" ../trace <<-\END
+	import os, re, sys
+	where, parent, inside, execs, first = sys.argv[1], {}, set(), [], None
+	for line in open(sys.argv[2], errors="replace"):
+	    pid, rest = line.split(None, 1)
+	    first = first or pid
+	    made = re.match(r"(?:<\.\.\. )?(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$", rest)
+	    run = re.match(r'execve(?:at)?\((?:\w+, )?"([^"]*)", \[(.*)', rest)
+	    if made:
+	        parent[made[2] or made[1]] = pid
+	    if run:
+	        execs.append((pid, run[1], re.findall(r'"((?:[^"\\]|\\.)*)"', run[2])))
+	        if run[1] == "/run/git-agent/init":
+	            inside.add(pid)
+	            execs.pop()
+	def is_inside(pid):
+	    while pid not in inside:
+	        if pid not in parent:
+	            return False
+	        pid = parent[pid]
+	    return True
+	for pid, path, argv in execs:
+	    name = os.path.basename(path)
+	    if name in ("sh", "dash", "bash") and len(argv) > 2 and argv[1] == "-c":
+	        name += " -c " + argv[2]
+	    if is_inside(pid) == (where == "inside"):
+	        print(name)
+	END
+}
+
+# only PROGRAM...: nothing else ran outside
+only() {
+	programs outside | sort -u >../got && printf '%s\n' "$@" | sort >../want && test_cmp ../want ../got
+}
+
+# What it does to be run: in every place an agent can write that some program takes
+# commands from. `evil` would be found by any of them.
+cat >"$TRASH/plant" <<\END
+evil="$PWD/evil"
+printf '#!/bin/sh\necho "$@" >>/tmp/ran; echo evil\n' >evil && chmod +x evil && cp evil "$HOME/evil" && mkdir -p "$HOME/bin" "$HOME/.config/git"
+for name in git-evil git-remote-evil git-credential-evil git-lfs less ssh gpg git; do cp evil "$HOME/bin/$name"; cp evil "$name"; done
+
+# configuration: the private one, of the worktree, of the home, and what is included
+make_settings() {
+	for key in core.fsmonitor core.sshCommand core.pager core.editor core.askPass core.gitProxy core.alternateRefsCommand \
+		sequence.editor diff.external diff.evil.textconv diff.evil.command diff.default.command filter.evil.clean filter.evil.smudge \
+		filter.evil.process filter.lfs.clean filter.lfs.smudge filter.lfs.process merge.evil.driver merge.default.driver merge.tool \
+		mergetool.evil.cmd difftool.evil.cmd gpg.program gpg.ssh.program gpg.x509.program gpg.ssh.defaultKeyCommand credential.helper \
+		interactive.diffFilter pager.diff pager.log pager.show pager.branch browser.evil.cmd man.evil.cmd trailer.x.command trailer.x.cmd \
+		uploadpack.packObjectsHook remote.origin.uploadpack remote.origin.receivepack remote.origin.proxy sendemail.smtpServer \
+		sendemail.toCmd lfs.customtransfer.evil.path lfs.extension.evil.clean lfs.extension.evil.smudge lfs.sshtransfer \
+		tar.evil.command guitool.evil.cmd hook.evil.command gc.recentObjectsHook imap.tunnel instaweb.httpd
+	do
+		one_setting "$key" "$evil"
+	done
+	for word in status diff log show merge add commit checkout rev-parse config cat-file update-ref rev-list fsck agent; do
+		one_setting "alias.$word" "!$evil alias"
+	done
+	one_setting core.hooksPath "$PWD/.hooks"; one_setting hook.evil.event post-merge; one_setting commit.gpgSign true
+	one_setting merge.verifySignatures true; one_setting log.showSignature true; one_setting submodule.recurse true
+	one_setting submodule.sub.update "!$evil"; one_setting protocol.ext.allow always; one_setting remote.origin.url "ext::$evil"
+	one_setting remote.evil.vcs evil; one_setting remote.evil.url evil::x; one_setting "url.ext::$evil .insteadOf" https://
+	one_setting core.attributesFile "$PWD/.gitattributes"; one_setting init.templateDir "$PWD/.hooks"; one_setting diff.tool evil
+	one_setting lfs.standalonetransferagent evil; one_setting lfs.extension.evil.priority 0; one_setting remote.evil.promisor true
+	one_setting extensions.partialClone evil
+}
+# one_setting KEY VALUE: a heading of its own for each, which saves a process
+one_setting() {
+	name=${1##*.} section=${1%.*}
+	case $section in
+	*.*) printf '[%s "%s"]\n\t%s = "%s"\n' "${section%%.*}" "${section#*.}" "$name" "$2" ;;
+	*) printf '[%s]\n\t%s = "%s"\n' "$section" "$name" "$2" ;;
+	esac
+}
+make_settings >included
+settings() {
+	printf '[include]\n\tpath = "%s/included"\n' "$PWD" >>"$1" && cat included >>"$1"
+}
+hooks() {
+	mkdir -p "$1" && for hook in applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg \
+		post-commit pre-rebase post-checkout post-merge pre-push pre-receive update post-update reference-transaction push-to-checkout \
+		pre-auto-gc post-rewrite fsmonitor-watchman post-index-change sendemail-validate proc-receive; do cp evil "$1/$hook"; done
+}
+
+# in the tree
+for at in . d; do
+	printf '* filter=evil diff=evil merge=evil\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.txt text=auto ident\n' >$at/.gitattributes
+done
+printf '[lfs]\n\turl = ssh://-oProxyCommand=evil/x\n\tstandalonetransferagent = evil\n[lfs "customtransfer.evil"]\n\tpath = %s\n' "$evil" >.lfsconfig
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 1 >x.bin
+settings "$PWD/.gitconfig"; settings "$PWD/config"; hooks .hooks; hooks .husky; hooks .githooks
+echo "$evil" >.envrc; printf 'all:\n\t%s\n' "$evil" >Makefile; echo "$PWD/evil" >.mailmap; printf 'one\r\n' >crlf.txt
+# a directory that is a repository of its own, bare or not
+for bare in inner inner.git d/e; do
+	mkdir -p $bare/objects $bare/refs && echo "ref: refs/heads/main" >$bare/HEAD && settings "$PWD/$bare/config" && hooks $bare/hooks
+done
+
+# what is committed, while git here still does what it is told
+git add -A . >/dev/null 2>&1; git commit -qm "evil in the tree"
+git config filter.evil.clean cat; git branch side; git checkout -q side && echo s >s && git add s && git commit -qm side; git checkout -q agent/evil
+echo stashed >>a; git stash -q; cp -r inner.git nested && mkdir nested/work && cp -r inner.git nested/work/.git; echo rest >rest; echo more >>a; mkdir -p d/deep; echo x >d/deep/x.txt
+
+# this one would cost it its commits
+printf '[submodule "sub"]\n\tpath = sub\n\turl = ext::%s\n\tupdate = !%s\n' "$evil" "$evil" >.gitmodules
+
+# in its own git dir and home
+printf '* filter=evil diff=evil merge=evil\n' >.git/info/attributes; cp .git/info/attributes "$HOME/.config/git/attributes"
+hooks .git/hooks; mkdir -p .git/modules/sub .git/lfs; settings "$PWD/.git/modules/sub/config"; hooks .git/modules/sub/hooks; settings "$PWD/.git/config.worktree"
+settings "$HOME/.gitconfig"; settings "$HOME/.config/git/config"; echo evil >.git/remotes 2>/dev/null; printf '%s\n' "$evil" >.git/info/sparse-checkout
+git config extensions.worktreeConfig true; settings "$PWD/.git/config"; printf '[core]\n\tworktree = "%s/d"\n' "$PWD" >>.git/config.worktree
+git status >/dev/null 2>&1 </dev/null; true
+END
+
+outside="bwrap git git-agent git-agent-stage"
+
+# A repository with uncommitted work, and the session in it.
+evil_session() {
+	: >"$TRASH/home/trace" && rm -rf "$HOME/aihome" && git init -q "$1" && cd "$1" && echo a >a && mkdir d && echo x >d/x && printf '* text=auto\n' >.gitattributes && git add -A && git commit -qm base &&
+		mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp "$TRASH/plant" "$HOME/aihome/plant"
+}
+
+test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\''s outside' '
+	evil_session seen && printf "#!/bin/sh\n:\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+	traced git agent start -q --name seen -- sh -c "echo b >b; git add b; git -c alias.x=\"!/bin/echo alias\" x" &&
+	programs inside >../inside && grep -x "echo" ../inside && grep "^sh -c echo b" ../inside && only $outside &&
+	traced git agent land seen && only $outside post-merge
+'
+
+test_expect_success STRACE 'start, capture, list, show, review, diff and drop start what they always start' '
+	evil_session life && traced git agent start -q --name evil -- sh "$HOME/plant" && programs inside | grep -x evil &&
+	git log --format=%s refs/agent/evil/orig | grep -x "evil in the tree" && git show refs/agent/evil/orig:rest >/dev/null &&
+	traced git agent list && traced git agent show evil && traced git agent review evil >../review && grep "critical" ../review &&
+	for format in json markdown; do traced git agent review --format=$format evil >../review || test $? = 129 || exit 1; done &&
+	traced git agent diff evil >../diff && grep "^+.*rest" ../diff && traced git agent capture evil && traced git agent drop --force evil && only $outside
+'
+
+test_expect_success STRACE 'an interrupted session that is captured by the next command' '
+	evil_session killed && { traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant"; test $? != 0; } &&
+	traced git agent list && git rev-parse -q --verify refs/agent/evil/orig && only $outside env
+'
+
+test_expect_success STRACE 'a running session looked at' '
+	evil_session running && : >../trace && { git agent start -q --name evil -- sh -c "sh \$HOME/plant; touch \$HOME/up; while test -e \$HOME/up; do sleep 0.1; done" & } &&
+	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent
+	rc=$?; rm "$HOME/aihome/up"; wait; test $rc = 0
+'
+
+test_expect_success STRACE 'all of it accepted and landed: git merges, and still nothing of it runs' '
+	evil_session landed && git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review --accept-all --critical evil &&
+	traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent &&
+	evil_session carried && echo mine >>a && git agent start -q --name evil -- sh "$HOME/plant" &&
+		traced git agent review --accept-all --critical evil && traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent
+'
+
+# post-merge is a hook that git-lfs itself puts into the user's repository
+test_expect_success STRACE_LFS 'with git-lfs on the host: that is one more, in the words of the user'\''s configuration' '
+	git lfs install --skip-repo >/dev/null && test_when_finished git lfs uninstall --skip-repo && evil_session lfs &&
+	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes && echo base >base.bin && git add -A && git commit -qm lfs &&
+	traced git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review evil >/dev/null &&
+	traced git agent diff evil >/dev/null && traced git agent drop --force evil && traced git agent start -q --name two -- sh -c "echo new >n.bin" &&
+	traced git agent land two && test "$(cat n.bin)" = new && only $outside git-lfs post-merge "sh -c git-lfs filter-process"
+'
+
+test_done
