@@ -223,7 +223,7 @@ test_expect_success 'GT-04: object directories: read-only, their alternates mask
 	cd r && mkdir -p repo/objects/info repo/lfs/objects && echo blob >repo/objects/b && echo l >repo/lfs/objects/l &&
 	echo /elsewhere/objects >repo/objects/info/alternates &&
 	sb "$PWD/p" --object "$PWD/repo/objects" -- sh -c "
-		cd /run/git-agent/odb/0 && cat objects/b lfs/objects/l objects/info/alternates &&
+		cd /run/git-agent/odb/* && cat objects/b lfs/objects/l objects/info/alternates &&
 		! touch objects/x && ! touch objects/b && ! touch lfs/x" >out 2>/dev/null &&
 	printf "blob\nl\n" >want && test_cmp want out
 '
