@@ -62,8 +62,10 @@ test_expect_success 'GT-11: the git dirs of submodules are out of reach' '
 	test "$(git rev-parse agent/s:sub)" = "$(git rev-parse HEAD:sub)"
 '
 
+# Each session's commits are its own: ids that the host has already would not be refused.
 test_expect_success 'GT-03 GT-16: replacements, grafts, alternates, shallow marks and marks in the index change nothing' '
-	make_repo marks && cd marks && commit="echo 1 >1; git add 1; git commit -qm 1; echo 2 >2; git add 2; git commit -qm 2" &&
+	make_repo marks && cd marks &&
+	commit="echo 1 >1; git add 1; git commit -qm 1 -m \$GIT_AGENT_SESSION; echo 2 >2; git add 2; git commit -qm 2 -m \$GIT_AGENT_SESSION" &&
 	attack index "$commit; echo w >w; git update-index --assume-unchanged a; git update-index --skip-worktree d/x; echo 3 >a; rm d/x; git config core.sparseCheckout true; echo /1 >.git/info/sparse-checkout" &&
 	test "$(git cat-file blob agent/index:a)" = 3 && ! git cat-file -e agent/index:d/x 2>/dev/null && test "$(git rev-list --count HEAD..agent/index)" = 3 &&
 	attack replace "$commit; echo w >w; t=\$(git mktree </dev/null); git replace HEAD~1 \$(git commit-tree -p HEAD~2 -m other \$t)" &&

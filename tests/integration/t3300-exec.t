@@ -137,7 +137,7 @@ outside="bwrap git git-agent git-agent-stage"
 
 # A repository with uncommitted work, and the session in it.
 evil_session() {
-	: >"$TRASH/home/trace" && rm -rf "$HOME/aihome" && git init -q "$1" && cd "$1" && echo a >a && mkdir d && echo x >d/x && printf '* text=auto\n' >.gitattributes && git add -A && git commit -qm base &&
+	: >"$TRASH/home/trace" && chmod -R u+rwX "$HOME/aihome" 2>/dev/null; rm -rf "$HOME/aihome" && git init -q "$1" && cd "$1" && echo a >a && mkdir d && echo x >d/x && printf '* text=auto\n' >.gitattributes && git add -A && git commit -qm base &&
 		mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp "$TRASH/plant" "$HOME/aihome/plant"
 }
 

@@ -18,7 +18,7 @@ per_repo=10 # sequences in one repository
 if [ -n "${SEED-}" ]; then
 	first=$SEED count=1
 else
-	first=$(($(date +%s) % 100000000 * per_repo)) count=${ORACLE_COUNT:-300}
+	first=${ORACLE_FIRST:-952823630} count=${ORACLE_COUNT:-300}
 fi
 oracle=$TEST_BUILDDIR/tests/helpers/oracle
 

@@ -6,7 +6,8 @@
 #
 #     SEED=123 make check T=tests/integration/t4200-convert.t
 #
-# does again what one seed did. CONVERT_COUNT (60) seeds are run.
+# does again what one seed did. CONVERT_COUNT (50) seeds are run, from CONVERT_FIRST (1000) on:
+# the same ones each time, and others in `make check-long`.
 test_description='converted content against what git makes of it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
@@ -14,7 +15,7 @@ require_sandbox
 if [ -n "${SEED-}" ]; then
 	first=$SEED count=1
 else
-	first=$(($(date +%s) % 100000000 * 1000)) count=${CONVERT_COUNT:-60}
+	first=${CONVERT_FIRST:-1000} count=${CONVERT_COUNT:-50}
 fi
 
 mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome"
