@@ -38,6 +38,9 @@ int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_
  * HFS+ ignores are all folded (git's fsck rule hasDotgit, on all platforms). */
 bool ga_path_component_is_dotgit(const char *name, size_t n);
 
+/* Is any component of it one of those, backslashes parting components too? */
+bool ga_path_names_dotgit(const char *path);
+
 /* The same folding against another dot name, such as ".gitmodules". */
 bool ga_path_component_folds_to(const char *name, size_t n, const char *dotname);
 

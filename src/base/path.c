@@ -137,3 +137,16 @@ bool ga_path_component_is_dotgit(const char *name, size_t n)
 	return !strcmp(b.ptr, ".git") ||
 	       (!strncmp(b.ptr, "git~", 4) && b.ptr[4] >= '0' && b.ptr[4] <= '9' && !b.ptr[5]);
 }
+
+bool ga_path_names_dotgit(const char *path)
+{
+	for (const char *p = path;; p++) {
+		size_t n = strcspn(p, "/\\");
+
+		if (ga_path_component_is_dotgit(p, n))
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}

@@ -57,19 +57,6 @@ static int count_named(struct land *l, struct ga_error *err)
 	return 0;
 }
 
-static bool names_git(const char *path)
-{
-	for (const char *p = path;;) {
-		size_t n = strcspn(p, "/\\");
-
-		if (ga_path_component_is_dotgit(p, n))
-			return true;
-		if (!p[n])
-			return false;
-		p += n + 1;
-	}
-}
-
 static const char *kind_refused(const struct ga_left_file *f)
 {
 	switch (f->kind) {
@@ -88,7 +75,7 @@ static const char *kind_refused(const struct ga_left_file *f)
 	case GA_LEFT_LIMIT:
 		return "it goes beyond a limit";
 	}
-	return names_git(f->path) ? "git would take its name for something else" : NULL;
+	return ga_path_names_dotgit(f->path) ? "git would take its name for something else" : NULL;
 }
 
 /* ---- links ------------------------------------------------------------------ */
@@ -104,7 +91,7 @@ static const char *link_refused(const char *path, const char *target)
 		depth++;
 	if (target[0] == '/')
 		return "it is a link to an absolute path";
-	if (names_git(target))
+	if (ga_path_names_dotgit(target))
 		return "it is a link into a git dir";
 	for (const char *p = target;;) {
 		size_t n = strcspn(p, "/");

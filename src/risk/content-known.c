@@ -53,20 +53,6 @@ void ga_look_attributes(struct ga_look *k, const struct ga_buf *added)
 
 /* ---- .gitmodules ---------------------------------------------------------------- */
 
-static bool has_dotgit(const char *value)
-{
-	for (const char *p = value;; p++) {
-		size_t n = strcspn(p, "/\\");
-
-		/* A URL may well end in "project.git"; a component that is ".git" may not. */
-		if (ga_path_component_is_dotgit(p, n))
-			return true;
-		p += n;
-		if (!*p)
-			return false;
-	}
-}
-
 static bool module_value_bad(const char *key, const char *value)
 {
 	if (strchr(value, '\r') || strchr(value, '\033'))
@@ -75,7 +61,7 @@ static bool module_value_bad(const char *key, const char *value)
 		return value[0] == '!' || !strcasecmp(value, "!command");
 	if (!strcasecmp(key, "path"))
 		return value[0] == '-' || value[0] == '/' || strstr(value, "..") ||
-		       has_dotgit(value);
+		       ga_path_names_dotgit(value);
 	if (!strcasecmp(key, "url"))
 		return value[0] == '-' || strstr(value, "ext::") || strstr(value, "file:") ||
 		       strstr(value, "fd::") || value[0] == '/' || strstr(value, "://-") ||

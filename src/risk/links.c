@@ -63,19 +63,6 @@ static bool escapes(struct ga_look *k, const char *dir, const char *target)
 	}
 }
 
-static bool into_git(const char *target)
-{
-	for (const char *p = target;;) {
-		size_t n = strcspn(p, "/\\");
-
-		if (ga_path_component_is_dotgit(p, n))
-			return true;
-		if (!p[n])
-			return false;
-		p += n + 1;
-	}
-}
-
 static bool into_system(const char *target)
 {
 	static const char *const roots[] = { "proc", "dev", "sys", "run", "oldroot", "newroot" };
@@ -106,7 +93,7 @@ static void check_target(struct ga_look *k, const char *target)
 	for (char *p = slashed; *p; p++)
 		if (*p == '\\')
 			*p = '/';
-	if (into_git(target))
+	if (ga_path_names_dotgit(target))
 		ga_look_fire(k, "symlink-into-git", ga_strf("-> %s", shown));
 	if (into_system(target))
 		ga_look_fire(k, "symlink-proc-dev", ga_strf("-> %s", shown));
