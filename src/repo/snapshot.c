@@ -101,15 +101,29 @@ static bool is_gone(int worktree, const char *path)
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 }
 
+/* Lines of `git update-index --index-info`; mode 0 removes. */
+static int change_index(struct ga_repo *r, const char *index, const struct ga_buf *lines,
+			struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	if (!lines->len)
+		return 0;
+	g.args = args;
+	g.index_file = index;
+	g.in = lines->ptr;
+	g.in_len = lines->len;
+	return ga_git_ok(r, &g, err);
+}
+
 /* Take what is gone out of the index; the rest of `paths` goes to `ret`. */
 static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const char *index,
 		       struct ga_strv *ret, struct ga_error *err)
 {
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	static const struct ga_oid zero = { { 0 } };
 	cleanup_close int worktree = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 
 	if (worktree < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
@@ -118,17 +132,10 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 			ga_strv_push(ret, paths->v[i]);
 			continue;
 		}
-		/* mode 0 removes */
 		ga_buf_addf(&in, "0 %s\t", GA_HEX(&zero));
 		ga_buf_add0(&in, paths->v[i]);
 	}
-	if (!in.len)
-		return 0;
-	g.args = args;
-	g.index_file = index;
-	g.in = in.ptr;
-	g.in_len = in.len;
-	return ga_git_ok(r, &g, err);
+	return change_index(r, index, &in, err);
 }
 
 static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
@@ -168,10 +175,8 @@ static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 			    const struct ga_strv *exclude, const struct ga_oid *head,
 			    const char *index, struct ga_error *err)
 {
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	static const struct ga_oid zero = { { 0 } };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid tree;
 
 	if (!exclude->n)
@@ -185,18 +190,11 @@ static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 			continue;
 		if (head && ga_tree_entry(r, &tree, s->changed.v[i], &e, err))
 			return -1;
-		/* mode 0 removes */
 		ga_buf_addf(&in, "%06o %s\t", e.mode == GA_MODE_TREE ? 0 : e.mode,
 			    GA_HEX(&e.oid));
 		ga_buf_add0(&in, s->changed.v[i]);
 	}
-	if (!in.len)
-		return 0;
-	g.args = args;
-	g.index_file = index;
-	g.in = in.ptr;
-	g.in_len = in.len;
-	return ga_git_ok(r, &g, err);
+	return change_index(r, index, &in, err);
 }
 
 static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
