@@ -6,18 +6,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 
 real=tests/integration/t4000-cases.t hand=tests/unit/test-upper-cells.c
 
-count=0 failed=0
-result() {
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		failed=1
-		echo "not ok $count - $1"
-		echo "$2" | sed 's/^/# /'
-		echo "$2" >&2
-	fi
-}
+. tests/lib/lint.sh
 
 # Each as "id|outcome"
 table=$(awk -F' *[|] *' '

@@ -32,19 +32,7 @@ yaml src/config/yaml.c
 cmocka tests/unit/
 '
 
-count=0 failed=0
-# result NAME MESSAGES: passed if there are no messages
-result() {
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		failed=1
-		echo "not ok $count - $1"
-		echo "$2" | sed 's/^/# /'
-		echo "$2" >&2
-	fi
-}
+. tests/lib/lint.sh
 
 # header owner
 owners=$(awk -F'|' '$2 ~ /`src\// {

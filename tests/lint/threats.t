@@ -5,18 +5,7 @@
 # with its id in the name, and every such name is of one that is listed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
-count=0 failed=0
-result() {
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		failed=1
-		echo "not ok $count - $1"
-		echo "$2" | sed 's/^/# /'
-		echo "$2" >&2
-	fi
-}
+. tests/lib/lint.sh
 
 listed=$(sed -n 's/^| \(\(OV\|GT\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
 untested=$(sed -n 's/^| \(\(OV\|GT\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)

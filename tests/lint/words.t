@@ -4,17 +4,7 @@
 # What every text of the tree keeps to.
 cd "${TEST_SRCDIR:?}" || exit 1
 
-count=0 failed=0
-result() {
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		failed=1
-		echo "not ok $count - $1"
-		echo "$2" >&2
-	fi
-}
+. tests/lib/lint.sh
 
 code=$(find src include tests hooks .ci autogen.sh -type f \
 	\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -path '.ci/run' -o -path 'hooks/*' \) \
