@@ -29,8 +29,9 @@ void ga_links_release(struct ga_links *l);
 struct ga_capture_env {
 	struct ga_repo *repo;
 	const struct ga_gitconfig *config;
-	const char *state_dir;
-	const struct ga_run_paths *paths;
+	/* The base tree of the session, made if need be: `*ret` stays the owner's. Not asked for
+	 * with a live session. */
+	int (*open_base)(void *payload, const char **ret, struct ga_error *err);
 	/* A sandbox over the session's layers without network for git to run in, made on demand:
 	 * capture of commits and of filtered content. */
 	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);

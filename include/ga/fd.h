@@ -48,15 +48,18 @@ int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
 /* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */
 int ga_write_full(int fd, const void *p, size_t n);
 
+/* A new file of these bytes, not waited for; one that is there is an error. What was written
+ * before a failure stays. */
+int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		 struct ga_error *err);
+
 /* Replace `path` by these bytes: exclusive temporary beside it, fsync, rename,
  * fsync of the directory. A reader sees the old or the new file, never less. */
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
-/* The same without waiting for the disk, for what can be made again: after a
- * power cut the file may be empty. */
-int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		     struct ga_error *err);
+/* Is there nothing in the directory, or no such directory? What cannot be read is not empty. */
+bool ga_dir_is_empty(const char *path);
 
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
  * one that is no directory is an error. */

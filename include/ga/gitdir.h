@@ -19,29 +19,34 @@ struct ga_gitdir_spec {
 	const struct ga_oid *base;
 	const struct ga_gitconfig *config;
 	const struct ga_strv *object_paths; /* where object dirs are inside: alternates */
-	const struct ga_refs *refs;      /* the agent sees them besides its own (packed-refs) */
+	const struct ga_refs *refs;      /* the agent sees them besides its branch (packed-refs) */
 };
 
-/* Fill the directory `dir` (mode 0700, made by the caller, without any of these) with
- * HEAD, config, packed-refs, refs/heads/..., logs/, objects/{info/alternates,pack},
- * info/exclude (core.excludesFile and the host's info/exclude joined),
- * info/attributes (the host's; core.attributesFile is a file beside it),
- * info/sparse-checkout and shallow. Config is generated: identity, core settings
- * that shape the tree, remotes, branches and submodules without credentials, filter.lfs.*,
- * extensions.partialClone with its promisor remote, core.checkStat=minimal,
- * core.trustctime=false. The index is the base template's. There is no modules/: a
- * populated submodule has a private git dir of its own, mounted as its .git. No process is
- * started, unless the identity is in no configuration. `s->refs` is sorted by name, as
- * ga_refs_list() gives them. */
-int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
-		   struct ga_error *err);
+/* What all private git dirs on a base have alike, into `dir` (mode 0700, without any of these):
+ * config, objects/{info/alternates,pack}, info/exclude (core.excludesFile and the host's
+ * info/exclude joined), info/attributes (the host's; core.attributesFile is a file beside it),
+ * info/sparse-checkout, the log of HEAD, empty refs/{heads,tags}. Config is generated: identity,
+ * core settings that shape the tree, remotes, branches and submodules without credentials,
+ * filter.lfs.*, extensions.partialClone with its promisor remote, core.checkStat=minimal,
+ * core.trustctime=false. Of `s`, base, config and object_paths are looked at. No process is
+ * started, unless the identity is in no configuration. */
+int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
+		       struct ga_error *err);
+
+/* One session's, into `dir` (mode 0700, made by the caller and empty): HEAD, packed-refs with
+ * the branch, shallow; and of what is in a template that which is not like it in `template`, over
+ * which `dir` will be mounted (NULL: nothing). What the packed refs were is left beside the
+ * directory, in `dir`.refs. The index is the base template's. There is no modules/: a populated
+ * submodule has a private git dir of its own, mounted as its .git. `s->refs` is sorted by name,
+ * as ga_refs_list() gives them. */
+int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *template,
+		   const struct ga_gitdir_spec *s, struct ga_error *err);
 
 /* What the agent left, read by descriptor without opening a repository: has it
  * touched refs or HEAD at all since ga_gitdir_fill()? 1: everything is as written
  * (no commits to fetch); 0: something differs. Bounded; anything odd counts as
- * different. Of `s`, branch and base are looked at; what the other refs were,
- * ga_gitdir_fill() left beside the directory, in `dir`.refs. */
-int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err);
+ * different. `branch` is the full name. */
+int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err);
 
 /* Does it hold, at any depth, what makes git wait or wander for ever: a fifo where it
  * expects a file, a link among the refs (it goes into what that leads to, "/" too), or

@@ -8,10 +8,10 @@
  *                                       none while it is changed: a crash is recognised
  *                      /key             what besides the commit decides the bytes of a checkout
  *                      /making          the same two of a base that is being made: wait for it
- *                      /tree            the checkout
+ *                      /tree            the checkout, with an empty .git to mount on
  *                      /index           its index
- *                      /git             template of private git dirs: the same index, its
- *                                       mtime past the newest entry
+ *                      /git             template of private git dirs (ga_gitdir_template()) with
+ *                                       the same index, its mtime past the newest entry
  */
 #ifndef GA_POOL_H
 #define GA_POOL_H
@@ -35,6 +35,7 @@ void ga_base_release(struct ga_base *b);
 
 struct ga_base_opts {
 	const struct ga_gitconfig *config; /* NULL: read here, at the cost of a process */
+	const struct ga_strv *object_paths; /* as in struct ga_gitdir_spec */
 	bool trusted;               /* false: the commit holds agent content, no filter of the
 				     * host runs */
 	bool progress;              /* git's progress on standard error for a first checkout */

@@ -92,8 +92,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
 		      struct ga_error *err);
 
-/* Write the state file: one atomic replace, the former one kept as session.old. On the
- * disk when it returns, unless the session has no result yet. */
+/* Write the state file; the former state is kept as session.old, which is what whoever reads
+ * meanwhile gets. On the disk when it returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
 
 /* Read it. A damaged file falls back to session.old; with neither, an error that

@@ -9,7 +9,7 @@
 #include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/pool.h"
+#include "ga/snapshot.h"
 #include "ga/trace.h"
 #include "result.h"
 
@@ -41,7 +41,6 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 
 struct layers {
 	char *upper, *extras;
-	struct ga_base base;
 	struct ga_upper_opts o;
 };
 
@@ -49,14 +48,12 @@ static void layers_release(struct layers *l)
 {
 	free(l->upper);
 	free(l->extras);
-	ga_base_release(&l->base);
 }
 
 static int find_layers(struct capture *c, struct layers *l, struct ga_error *err)
 {
 	const struct ga_gitconfig *conf = c->e->config;
 	const struct ga_session *s = c->s;
-	struct ga_base_opts bo = { .trusted = s->trusted };
 
 	l->upper = ga_path_join(s->dir, "upper");
 	l->extras = s->live ? ga_strdup(s->project) : ga_path_join(s->dir, "extras");
@@ -77,10 +74,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		l->o.lower = s->project;
 		return 0;
 	}
-	if (ga_base_acquire(c->e->repo, c->e->state_dir, &s->base, &bo, &l->base, err))
-		return -1;
-	l->o.lower = l->base.tree;
-	return 0;
+	return c->e->open_base(c->e->payload, &l->o.lower, err);
 }
 
 static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *err)
@@ -103,7 +97,7 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 
 static int take_upper(struct capture *c, struct ga_error *err)
 {
-	cleanup_(layers_release) struct layers l = { .base = GA_BASE_INIT };
+	cleanup_(layers_release) struct layers l = { 0 };
 	int rc;
 
 	if (find_layers(c, &l, err) || (config_converts(c) && clean(c, &l.o, err)))
@@ -267,7 +261,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 {
 	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
-	cleanup_(layers_release) struct layers l = { .base = GA_BASE_INIT };
+	cleanup_(layers_release) struct layers l = { 0 };
 	cleanup_close int lock = -1;
 
 	/* only what the layers need to be found: a peek changes no session */

@@ -308,18 +308,8 @@ static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, str
 static int was_touched(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, shown = GA_STRV_INIT;
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	struct ga_gitdir_spec spec = { .branch = c->s->branch, .base = &c->s->base,
-				       .config = c->e->config, .object_paths = &shown,
-				       .refs = &refs };
-	int rc;
+	int rc = ga_gitdir_untouched(dir, c->s->branch, err);
 
-	if (ga_repo_object_dirs(c->e->repo, &dirs, err))
-		return -1;
-	for (size_t i = 0; i < dirs.n; i++)
-		ga_strv_take(&shown, ga_spec_object_path(dirs.v[i]));
-	rc = ga_gitdir_untouched(dir, &spec, err);
 	return rc < 0 ? -1 : !rc;
 }
 

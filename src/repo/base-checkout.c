@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/gitdir.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "index-file.h"
@@ -110,8 +111,23 @@ static int make_empty(const char *dir, struct ga_error *err)
 	for (size_t i = 0; i < GA_NELEMS(parts); i++)
 		if (ga_rmtree_at(at, parts[i], err))
 			return -1;
-	if (mkdirat(at, "tree", 0755) || mkdirat(at, "git", 0700))
+	if (mkdirat(at, "tree", 0755) || mkdirat(at, "tree/.git", 0755) || mkdirat(at, "git", 0700))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directories in '%s'", q);
+	return 0;
+}
+
+/* The template of the commit it stood on before. */
+static int make_git_empty(const char *dir, struct ga_error *err)
+{
+	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (at >= 0 && ga_rmtree_at(at, "git", err))
+		return -1;
+	if (at < 0 || mkdirat(at, "git", 0700)) {
+		cleanup_free char *q = ga_escape(dir);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create 'git' in '%s'", q);
+	}
 	return 0;
 }
 
@@ -138,7 +154,7 @@ static int checkout_move(const struct checkout *c, enum ga_base_way way, struct 
 
 	/* the root has the mode of the user's, who may have made it read-only */
 	(void)chmod(tree, 0755);
-	if (attribute_sources(index, &before, err))
+	if (make_git_empty(c->dir, err) || attribute_sources(index, &before, err))
 		return -1;
 	/* a file that is not as the index says stops -m, which was not to be */
 	if (read_tree(c, way, &first) && read_tree(c, GA_WAY_REPAIR, err))
@@ -154,9 +170,13 @@ int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct 
 		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err)
 {
 	const struct checkout c = { .r = r, .dir = dir, .lock = lock, .commit = commit, .o = o };
+	const struct ga_gitdir_spec spec = { .base = commit, .config = o->config,
+					     .object_paths = o->object_paths };
+	cleanup_free char *git = ga_path_join(dir, "git");
 	time_t since = time(NULL);
 
 	if (way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, err))
 		return -1;
-	return ga_base_settle(r, dir, since, err);
+	return ga_base_settle(r, dir, since, err) || ga_gitdir_template(r, git, &spec, err) ? -1
+											   : 0;
 }

@@ -5,7 +5,7 @@
 
 #include "ga/path.h"
 
-#define MAGIC "git-agent base 1"
+#define MAGIC "git-agent base 2"
 
 void ga_base_key_release(struct ga_base_key *k)
 {

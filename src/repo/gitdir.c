@@ -25,20 +25,11 @@
 #define MAX_TRAP_ENTRIES 2000000
 #define MAX_TRAP_DEPTH 64
 
-/* ---- writing --------------------------------------------------------------------- */
+/* ---- writing: the directory is ours and new --------------------------------------- */
 
-/* The directory is ours and new: no atomic replacement, no sync. */
 static int write_file(int at, const char *path, const struct ga_buf *b, struct ga_error *err)
 {
-	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	cleanup_close int fd = openat(at, path, flags, 0644);
-
-	if (fd < 0 || ga_write_full(fd, b->ptr, b->len)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
-	}
-	return 0;
+	return ga_write_new(at, path, b->ptr, b->len, 0644, err);
 }
 
 static int write_parents(int at, const char *path, struct ga_error *err)
@@ -60,25 +51,67 @@ static int write_at(int at, const char *path, const struct ga_buf *b, struct ga_
 	return write_parents(at, path, err) ? -1 : write_file(at, path, b, err);
 }
 
-/* ---- the host's files -------------------------------------------------------------- */
+/* A git dir being made: `at` is the layer that is written, `below` the template it will lie
+ * on (-1: none). */
+struct writer {
+	int at, below;
+};
 
-static int copy_host_file(int at, const char *from, size_t max, const char *to, bool *ret_there,
-			  struct ga_error *err)
+static bool read_left(int at, const char *path, size_t max, struct ga_buf *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       !ga_read_fd(fd, max, ret, &ignored);
+}
+
+static bool content_is(int at, const char *path, const struct ga_buf *want)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	*ret_there = false;
-	if (!from)
+	return read_left(at, path, want->len, &b) && b.len == want->len &&
+	       !memcmp(b.ptr, want->ptr, b.len);
+}
+
+static bool is_below(const struct writer *w, const char *path)
+{
+	return w->below >= 0 && !faccessat(w->below, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Only what the template does not have like this: a new file costs ten times a look at one. */
+static int put(const struct writer *w, const char *path, const struct ga_buf *b,
+	       struct ga_error *err)
+{
+	if (w->below >= 0 && content_is(w->below, path, b))
 		return 0;
-	if (ga_user_file_read(from, max, &b, err))
+	return write_at(w->at, path, b, err);
+}
+
+/* `path` ends in a slash. */
+static int put_dir(const struct writer *w, const char *path, struct ga_error *err)
+{
+	return is_below(w, path) ? 0 : write_parents(w->at, path, err);
+}
+
+/* ---- the host's files -------------------------------------------------------------- */
+
+/* One that is not there, or empty, is not made, unless it hides the template's. */
+static int put_host_file(const struct writer *w, const char *from, const char *to, bool *ret_there,
+			 struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (from && ga_user_file_read(from, GA_RULES_MAX, &b, err))
 		return -1;
 	*ret_there = b.len > 0;
-	return b.len ? write_at(at, to, &b, err) : 0;
+	return b.len || is_below(w, to) ? put(w, to, &b, err) : 0;
 }
 
 /* info/exclude after core.excludesFile: the later pattern wins, as it does for git. */
-static int write_excludes(int at, const struct ga_repo *r, const struct ga_gitconfig *c,
-			  struct ga_error *err)
+static int put_excludes(const struct writer *w, const struct ga_repo *r,
+			const struct ga_gitconfig *c, struct ga_error *err)
 {
 	cleanup_free char *info = ga_path_join(r->info.commondir, "info/exclude"), *user = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -87,38 +120,101 @@ static int write_excludes(int at, const struct ga_repo *r, const struct ga_gitco
 	    (user && ga_user_file_read(user, GA_RULES_MAX, &b, err)) ||
 	    ga_user_file_read(info, GA_RULES_MAX, &b, err))
 		return -1;
-	return write_at(at, "info/exclude", &b, err);
+	return put(w, "info/exclude", &b, err);
 }
 
-static int write_rules(int at, const struct ga_repo *r, const struct ga_gitconfig *c,
-		       bool *ret_attributes, struct ga_error *err)
+static int put_rules(const struct writer *w, const struct ga_repo *r, const struct ga_gitconfig *c,
+		     bool *ret_attributes, struct ga_error *err)
 {
 	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes"), *user = NULL;
 	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
-	cleanup_free char *shallow = ga_path_join(r->info.commondir, "shallow");
-	bool there;
+	bool is_sparse = ga_gitconfig_bool(c, "core.sparsecheckout", false), there;
 
 	if (ga_user_file(r, c, "core.attributesfile", "attributes", &user, err) ||
-	    write_excludes(at, r, c, err) ||
-	    copy_host_file(at, info, GA_RULES_MAX, "info/attributes", &there, err) ||
-	    copy_host_file(at, shallow, SHALLOW_MAX, "shallow", &there, err))
+	    put_excludes(w, r, c, err) ||
+	    put_host_file(w, info, "info/attributes", &there, err) ||
+	    put_host_file(w, is_sparse ? sparse : NULL, "info/sparse-checkout", &there, err))
 		return -1;
-	if (ga_gitconfig_bool(c, "core.sparsecheckout", false) &&
-	    copy_host_file(at, sparse, GA_RULES_MAX, "info/sparse-checkout", &there, err))
-		return -1;
-	return copy_host_file(at, user, GA_RULES_MAX, GA_GITDIR_ATTRIBUTES, ret_attributes, err);
+	return put_host_file(w, user, GA_GITDIR_ATTRIBUTES, ret_attributes, err);
 }
 
-/* ---- refs --------------------------------------------------------------------------- */
+/* ---- what all on a base have alike --------------------------------------------------- */
 
-static void head_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
+/* So that HEAD@{1} and `git reflog` work from the first commit on. */
+static int put_log(const struct writer *w, const struct ga_repo *r, const struct ga_gitdir_spec *s,
+		   struct ga_error *err)
 {
-	ga_buf_addf(b, "ref: %s\n", s->branch);
+	static const struct ga_oid zero = { { 0 } };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *who = NULL;
+
+	if (is_below(w, "logs/HEAD"))
+		return 0;
+	if (ga_repo_identity(r, s->config, &who, &ignored))
+		who = ga_strdup("nobody <>");
+	ga_buf_addf(&b, "%s %s %s %lld +0000\tstart\n", GA_HEX(&zero), GA_HEX(s->base), who,
+		    (long long)time(NULL));
+	return write_at(w->at, "logs/HEAD", &b, err);
 }
 
-static void branch_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
+static int put_objects(const struct writer *w, const struct ga_gitdir_spec *s, struct ga_error *err)
 {
-	ga_buf_addf(b, "%s\n", GA_HEX(s->base));
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < s->object_paths->n; i++) {
+		const char *p = s->object_paths->v[i];
+
+		if (*p != '/' || strchr(p, '\n'))
+			return ga_fail(err, GA_EFATAL, "an object directory has no usable path");
+		ga_buf_addf(&b, "%s\n", p);
+	}
+	if (put_dir(w, "objects/pack/", err))
+		return -1;
+	return put(w, "objects/info/alternates", &b, err);
+}
+
+static int put_common(const struct writer *w, const struct ga_repo *r,
+		      const struct ga_gitdir_spec *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf config = GA_BUF_INIT;
+	bool attributes = false;
+
+	if (put_rules(w, r, s->config, &attributes, err))
+		return -1;
+	ga_gitdir_config(r, s->config, attributes, &config);
+	return put(w, "config", &config, err) || put_objects(w, s, err) || put_log(w, r, s, err) ||
+	       put_dir(w, "refs/heads/", err) || put_dir(w, "refs/tags/", err) ? -1 : 0;
+}
+
+static int open_dir(const char *dir, struct ga_error *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_free char *q = fd < 0 ? ga_escape(dir) : NULL;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	return fd;
+}
+
+int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
+		       struct ga_error *err)
+{
+	cleanup_close int at = open_dir(dir, err);
+	const struct writer w = { at, -1 };
+
+	if (at < 0)
+		return -1;
+	return put_common(&w, r, s, err)
+		       ? ga_error_wrap(err, "cannot make the template of private git dirs")
+		       : 0;
+}
+
+/* ---- what is the session's ----------------------------------------------------------- */
+
+static void head_text(const char *branch, struct ga_buf *b)
+{
+	ga_buf_addf(b, "ref: %s\n", branch);
 }
 
 static bool is_sorted(const struct ga_refs *refs)
@@ -129,14 +225,25 @@ static bool is_sorted(const struct ga_refs *refs)
 	return true;
 }
 
-/* No claim about peeled tags is made: git looks at those itself. */
+/* The session's branch is among them: a file of its own would need three directories. No
+ * claim about peeled tags is made: git looks at those itself. */
 static void packed_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 {
+	bool own = false;
+
 	if (is_sorted(s->refs))
 		ga_buf_adds(b, "# pack-refs with: sorted \n");
-	for (size_t i = 0; i < s->refs->n; i++)
-		if (strcmp(s->refs->v[i].name, s->branch))
-			ga_buf_addf(b, "%s %s\n", GA_HEX(&s->refs->v[i].oid), s->refs->v[i].name);
+	for (size_t i = 0; i <= s->refs->n; i++) {
+		const struct ga_ref *ref = i < s->refs->n ? &s->refs->v[i] : NULL;
+		int order = ref ? strcmp(ref->name, s->branch) : 1;
+
+		if (order > 0 && !own) {
+			ga_buf_addf(b, "%s %s\n", GA_HEX(s->base), s->branch);
+			own = true;
+		}
+		if (ref && order)
+			ga_buf_addf(b, "%s %s\n", GA_HEX(&ref->oid), ref->name);
+	}
 }
 
 /* The id the bytes would have as a blob, which nobody writes; NULL on failure. */
@@ -167,90 +274,45 @@ static int write_seal(const char *dir, const struct ga_buf *packed, struct ga_er
 static int write_refs(int at, const char *dir, const struct ga_gitdir_spec *s,
 		      struct ga_error *err)
 {
-	cleanup_buf struct ga_buf head = GA_BUF_INIT, branch = GA_BUF_INIT, packed = GA_BUF_INIT;
+	cleanup_buf struct ga_buf head = GA_BUF_INIT, packed = GA_BUF_INIT;
 
-	head_text(s, &head);
-	branch_text(s, &branch);
+	head_text(s->branch, &head);
 	packed_text(s, &packed);
-	if (write_parents(at, "refs/tags/", err) || write_parents(at, "refs/heads/", err) ||
-	    write_at(at, s->branch, &branch, err) || write_at(at, "packed-refs", &packed, err) ||
-	    write_seal(dir, &packed, err))
-		return -1;
-	return write_at(at, "HEAD", &head, err);
+	return write_file(at, "packed-refs", &packed, err) || write_seal(dir, &packed, err) ||
+	       write_file(at, "HEAD", &head, err) ? -1 : 0;
 }
 
-/* So that HEAD@{1} and `git reflog` work from the first commit on. */
-static int write_logs(int at, const struct ga_repo *r, const struct ga_gitdir_spec *s,
-		      struct ga_error *err)
+/* Not in the template: a `shallow` without content is not the same as none, so there
+ * would be no way back. */
+static int write_shallow(int at, const struct ga_repo *r, struct ga_error *err)
 {
-	static const struct ga_oid zero = { { 0 } };
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *who = NULL, *path = ga_path_join("logs", s->branch);
+	cleanup_free char *path = ga_path_join(r->info.commondir, "shallow");
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_repo_identity(r, s->config, &who, &ignored))
-		who = ga_strdup("nobody <>");
-	ga_buf_addf(&b, "%s %s %s %lld +0000\tstart\n", GA_HEX(&zero), GA_HEX(s->base), who,
-		    (long long)time(NULL));
-	return write_at(at, "logs/HEAD", &b, err) || write_at(at, path, &b, err) ? -1 : 0;
-}
-
-static int write_objects(int at, const struct ga_gitdir_spec *s, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	for (size_t i = 0; i < s->object_paths->n; i++) {
-		const char *p = s->object_paths->v[i];
-
-		if (*p != '/' || strchr(p, '\n'))
-			return ga_fail(err, GA_EFATAL, "an object directory has no usable path");
-		ga_buf_addf(&b, "%s\n", p);
-	}
-	if (write_parents(at, "objects/pack/", err))
+	if (ga_user_file_read(path, SHALLOW_MAX, &b, err))
 		return -1;
-	return write_at(at, "objects/info/alternates", &b, err);
+	return b.len ? write_file(at, "shallow", &b, err) : 0;
 }
 
-int ga_gitdir_fill(struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
-		   struct ga_error *err)
+int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *template,
+		   const struct ga_gitdir_spec *s, struct ga_error *err)
 {
-	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_buf struct ga_buf config = GA_BUF_INIT;
-	bool attributes = false;
+	cleanup_close int at = open_dir(dir, err), below = -1;
+	struct writer w = { at, -1 };
 
-	if (at < 0) {
-		cleanup_free char *q = ga_escape(dir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	if (at < 0)
+		return -1;
+	if (template) {
+		w.below = below = open_dir(template, err);
+		if (below < 0)
+			return -1;
 	}
-	if (write_rules(at, r, s->config, &attributes, err))
-		return ga_error_wrap(err, "cannot make the private git dir");
-	ga_gitdir_config(r, s->config, attributes, &config);
-	if (write_at(at, "config", &config, err) || write_objects(at, s, err) ||
-	    write_logs(at, r, s, err) || write_refs(at, dir, s, err))
+	if (put_common(&w, r, s, err) || write_shallow(at, r, err) || write_refs(at, dir, s, err))
 		return ga_error_wrap(err, "cannot make the private git dir");
 	return 0;
 }
 
 /* ---- what is left of it ---------------------------------------------------------------- */
-
-static bool read_left(int at, const char *path, size_t max, struct ga_buf *ret)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       !ga_read_fd(fd, max, ret, &ignored);
-}
-
-static bool content_is(int at, const char *path, const struct ga_buf *want)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	return read_left(at, path, want->len, &b) && b.len == want->len &&
-	       !memcmp(b.ptr, want->ptr, b.len);
-}
 
 static bool packed_refs_are_as_sealed(int at, const char *dir)
 {
@@ -265,18 +327,16 @@ static bool packed_refs_are_as_sealed(int at, const char *dir)
 	return now && !strcmp(now, seal.ptr);
 }
 
-/* Directories without files, and the one branch: nothing else below refs/. */
-static bool only_branch(int at, const char *path, const char *branch, unsigned depth,
-			unsigned *left)
+/* Directories, and nothing else; no directory at all is what the template's is seen through. */
+static bool only_dirs(int at, const char *path, unsigned depth, unsigned *left)
 {
-	cleanup_close int fd = -1;
+	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	struct dirent *e;
 	bool ok = true;
 	DIR *d;
 
-	fd = ga_openat_beneath(at, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	if (fd < 0 || depth > MAX_DEPTH)
-		return false;
+		return fd < 0 && errno == ENOENT && !depth;
 	d = fdopendir(fd);
 	if (!d)
 		return false;
@@ -287,40 +347,29 @@ static bool only_branch(int at, const char *path, const char *branch, unsigned d
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		if (!(*left)-- || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			ok = false;
-		else if (S_ISDIR(st.st_mode))
-			ok = only_branch(at, sub, branch, depth + 1, left);
-		else
-			ok = S_ISREG(st.st_mode) && !strcmp(sub, branch);
-		if (!*left)
-			ok = false;
+		ok = (*left)-- && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		     S_ISDIR(st.st_mode) && only_dirs(at, sub, depth + 1, left) && *left;
 	}
 	(void)closedir(d);
 	return ok;
 }
 
-int ga_gitdir_untouched(const char *dir, const struct ga_gitdir_spec *s, struct ga_error *err)
+int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err)
 {
-	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_buf struct ga_buf head = GA_BUF_INIT, branch = GA_BUF_INIT;
+	cleanup_close int at = open_dir(dir, err);
+	cleanup_buf struct ga_buf head = GA_BUF_INIT;
 	unsigned left = MAX_ENTRIES;
 	struct stat st;
 
-	if (at < 0) {
-		cleanup_free char *q = ga_escape(dir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
-	head_text(s, &head);
-	branch_text(s, &branch);
+	if (at < 0)
+		return -1;
+	head_text(branch, &head);
 	/* other working trees have heads of their own, reftables have all refs in them */
 	if (!fstatat(at, "worktrees", &st, AT_SYMLINK_NOFOLLOW) ||
 	    !fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
-	return content_is(at, "HEAD", &head) && content_is(at, s->branch, &branch) &&
-	       packed_refs_are_as_sealed(at, dir) &&
-	       only_branch(at, "refs", s->branch, 0, &left);
+	return content_is(at, "HEAD", &head) && packed_refs_are_as_sealed(at, dir) &&
+	       only_dirs(at, "refs", 0, &left);
 }
 
 static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -111,7 +110,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 	}
 }
 
-/* Is the state file that stands there whole? A damaged one must not take the
+/* Is the state file that stands there whole? A damaged one, or none, must not take the
  * place of the former state, which still serves. */
 static bool is_whole(int dir)
 {
@@ -134,6 +133,26 @@ static bool must_last(const struct ga_session *s)
 	       !ga_oid_is_zero(&s->held);
 }
 
+/* The former state is read until the new one is whole, so this one can be written in place.
+ * Replacing a file by another makes the file system begin to write that to the disk. */
+static int write_quick(int dir, const struct ga_buf *b, struct ga_error *err)
+{
+	if (is_whole(dir)
+		    ? (unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
+			      renameat(dir, "session", dir, "session.old")
+		    : unlinkat(dir, "session", 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot put the former state aside");
+	return ga_write_new(dir, "session", b->ptr, b->len, 0600, err);
+}
+
+static int write_lasting(int dir, const struct ga_buf *b, struct ga_error *err)
+{
+	if (is_whole(dir) && ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
+			      linkat(dir, "session", dir, "session.old", 0)))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot put the former state aside");
+	return ga_write_atomic(dir, "session", b->ptr, b->len, 0600, err);
+}
+
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -147,13 +166,7 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 		put_field(&b, &fields[i], s);
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
 
-	/* the former state stays readable beside the new one */
-	if (is_whole(dir) &&
-	    ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
-	     linkat(dir, "session", dir, "session.old", 0)))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot save session '%s'", s->name);
-	if (must_last(s) ? ga_write_atomic(dir, "session", b.ptr, b.len, 0600, err)
-			 : ga_write_replace(dir, "session", b.ptr, b.len, 0600, err))
+	if (must_last(s) ? write_lasting(dir, &b, err) : write_quick(dir, &b, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
 	return 0;
 }
@@ -241,21 +254,6 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 	return 0;
 }
 
-/* Was it made without becoming a session: did nothing ever run over its layers? */
-static bool is_empty(const char *dir)
-{
-	cleanup_free char *upper = ga_path_join(dir, "upper");
-	DIR *d = opendir(upper);
-	struct dirent *e;
-	bool empty = d || errno == ENOENT;
-
-	while (d && (e = readdir(d)))
-		empty = empty && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."));
-	if (d)
-		(void)closedir(d);
-	return empty;
-}
-
 static int hint_damaged(const char *dir, const char *name, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(dir);
@@ -271,11 +269,29 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 	return hint_damaged(dir, name, err);
 }
 
+/* The state, or the former one: every step of a session can be done again from that. What is
+ * saved twice meanwhile can be missed in both places. */
+static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
+		       struct ga_error *err)
+{
+	for (int again = 0; again < 2; again++) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		ga_error_release(err);
+		if (!read_state(file, name, ret, err))
+			return 0;
+		if (!read_state(old, name, ret, &second)) {
+			ga_error_release(err);
+			return 0;
+		}
+	}
+	return -1;
+}
+
 int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
 		    struct ga_error *err)
 {
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
-	cleanup_free char *dir = NULL, *file = NULL, *old = NULL;
+	cleanup_free char *dir = NULL, *file = NULL, *old = NULL, *upper = NULL;
 
 	if (!ga_session_name_ok(name))
 		return 1;
@@ -284,15 +300,12 @@ int ga_session_load(const char *state_dir, const char *name, struct ga_session *
 		return 1;
 	file = ga_path_join(dir, "session");
 	old = ga_path_join(dir, "session.old");
-	if (access(file, F_OK) && access(old, F_OK))
-		return is_empty(dir) ? 1 : no_state(dir, name, err);
-	if (read_state(file, name, ret, err)) {
-		/* every step of a session can be done again from the state before */
-		if (read_state(old, name, ret, &second)) {
-			return hint_damaged(dir, name, err);
-		}
-		ga_error_release(err);
-	}
+	upper = ga_path_join(dir, "upper");
+	/* made without becoming a session, if nothing ever ran over its layers */
+	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
+		return ga_dir_is_empty(upper) ? 1 : no_state(dir, name, err);
+	if (read_either(file, old, name, ret, err))
+		return hint_damaged(dir, name, err);
 	ret->dir = ga_steal(&dir);
 	return 0;
 }

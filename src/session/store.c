@@ -73,7 +73,7 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 	return 0;
 }
 
-static const char *const layout[] = { "upper", "extras", "git" };
+static const char *const layout[] = { "upper", "git" };
 
 static int make_layers(const char *dir, struct ga_error *err)
 {

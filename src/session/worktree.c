@@ -44,11 +44,10 @@ static int whose(int fd, const char *name, const struct ga_session *s, struct ga
 	return have.len && strcmp(have.ptr, want) ? 2 : 1;
 }
 
-/* Not synced, as git does not either: it is made again when it is missing, and
- * waiting for the disk eight times is a third of what a start costs. */
+/* Not synced, as git does not either: it is made again when it is missing. */
 static int put(int dir, const char *name, const char *text, struct ga_error *err)
 {
-	return ga_write_replace(dir, name, text, strlen(text), 0644, err);
+	return ga_write_new(dir, name, text, strlen(text), 0666, err);
 }
 
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
@@ -72,7 +71,9 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 		(void)ga_fail(err, GA_EFATAL, "a linked working tree '%s' exists already", name);
 		return ga_hint(err, "choose another name for the session");
 	}
-	if (mkdirat(fd, name, 0777) && errno != EEXIST)
+	if (rc && ga_rmtree_at(fd, name, err))
+		return -1;
+	if (mkdirat(fd, name, 0777))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s/%s'", q, name);
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)

@@ -40,22 +40,44 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
-int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct ga_refs *visible, struct ga_error *err)
+/* Where the object directories of the repository are inside. */
+static int object_paths(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_free char *dir = start_dir(s, "git");
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT, inside = GA_STRV_INIT;
-	struct ga_gitdir_spec spec = { .branch = s->branch,
-				       .base = &s->base,
-				       .config = &e->config };
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
 	if (ga_repo_object_dirs(e->repo, &dirs, err))
 		return -1;
 	for (size_t i = 0; i < dirs.n; i++)
-		ga_strv_take(&inside, ga_spec_object_path(dirs.v[i]));
+		ga_strv_take(ret, ga_spec_object_path(dirs.v[i]));
+	return 0;
+}
+
+int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
+		   struct ga_error *err)
+{
+	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
+	const struct ga_base_opts o = { .config = &e->config, .object_paths = &inside,
+					.trusted = s->trusted, .progress = e->progress };
+
+	return object_paths(e, &inside, err) ||
+	       ga_base_acquire(e->repo, e->state_dir, &s->base, &o, ret, err) ? -1 : 0;
+}
+
+int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
+		      const struct ga_base *base, const struct ga_refs *visible,
+		      struct ga_error *err)
+{
+	cleanup_free char *dir = start_dir(s, "git");
+	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
+	struct ga_gitdir_spec spec = { .branch = s->branch,
+				       .base = &s->base,
+				       .config = &e->config };
+
+	if (object_paths(e, &inside, err))
+		return -1;
 	spec.object_paths = &inside;
 	spec.refs = visible;
-	if (ga_gitdir_fill(e->repo, dir, &spec, err))
+	if (ga_gitdir_fill(e->repo, dir, base->git, &spec, err))
 		return -1;
 	return s->live ? live_index(e, s, err) : 0;
 }

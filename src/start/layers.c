@@ -59,12 +59,28 @@ static int free_in_base(struct layers *l, const char *path, struct ga_error *err
 	return 1;
 }
 
+static int open_extras(struct layers *l, struct ga_error *err)
+{
+	cleanup_free char *dir = start_dir(l->s, "extras");
+
+	if (l->extras >= 0)
+		return 0;
+	if (!mkdir(dir, 0700))
+		l->extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (l->extras < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot make a layer of session '%s'", l->s->name);
+	return 0;
+}
+
 /* Make the directories on the way to `path` in extras, each with the mode and
  * times of the user's: they show through the overlay. */
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *at = ga_strdup(path);
 
+	if (open_extras(l, err))
+		return -1;
 	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
 		struct stat st;
 
@@ -200,43 +216,51 @@ static bool in_submodule(const struct ga_scan *scan, const char *path)
 	return false;
 }
 
-int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
-		      struct ga_error *err)
+static int fill_layers(struct layers *l, const struct start_base *b, struct ga_error *err)
 {
-	struct layers l = { .e = e, .s = s };
-	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_close int extras = -1;
-	cleanup_free char *dir = start_dir(s, "extras"), *upper = start_dir(s, "upper");
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
-	struct stat st;
 
-	extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (project < 0 || extras < 0 || fstat(project, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno,
-				     "cannot open the layers of session '%s'", s->name);
-	l.project = project;
-	l.extras = extras;
-	if (ga_commit_tree(e->repo, &s->base, &l.tree, err))
+	if (ga_commit_tree(l->e->repo, &l->s->base, &l->tree, err))
 		return -1;
-	if (mkdirat(extras, ".git", 0755))
+	/* a base tree has one; the user's may be a file */
+	if (l->s->live && open_extras(l, err))
+		return -1;
+	if (l->s->live && mkdirat(l->extras, ".git", 0755))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
-
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
 	if (dirs.n > MAX_SHARED_DIRS)
-		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &project);
+		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &l->project);
 	for (size_t i = 0; i < dirs.n; i++) {
 		if (in_submodule(&b->scan, dirs.v[i]))
 			continue;
-		if (s->shared.n >= MAX_SHARED_DIRS)
-			skip(&l, dirs.v[i], "only the 100 largest ignored directories are shared");
-		else if (share_dir(&l, dirs.v[i], err))
+		if (l->s->shared.n >= MAX_SHARED_DIRS)
+			skip(l, dirs.v[i], "only the 100 largest ignored directories are shared");
+		else if (share_dir(l, dirs.v[i], err))
 			return -1;
 	}
 	/* with the working tree itself as the lower layer they are there already */
-	for (size_t i = 0; !s->live && i < b->scan.ignored_files.n; i++)
-		if (copy_file(&l, b->scan.ignored_files.v[i], err))
+	for (size_t i = 0; !l->s->live && i < b->scan.ignored_files.n; i++)
+		if (copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
+	return 0;
+}
 
+int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
+		      struct ga_error *err)
+{
+	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct layers l = { .e = e, .s = s, .project = project, .extras = -1 };
+	cleanup_free char *upper = start_dir(s, "upper");
+	struct stat st;
+	int rc;
+
+	if (project < 0 || fstat(project, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot open the project of session '%s'", s->name);
+	rc = fill_layers(&l, b, err);
+	ga_cleanup_closep(&l.extras);
+	if (rc)
+		return -1;
 	/* the upper's root is what the project's root looks like inside */
 	(void)chmod(upper, st.st_mode & 0777);
 	(void)utimensat(AT_FDCWD, upper, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0);

@@ -250,15 +250,13 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		       struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
-	struct ga_base_opts bo = { .config = &e->config,
-				   .trusted = b->trusted, .progress = e->progress };
 
 	fill_session(e, o, b, st);
 	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || check_identity(e, err))
 		return -1;
-	if (!o->live && ga_base_acquire(e->repo, e->state_dir, &s->base, &bo, &st->base, err))
+	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;
-	if (start_make_gitdir(e, s, visible, err))
+	if (start_make_gitdir(e, s, &st->base, visible, err))
 		return -1;
 	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||
 	       start_make_parts(o, st, err) ? -1 : 0;

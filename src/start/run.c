@@ -6,6 +6,7 @@
 
 #include "ga/capture.h"
 #include "ga/fd.h"
+#include "ga/gitdir.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/later.h"
@@ -94,6 +95,16 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	return rc;
 }
 
+/* Is there nothing to capture? In doubt there is. */
+static bool is_idle(const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
+
+	return !s->shared.n && !s->submodules.n && ga_dir_is_empty(upper) &&
+	       ga_gitdir_untouched(git, s->branch, &ignored) == 1;
+}
+
 /* When and how the agent ended: a capture that is killed has the same to go by when it is
  * done again. Not worth failing for; that is what capture itself does on a full disk. */
 static void save_if_possible(const struct ga_session *s)
@@ -128,7 +139,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	s->finished = (uint64_t)time(NULL);
 	s->exit_status = rc ? -1 : *ret_status;
 	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
-	save_if_possible(s);
+	if (!is_idle(s))
+		save_if_possible(s);
 	(void)start_save_parts(st, &ignored);
 	start_unlock_parts(st);
 	return rc;
@@ -144,12 +156,22 @@ struct capture_sandbox {
 	struct ga_spec spec;
 };
 
+static int open_base(void *payload, const char **ret, struct ga_error *err)
+{
+	struct capture_sandbox *c = payload;
+
+	if (!c->base.tree && start_get_base(c->e, c->s, &c->base, err))
+		return -1;
+	*ret = c->base.tree;
+	return 0;
+}
+
 static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
 	cleanup_free char *home = NULL;
+	const char *lower;
 	struct ga_run_paths paths;
-	struct ga_base_opts bo = { .config = &c->e->config, .trusted = c->s->trusted };
 
 	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
 		return -1;
@@ -159,8 +181,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 		*c->ended = NULL;
 	}
 	ga_spec_release(&c->spec);
-	if (!c->s->live && !c->base.tree &&
-	    ga_base_acquire(c->e->repo, c->e->state_dir, &c->s->base, &bo, &c->base, err))
+	if (!c->s->live && open_base(c, &lower, err))
 		return -1;
 	if (start_make_surroundings(c->e, "git", &c->spec, err) ||
 	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
@@ -203,13 +224,12 @@ static int outer_facts(void *payload, struct ga_host_facts *facts, struct ga_err
 	return 0;
 }
 
-static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths,
-			struct capture_sandbox *payload, struct ga_capture_env *ret)
+static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
+			struct ga_capture_env *ret)
 {
 	*ret = (struct ga_capture_env){ .repo = e->repo,
 					.config = &e->config,
-					.state_dir = e->state_dir,
-					.paths = paths,
+					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
 					.sandbox_env = git_env };
@@ -218,7 +238,6 @@ static void capture_env(struct ga_start_env *e, const struct ga_run_paths *paths
 int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
 		     struct ga_report *ret, struct ga_error *err)
 {
-	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
 	struct ga_capture_env ce;
@@ -226,7 +245,7 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 
 	if (start_capture_parts(e, s, ended, &links, err))
 		return -1;
-	capture_env(e, &paths, &c, &ce);
+	capture_env(e, &c, &ce);
 	ce.links = &links;
 	ce.outer_facts = e->outer ? outer_facts : NULL;
 	rc = ga_capture(&ce, s, ret, err);
@@ -245,10 +264,14 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_error *err)
 {
+	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
 	struct ga_capture_env ce;
+	int rc;
 
-	capture_env(e, NULL, NULL, &ce);
-	return ga_capture_peek(&ce, s, ret_tree, err);
+	capture_env(e, &c, &ce);
+	rc = ga_capture_peek(&ce, s, ret_tree, err);
+	ga_base_release(&c.base);
+	return rc;
 }
 
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
@@ -279,8 +302,13 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
-	if (s->state == GA_STATE_NEW)
+	cleanup_free char *upper = start_dir(s, "upper");
+
+	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper))
 		return ga_start_discard(e, s, err) ? -1 : 1;
+	/* a power cut took the state that it ran with */
+	if (s->state == GA_STATE_NEW)
+		s->state = GA_STATE_RUNNING;
 	if (s->state != GA_STATE_RUNNING)
 		return 0;
 	/* init dies with the socket to its supervisor, at once but not before us */

@@ -79,7 +79,10 @@ int start_make_surroundings(struct ga_start_env *e, const char *command, struct 
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
 		     struct ga_error *err)
 {
-	ga_strv_take(&p->lowers, start_dir(s, "extras"));
+	cleanup_free char *extras = start_dir(s, "extras");
+
+	if (!access(extras, F_OK))
+		ga_strv_take(&p->lowers, ga_steal(&extras));
 	ga_strv_push(&p->lowers, base ? base->tree : s->project);
 	p->upper = start_dir(s, "upper");
 	p->work = start_fresh_dir(s, "project", err);

@@ -69,15 +69,19 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 /* Names that no session may have because of branches. */
 int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
-/* Fill extras/ and shared/ of the session: mount points, copies of single ignored
- * files, one upper for each shared directory. Adds to s->shared and s->skipped. */
+/* Fill shared/ of the session, one upper for each shared directory, and make extras/ if it
+ * needs one: mount points that the base tree lacks, copies of single ignored files. Adds to s->shared and s->skipped. */
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_error *err);
 
-/* The git dir's upper layer, with `visible` for its refs; for a live session with an
- * index of its own. */
+/* The base tree a session stands on. */
+int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,
+		   struct ga_error *err);
+/* The git dir's upper layer, with `visible` for its refs; for a live session, which has no
+ * base tree, with an index of its own. */
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct ga_refs *visible, struct ga_error *err);
+		      const struct ga_base *base, const struct ga_refs *visible,
+		      struct ga_error *err);
 
 /* What the sandbox of a session looks like: first what does not depend on the session, then its
  * layers; `base` NULL for a live session. Fresh work directories are made. `preset` may be NULL. */

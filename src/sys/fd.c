@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/fd.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -174,7 +175,28 @@ int ga_write_full(int fd, const void *p, size_t n)
 	return 0;
 }
 
-static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode, bool sync,
+int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		 struct ga_error *err)
+{
+	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	cleanup_close int fd = openat(dirfd, path, flags, mode);
+
+	if (fd < 0 || ga_write_full(fd, p, n)) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	}
+	return 0;
+}
+
+int ga_random(void *p, size_t n, struct ga_error *err)
+{
+	if (getrandom(p, n, 0) != (ssize_t)n)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
+	return 0;
+}
+
+static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		   struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path), *tmp = NULL;
@@ -187,25 +209,12 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-	if (ga_write_full(fd, p, n) || (sync && fsync(fd)) || renameat(dirfd, tmp, dirfd, path)) {
+	if (ga_write_full(fd, p, n) || fsync(fd) || renameat(dirfd, tmp, dirfd, path)) {
 		int saved = errno;
 
 		(void)unlinkat(dirfd, tmp, 0);
 		return ga_fail_errno(err, GA_EFATAL, saved, "cannot write '%s'", q);
 	}
-	return 0;
-}
-
-int ga_write_replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		     struct ga_error *err)
-{
-	return replace(dirfd, path, p, n, mode, false, err);
-}
-
-int ga_random(void *p, size_t n, struct ga_error *err)
-{
-	if (getrandom(p, n, 0) != (ssize_t)n)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot get random bytes");
 	return 0;
 }
 
@@ -215,12 +224,25 @@ int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t
 	cleanup_free char *q = ga_escape(path), *parent = ga_path_parent(path);
 	cleanup_close int dir = -1;
 
-	if (replace(dirfd, path, p, n, mode, true, err))
+	if (replace(dirfd, path, p, n, mode, err))
 		return -1;
 	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || fsync(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);
 	return 0;
+}
+
+bool ga_dir_is_empty(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	bool empty = d || errno == ENOENT;
+
+	while (empty && d && (e = readdir(d)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	if (d)
+		(void)closedir(d);
+	return empty;
 }
 
 /* mkdir() that takes a directory that is there, or a symlink to one. */

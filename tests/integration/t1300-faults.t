@@ -97,6 +97,12 @@ test_expect_success 'killed before the agent ran: nothing remains' '
 	git agent start --name early -- true
 '
 
+test_expect_success 'a power cut took the state that the agent ran with: what it wrote is captured' '
+	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name cut -- sh -c "$agent"; test $? = 137; } &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/cut) && rm -f "$dir/session.old" &&
+	git config -f "$dir/session" session.state new && git agent list 2>../err && grep "interrupted; capturing" ../err && same_result cut
+'
+
 test_expect_success NOT_ROOT 'an unwritable state directory' '
 	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
 	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2

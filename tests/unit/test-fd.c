@@ -335,20 +335,32 @@ static void atomic_failures_leave_the_old(void **state)
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
-static void replacing_without_sync(void **state)
+static void new_files_only(void **state)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
+	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
-	size_t n = entries(".");
 
 	(void)state;
-	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "one", 3, 0600, &err), 0);
-	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "", 0, 0600, &err), 0);
-	assert_int_equal(ga_write_replace(AT_FDCWD, "soft", "three", 5, 0600, &err), 0);
-	text = get("soft");
-	assert_string_equal(text, "three");
-	assert_int_equal(entries("."), n + 1);
-	assert_int_equal(ga_write_replace(AT_FDCWD, "nodir/x", "new", 3, 0644, &err2), -1);
+	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "one", 3, 0600, &err), 0);
+	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "two", 3, 0600, &err), -1);
+	text = get("fresh");
+	assert_string_equal(text, "one");
+	assert_int_equal(symlink("not-there", "dangling"), 0);
+	assert_int_equal(ga_write_new(AT_FDCWD, "dangling", "x", 1, 0600, &err2), -1);
+	assert_int_equal(access("not-there", F_OK), -1);
+	assert_int_equal(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
+}
+
+static void empty_directories(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("hollow", 0755), 0);
+	assert_true(ga_dir_is_empty("hollow"));
+	put("hollow/.x", "");
+	assert_false(ga_dir_is_empty("hollow"));
+	assert_true(ga_dir_is_empty("hollow/none"));
+	assert_false(ga_dir_is_empty("hollow/.x"));
 }
 
 /* A reader beside a writer sees one version or the other, whole. */
@@ -522,7 +534,7 @@ int main(void)
 		cmocka_unit_test(reading_much),
 		cmocka_unit_test(atomic_replace),
 		cmocka_unit_test(atomic_failures_leave_the_old),
-		cmocka_unit_test(replacing_without_sync),
+		cmocka_unit_test(new_files_only), cmocka_unit_test(empty_directories),
 		cmocka_unit_test(atomic_for_readers),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(copying),

@@ -40,33 +40,30 @@ static char *make_inside(const char *name)
 
 	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
 	o.config = &c;
+	o.object_paths = &dirs;
 	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
 	spec.base = &head;
-	assert_int_equal(ga_base_acquire(r, state, &head, &o, &b, &err), 0);
 	assert_int_equal(ga_repo_object_dirs(r, &dirs, &err), 0);
+	assert_int_equal(ga_base_acquire(r, state, &head, &o, &b, &err), 0);
 	assert_int_equal(ga_refs_list(r, "refs/", &refs, &err), 0);
 	/* where a session has it, and the project a mount */
 	dir = in_scratch(rel);
 	git = ga_path_join(dir, "session/git");
-	SH(".", "cp -a '%s' %s; mkdir '%s/session'; mkdir -m 0700 '%s'; ln -s '%s' %s/.git", b.tree,
-	   inside, dir, git, git, inside);
-	if (ga_gitdir_fill(r, git, &spec, &err))
+	SH(".", "cp -a '%s' %s; rmdir %s/.git; mkdir '%s/session'; mkdir -m 0700 '%s'; "
+		"ln -s '%s' %s/.git", b.tree, inside, inside, dir, git, git, inside);
+	if (ga_gitdir_fill(r, git, b.git, &spec, &err))
 		fail_msg("%s", err.msg);
-	SH(inside, "cp -p '%s/index' .git/index", b.git);
+	/* in place of an overlay */
+	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git,
+	   git);
 	return ga_steal(&git);
 }
 
-static int untouched(const char *name, const char *git)
+static int untouched(const char *git)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = open_ok(name);
-	struct ga_gitdir_spec spec = { .branch = "refs/heads/agent/x-1" };
-	struct ga_oid head;
-	int rc;
+	int rc = ga_gitdir_untouched(git, "refs/heads/agent/x-1", &err);
 
-	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
-	spec.base = &head;
-	rc = ga_gitdir_untouched(git, &spec, &err);
 	if (rc < 0)
 		fail_msg("%s", err.msg);
 	return rc;
@@ -81,21 +78,21 @@ static void git_works_inside(void **state)
 		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
 		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
 	git = make_inside("work");
-	assert_int_equal(untouched("work", git), 1);
+	assert_int_equal(untouched(git), 1);
 	out = sh("work-inside", "git status --porcelain -b; git fsck --strict --no-dangling 2>&1;"
 				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
 				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
 				"git config user.name; git config branch.main.merge");
 	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\n"
 				 "refs/heads/main");
-	assert_int_equal(untouched("work", git), 1);
+	assert_int_equal(untouched(git), 1);
 	free(out);
 	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
 				"git commit -q --amend -m deux; git switch -qc side; git rebase -q HEAD~1;"
 				"git blame -s f | cut -c1; git gc -q; git fsck --no-dangling 2>&1;"
 				"git log --format=%%s");
 	assert_true(strstr(out, "deux\n1") != NULL);
-	assert_int_equal(untouched("work", git), 0);
+	assert_int_equal(untouched(git), 0);
 }
 
 static void touched_in_any_way(void **state)
@@ -130,9 +127,44 @@ static void touched_in_any_way(void **state)
 		cleanup_free char *git = make_inside("touch");
 
 		SH("touch-inside", "%s", way);
-		if (untouched("touch", git) != !harm)
+		if (untouched(git) != !harm)
 			fail_msg("%s", way);
 		SH(".", "rm -rf touch-inside touch-state/session touch-wt");
+	}
+}
+
+/* Everything else is the template's, as long as the repository is as it was when that was
+ * made. */
+static void only_what_differs_is_written(void **state)
+{
+	static const struct {
+		const char *change, *own;
+	} cases[] = {
+		{ ":", "HEAD\npacked-refs" },
+		{ "git branch other", "HEAD\npacked-refs" },
+		{ "git config user.email new@example.com", "HEAD\nconfig\npacked-refs" },
+		{ "echo '*.new' >>.git/info/exclude", "HEAD\nconfig\ninfo/exclude\npacked-refs" },
+		{ "git config user.email a@example.com; rm .git/info/exclude",
+		  "HEAD\ninfo/exclude\npacked-refs" },
+		/* the commit decides: another one has a template of its own */
+		{ "git commit -q --allow-empty -m 2", "HEAD\npacked-refs" },
+	};
+
+	(void)state;
+	SH("own", "git init -q; git config user.email a@example.com;"
+		  "git commit -q --allow-empty -m 1");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *git = NULL, *own = NULL, *out = NULL;
+
+		SH("own", "%s", cases[i].change);
+		git = make_inside("own");
+		own = sh(".", "cat written");
+		assert_string_equal(own, cases[i].own);
+		out = sh("own-inside", "git rev-parse HEAD 'HEAD@{0}' | uniq | wc -l;"
+				       "git -C ../own config user.email >want;"
+				       "git config user.email | diff - want && rm want; git status -s");
+		assert_string_equal(out, "1");
+		SH(".", "rm -rf own-inside own-state/session");
 	}
 }
 
@@ -280,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(git_works_inside),
 		cmocka_unit_test(touched_in_any_way),
+		cmocka_unit_test(only_what_differs_is_written),
 		cmocka_unit_test(excludes_attributes_and_identity),
 		cmocka_unit_test(addresses_without_credentials),
 		cmocka_unit_test(odd_values_survive_the_configuration),

@@ -27,7 +27,8 @@ static int try_acquire(const char *name, const char *rev, bool trusted, struct g
 {
 	cleanup_repo struct ga_repo *r = open_ok(name);
 	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
-	struct ga_base_opts o = { .trusted = trusted };
+	const struct ga_strv none = GA_STRV_INIT;
+	struct ga_base_opts o = { .trusted = trusted, .object_paths = &none };
 	struct ga_oid commit;
 
 	if (ga_repo_resolve(r, rev, &commit, err))
@@ -44,11 +45,11 @@ static void acquire(const char *name, const char *rev, struct ga_base *b)
 	assert_true(b->lock_fd >= 0);
 }
 
-/* The tree is what git checks out by itself, modes and links included. */
+/* The tree is what git checks out by itself, modes and links included, and an empty .git. */
 static void assert_checkout(const char *name, const char *rev, const struct ga_base *b)
 {
 	cleanup_free char *diff =
-		sh(name, "rm -rf ../want ../want.index; mkdir ../want;"
+		sh(name, "rm -rf ../want ../want.index; mkdir -p ../want/.git;"
 			 "GIT_INDEX_FILE=$PWD/../want.index GIT_WORK_TREE=$PWD/../want git read-tree"
 			 " --reset -u '%s'; list() { (cd \"$1\"; find . -mindepth 1 "
 			 "-printf '%%P %%y %%m %%l\\n' | LC_ALL=C sort) }; list ../want >../a;"
@@ -302,14 +303,14 @@ static void sparse_and_gitlinks(void **state)
 		     " 2>/dev/null; git commit -qm 1; git sparse-checkout set a");
 	acquire("sparse/top", "HEAD", &b);
 	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
-	assert_string_equal(list, "./.gitmodules ./a ./a/f ./a/m ./r ");
+	assert_string_equal(list, "./.git ./.gitmodules ./a ./a/f ./a/m ./r ");
 	assert_template("sparse/top", "HEAD", &b);
 	ga_base_release(&b);
 	SH("sparse/top", "git sparse-checkout set b");
 	acquire("sparse/top", "HEAD", &b);
 	free(list);
 	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
-	assert_string_equal(list, "./.gitmodules ./b ./b/f ./r ");
+	assert_string_equal(list, "./.git ./.gitmodules ./b ./b/f ./r ");
 }
 
 static void linked_worktrees_have_their_own(void **state)
@@ -318,7 +319,8 @@ static void linked_worktrees_have_their_own(void **state)
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *state_dir = in_scratch("wt-state");
-	struct ga_base_opts o = { .trusted = true };
+	const struct ga_strv none = GA_STRV_INIT;
+	struct ga_base_opts o = { .trusted = true, .object_paths = &none };
 	struct ga_oid head;
 
 	(void)state;
