@@ -34,6 +34,10 @@ int ga_mount_copy(int fd, enum ga_copy how);
 /* Make the mount whose root is `fd` read-only, and none that is mounted below it. */
 int ga_mount_read_only(int fd);
 
+/* From here on what is attached to the mount whose root is `fd`, or to one below it, shows in
+ * copies made of them by other namespaces, or no longer does. */
+int ga_mount_share(int fd, bool share);
+
 /* Attach such a copy on `at`, a directory for a directory, a file for a file. */
 int ga_mount_attach(int copy, int at);
 

@@ -6,25 +6,30 @@
  * comes: what does not depend on a session is mounted while the session is made.
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped,
- * mounts a tmpfs on STAGE_DIR with the empty directories "root", "project" and "home",
+ * mounts a tmpfs on STAGE_DIR with the empty directories "root", "project", "home" and "odb",
  * and executes the operations in order, until the word "end" and the end of the pipe. "root"
  * becomes what bwrap makes "/" with one bind: a mount costs the stage a few microseconds,
- * and bwrap a reading of the whole mount table. Beside the three, where no DEST reaches, are
+ * and bwrap a reading of the whole mount table. Beside the four, where no DEST reaches, are
  * "empty-file" and "empty-dir", laid over what should not be read; bwrap uses them too.
+ *
+ * At the operation "sandbox" bwrap is started. What is attached below "root" after that, with
+ * "move", shows inside by propagation (mount_namespaces(7)): until "end" bwrap's root is a slave
+ * of ours, after that of nobody's. So bwrap comes up while the layers of a session are
+ * made. Only attaching propagates, and nothing else may be done below "root" by then.
  *
  * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH |
  * RESOLVE_NO_SYMLINKS), mounts crossed, so that no symlink an agent planted is
  * ever followed; every SOURCE and layer is an absolute host path outside every tree
  * an agent can write (or the root of one), opened by the stage after unshare and named
- * to the kernel as /proc/self/fd/N. A DEST below "root" is made if it is missing, with
+ * to the kernel as /proc/self/fd/N. A DEST below "root" or "odb" is made if it is missing, with
  * what is on the way (0755): a directory, or an empty file for the SOURCE of a bind that is none.
- * Then it drops every capability (uid 0 keeps
- * CAP_SETFCAP over the namespace: bwrap could not map it otherwise) and executes bwrap
- * as the first process of a pid namespace, itself waiting outside: a bwrap killed at any
- * moment of its own setup leaves a child that waits for it for ever, unless the kernel ends
- * that child with the namespace. The stage dies with its parent, and bwrap with the stage.
+ * bwrap gets no capability (uid 0 keeps CAP_SETFCAP over the namespace: bwrap could not map
+ * it otherwise) and is the first process of a pid namespace, with the stage waiting outside: a
+ * bwrap killed at any moment of its own setup leaves a child that waits for it for ever, unless
+ * the kernel ends that child with the namespace. The stage dies with its parent, and bwrap with
+ * the stage.
  *
- *     "git-agent-plan-2"
+ *     "git-agent-plan-3"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
  *     "overlay" DEST UPPER WORK COUNT LAYER...
@@ -42,11 +47,13 @@
  *     "tmpfs" MODE DEST     an empty, writable one, nosuid, nodev; MODE in octal
  *     "symlink" TARGET DEST below "root" only; TARGET is any string
  *     "read-only" DEST      what is mounted there, and nothing mounted below it
+ *     "dir" DEST            an empty directory, below "root" only
  *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
+ *     "sandbox"             start bwrap; once in each plan
  *     "end"
  *
- * DEST is or begins with "root", "project" or "home". A plan that is not exactly this, goes
+ * DEST is or begins with "root", "project", "home" or "odb". A plan that is not exactly this, goes
  * over a limit below or ends before "end" is refused, and with the stage goes its namespace.
  *
  *     git-agent-stage --plan FD --status FD [--keep FD]... -- BWRAP ARG...
@@ -58,13 +65,13 @@
  *
  * On failure it writes one record to the status descriptor, "STEP\0ERRNO\0OBJECT\0"
  * (step: a word of GA_STAGE_STEPS below; errno in decimal; the path or word concerned),
- * and exits 125. The status descriptor is closed by the exec of bwrap: end of file
- * without a record means success.
+ * and exits 125. End of file on the status descriptor without a record means that bwrap was
+ * executed and everything is mounted; bwrap may still be coming up.
  */
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
-#define GA_PLAN_MAGIC "git-agent-plan-2"
+#define GA_PLAN_MAGIC "git-agent-plan-3"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"
@@ -85,6 +92,7 @@
 	X(GA_STEP_DEST, "dest")         /* resolving or making a destination */            \
 	X(GA_STEP_OVERLAY, "overlay")   /* mounting an overlay */                          \
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
+	X(GA_STEP_PROPAGATION, "propagation") /* of what is mounted later */               \
 	X(GA_STEP_PIDNS, "pidns")       /* a pid namespace, and bwrap's process in it */   \
 	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
 	X(GA_STEP_EXEC, "exec")         /* executing bwrap */

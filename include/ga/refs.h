@@ -59,8 +59,8 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 /* Append what is to be synced (ga/later.h) for a ref made by ga_ref_create() to outlive a
  * power cut: its file, its log, and the directories they are in. */
 void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret);
-/* Give a ref made by ga_ref_create(), which has none, a reflog in process, one for each of `oids`, so that what they reach is not
- * pruned by `git gc` while the log exists. */
+/* Give a ref made by ga_ref_create(), which has none, a reflog in process, with an entry for
+ * each of `oids`, so that what they reach is not pruned by `git gc` while the log exists. */
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
 		  struct ga_error *err);
 

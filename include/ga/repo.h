@@ -35,6 +35,10 @@ struct ga_repo_info {
  * preciousObjects are known. GIT_DIR and its kin in the environment are not
  * looked at (the command line has already removed them). */
 int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err);
+/* The working tree that most likely is to be opened from the current directory, found without
+ * libgit2: the nearest directory upwards with a directory ".git". NULL if there is no telling:
+ * those whose .git is a file, and all that is rarer still. Caller frees. */
+char *ga_repo_guess(void);
 void ga_repo_free(struct ga_repo *r);
 void ga_cleanup_repop(struct ga_repo **r);
 #define cleanup_repo cleanup_(ga_cleanup_repop)
@@ -115,9 +119,9 @@ int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct 
 /* The same in two steps: git reads while the caller does something else. _end() and
  * _abandon() (NULL is fine) free it. */
 struct ga_gitconfig_load;
-/* Begin before the repository is even open, with the git dir the current directory most likely
- * belongs to; NULL if there is no telling. */
-struct ga_gitconfig_load *ga_gitconfig_guess(void);
+/* Begin before the repository is even open, with what ga_repo_guess() gives; NULL if that is not
+ * possible. */
+struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir);
 /* `*load` is NULL, or a guess: one that was right is kept. */
 int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,
 		       struct ga_error *err);

@@ -27,19 +27,19 @@ struct ga_run_paths {
 	const char *bwrap;
 };
 
-/* Start the stage and let it mount what surrounds home and project; the layers of `s` need not
- * be there yet. bwrap will run in a minimal environment, with a session keyring of its
- * own (keyctl JOIN), no core dumps, all descriptors but its own closed. init is shown inside at
- * /run/git-agent/init. Nothing of the agent's runs before ga_run_session() or ga_run_exec(). */
+/* Start the stage and let it mount what surrounds home and project, and then start bwrap; of `s`
+ * only what ga_spec_plan_root() names need be known yet. bwrap runs in a minimal environment, with
+ * a session keyring of its own (keyctl JOIN), no core dumps, all descriptors but its own closed.
+ * init is shown inside at /run/git-agent/init. Nothing of the agent's runs before ga_run_session() or ga_run_exec(). */
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
-/* Home and project, which must be there with all their layers; return while bwrap and init
- * come up. On failure here or below `sb` is still to be finished. */
+/* Home and project, which must be there with all their layers; return while they are mounted
+ * and bwrap and init come up. On failure here or below `sb` is still to be finished. */
 int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
 
-/* Wait until init is READY. On failure the stage's record, or what bwrap wrote to the log
- * pipe, becomes the error (GA_ESTART). */
+/* Wait until init is READY and everything is mounted. On failure the stage's record, or what bwrap
+ * wrote to the log pipe, becomes the error (GA_ESTART). */
 int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
 
 /* All three, for who has nothing to do meanwhile. */

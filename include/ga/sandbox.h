@@ -60,6 +60,8 @@ char *ga_spec_object_path(const char *host_dir);
 
 /* Where init is shown inside: what bwrap is to execute. */
 #define GA_INIT_INSIDE "/run/git-agent/init"
+/* Below it are object directories, as ga_spec_object_path() says. */
+#define GA_ODB_INSIDE "/run/git-agent/odb"
 
 /* The toolchain table: which of its directories exist below `home` (relative
  * paths into `tools`), plus what `command` needs when it lies below home: each directory on the
@@ -79,9 +81,9 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h) in two parts. The first is what surrounds home and project; the
- * layers (lowers, upper, work, git_*, shared) need not be known yet. `init` is the absolute path of
- * git-agent-init on the host, shown at GA_INIT_INSIDE. */
+/* The plan's bytes (ga/plan.h) in two parts. The first is what surrounds home and project; only
+ * stage_dir, project, home, home_source, ro and network need be known yet. `init` is the absolute
+ * path of git-agent-init on the host, shown at GA_INIT_INSIDE. */
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret,
 		      struct ga_error *err);
 /* The second is home and project, to the end. A shared directory that is gone on the host, or is

@@ -86,6 +86,9 @@ char *ga_session_stem(const char *command);
 int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
 		  struct ga_error *err);
 
+/* The directory every stage mounts on, made and checked like that; caller frees `*ret`. */
+int ga_store_stage(const char *base, char **ret, struct ga_error *err);
+
 /* Make <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL the
  * first free of "<stem>-1", "<stem>-2" ... (also not taken as a branch: `taken`). Locked. */
 int ga_session_create(const char *state_dir, const char *name, const char *stem,

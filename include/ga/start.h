@@ -23,7 +23,8 @@ struct ga_start_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
 	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once it is read */
-	char *state_dir;
+	char *state_root;           /* of all repositories */
+	char *state_dir;            /* of this one, below it */
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
 	char *agent_home;           /* ~/aihome */
@@ -72,6 +73,10 @@ struct ga_start {
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .base = GA_BASE_INIT }
 void ga_start_release(struct ga_start *s);
+
+/* What can be begun before the repository is open, and while it is: the sandbox, for the project
+ * that it most likely is. ga_start_prepare() goes on with it, or begins anew. */
+void ga_start_early(struct ga_start_env *e, const char *project, struct ga_start *ret);
 
 /* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
  * sandbox begun, refs, worktree entry, state NEW. Signals are taken over as ga/run.h says

@@ -39,7 +39,6 @@ struct cli_opt {
 enum cli_need {
 	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
 	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
-	CLI_CONFIG_LATER = 1 << 2, /* the command itself calls ga_start_config() */
 };
 
 struct cli {
@@ -61,6 +60,10 @@ struct cli_command {
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
 		   struct ga_error *err);
 };
+
+/* Fill `env` with what these needs are, for a command that names none and has something to
+ * do before. Git's configuration is still being read then (ga_start_config()). */
+int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_review, cli_land,
 	cli_drop, cli_capture, cli_doctor, cli_version;

@@ -142,7 +142,8 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
 static void check_sandbox(struct cli *c, struct checks *k)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, second = GA_ERROR_INIT;
-	cleanup_free char *root = cli_state_root(c), *dir = NULL;
+	const char *root = c->env.state_root;
+	cleanup_free char *dir = NULL;
 	cleanup_close int at = -1;
 
 	if (ga_mkdir_p(root, 0700, &err)) {

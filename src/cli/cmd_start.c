@@ -78,6 +78,18 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 	return rc ? ga_error_move(err, &run_err) : 0;
 }
 
+/* What takes longest goes on beside everything else. */
+static void open_early(struct cli *c, struct ga_start *st, bool dry_run)
+{
+	cleanup_free char *guess = ga_repo_guess();
+
+	if (!guess)
+		return;
+	if (!dry_run)
+		ga_start_early(&c->env, guess, st);
+	c->env.loading = ga_gitconfig_guess(guess);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -97,6 +109,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (o->live && so.dirty == GA_DIRTY_IGNORE)
 		return ga_fail(err, GA_EUSAGE,
 			       "--live shows uncommitted work: --dirty ignore cannot be used");
+	open_early(c, &st, o->dry_run);
+	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
+		return cli_not_started(err);
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
 			return cli_not_started(err);
@@ -121,7 +136,6 @@ const struct cli_command cli_start = {
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE | CLI_CONFIG_LATER,
 	.stop_at_word = true,
 	.status_is_agents = true,
 	.min_args = 1,

@@ -69,19 +69,12 @@ static int find_programs(struct cli *c, struct ga_error *err)
 	return 0;
 }
 
-char *cli_state_root(const struct cli *c)
+static char *state_root(const struct cli *c)
 {
 	const char *xdg = getenv("XDG_STATE_HOME");
 
 	return xdg && xdg[0] == '/' ? ga_path_join(xdg, "git-agent")
 				    : ga_path_join(c->env.home, ".local/state/git-agent");
-}
-
-static int open_state(struct cli *c, struct ga_error *err)
-{
-	cleanup_free char *base = cli_state_root(c);
-
-	return ga_store_open(base, ga_repo_info(c->env.repo)->id, &c->env.state_dir, err);
 }
 
 static bool want_colour(int fd)
@@ -101,17 +94,29 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	c->colour = want_colour(STDOUT_FILENO);
 	if (find_home(c, err) || find_programs(c, err))
 		return -1;
+	c->env.state_root = state_root(c);
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
 		return 0;
-	if (needs & CLI_NEED_STATE)
-		c->env.loading = ga_gitconfig_guess();
-	if (ga_repo_open(".", &c->env.repo, err))
+	if (needs & CLI_NEED_STATE) {
+		cleanup_free char *guess = ga_repo_guess();
+
+		c->env.loading = guess ? ga_gitconfig_guess(guess) : NULL;
+	}
+	if (cli_open(c, needs, err))
+		return -1;
+	return needs & CLI_NEED_STATE ? ga_start_config(&c->env, err) : 0;
+}
+
+int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
+{
+	struct ga_start_env *e = &c->env;
+
+	if (ga_repo_open(".", &e->repo, err))
 		return -1;
 	if (!(needs & CLI_NEED_STATE))
 		return 0;
-	if (ga_gitconfig_begin(c->env.repo, &c->env.loading, err) || open_state(c, err))
-		return -1;
-	return needs & CLI_CONFIG_LATER ? 0 : ga_start_config(&c->env, err);
+	return ga_gitconfig_begin(e->repo, &e->loading, err) ||
+	       ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err) ? -1 : 0;
 }
 
 void cli_context_release(struct cli *c)
@@ -121,6 +126,7 @@ void cli_context_release(struct cli *c)
 	ga_gitconfig_abandon(e->loading);
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);
+	free(e->state_root);
 	free(e->state_dir);
 	free(e->home);
 	free(e->path);

@@ -9,9 +9,6 @@ void cli_scrub_environment(void);
 
 /* Fill what a command with these needs may use. */
 int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err);
-/* ${XDG_STATE_HOME:-~/.local/state}/git-agent; caller frees. */
-char *cli_state_root(const struct cli *c);
-
 void cli_context_release(struct cli *c);
 
 #endif

@@ -62,11 +62,13 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
 /* ---- what is mounted at the project's path */
 
 struct project {
-	int fd;            /* -1 once it was found to be gone */
+	const char *path;
+	bool opened;
+	int fd;            /* -1 before it is opened, and once it was found to be gone */
 	char at[PATH_MAX]; /* where it was at the start, in the kernel's words */
 };
-/* -1 with errno. */
-int project_open(struct project *p, const char *path);
+/* From now on. Once only: what is done again does nothing. -1 with errno. */
+int project_open(struct project *p);
 /* True once: when it is first seen not to be there any more. */
 bool project_lost(struct project *p);
 

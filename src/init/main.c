@@ -255,6 +255,9 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 	struct command refused = { .id = m->id };
 	struct command *c = by_pid(in, 0);
 
+	/* before the first command everything is mounted, and nobody can have moved it */
+	if (project_open(&in->project))
+		die("cannot open the project");
 	errno = by_id(in, m->id) ? EEXIST : EAGAIN;
 	if (errno == EEXIST || !c || command_start(c, m, f, in->ctl))
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
@@ -365,8 +368,7 @@ int main(int argc, char **argv)
 	if (in.sigfd < 0)
 		die("cannot open a signal descriptor");
 	restrict_scope();
-	if (project_open(&in.project, argv[2]))
-		die("cannot open the project");
+	in.project = (struct project){ .fd = -1, .path = argv[2] };
 	for (size_t i = 0; i < MAX_COMMANDS; i++)
 		in.commands[i].chan = -1;
 	say_ready(in.ctl);

@@ -26,9 +26,12 @@ static int whereabouts(int fd, char at[PATH_MAX])
 	return 0;
 }
 
-int project_open(struct project *p, const char *path)
+int project_open(struct project *p)
 {
-	p->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->opened)
+		return 0;
+	p->opened = true;
+	p->fd = open(p->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return p->fd < 0 ? -1 : whereabouts(p->fd, p->at);
 }
 

@@ -88,32 +88,15 @@ static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct
 	return 0;
 }
 
-/* The nearest directory ".git" upwards; working trees whose .git is a file, and
- * all that is rarer still, are left to libgit2. */
-struct ga_gitconfig_load *ga_gitconfig_guess(void)
+struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *gitdir = ga_path_join(workdir, ".git");
+	const struct ga_repo guess = { .info.gitdir = gitdir };
 	struct ga_gitconfig_load *ret = NULL;
-	char *cwd = getcwd(NULL, 0);
-	struct ga_repo guess = { .repo = NULL };
-	cleanup_free char *at = cwd ? ga_strdup(cwd) : ga_strdup("/");
 
-	free(cwd);
-	while (strcmp(at, "/") != 0) {
-		cleanup_free char *gitdir = ga_path_join(at, ".git"), *up = ga_path_parent(at);
-		struct stat st;
-
-		if (!lstat(gitdir, &st)) {
-			guess.info.gitdir = gitdir;
-			/* a failure is met again, and told, when it is done for good */
-			if (S_ISDIR(st.st_mode) && begin(&guess, &ret, &ignored))
-				ret = NULL;
-			break;
-		}
-		free(at);
-		at = ga_steal(&up);
-	}
-	return ret;
+	/* a failure is met again, and told, when it is done for good */
+	return begin(&guess, &ret, &ignored) ? NULL : ret;
 }
 
 int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,

@@ -73,36 +73,30 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	return 0;
 }
 
+/* What stage and bwrap read comes through sockets: SIGPIPE is not ours yet when it is sent. */
 static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
-{
-	int p[2];
-
-	if (pipe2(p, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	*ret_theirs = p[0];
-	*ret_ours = p[1];
-	return 0;
-}
-
-/* The plan goes through a socket, since SIGPIPE is not ours yet when the first of it
- * is sent. */
-static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
-	sb->plan = pair[0];
-	h->fds[IN_PLAN] = pair[1];
-	return open_feed(&sb->args, &h->fds[IN_ARGS], err) ||
+	*ret_ours = pair[0];
+	*ret_theirs = pair[1];
+	return 0;
+}
+
+static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
+{
+	return open_feed(&sb->plan, &h->fds[IN_PLAN], err) ||
+	       open_feed(&sb->args, &h->fds[IN_ARGS], err) ||
 	       open_feed(&sb->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
 }
 
-/* That the stage is gone is seen, and explained, by who waits for READY. */
-static int send_plan(const struct ga_sandbox *sb, const struct ga_buf *b, struct ga_error *err)
+/* That nobody reads any more is seen, and explained, by who waits for READY. */
+static int feed(int fd, const struct ga_buf *b, struct ga_error *err)
 {
 	for (size_t at = 0; at < b->len;) {
-		ssize_t n = send(sb->plan, b->ptr + at, b->len - at, MSG_NOSIGNAL);
+		ssize_t n = send(fd, b->ptr + at, b->len - at, MSG_NOSIGNAL);
 
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return 0;
@@ -114,11 +108,10 @@ static int send_plan(const struct ga_sandbox *sb, const struct ga_buf *b, struct
 	return 0;
 }
 
-/* Blocks at most until bwrap reads or the stage is dead (SIGPIPE is blocked). */
-static int feed(int *fd, const struct ga_buf *b, struct ga_error *err)
+static int feed_all(int *fd, const struct ga_buf *b, struct ga_error *err)
 {
-	if (ga_write_full(*fd, b->ptr, b->len) && errno != EPIPE)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over to bubblewrap");
+	if (feed(*fd, b, err))
+		return -1;
 	(void)close(ga_steal_fd(fd));
 	return 0;
 }
@@ -308,34 +301,68 @@ static int take_ready(struct ga_sandbox *sb)
 	return 1;
 }
 
-int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
+/* 1: everything is mounted, 0: not yet, -1: the stage has something to say. */
+static int is_mounted(const struct ga_sandbox *sb)
+{
+	struct pollfd p = { .fd = sb->status, .events = POLLIN };
+
+	if (poll(&p, 1, 0) <= 0)
+		return 0;
+	return p.revents & POLLIN ? -1 : 1;
+}
+
+/* Both ends of the sandbox, in either order. 1: up. */
+static int look_at_both(struct ga_sandbox *sb, bool *mounted)
+{
+	int r = sb->pid > 0 ? 1 : take_ready(sb);
+
+	if (r >= 0 && !*mounted) {
+		int m = is_mounted(sb);
+
+		*mounted = m > 0;
+		r = m < 0 ? -1 : r;
+	}
+	return r > 0 ? *mounted : r;
+}
+
+static int wait_for_both(struct ga_sandbox *sb, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + READY_TIMEOUT_MS;
+	bool mounted = false;
 
 	for (;;) {
-		struct pollfd p[2] = { { .fd = sb->ctl, .events = POLLIN },
-				       { .fd = sb->sigfd, .events = POLLIN } };
+		struct pollfd p[] = { { .fd = sb->ctl, .events = POLLIN },
+				      { .fd = sb->sigfd, .events = POLLIN },
+				      { .fd = -1, .events = POLLIN } };
 		int n = run_signals_fatal_pending();
 		int r;
 
 		if (n)
 			return ga_fail(err, GA_ESTART, "interrupted by signal %d (%s)", n,
 				       strsignal(n));
-		r = take_ready(sb);
-		if (r < 0)
-			return explain_failure(sb, err);
-		if (r > 0)
-			break;
+		r = look_at_both(sb, &mounted);
+		if (r)
+			return r < 0 ? explain_failure(sb, err) : 0;
 		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART,
 				       "the sandbox did not come up within %d seconds",
 				       READY_TIMEOUT_MS / 1000);
+		p[2].fd = mounted ? -1 : sb->status;
 		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
+		/* init was there, and is no more */
+		if (sb->pid > 0 && p[0].revents)
+			return explain_failure(sb, err);
 		/* what is not fatal means nothing yet */
 		while (p[1].revents && !run_signals_fatal_pending() && run_signals_next(sb))
 			;
 	}
+}
+
+int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
+{
+	if (wait_for_both(sb, err))
+		return -1;
 	/* it holds the other end of the socket, so it is alive and the pid is its own */
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
 	if (sb->pidfd < 0)
@@ -353,14 +380,20 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
 
 	if (open_feeds(sb, &h, err) || open_channels(sb, &h, err) || start_stage(sb, &h, err))
 		return -1;
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	return ga_spec_plan_root(s, p->init, &plan, err) || send_plan(sb, &plan, err) ? -1 : 0;
+	if (ga_spec_plan_root(s, p->init, &plan, err) || feed(sb->plan, &plan, err))
+		return -1;
+	/* what bwrap reads is made while the stage mounts: the filter takes as long */
+	ga_spec_bwrap_args(s, &args);
+	if (feed_all(&sb->args, &args, err) || ga_seccomp_program(&prog, err))
+		return -1;
+	return feed_all(&sb->seccomp, &prog, err);
 }
 
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
@@ -383,19 +416,12 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	return 0;
 }
 
-/* What bwrap reads is made while the stage mounts: the filter takes as long. */
 int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
-	if (run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) ||
-	    send_plan(sb, &plan, err))
-		return -1;
-	(void)close(ga_steal_fd(&sb->plan));
-	ga_spec_bwrap_args(s, &args);
-	if (feed(&sb->args, &args, err) || ga_seccomp_program(&prog, err))
-		return -1;
-	return feed(&sb->seccomp, &prog, err);
+	return run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) ||
+	       feed_all(&sb->plan, &plan, err) ? -1 : 0;
 }
 
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,

@@ -18,8 +18,8 @@
 struct ga_sandbox {
 	int ctl;            /* our end of the control socket; closing it ends the sandbox */
 	int pidfd;          /* of pid 1, -1 before READY */
-	int child;          /* pidfd of the stage, later bwrap */
-	int status;         /* the stage's record; at end of file bwrap runs */
+	int child;          /* pidfd of the stage */
+	int status;         /* the stage's record; at end of file all is mounted */
 	int log;            /* standard error of bwrap and init, without blocking */
 	int plan;           /* the stage reads it; -1 once it has all of it */
 	int args, seccomp;  /* the same for bwrap */

@@ -186,6 +186,46 @@ static void add_home(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
+static void add_objects(const char *host, struct ga_buf *b)
+{
+	cleanup_free char *inside = ga_spec_object_path(host);
+	cleanup_free char *dest = ga_strf("odb%s", inside + strlen(GA_ODB_INSIDE));
+	cleanup_free char *parent = ga_path_parent(host), *lfs = ga_path_join(parent, "lfs");
+	cleanup_free char *alternates = ga_path_join(dest, "info/alternates");
+	struct stat st;
+
+	sandbox_words(b, "bind-ro", host, dest, NULL);
+	/* the list is complete already, and these paths mean nothing inside */
+	sandbox_words(b, "mask-file", alternates, NULL);
+	if (!lstat(lfs, &st)) {
+		cleanup_free char *up = ga_path_parent(dest), *lfs_dest = ga_path_join(up, "lfs");
+
+		sandbox_words(b, "bind-ro", lfs, lfs_dest, NULL);
+	}
+}
+
+/* Submodules may borrow from the same places as the superproject. */
+static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, struct ga_buf *b)
+{
+	for (size_t i = 0; i < s->object_dirs.n; i++) {
+		if (ga_strv_has(shown, s->object_dirs.v[i]))
+			continue;
+		ga_strv_push(shown, s->object_dirs.v[i]);
+		add_objects(s->object_dirs.v[i], b);
+	}
+	for (size_t i = 0; i < s->n_parts; i++)
+		add_all_objects(&s->parts[i], shown, b);
+}
+
+static void add_odb(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
+
+	sandbox_words(b, "tmpfs", "0755", "odb", NULL);
+	add_all_objects(s, &shown, b);
+	sandbox_words(b, "read-only", "odb", "move", "odb", "root" GA_ODB_INSIDE, NULL);
+}
+
 /* Last, since nothing more may be put where an agent writes. */
 static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 {
@@ -204,9 +244,11 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
 
 	if (ga_spec_check(s, err) || add_layers(s, "project", ret, err))
 		return -1;
-	sandbox_seal_run_dir(s, ret);
+	add_odb(s, ret);
 	add_home(s, ret);
 	add_trees(s, ret);
+	if (!sandbox_starts_early(s))
+		ga_buf_add0(ret, "sandbox");
 	ga_buf_add0(ret, "end");
 	if (ret->len - before > GA_PLAN_MAX_BYTES / 2)
 		return ga_fail(err, GA_ESTART, "too many directories to mount");

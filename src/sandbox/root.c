@@ -122,7 +122,9 @@ static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
 		cleanup_free char *real = sandbox_real(names[i]);
 		struct stat st;
 
-		if (!sandbox_shown_by(s, real) && !stat(real, &st) && S_ISREG(st.st_mode))
+		if (!sandbox_shown_by(s, real) && !ga_path_inside(real, s->home) &&
+		    !ga_path_inside(real, s->project) && !stat(real, &st) &&
+		    S_ISREG(st.st_mode))
 			at_same_place(b, "bind-ro", real);
 	}
 }
@@ -145,52 +147,18 @@ static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "mask-dir", dest, NULL);
 }
 
-static void add_objects(const char *host, struct ga_buf *b)
-{
-	cleanup_free char *inside = ga_spec_object_path(host), *dest = ga_strf("root%s", inside);
-	cleanup_free char *parent = ga_path_parent(host), *lfs = ga_path_join(parent, "lfs");
-	cleanup_free char *alternates = ga_path_join(dest, "info/alternates");
-
-	sandbox_words(b, "bind-ro", host, dest, NULL);
-	/* the list is complete already, and these paths mean nothing inside */
-	sandbox_words(b, "mask-file", alternates, NULL);
-	if (exists(lfs)) {
-		cleanup_free char *up = ga_path_parent(dest), *lfs_dest = ga_path_join(up, "lfs");
-
-		sandbox_words(b, "bind-ro", lfs, lfs_dest, NULL);
-	}
-}
-
-/* Submodules may borrow from the same places as the superproject. */
-static void add_part_objects(const struct ga_spec *s, struct ga_strv *shown, struct ga_buf *b)
-{
-	for (size_t i = 0; i < s->object_dirs.n; i++) {
-		if (ga_strv_has(shown, s->object_dirs.v[i]))
-			continue;
-		ga_strv_push(shown, s->object_dirs.v[i]);
-		add_objects(s->object_dirs.v[i], b);
-	}
-	for (size_t i = 0; i < s->n_parts; i++)
-		add_part_objects(&s->parts[i], shown, b);
-}
-
-void sandbox_seal_run_dir(const struct ga_spec *s, struct ga_buf *b)
-{
-	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
-
-	ga_strv_extend(&shown, &s->object_dirs);
-	add_part_objects(s, &shown, b);
-	sandbox_words(b, "read-only", "root" RUN_DIR, NULL);
-}
-
-/* A mount of its own, so that it cannot be renamed away and replaced. Which submodules there
- * are is not known yet: sandbox_seal_run_dir() closes it. */
-static void add_run_dir(const struct ga_spec *s, const char *init, struct ga_buf *b)
+/* A mount of its own, so that it cannot be renamed away and replaced. The object directories
+ * are attached when it is known which repositories there are. */
+static void add_run_dir(const char *init, struct ga_buf *b)
 {
 	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,
-		      NULL);
-	for (size_t i = 0; i < s->object_dirs.n; i++)
-		add_objects(s->object_dirs.v[i], b);
+		      "dir", "root" GA_ODB_INSIDE, "read-only", "root" RUN_DIR, NULL);
+}
+
+bool sandbox_starts_early(const struct ga_spec *s)
+{
+	return !sandbox_shown_by(s, s->home) &&
+	       (ga_path_inside(s->project, s->home) || !sandbox_shown_by(s, s->project));
 }
 
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b,
@@ -208,7 +176,9 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 	add_resolver(s, b);
 	add_read_only(s, b);
 	hide_real_home(s, b);
-	add_run_dir(s, init, b);
+	add_run_dir(init, b);
+	if (sandbox_starts_early(s))
+		sandbox_words(b, "sandbox", NULL);
 	if (b->len - before > GA_PLAN_MAX_BYTES / 2)
 		return ga_fail(err, GA_ESTART, "too many system files to hide");
 	return 0;

@@ -37,8 +37,9 @@ void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga
 /* Append words to a plan or an argument list, each with its NUL. */
 void sandbox_words(struct ga_buf *b, ...) __attribute__((sentinel));
 
-/* The last of what is shown below /run/git-agent, the objects of submodules: then it is closed. */
-void sandbox_seal_run_dir(const struct ga_spec *s, struct ga_buf *b);
+/* Is bwrap started before home and project are there? Not where they could hide something that
+ * is mounted before: bwrap must not be looking at the mounts then. */
+bool sandbox_starts_early(const struct ga_spec *s);
 
 /* What others cannot read among the system's configuration: absolute paths of files
  * and directories. For uid 0, to whom the mode alone says nothing. */

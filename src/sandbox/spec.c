@@ -61,7 +61,7 @@ char *ga_spec_object_path(const char *host_dir)
 	ga_sha256_init(&h);
 	ga_sha_add(&h, host_dir, strlen(host_dir));
 	ga_sha256_end_hex(&h, hex);
-	return ga_strf("/run/git-agent/odb/%s/objects", hex);
+	return ga_strf(GA_ODB_INSIDE "/%s/objects", hex);
 }
 
 char *sandbox_real(const char *path)

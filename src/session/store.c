@@ -46,12 +46,12 @@ static int check_parents(const char *dir, struct ga_error *err)
 	}
 }
 
-int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, struct ga_error *err)
+/* `dir` made if missing, writable, and nobody else's to change; its real path. */
+static int own_dir(const char *base, const char *dir, char **ret, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(base, repo_id), *sessions = NULL, *real = NULL;
+	cleanup_free char *real = NULL;
 
-	sessions = ga_path_join(dir, "sessions");
-	if (ga_mkdir_p(sessions, 0700, err)) {
+	if (ga_mkdir_p(dir, 0700, err)) {
 		cleanup_free char *q = ga_escape(base);
 
 		return ga_hint(err,
@@ -60,8 +60,8 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 			       q);
 	}
 	real = realpath(dir, NULL);
-	if (!real || access(sessions, W_OK | X_OK)) {
-		cleanup_free char *q = ga_escape(sessions);
+	if (!real || access(real, W_OK | X_OK)) {
+		cleanup_free char *q = ga_escape(dir);
 
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
 		return ga_hint(err,
@@ -69,8 +69,24 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, s
 	}
 	if (check_parents(real, err))
 		return -1;
-	*ret_state_dir = ga_steal(&real);
+	*ret = ga_steal(&real);
 	return 0;
+}
+
+int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(base, repo_id), *sessions = NULL, *real = NULL;
+
+	sessions = ga_path_join(dir, "sessions");
+	return own_dir(base, sessions, &real, err) || own_dir(base, dir, ret_state_dir, err) ? -1
+											    : 0;
+}
+
+int ga_store_stage(const char *base, char **ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(base, "stage");
+
+	return own_dir(base, dir, ret, err);
 }
 
 static const char *const layout[] = { "upper", "git" };
@@ -148,9 +164,6 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc;
 
-	/* the usual answer, for every number taken so far */
-	if (!access(file, F_OK))
-		return 1;
 	lock = open_lock(dir, err);
 	if (lock < 0 && errno == ENOENT) {
 		/* somebody removed it a moment ago */
@@ -180,7 +193,11 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 		     struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
+	cleanup_free char *file = ga_path_join(dir, "session");
 
+	/* the usual answer, for every number taken so far */
+	if (!access(file, F_OK))
+		return 1;
 	for (int again = 0; again < 2; again++) {
 		if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_NOREPLACE)) {
 			*ret = ga_steal(&dir);

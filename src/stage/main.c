@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * git-agent-stage: builds what a session sees in a mount namespace of its own,
- * then becomes bwrap. ga/plan.h is its manual.
+ * with bwrap in it. ga/plan.h is its manual.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ga/error.h"
 #include "ga/fd.h"
+#include "ga/ns.h"
 #include "ga/parse.h"
 #include "stage.h"
 
@@ -25,6 +27,15 @@ struct args {
 	int keep[MAX_KEEP + 2]; /* sorted; with the two above */
 	size_t n_keep;
 	char **command;
+};
+
+/* What is needed to start bwrap, and to wait for it. */
+struct sandbox {
+	const struct args *args;
+	pid_t parent;
+	mode_t mask;  /* the user's */
+	int alive[2]; /* a pipe whose write end only the stage holds */
+	pid_t pid;
 };
 
 static int usage(void)
@@ -99,20 +110,6 @@ static int close_others(const struct args *a, struct stage_fault *f)
 	return 0;
 }
 
-/* The first process of the pid namespace becomes bwrap. `alive` is the read end
- * of a pipe whose other end only the stage holds. */
-static int become_bwrap(const struct args *a, int alive, struct stage_fault *f)
-{
-	static char *const no_environment[] = { NULL };
-	char c;
-
-	/* the stage may have died before this took effect: then the pipe is at its end */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || read(alive, &c, 1) == 0)
-		return stage_fail(f, GA_STEP_PIDNS, errno, "");
-	(void)execve(a->command[0], a->command, no_environment);
-	return stage_fail(f, GA_STEP_EXEC, errno, a->command[0]);
-}
-
 /* Wait for bwrap, holding nothing: an end of a socket kept here would hide that
  * the other side is gone. Ends the program. */
 static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
@@ -129,27 +126,6 @@ static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-static int run(const struct args *a, struct stage_fault *f)
-{
-	pid_t parent = getppid(), pid;
-	int alive[2];
-
-	if (close_others(a, f) || stage_mount(a->plan, f))
-		return -1;
-	/* the kernel forgot it when the process entered its user namespace */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || pipe2(alive, O_CLOEXEC | O_NONBLOCK))
-		return stage_fail(f, GA_STEP_PIDNS, errno, "");
-	if (getppid() != parent)
-		return stage_fail(f, GA_STEP_PIDNS, ESRCH, "");
-	pid = fork();
-	if (pid < 0)
-		return stage_fail(f, GA_STEP_PIDNS, errno, "");
-	if (pid)
-		wait_for(pid, alive[1]);
-	(void)close(alive[1]);
-	return become_bwrap(a, alive[0], f);
-}
-
 static void report(int fd, const struct stage_fault *f)
 {
 	static const char *const words[] = {
@@ -164,6 +140,58 @@ static void report(int fd, const struct stage_fault *f)
 	ga_buf_addch(&b, '\0');
 	ga_buf_add0(&b, f->object);
 	(void)ga_write_full(fd, b.ptr, b.len);
+}
+
+/* The first process of the pid namespace becomes bwrap. */
+static int become_bwrap(const struct sandbox *sb, struct stage_fault *f)
+{
+	static char *const no_environment[] = { NULL };
+	char *const *command = sb->args->command;
+	char c;
+
+	/* the stage may have died before this took effect: then the pipe is at its end */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || read(sb->alive[0], &c, 1) == 0)
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	(void)umask(sb->mask);
+	if (ga_ns_drop_caps())
+		return stage_fail(f, GA_STEP_CAPS, errno, "");
+	(void)execve(command[0], command, no_environment);
+	return stage_fail(f, GA_STEP_EXEC, errno, command[0]);
+}
+
+static int start(void *payload, struct stage_fault *f)
+{
+	struct sandbox *sb = payload;
+
+	/* the kernel forgot it when the process entered its user namespace */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || ga_ns_unshare_pids() ||
+	    pipe2(sb->alive, O_CLOEXEC | O_NONBLOCK))
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	if (getppid() != sb->parent)
+		return stage_fail(f, GA_STEP_PIDNS, ESRCH, "");
+	sb->pid = fork();
+	if (sb->pid < 0)
+		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	if (!sb->pid) {
+		(void)close(sb->alive[1]);
+		(void)become_bwrap(sb, f);
+		report(sb->args->status, f);
+		_exit(ga_error_status(GA_ESTART));
+	}
+	(void)close(sb->alive[0]);
+	return 0;
+}
+
+static int run(const struct args *a, struct stage_fault *f)
+{
+	struct sandbox sb = { .args = a, .parent = getppid() };
+
+	sb.mask = umask(0);
+	if (close_others(a, f) || stage_mount(a->plan, start, &sb, f))
+		return -1;
+	if (ga_ns_drop_caps())
+		return stage_fail(f, GA_STEP_CAPS, errno, "");
+	wait_for(sb.pid, sb.alive[1]);
 }
 
 #ifdef GA_SANITIZERS

@@ -107,13 +107,14 @@ static int make_parent(int root, const char *dest)
 	return make_dirs(root, parent, false);
 }
 
-/* A place to mount something on. Below "root", which is the stage's own, it is made when
- * nothing is there; in a tree of the agent's only "mountpoint" makes anything. */
+/* A place to mount something on. Below "root" and "odb", which are the stage's own, it is made
+ * when nothing is there; in a tree of the agent's only "mountpoint" makes anything. */
 static int dest_for(int root, const char *dest, bool dir)
 {
 	cleanup_close int fd = open_dest(root, dest, dir ? O_DIRECTORY : 0), at = -1;
 
-	if (fd >= 0 || errno != ENOENT || !ga_path_inside(dest, "root"))
+	if (fd >= 0 || errno != ENOENT ||
+	    (!ga_path_inside(dest, "root") && !ga_path_inside(dest, "odb")))
 		return ga_steal_fd(&fd);
 	if (dir)
 		return make_dirs(root, dest, false);
@@ -270,6 +271,22 @@ static int do_read_only(int root, const struct stage_op *op, struct stage_fault 
 	return ga_mount_read_only(dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
 }
 
+static int do_dir(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dir = make_dirs(root, op->dest, false);
+
+	return dir < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
+}
+
+/* `share`: what is attached below "root" from here on shows inside. */
+static int share_root(int root, bool share, struct stage_fault *f)
+{
+	cleanup_close int fd = open_dest(root, "root", O_DIRECTORY);
+
+	return fd < 0 || ga_mount_share(fd, share) ? stage_fail(f, GA_STEP_PROPAGATION, errno, "")
+						   : 0;
+}
+
 static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	switch (op->kind) {
@@ -296,29 +313,45 @@ static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 	case STAGE_MASK_FILE:
 	case STAGE_MASK_DIR:
 		return do_mask(root, op, f);
+	case STAGE_DIR:
+		return do_dir(root, op, f);
+	case STAGE_SANDBOX:
+		return share_root(root, true, f);
 	}
 	return stage_fail(f, GA_STEP_PLAN, EINVAL, op->dest);
 }
 
 static int open_stage(const char *dir, struct stage_fault *f)
 {
+	static const char *const trees[] = { "root", "project", "home", "odb" };
 	cleanup_close int at = open_source(dir, O_DIRECTORY | O_NOFOLLOW);
-	cleanup_close int root = -1, file = -1;
+	cleanup_close int stage = -1, dest = -1, root = -1, file = -1;
 
 	if (at < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	/* mount points and nothing else are in it */
-	root = ga_mount_tmpfs(at, 0755, "64k");
-	if (root < 0 || mkdirat(root, "root", 0755) || mkdirat(root, "project", 0755) ||
-	    mkdirat(root, "home", 0755) || mkdirat(root, GA_PLAN_EMPTY_DIR, 0555))
+	/* mount points and nothing else are in them */
+	stage = ga_mount_tmpfs(at, 0755, "64k");
+	for (size_t i = 0; stage >= 0 && i < GA_NELEMS(trees); i++)
+		if (mkdirat(stage, trees[i], 0755))
+			return stage_fail(f, GA_STEP_TMPFS, errno, dir);
+	if (stage < 0 || mkdirat(stage, GA_PLAN_EMPTY_DIR, 0555))
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	file = openat(root, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	file = openat(stage, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (file < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	return ga_steal_fd(&root);
+	/* a mount of its own, to be shared alone */
+	dest = open_dest(stage, "root", O_DIRECTORY);
+	if (dest >= 0)
+		root = ga_mount_tmpfs(dest, 0755, "64k");
+	return root < 0 ? stage_fail(f, GA_STEP_TMPFS, errno, dir) : ga_steal_fd(&stage);
 }
 
-static int run_ops(int fd, struct stage_fault *f)
+struct hook {
+	int (*start)(void *payload, struct stage_fault *f);
+	void *payload;
+};
+
+static int run_ops(int fd, const struct hook *h, struct stage_fault *f)
 {
 	cleanup_close int root = -1;
 	struct stage_plan plan;
@@ -331,16 +364,17 @@ static int run_ops(int fd, struct stage_fault *f)
 	if (root < 0)
 		return -1;
 	while ((rc = stage_plan_next(&plan, &op, f)) > 0)
-		if (run_op(root, &op, f))
+		if (run_op(root, &op, f) ||
+		    (op.kind == STAGE_SANDBOX && h->start(h->payload, f)))
 			return -1;
-	return rc;
+	return rc ? rc : share_root(root, false, f);
 }
 
-int stage_mount(int plan, struct stage_fault *f)
+int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
+		struct stage_fault *f)
 {
+	const struct hook hook = { start, payload };
 	unsigned uid = geteuid(), gid = getegid();
-	mode_t mask;
-	int rc;
 
 	if (ga_ns_unshare_user())
 		return stage_fail(f, GA_STEP_USERNS, errno, "");
@@ -348,13 +382,5 @@ int stage_mount(int plan, struct stage_fault *f)
 		return stage_fail(f, GA_STEP_IDMAP, errno, "");
 	if (ga_ns_unshare_mounts())
 		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
-	/* the modes above are meant; the agent gets the user's mask back */
-	mask = umask(0);
-	rc = run_ops(plan, f);
-	(void)umask(mask);
-	if (!rc && ga_ns_unshare_pids())
-		return stage_fail(f, GA_STEP_PIDNS, errno, "");
-	if (!rc && ga_ns_drop_caps())
-		return stage_fail(f, GA_STEP_CAPS, errno, "");
-	return rc;
+	return run_ops(plan, &hook, f);
 }

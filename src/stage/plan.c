@@ -54,14 +54,14 @@ static bool host_path(const char **ret, struct stage_plan *p)
 	return *ret && (*ret)[0] == '/';
 }
 
-/* Beneath the staging directory, and there only beneath its three trees. */
+/* Beneath the staging directory, and there only beneath its four trees. */
 static bool staged_path(const char **ret, struct stage_plan *p)
 {
 	const char *s = *ret = next(p);
 
 	return s && ga_path_relative_ok(s) &&
 	       (ga_path_inside(s, "root") || ga_path_inside(s, "project") ||
-		ga_path_inside(s, "home"));
+		ga_path_inside(s, "home") || ga_path_inside(s, "odb"));
 }
 
 static bool overlay(struct stage_op *op, struct stage_plan *p)
@@ -93,6 +93,20 @@ static bool move_op(struct stage_op *op, struct stage_plan *p)
 static bool dest_op(struct stage_op *op, struct stage_plan *p)
 {
 	return staged_path(&op->dest, p);
+}
+
+static bool dir_op(struct stage_op *op, struct stage_plan *p)
+{
+	return staged_path(&op->dest, p) && ga_path_inside(op->dest, "root");
+}
+
+static bool sandbox_op(struct stage_op *op, struct stage_plan *p)
+{
+	bool again = p->sandbox;
+
+	op->dest = "root";
+	p->sandbox = true;
+	return !again;
 }
 
 static bool tmpfs_op(struct stage_op *op, struct stage_plan *p)
@@ -133,15 +147,25 @@ static const struct {
 	{ "read-only", STAGE_READ_ONLY, dest_op },
 	{ "mask-file", STAGE_MASK_FILE, dest_op },
 	{ "mask-dir", STAGE_MASK_DIR, dest_op },
+	{ "dir", STAGE_DIR, dir_op },
+	{ "sandbox", STAGE_SANDBOX, sandbox_op },
 };
+
+/* What a running sandbox would not see: only what is attached propagates. */
+static bool is_late(const struct stage_op *op)
+{
+	return ga_path_inside(op->dest, "root") && op->kind != STAGE_MOVE;
+}
 
 static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op)
 {
+	bool running = p->sandbox;
+
 	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
 		if (strcmp(word, kinds[i].word))
 			continue;
 		*op = (struct stage_op){ .kind = kinds[i].kind };
-		return kinds[i].parse(op, p);
+		return kinds[i].parse(op, p) && !(running && is_late(op));
 	}
 	return false;
 }
@@ -172,7 +196,7 @@ int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fau
 	if (!word)
 		return fail_at_end(p, "end", f);
 	if (!strcmp(word, "end"))
-		return next(p) || p->pos < p->buf.len ?
+		return !p->sandbox || next(p) || p->pos < p->buf.len ?
 			       stage_fail(f, GA_STEP_PLAN, EINVAL, word) : 0;
 	if (p->n_ops++ == GA_PLAN_MAX_OPS)
 		return stage_fail(f, GA_STEP_PLAN, E2BIG, word);

@@ -5,6 +5,7 @@
 #ifndef STAGE_H
 #define STAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ga/buf.h"
@@ -31,6 +32,8 @@ enum stage_kind {
 	STAGE_TMPFS,
 	STAGE_SYMLINK,
 	STAGE_READ_ONLY,
+	STAGE_DIR,
+	STAGE_SANDBOX,
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
 };
@@ -51,6 +54,7 @@ struct stage_plan {
 	int fd;
 	struct ga_buf buf; /* what came so far, taken apart up to `pos` */
 	size_t pos, n_ops;
+	bool sandbox;      /* "sandbox" came */
 	const char *dir;
 };
 
@@ -59,7 +63,9 @@ int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
 /* The next operation, checked; nothing is looked at on disk. 1, or 0 at the plan's end. */
 int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
-/* Read a plan and carry it out as it comes, in a namespace of its own. */
-int stage_mount(int plan, struct stage_fault *f);
+/* Read a plan and carry it out as it comes, in a namespace of its own. `start` is called at the
+ * operation "sandbox", with all capabilities. The umask is to be 0: a plan's modes are meant. */
+int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
+		struct stage_fault *f);
 
 #endif

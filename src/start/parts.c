@@ -28,7 +28,7 @@ static void env_release(struct ga_start_env *e)
 static int env_open(const struct ga_start_env *e, const char *project, const char *path,
 		    struct ga_start_env *ret, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(project, path), *root = ga_path_parent(e->state_dir);
+	cleanup_free char *dir = ga_path_join(project, path);
 
 	*ret = *e;
 	ret->outer = NULL;
@@ -44,7 +44,7 @@ static int env_open(const struct ga_start_env *e, const char *project, const cha
 		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
 		return ga_hint(err, "'git submodule update --init' brings it back");
 	}
-	return ga_store_open(root, ga_repo_info(ret->repo)->id, &ret->state_dir, err) ||
+	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err) ||
 	       ga_gitconfig_load(ret->repo, &ret->config, err) ? -1 : 0;
 }
 

@@ -285,21 +285,46 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-/* The stage mounts what every session sees while this one's own is made. */
+/* The stage mounts what every session sees, and bwrap comes up, while this one's own is made. */
+static int begin_for(struct ga_start_env *e, const char *project, struct ga_start *st,
+		     struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, NULL };
+
+	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
+		return -1;
+	paths.bwrap = e->bwrap;
+	return start_make_surroundings(e, project, &st->spec, err) ||
+	       ga_run_begin(&st->spec, &paths, &st->sandbox, err) ? -1 : 0;
+}
+
+void ga_start_early(struct ga_start_env *e, const char *project, struct ga_start *st)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	/* a failure is met again, and told, when it is done for good */
+	if (begin_for(e, project, st, &ignored))
+		ga_spec_release(&st->spec);
+}
+
 static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		 struct ga_error *err)
 {
-	struct ga_run_paths paths = { e->stage, e->init, e->bwrap };
+	const char *project = ga_repo_info(e->repo)->workdir;
 
-	return make_agent_home(e, err) || start_make_surroundings(e, o->argv[0], &st->spec, err) ||
-	       ga_run_begin(&st->spec, &paths, &st->sandbox, err) ? -1 : 0;
+	if (st->sandbox && strcmp(st->spec.project, project) != 0) {
+		ga_run_finish(st->sandbox);
+		st->sandbox = NULL;
+		ga_spec_release(&st->spec);
+	}
+	if (make_agent_home(e, err) || (!st->sandbox && begin_for(e, project, st, err)))
+		return -1;
+	return start_find_tools(e, o->argv[0], &st->spec, err);
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)
 {
-	if (start_check_project(e, err) || check_command(e, o->argv[0], err))
-		return -1;
-	return e->bwrap ? 0 : ga_find_bwrap(e->path, false, &e->bwrap, err);
+	return start_check_project(e, err) || check_command(e, o->argv[0], err) ? -1 : 0;
 }
 
 int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
@@ -336,7 +361,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	if (check_host(e, o, err) || start_choose_base(e, o, true, &b, err) ||
+	if (check_host(e, o, err) ||
+	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
+	    start_choose_base(e, o, true, &b, err) ||
 	    start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) || check_identity(e, err))
 		return -1;

@@ -60,20 +60,24 @@ void start_add_environment(struct ga_start_env *e, const struct ga_preset *prese
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
 }
 
-int start_make_surroundings(struct ga_start_env *e, const char *command, struct ga_spec *ret,
+int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err)
 {
-	struct ga_spec *p = ret;
-
 	/* every stage mounts on it, each in a namespace of its own */
-	p->stage_dir = ga_path_join(e->state_dir, "stage");
-	p->project = ga_strdup(ga_repo_info(e->repo)->workdir);
-	p->home = ga_strdup(e->home);
-	p->home_source = ga_strdup(e->agent_home);
-	p->network = true;
-	return ga_mkdir_p(p->stage_dir, 0700, err) ||
-	       ga_repo_object_dirs(e->repo, &p->object_dirs, err) ||
-	       ga_spec_find_tools(e->home, e->path, command, &p->tools, err) ? -1 : 0;
+	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
+		return -1;
+	ret->project = ga_strdup(project);
+	ret->home = ga_strdup(e->home);
+	ret->home_source = ga_strdup(e->agent_home);
+	ret->network = true;
+	return 0;
+}
+
+int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
+		     struct ga_error *err)
+{
+	return ga_repo_object_dirs(e->repo, &ret->object_dirs, err) ||
+	       ga_spec_find_tools(e->home, e->path, command, &ret->tools, err) ? -1 : 0;
 }
 
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,

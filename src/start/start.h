@@ -70,7 +70,8 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
 /* Fill shared/ of the session, one upper for each shared directory, and make extras/ if it
- * needs one: mount points that the base tree lacks, copies of single ignored files. Adds to s->shared and s->skipped. */
+ * needs one: mount points that the base tree lacks, copies of single ignored files. Adds to
+ * s->shared and s->skipped. */
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_error *err);
 
@@ -83,10 +84,13 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 		      const struct ga_base *base, const struct ga_refs *visible,
 		      struct ga_error *err);
 
-/* What the sandbox of a session looks like: first what does not depend on the session, then its
- * layers; `base` NULL for a live session. Fresh work directories are made. `preset` may be NULL. */
-int start_make_surroundings(struct ga_start_env *e, const char *command, struct ga_spec *ret,
+/* What the sandbox of a session looks like: what depends on its project's path alone; what of
+ * the repository and of the home directory it shows; then its layers, `base` NULL for a live
+ * session. Fresh work directories are made. `preset` may be NULL. */
+int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err);
+int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
+		     struct ga_error *err);
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,
 		     struct ga_error *err);
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,

@@ -92,6 +92,14 @@ int ga_mount_read_only(int fd)
 			    sizeof(attr));
 }
 
+int ga_mount_share(int fd, bool share)
+{
+	struct mount_attr attr = { .propagation = share ? MS_SHARED : MS_PRIVATE };
+
+	return (int)syscall(SYS_mount_setattr, fd, "", (unsigned)(AT_EMPTY_PATH | AT_RECURSIVE),
+			    &attr, sizeof(attr));
+}
+
 int ga_mount_copy(int fd, enum ga_copy how)
 {
 	static const uint64_t attrs[] = {

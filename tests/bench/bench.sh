@@ -75,7 +75,12 @@ bare_arguments() {
 	mkdir -p "$HOME/aihome/${1#"$HOME"/}"
 	awk -v empty="$scratch/empty" -v home="$HOME" -v project="$1" -v git="$scratch/git" '
 		function word(v) { getline v; return v }
-		function inside(v) { v = word(); sub(/^(root|home)/, v ~ /^home/ ? home : "", v); return v }
+		function inside(v) {
+			v = word()
+			sub(/^odb/, "/run/git-agent/odb", v)
+			sub(/^(root|home)/, v ~ /^home/ ? home : "", v)
+			return v
+		}
 		BEGIN { word(); word() }
 		/^overlay$/ { word(); word(); word(); for (n = word(); n > 0; n--) word(); next }
 		/^mountpoint$/ { word(); next }
@@ -98,6 +103,8 @@ bare_arguments() {
 			if (system("test -e \"" dest "\"") == 0) print "--ro-bind\n" kind "\n" dest
 			next
 		}
+		/^dir$/ { print "--dir\n" inside(); next }
+		/^sandbox$/ { next }
 		/^move$/ { word(); word(); next }
 		/^end$/ {
 			print "--bind\n" home "/aihome\n" home

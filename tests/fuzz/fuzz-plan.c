@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plan as the stage reads it: what it accepts names nothing outside its three trees.
+ * The plan as the stage reads it: what it accepts names nothing outside its four trees,
+ * and changes nothing that a sandbox would not see.
  */
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ static char *keep_word(const char *s)
 static void check_place(const char *s)
 {
 	CHECK(s && ga_path_relative_ok(s));
-	CHECK(!strncmp(s, "root", 4) || !strncmp(s, "home", 4) || !strncmp(s, "project", 7));
+	CHECK(!strncmp(s, "root", 4) || !strncmp(s, "home", 4) || !strncmp(s, "project", 7) ||
+	      !strncmp(s, "odb", 3));
 	CHECK(!strchr("", s[strcspn(s, "/")]) || strlen(s) <= 7);
 }
 
@@ -52,6 +54,10 @@ static void check_op(const struct stage_op *op)
 	case STAGE_SYMLINK:
 		CHECK(op->source && !strncmp(op->dest, "root", 4));
 		break;
+	case STAGE_DIR:
+	case STAGE_SANDBOX:
+		CHECK(!strncmp(op->dest, "root", 4));
+		break;
 	case STAGE_MOUNTPOINT:
 	case STAGE_DEVPTS:
 	case STAGE_READ_ONLY:
@@ -71,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct stage_plan p = { .fd = -1, .buf = GA_BUF_INIT };
 	struct stage_fault f;
 	struct stage_op op;
+	unsigned started = 0;
 	int fd, rc;
 
 	if (n > sizeof(words) / sizeof(words[0]) / 2)
@@ -80,12 +87,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check_fault(&f);
 	} else {
 		CHECK(*p.dir == '/');
-		while ((rc = stage_plan_next(&p, &op, &f)) > 0)
+		while ((rc = stage_plan_next(&p, &op, &f)) > 0) {
 			check_op(&op);
+			if (started)
+				CHECK(op.kind == STAGE_MOVE || strncmp(op.dest, "root", 4) != 0);
+			started += op.kind == STAGE_SANDBOX;
+		}
+		CHECK(started <= 1);
 		if (rc < 0)
 			check_fault(&f);
 		else
-			CHECK(p.pos == n && n >= 4 && !memcmp(data + n - 4, "end", 4));
+			CHECK(started && p.pos == n && n >= 4 && !memcmp(data + n - 4, "end", 4));
 	}
 	(void)close(fd);
 	ga_buf_release(&p.buf);

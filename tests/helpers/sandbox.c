@@ -141,7 +141,7 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	cleanup_strv struct ga_strv a = GA_STRV_INIT;
 	cleanup_free char *bwrap = NULL;
 	struct timespec t0, t1;
-	int p, g, b, status[2], code;
+	int p, g, b, status[2], go[2], code;
 	pid_t pid;
 
 	if (ga_spec_plan_root(&r->spec, "/bin/true", &plan, err) || ga_spec_plan_trees(&r->spec, &plan, err) ||
@@ -156,7 +156,7 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	p = inherit("plan", &plan, err);
 	g = inherit("args", &args, err);
 	b = inherit("bpf", &bpf, err);
-	if (p < 0 || g < 0 || b < 0 || pipe2(status, O_CLOEXEC))
+	if (p < 0 || g < 0 || b < 0 || pipe2(status, O_CLOEXEC) || pipe2(go, O_CLOEXEC))
 		return fail(err);
 	ga_strv_push_many(&a, stage, "--plan", NULL);
 	ga_strv_pushf(&a, "%d", p);
@@ -166,11 +166,16 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	ga_strv_pushf(&a, "%d", g);
 	ga_strv_push(&a, "--keep");
 	ga_strv_pushf(&a, "%d", b);
+	ga_strv_push(&a, "--keep");
+	ga_strv_pushf(&a, "%d", go[0]);
 	ga_strv_extend(&a, &r->keep);
 	ga_strv_push_many(&a, "--", bwrap, "--args", NULL);
 	ga_strv_pushf(&a, "%d", g);
 	ga_strv_push(&a, "--seccomp");
 	ga_strv_pushf(&a, "%d", b);
+	/* bwrap may be up before everything is mounted */
+	ga_strv_push(&a, "--block-fd");
+	ga_strv_pushf(&a, "%d", go[0]);
 	ga_strv_push(&a, "--");
 	for (; *command; command++)
 		ga_strv_push(&a, *command);
@@ -178,11 +183,13 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	pid = fork();
 	if (!pid) {
 		(void)fcntl(status[1], F_SETFD, 0);
+		(void)fcntl(go[0], F_SETFD, 0);
 		(void)execv(stage, a.v);
 		_exit(99);
 	}
 	(void)close(status[1]);
-	if (ga_read_fd(status[0], 65536, &record, err))
+	(void)close(go[0]);
+	if (ga_read_fd(status[0], 65536, &record, err) || (!record.len && write(go[1], "", 1) != 1))
 		return fail(err);
 	(void)clock_gettime(CLOCK_MONOTONIC, &t1);
 	if (r->time)

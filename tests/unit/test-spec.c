@@ -167,7 +167,7 @@ static void plan_of_a_project_below_home(void **state)
 				 "@/home/src/p/a/target\n"
 				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
 				 "@/home/src/p/node_modules\n"
-				 "read-only\nroot/run/git-agent\n"
+				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
 				 "mountpoint\nhome/.local/bin\n"
@@ -189,7 +189,7 @@ static void plan_of_a_project_elsewhere(void **state)
 	got = plan_of(w, &s);
 	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "bind-rw\n@/s/git\nproject/.git\n"
-				 "read-only\nroot/run/git-agent\n"
+				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
 				 "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
@@ -201,7 +201,8 @@ static char *object_dest(const char *host)
 {
 	cleanup_free char *path = ga_spec_object_path(host), *dir = ga_path_parent(path);
 
-	return ga_strf("root%s", dir);
+	assert_int_equal(strncmp(dir, "/run/git-agent/odb/", 19), 0);
+	return ga_strf("odb/%s", dir + 19);
 }
 
 static void make_part(const struct world *w, const char *project, const char *layers,
@@ -225,7 +226,7 @@ static void plan_of_submodules(void **state)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_free char *got = NULL, *dest = NULL, *want = NULL;
+	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 
 	make_spec(w, "work/p", &s);
 	ga_strv_take(&s.object_dirs, in(w, "one"));
@@ -238,19 +239,23 @@ static void plan_of_submodules(void **state)
 	s.parts[0].n_parts = 1;
 	make_part(w, "work/p/sub/a/b", "s2", &s.parts[0].parts[0]);
 	got = plan_of(w, &s);
-	dest = object_dest(s.parts[0].object_dirs.v[1]);
+	one = object_dest(s.object_dirs.v[0]);
+	two = object_dest(s.parts[0].object_dirs.v[1]);
 	want = ga_strf("overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 		       "bind-rw\n@/s/git\nproject/.git\n"
 		       "overlay\nproject/sub\n@/s1/upper\n@/s1/work\n1\n@/s1/extras\n"
 		       "bind-rw\n@/s1/git\nproject/sub/.git\n"
 		       "overlay\nproject/sub/a/b\n@/s2/upper\n@/s2/work\n1\n@/s2/extras\n"
 		       "bind-rw\n@/s2/git\nproject/sub/a/b/.git\n"
+		       "tmpfs\n0755\nodb\n"
+		       "bind-ro\n@/one\n%s/objects\n"
+		       "mask-file\n%s/objects/info/alternates\n"
 		       "bind-ro\n@/two\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
-		       "read-only\nroot/run/git-agent\n"
+		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 		       "bind-rw\n@/aihome\nhome\n"
 		       "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
-		       "end\n", dest, dest);
+		       "end\n", one, one, two, two);
 	assert_string_equal(got, want);
 }
 
@@ -305,24 +310,20 @@ static void tool_credentials_are_masked(void **state)
 	assert_non_null(strstr(got, "\nmask-file\nhome/n/lib/npmrc\n"));
 }
 
+/* Which repositories there are need not be known, nor the layers. */
 static void plan_of_the_root(void **state)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
+	cleanup_free char *got = NULL;
 	const char *tail;
 
 	make_spec(w, "work/p", &s);
-	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
-	make_dir(w, "repo/lfs");
-	make_dir(w, "other/objects");
 	make_dir(w, "data");
-	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
-	ga_strv_take(&s.object_dirs, in(w, "other/objects"));
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = root_of(w, &s);
-	assert_memory_equal(got, "git-agent-plan-2\n@/s/stage\n", 27);
+	assert_memory_equal(got, "git-agent-plan-3\n@/s/stage\n", 27);
 	assert_non_null(strstr(got, "\nbind-ro\n/usr\nroot/usr\n"));
 	assert_non_null(strstr(got, "\ndevice\n/dev/null\nroot/dev/null\n"));
 	assert_non_null(strstr(got, "\ntmpfs\n1777\nroot/tmp\n"));
@@ -330,18 +331,53 @@ static void plan_of_the_root(void **state)
 	assert_null(strstr(got, "bind-rw"));
 	tail = strstr(got, "bind-ro\n@/");
 	assert_non_null(tail);
+	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\n"
+				  "tmpfs\n0755\nroot/run/git-agent\n"
+				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
+				  "dir\nroot/run/git-agent/odb\n"
+				  "read-only\nroot/run/git-agent\nsandbox\n");
+}
+
+static void object_directories(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
+
+	make_spec(w, "work/p", &s);
+	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
+	make_dir(w, "repo/lfs");
+	make_dir(w, "other/objects");
+	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
+	ga_strv_take(&s.object_dirs, in(w, "other/objects"));
+	got = plan_of(w, &s);
 	one = object_dest(s.object_dirs.v[0]);
 	two = object_dest(s.object_dirs.v[1]);
 	assert_string_not_equal(one, two);
-	want = ga_strf("bind-ro\n@/data\nroot@/data\n"
-		       "tmpfs\n0755\nroot/run/git-agent\n"
-		       "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
+	want = ga_strf("\ntmpfs\n0755\nodb\n"
 		       "bind-ro\n@/repo/objects\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
 		       "bind-ro\n@/repo/lfs\n%s/lfs\n"
 		       "bind-ro\n@/other/objects\n%s/objects\n"
-		       "mask-file\n%s/objects/info/alternates\n", one, one, one, two, two);
-	assert_string_equal(tail, want);
+		       "mask-file\n%s/objects/info/alternates\n"
+		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n",
+		       one, one, one, two, two);
+	assert_non_null(strstr(got, want));
+}
+
+/* Where home or project could hide what is mounted before, bwrap has to wait for them. */
+static void bwrap_starts_when_nothing_gets_hidden(void **state)
+{
+	const struct world *w = *state;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_free char *root = NULL, *trees = NULL;
+
+	make_spec(w, "work/p", &s);
+	ga_strv_take(&s.ro, in(w, "work"));
+	root = root_of(w, &s);
+	trees = plan_of(w, &s);
+	assert_null(strstr(root, "\nsandbox\n"));
+	assert_non_null(strstr(trees, "root@/work/p\nsandbox\nend\n"));
 }
 
 static void arguments(void **state)
@@ -661,7 +697,8 @@ int main(void)
 		IN_WORLD(a_submodule_elsewhere_is_refused),
 		IN_WORLD(a_shared_directory_behind_a_symlink_is_left_out),
 		IN_WORLD(tool_credentials_are_masked),
-		IN_WORLD(plan_of_the_root),
+		IN_WORLD(plan_of_the_root), IN_WORLD(object_directories),
+		IN_WORLD(bwrap_starts_when_nothing_gets_hidden),
 		IN_WORLD(arguments),
 		IN_WORLD(refuses),
 		IN_WORLD(finds_tools),
