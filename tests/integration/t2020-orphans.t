@@ -17,11 +17,11 @@ left() {
 	stat -L -c ':%d-%i: %n' /proc/[0-9]*/exe 2>/dev/null | grep -F -f "$TRASH/ids"
 }
 
-# trials COUNT MAX-MS: SIGKILL after a time that walks through 0..MAX-MS
+# trials COUNT MAX-MS COMMAND: SIGKILL after a time that walks through 0..MAX-MS
 trials() {
 	seen=0 n=0
 	while [ $n -lt "$1" ]; do
-		$runctl session "$box" ./linger 1000 </dev/null >/dev/null 2>&1 &
+		sh -c "exec $3" </dev/null >/dev/null 2>&1 &
 		pid=$!
 		sleep "$(printf '0.%03d' $((n * 7919 % $2)))"
 		! left >/dev/null || seen=$((seen + 1))
@@ -34,8 +34,20 @@ trials() {
 	[ $seen -gt 0 ]
 }
 
-test_expect_success 'while it comes up' 'trials 100 20'
-test_expect_success 'around the start of the command' 'trials 40 80'
+test_expect_success 'while it comes up' 'trials 100 20 "$runctl session $box ./linger 1000"'
+test_expect_success 'around the start of the command' 'trials 40 80 "$runctl session $box ./linger 1000"'
+
+test_expect_success 'while a session is made' '
+	cp "$TEST_BUILDDIR/git-agent" "$TRASH/bin" && git init -q repo && (cd repo && git commit -q --allow-empty -m 1 &&
+		PATH=$TRASH/bin:$PATH && trials 60 40 "git-agent start -q -- sleep 1000")
+'
+
+test_expect_success 'a start that fails leaves nothing, wherever it was begun' '
+	git init -q none && (cd none && PATH=$TRASH/bin:$PATH && test_expect_code 125 git-agent start true 2>err && grep "no commit yet" err) &&
+	git init -q away && (cd away && git commit -q --allow-empty -m 1 && mkdir "$HOME/tree" && git config core.worktree "$HOME/tree" &&
+		PATH=$TRASH/bin:$PATH git-agent start -q -- pwd >out && echo "$HOME/tree" >want && test_cmp want out) &&
+	test_wait_for "! left >/dev/null"
+'
 
 test_expect_success 'while a command runs, with processes of its own' '
 	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & echo ready; ./linger 1000" \
