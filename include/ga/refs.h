@@ -44,7 +44,8 @@ void ga_ref_updates_release(struct ga_ref_updates *u);
 #define cleanup_ref_updates cleanup_(ga_ref_updates_release)
 void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
-/* `reason` goes to the reflogs. Nothing to do, or one deletion: no process. */
+/* `reason` goes to the reflogs. New values are on the disk when it returns. Nothing to do, or one
+ * deletion: no process. */
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 

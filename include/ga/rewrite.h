@@ -16,6 +16,8 @@ struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
 	const struct ga_oid *onto;  /* what the published one stands on; base if none was carried */
 	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
+	bool fresh;                 /* all of it is one commit on base, made a moment ago: what the
+				     * host has needs no looking at */
 	const struct ga_host_facts *facts;
 	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked
 					    * by the agent but ignored or untracked on the

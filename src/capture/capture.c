@@ -176,9 +176,11 @@ static int take_everything(struct capture *c, struct ga_error *err)
 
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
+	bool own = c->related && !ga_oid_is_zero(&c->head);
 	struct ga_rewrite_opts ro = { .base = &c->s->base,
 				      .onto = &c->s->onto,
 				      .tip = &o->history,
+				      .fresh = !own || ga_oid_equal(&c->head, &c->s->base),
 				      .facts = &o->facts,
 				      .hold_always = &o->hold_always,
 				      .committer = o->committer,

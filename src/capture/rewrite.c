@@ -77,8 +77,9 @@ static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 	int rc;
 
 	add_oid(&l, g->o->base);
-	add_oid(&l, g->o->onto);
-	rc = host_tips(g->r, &l, err);
+	if (!g->o->fresh)
+		add_oid(&l, g->o->onto);
+	rc = g->o->fresh ? 0 : host_tips(g->r, &l, err);
 	hide = l.v;
 	if (rc || ga_rev_list(g->r, tips, n_tips, hide, l.n, COMMITS_MAX, &ids, &n, err))
 		return -1;

@@ -497,9 +497,14 @@ static int index_stream(struct ga_pack *p, struct ga_error *err)
 
 	if (flush(p))
 		return fail_write(err, errno);
-	if (git_indexer_options_init(&opts, GIT_INDEXER_OPTIONS_VERSION) ||
-	    git_indexer_new(&ix, p->q->packs, 0444, NULL, &opts))
+	/* pack and index are synced when they are moved to where they count */
+	rc = git_indexer_options_init(&opts, GIT_INDEXER_OPTIONS_VERSION) ||
+	     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 0) ||
+	     git_indexer_new(&ix, p->q->packs, 0444, NULL, &opts);
+	if (git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) || rc) {
+		git_indexer_free(ix);
 		return ga_fail_git(err, "cannot index new objects");
+	}
 	rc = feed(p, ix, err);
 	if (!rc && git_indexer_commit(ix, &stats))
 		rc = ga_fail_git(err, "cannot index new objects");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/later.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -225,6 +226,19 @@ static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 	return 0;
 }
 
+/* Git leaves that to the file system by default, and a ref that a power cut left empty is in
+ * its way. */
+static void sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	for (size_t i = 0; i < u->n; i++)
+		if (!ga_oid_is_zero(&u->v[i].new))
+			ga_ref_paths(r, u->v[i].name, &paths);
+	ga_strv_sort_unique(&paths);
+	ga_sync_paths(&paths);
+}
+
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err)
 {
@@ -248,8 +262,10 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 	g.args = args;
 	g.in = in.ptr;
 	g.in_len = in.len;
-	if (!ga_git_ok(r, &g, err))
+	if (!ga_git_ok(r, &g, err)) {
+		sync_updated(r, u);
 		return 0;
+	}
 	return explain_conflict(r, u, err) ? -1 : ga_error_wrap(err, "cannot update refs");
 }
 

@@ -151,6 +151,47 @@ static void history(void **state)
 	}
 }
 
+/* What is found without git is what git finds. */
+static void lists_are_as_gits(void **state)
+{
+	static const struct {
+		const char *tip, *hide;
+	} cases[] = {
+		{ "HEAD", "HEAD" },         { "HEAD", "HEAD~1" }, { "HEAD", "HEAD~5" },
+		{ "HEAD", "HEAD~200" },     { "HEAD", "HEAD~256" }, { "HEAD", "HEAD~257" },
+		{ "HEAD", "first" },        { "merged", "first" }, { "merged", "side" },
+		{ "merged~1", "side" },     { "first", "HEAD" },  { "side", "HEAD" },
+		{ "HEAD", "side" },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("l", "git init -q; git commit -q --allow-empty -m first; git tag first; i=0;"
+		"while [ $i -lt 300 ]; do echo \"commit refs/heads/main\ncommitter c <c> $i +0000\n"
+		"data 1\nx\"; test $i != 0 || echo from refs/heads/main^0; i=$((i + 1)); done |"
+		"git fast-import --quiet --force; git branch side first; git switch -q side;"
+		"git commit -q --allow-empty -m s; git switch -qc merged main; git merge -q -m m side;"
+		"git commit -q --allow-empty -m after; git switch -q main");
+	r = open_repo("l");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_oid tip = OID("l", "git rev-parse %s^0", cases[i].tip);
+		struct ga_oid hide = OID("l", "git rev-parse %s^0", cases[i].hide);
+		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s",
+					     cases[i].tip, cases[i].hide);
+		cleanup_free struct ga_oid *list = NULL;
+		cleanup_buf struct ga_buf got = GA_BUF_INIT;
+		size_t n;
+
+		if (ga_rev_list(r, &tip, 1, &hide, 1, 1000, &list, &n, &err))
+			fail_msg("%s", err.msg);
+		for (size_t k = 0; k < n; k++)
+			ga_buf_addf(&got, "%s\n", GA_HEX(&list[k]));
+		ga_buf_chomp(&got);
+		assert_string_equal(got.ptr, want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +199,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_text),
 		cmocka_unit_test(attributes_say_nothing),
 		cmocka_unit_test(history),
+		cmocka_unit_test(lists_are_as_gits),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, scratch_setup, scratch_teardown);
