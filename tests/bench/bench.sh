@@ -211,17 +211,30 @@ while [ \$i -lt $n ]; do
 done
 EOF_EDITS
 	compare_capture '20 edits'
-	cat >"$scratch/edits" <<'EOF_EDITS'
+	new=$((n < 10000 ? 10000 : n))
+	cat >"$scratch/edits" <<EOF_EDITS
 i=0
-while [ $i -lt 10000 ]; do
-	[ $((i % 100)) != 0 ] || mkdir -p new/$((i / 100))
-	echo "new $1 $i" >new/$((i / 100))/$i
-	i=$((i + 1))
+while [ \$i -lt $new ]; do
+	[ \$((i % 100)) != 0 ] || mkdir -p new/\$((i / 100))
+	echo "new \$1 \$i" >new/\$((i / 100))/\$i
+	i=\$((i + 1))
 done
 EOF_EDITS
-	compare_capture '10000 new files'
+	compare_capture "$new new files"
 	rm -rf "$scratch/plain"
 done
+
+# memory does not depend on the machine: once, with a file that is read whatever is in it
+git clone -q "$HOME/$n" "$scratch/plain"
+GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name large -- truncate -s 1G large \
+	2>/dev/null || :
+truncate -s 1G "$scratch/plain/large"
+ours=$("$measure" --memory "$agent" capture large)
+gits=$("$measure" --memory git -C "$scratch/plain" add large)
+rm -rf "$scratch/plain"
+printf '%6d  %-30s %7d MB  %-27s %7d MB\n' "$n" 'capture: memory for 1 GiB' $((ours / 1024)) 'git add' $((gits / 1024))
+results="$results,
+  {\"files\": $n, \"what\": \"capture: memory for 1 GiB\", \"against\": \"git add\", \"kib\": $ours, \"against_kib\": $gits}"
 growth=$(awk -v a="$first" -v b="$last" 'BEGIN { printf "%.2f", b / a }')
 echo "a warm start at the last size against one at the first: $growth"
 cat >"$TEST_BUILDDIR/bench.json" <<EOF_JSON

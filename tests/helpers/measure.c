@@ -7,15 +7,18 @@
  *
  *     measure ROUNDS COMMAND... --against [--input FILE] COMMAND...
  *             [--before COMMAND...] [--after COMMAND...]
+ *     measure --memory COMMAND...
  *
  * Prints three numbers for each of the two, in microseconds: median, least and
  * ninth decile. The last two are run before and after each round and not timed. A
- * command that fails ends it with exit status 1.
+ * command that fails ends it with exit status 1. With --memory the command is run once, and
+ * the most memory that it or a process it waited for had resident is printed, in KiB.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "ga/fd.h"
@@ -82,6 +85,20 @@ static void print(uint64_t *us, size_t n)
 		     (unsigned long long)us[n * 9 / 10]);
 }
 
+static int memory(char **words, size_t n)
+{
+	cleanup_strv struct ga_strv command = GA_STRV_INIT;
+	struct rusage usage;
+	uint64_t ignored;
+
+	for (size_t i = 0; i < n; i++)
+		ga_strv_push(&command, words[i]);
+	if (!n || run(&command, "/dev/null", 0, &ignored) || getrusage(RUSAGE_CHILDREN, &usage))
+		return 1;
+	(void)printf("%ld\n", usage.ru_maxrss);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	enum { FIRST, SECOND, BEFORE, AFTER, N_COMMANDS };
@@ -91,6 +108,8 @@ int main(int argc, char **argv)
 	const char *input = "/dev/null";
 	size_t which = FIRST;
 
+	if (argc > 2 && !strcmp(argv[1], "--memory"))
+		return memory(argv + 2, (size_t)argc - 2);
 	if (argc < 2 || !ga_parse_u64(argv[1], MAX_ROUNDS, &rounds) || !rounds)
 		return 129;
 	for (int i = 2; i < argc; i++) {
