@@ -30,7 +30,8 @@ struct ga_run_paths {
 /* Start the stage and let it mount what surrounds home and project, and then start bwrap; of `s`
  * only what ga_spec_plan_root() names need be known yet. bwrap runs in a minimal environment, with
  * a session keyring of its own (keyctl JOIN), no core dumps, all descriptors but its own closed.
- * init is shown inside at /run/git-agent/init. Nothing of the agent's runs before ga_run_session() or ga_run_exec(). */
+ * init is shown inside at /run/git-agent/init. Nothing of the agent's runs before
+ * ga_run_session() or ga_run_exec(). */
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
