@@ -59,10 +59,11 @@ bool ga_run_lost(const struct ga_sandbox *sb);
  * relayed: a pty of its own when standard input and output are terminals, else
  * pipes for each of the three (never the caller's own files). Job control, window
  * size, hang-up as the shell user expects. It is ended, as by a hang-up, when the project is
- * lost. `*ret_status` is the agent's: 0-255, 128+n. A command that could not be
- * executed is GA_ESTART. */
+ * lost. What goes to a terminal goes through the filter of ga/termfilter.h unless `unfiltered`; in
+ * either case what is left switched on there is undone. `*ret_status` is the agent's: 0-255,
+ * 128+n. A command that could not be executed is GA_ESTART. */
 int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
-		   const char *const *envp, int *ret_status, struct ga_error *err);
+		   const char *const *envp, bool unfiltered, int *ret_status, struct ga_error *err);
 
 /* Run a command without a terminal: bytes in, bytes out (bounded, error beyond `out_max`), or its
  * output streamed to `out_fd` when that is not -1. Standard error goes to

@@ -48,6 +48,7 @@ struct ga_start_opts {
 	const char *message;
 	bool live;
 	enum ga_dirty dirty;
+	bool unfiltered; /* see ga_run_session() */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };
@@ -69,6 +70,7 @@ struct ga_start {
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
+	bool unfiltered;
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .base = GA_BASE_INIT }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -12,6 +13,7 @@ struct options {
 	const char *base;
 	const char *dirty;
 	const char *message;
+	const char *filter;
 	bool live;
 	bool dry_run;
 	bool quiet;
@@ -30,6 +32,9 @@ static const struct cli_opt opts[] = {
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
+	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  offsetof(struct options, filter) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
@@ -97,6 +102,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->message,
 				    .live = o->live, .argv = argv, .argc = argc };
+	bool filter = true;
 
 	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
 		cleanup_free char *q = ga_escape(o->dirty);
@@ -104,6 +110,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'",
 			       q);
 	}
+	if (o->filter && (!*o->filter || !ga_parse_bool(o->filter, &filter))) {
+		cleanup_free char *q = ga_escape(o->filter);
+
+		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
+	}
+	so.unfiltered = !filter;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	if (o->live && so.dirty == GA_DIRTY_IGNORE)

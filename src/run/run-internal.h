@@ -14,6 +14,7 @@
 
 #include "ga/control.h"
 #include "ga/run.h"
+#include "ga/termfilter.h"
 
 struct ga_sandbox {
 	int ctl;            /* our end of the control socket; closing it ends the sandbox */
@@ -80,6 +81,9 @@ struct run_terminal {
 	bool raw;              /* changed by us */
 	struct termios saved;  /* as it was */
 };
+/* Write to a terminal, as long as it takes something: not to one that takes nothing for a
+ * second. */
+void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
 /* A pty of the sandbox with the caller's settings and size. */
@@ -90,6 +94,8 @@ void run_pty_resize(const struct run_terminal *t, int master);
 /* ---- stream.c: bytes from one descriptor to another */
 
 #define RUN_STREAM_CHUNK ((size_t)32 << 10)
+/* Read at once when it goes through a filter. */
+#define RUN_FILTER_CHUNK ((size_t)4 << 10)
 
 /* Reading stops while the buffer is full, so memory is bounded and whoever
  * writes too fast is held up by its own pipe. */
@@ -99,6 +105,9 @@ struct run_stream {
 	bool small;            /* `to` blocks: only as much at once as poll(2) promises */
 	bool limited;          /* read `left` more bytes, or until there are none */
 	size_t left;
+	struct ga_termfilter *filter; /* for a terminal, or NULL; freed by run_stream_undo() */
+	bool watch;            /* the filter only takes note */
+	bool cut;              /* not all that was read was written */
 	size_t at, n;          /* what waits to be written */
 	char buf[RUN_STREAM_CHUNK];
 };
@@ -114,5 +123,7 @@ void run_stream_finish(struct run_stream *s, size_t most);
 /* It has room for what is left: do not wait, nothing announces that there is no more. */
 bool run_stream_hurry(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
+/* What is left switched on in the terminal `fd` by what went there is switched off. */
+void run_stream_undo(struct run_stream *s, int fd);
 
 #endif

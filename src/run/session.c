@@ -24,6 +24,7 @@ struct session {
 	struct ga_sandbox *sb;
 	uint32_t id;
 	bool tty;
+	bool unfiltered;
 	bool started, exited;
 	int status;
 	int master;                /* of the pty, -1 without or once hung up */
@@ -35,6 +36,8 @@ struct session {
 
 static void session_release(struct session *s)
 {
+	for (int i = OUT; s->streams && i < N_STREAMS; i++)
+		run_stream_undo(&s->streams[i], i);
 	run_terminal_restore(&s->term);
 	for (size_t i = 0; s->streams && i < N_STREAMS; i++)
 		run_stream_close(&s->streams[i]);
@@ -47,7 +50,7 @@ static void session_release(struct session *s)
 /* O_NONBLOCK belongs to the open file, which the caller shares with its parent:
  * terminals and pipes are opened anew. A regular file is not (its offset would be
  * lost) and does not block; the rest is written to in small pieces. */
-static void set_writer(struct run_stream *st, int fd)
+static void set_writer(const struct session *s, struct run_stream *st, int fd)
 {
 	struct stat sb;
 	char path[32];
@@ -59,8 +62,12 @@ static void set_writer(struct run_stream *st, int fd)
 		st->small = false;
 		return;
 	}
-	if (!S_ISFIFO(sb.st_mode) && !isatty(fd))
+	if (isatty(fd)) {
+		st->filter = ga_calloc(1, sizeof(*st->filter));
+		st->watch = s->unfiltered;
+	} else if (!S_ISFIFO(sb.st_mode)) {
 		return;
+	}
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
@@ -77,7 +84,7 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	s->streams[IN].from = 0;
 	s->streams[IN].to = s->master;
 	s->streams[OUT].from = s->master;
-	set_writer(&s->streams[OUT], 1);
+	set_writer(s, &s->streams[OUT], 1);
 	return 0;
 }
 
@@ -90,6 +97,13 @@ static int open_pipe(int p[2], int ours, struct ga_error *err)
 	return 0;
 }
 
+static bool same_terminal(int a, int b)
+{
+	unsigned at = 0, bt = 0;
+
+	return !ioctl(a, TIOCGDEV, &at) && !ioctl(b, TIOCGDEV, &bt) && at == bt;
+}
+
 static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 {
 	int p[2];
@@ -97,6 +111,12 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 	for (int i = 0; i < N_STREAMS; i++) {
 		struct run_stream *st = &s->streams[i];
 
+		/* two streams to one terminal could make a sequence that neither has */
+		if (i == ERR && same_terminal(OUT, ERR)) {
+			theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
+			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							       "cannot prepare a pipe") : 0;
+		}
 		if (open_pipe(p, i == IN ? 1 : 0, err))
 			return -1;
 		theirs[i] = i == IN ? p[0] : p[1];
@@ -107,7 +127,7 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 		} else {
 			st->from = p[0];
 			st->own_from = true;
-			set_writer(st, i);
+			set_writer(s, st, i);
 		}
 	}
 	return 0;
@@ -304,10 +324,11 @@ static int loop(struct session *s, const char *cwd, const char *program, struct 
 }
 
 int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
-		   const char *const *envp, int *ret_status, struct ga_error *err)
+		   const char *const *envp, bool unfiltered, int *ret_status, struct ga_error *err)
 {
 	cleanup_(session_release) struct session s = {
-		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .term = { .fd = -1 },
+		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = unfiltered,
+		.term = { .fd = -1 },
 	};
 	int theirs[3] = { -1, -1, -1 };
 	int rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ void run_stream_close(struct run_stream *s)
 {
 	close_end(&s->from, s->own_from);
 	close_end(&s->to, s->own_to);
+	s->cut = s->cut || s->n;
 	s->n = 0;
 }
 
@@ -26,33 +28,57 @@ bool run_stream_done(const struct run_stream *s)
 	return s->to < 0 || (s->from < 0 && !s->n);
 }
 
+/* How much can be read now. */
+static size_t room(const struct run_stream *s)
+{
+	size_t left = sizeof(s->buf) - s->at - s->n;
+
+	if (!s->filter)
+		return left;
+	return left < GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK) ? 0 : RUN_FILTER_CHUNK;
+}
+
 void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLLS])
 {
-	bool room = s->to >= 0 && s->at + s->n < sizeof(s->buf);
+	bool open = s->to >= 0 && room(s);
 
-	p[0] = (struct pollfd){ .fd = room ? s->from : -1, .events = POLLIN };
+	p[0] = (struct pollfd){ .fd = open ? s->from : -1, .events = POLLIN };
 	/* watched with nothing to write too: a reader that is gone shows as an error */
 	p[1] = (struct pollfd){ .fd = s->to, .events = s->n ? POLLOUT : 0 };
 }
 
-/* Every byte a command wrote passes here on its way to the caller. */
-static void accept_bytes(struct run_stream *s, size_t n)
+/* Read up to `n` bytes to where they wait to be written. */
+static ssize_t read_bytes(struct run_stream *s, size_t n)
 {
-	s->n += n;
+	char raw[RUN_FILTER_CHUNK], seen[GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK)];
+	char *to = s->buf + s->at + s->n;
+	ssize_t got = read(s->from, s->filter ? raw : to, n);
+
+	if (got <= 0)
+		return got;
+	if (!s->filter) {
+		s->n += (size_t)got;
+	} else if (s->watch) {
+		memcpy(to, raw, (size_t)got);
+		s->n += (size_t)got;
+		(void)ga_termfilter(s->filter, raw, (size_t)got, seen);
+	} else {
+		s->n += ga_termfilter(s->filter, raw, (size_t)got, to);
+	}
+	return got;
 }
 
 static void take(struct run_stream *s)
 {
-	size_t room = sizeof(s->buf) - s->at - s->n;
+	size_t most = room(s);
 	ssize_t n;
 
-	if (s->limited && room > s->left)
-		room = s->left;
-	n = room ? read(s->from, s->buf + s->at + s->n, room) : 0;
+	if (s->limited && most > s->left)
+		most = s->left;
+	n = most ? read_bytes(s, most) : 0;
 	if (n > 0) {
 		if (s->limited)
 			s->left -= (size_t)n;
-		accept_bytes(s, (size_t)n);
 		return;
 	}
 	if (n < 0 && errno == EINTR)
@@ -83,7 +109,7 @@ static void give(struct run_stream *s)
 
 bool run_stream_hurry(const struct run_stream *s)
 {
-	return s->limited && s->from >= 0 && s->to >= 0 && s->at + s->n < sizeof(s->buf);
+	return s->limited && s->from >= 0 && s->to >= 0 && room(s);
 }
 
 void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLLS])
@@ -96,7 +122,7 @@ void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLL
 		else if (p[1].revents & (POLLERR | POLLHUP | POLLNVAL))
 			run_stream_close(s);
 	}
-	if (s->at && s->at + s->n == sizeof(s->buf)) {
+	if (s->at && !room(s)) {
 		memmove(s->buf, s->buf + s->at, s->n);
 		s->at = 0;
 	}
@@ -110,4 +136,18 @@ void run_stream_finish(struct run_stream *s, size_t most)
 	s->left = most;
 	if (!most)
 		close_end(&s->from, s->own_from);
+}
+
+void run_stream_undo(struct run_stream *s, int fd)
+{
+	char end[GA_TERMFILTER_END];
+	struct ga_termfilter *f = ga_steal(&s->filter);
+	size_t n;
+
+	if (!f)
+		return;
+	n = ga_termfilter_end(f, s->cut || s->n || (s->watch && f->state), end);
+	if (n)
+		run_terminal_write(fd, end, n);
+	free(f);
 }

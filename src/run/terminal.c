@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -68,6 +70,43 @@ static int set(int fd, const struct termios *t)
 	return rc;
 }
 
+/* From the background too, whatever its settings. */
+static void block_ttou(sigset_t *ret_old)
+{
+	sigset_t s;
+
+	(void)sigemptyset(&s);
+	(void)sigaddset(&s, SIGTTOU);
+	(void)sigprocmask(SIG_BLOCK, &s, ret_old);
+}
+
+void run_terminal_write(int fd, const char *p, size_t n)
+{
+	char path[32];
+	cleanup_close int own = -1;
+	sigset_t old;
+
+	/* O_NONBLOCK belongs to the open file, which is not only ours */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (own < 0)
+		return;
+	block_ttou(&old);
+	while (n) {
+		struct pollfd pfd = { .fd = own, .events = POLLOUT };
+		ssize_t k;
+
+		if (poll(&pfd, 1, 1000) <= 0 || (pfd.revents & (POLLERR | POLLHUP | POLLNVAL)))
+			break;
+		k = write(own, p, n);
+		if (k < 0 && errno != EINTR && errno != EAGAIN)
+			break;
+		p += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int run_terminal_raw(struct run_terminal *t)
 {
 	struct termios raw;
@@ -84,13 +123,11 @@ int run_terminal_raw(struct run_terminal *t)
 /* With SIGTTOU blocked it works from the background too, and cannot stop us. */
 void run_terminal_restore(struct run_terminal *t)
 {
-	sigset_t s, old;
+	sigset_t old;
 
 	if (!t->raw)
 		return;
-	(void)sigemptyset(&s);
-	(void)sigaddset(&s, SIGTTOU);
-	(void)sigprocmask(SIG_BLOCK, &s, &old);
+	block_ttou(&old);
 	/* not TCSADRAIN: a terminal that takes nothing must not hold us here */
 	while (tcsetattr(t->fd, TCSANOW, &t->saved) && errno == EINTR)
 		;

@@ -88,7 +88,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	if (sync_later(e, st, &later, err))
 		return -1;
 	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
-			    (const char *const *)st->spec.env.v, ret_status, err);
+			    (const char *const *)st->spec.env.v, st->unfiltered, ret_status, err);
 	ga_sync_later_end(later);
 	if (ga_run_lost(sb))
 		note_lost(e, s);

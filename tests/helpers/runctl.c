@@ -4,6 +4,7 @@
  * repository: for the tests of src/run and src/init.
  *
  *     runctl session DIR CMD...     as `git agent start` would; its exit status
+ *     runctl unfiltered DIR CMD...  the same without the terminal filter
  *     runctl exec DIR [-i FILE] [-m MAX] [-t MS] [-d CWD] CMD...
  *                                   without a terminal; "status N" on standard error
  *     runctl hold DIR               launch, print "PID PIDNS", wait for end of input, finish, and
@@ -114,16 +115,27 @@ static const char *const *constant(char **v)
 	return (const char *const *)v;
 }
 
-static int session(struct place *p, char **argv, int *ret, struct ga_error *err)
+static int run_session(struct place *p, char **argv, bool unfiltered, int *ret,
+		       struct ga_error *err)
 {
 	struct ga_sandbox *sb;
 	int rc;
 
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 		return -1;
-	rc = ga_run_session(sb, INSIDE_PROJECT, constant(argv), env, ret, err);
+	rc = ga_run_session(sb, INSIDE_PROJECT, constant(argv), env, unfiltered, ret, err);
 	ga_run_finish(sb);
 	return rc;
+}
+
+static int session(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	return run_session(p, argv, false, ret, err);
+}
+
+static int unfiltered(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	return run_session(p, argv, true, ret, err);
 }
 
 static int exec_options(char ***argv, struct ga_run_exec *x, struct ga_buf *in,
@@ -244,7 +256,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(struct place *, char **, int *, struct ga_error *);
-	} modes[] = { { "session", session }, { "exec", execute }, { "hold", hold }, { "bench", bench } };
+	} modes[] = { { "session", session }, { "unfiltered", unfiltered }, { "exec", execute }, { "hold", hold }, { "bench", bench } };
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(release) struct place p = { .spec = GA_SPEC_INIT };
 	int status = 0;

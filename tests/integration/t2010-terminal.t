@@ -6,6 +6,7 @@ require_sandbox
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 box=$TRASH/box
 run="$TEST_BUILDDIR/tests/helpers/runctl session $box"
+unfiltered="$TEST_BUILDDIR/tests/helpers/runctl unfiltered $box"
 shell='bash --norc --noprofile -i'
 # what a prompt looks like in the output, but not in the line that sets it
 prompt="PS1=out''put'> '\\r"
@@ -127,6 +128,112 @@ test_expect_success 'a killed leader or one that is stopped ends or changes noth
 	$pty expect=ready send="\n" exit=137 mode=cooked -- \
 		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
 	$pty expect=ready send="\n" exit=3 -- $run sh -c "echo ready; read x; kill -STOP \$PPID; exit 3"
+'
+
+# ---- what goes to the terminal
+
+mkdir -p "$box/upper"
+# Written where the command finds it; octal and \e as printf has them.
+inside() {
+	printf "$2" >"$box/upper/$1"
+}
+inside attack 'a\033]52;c;eHh4\007b\033[21tc\033P$qm\033\\d\033]1337;File=:eA==\007e\005f'
+inside attack2 'g\033_Gt=f;L2V0Yw==\033\\h\033]50;?\007i\033]777;notify;x\007j\033]9;x\007k\033[5il\0332331337n'
+inside used '\033[?2004h\033[38;2;1;2;3m\033]0;title\007\033]8;;http://x\033\\\033[>1u\033P0q~\033\\\033]11;?\007\033[c\342\233\233>'
+inside modes '\033[?1049h\033[?1000h\033[?1006h\033[?2004h\033[?25l\033[>1u\033[31mshown\033]2;unfinished'
+inside bytes 'a\033]52;c;eHh4\007b\033[21t\005\233'
+cat >"$box/upper/killed" <<'END'
+cat modes
+read a
+kill -KILL $$
+END
+cat >"$box/upper/typing" <<'END'
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+said = []
+for request in 0x5412, 0x5412 | 1 << 32, 0x541c, 0x541c | 1 << 33:
+    for c in b"typed\n":
+        r = libc.ioctl(0, ctypes.c_ulong(request), ctypes.byref(ctypes.c_char(c)))
+    said.append(errno.errorcode[ctypes.get_errno()] if r < 0 else "done")
+print(",".join(said))
+END
+cat >"$box/upper/flood" <<'END'
+printf '\033]52;c;'
+head -c 50000000 /dev/zero | tr '\0' x
+printf '\007THE-'
+echo END
+END
+undone='\e\\\e[<1u\e[?1000l\e[?1006l\e[?2004l\e[?25h\e[?1049l\e[m'
+
+test_expect_success 'TT-03: what reads back or reaches beyond the window is dropped' '
+	$pty expect=ready send="\n" expect=abcdef expect=ghijkl exit=0 mode=cooked -- \
+		$run sh -c "echo ready; read a; cat attack attack2" >out &&
+	! grep -e eHh4 -e notify -e File= out &&
+	$pty expect=ready send="\n" expect="a\e]52;c;eHh4\x07b\e[21tc\eP" expect="777;notify" exit=0 -- \
+		$unfiltered sh -c "echo ready; read a; cat attack attack2"
+'
+
+test_expect_success 'TT-03: what full-screen programs use passes as it is' '
+	$pty expect=ready send="\n" \
+		expect="\e[?2004h\e[38;2;1;2;3m\e]0;title\x07\e]8;;http://x\e\\\\\e[>1u\eP0q~\e\\\\\e]11;?\x07\e[c\xe2\x9b\x9b>" \
+		exit=0 -- $run sh -c "echo ready; read a; cat used"
+'
+
+test_expect_success 'a command killed on the alternate screen leaves the terminal as it was' '
+	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $run sh killed &&
+	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $unfiltered sh killed &&
+	$pty expect=unfinished signal=TERM expect="$undone" exit=143 mode=cooked -- $run sh killed
+'
+
+test_expect_success 'what a command switched off itself is left alone' '
+	$pty exit=0 -- $run sh -c "tput smcup; tput civis; tput rmcup; tput cnorm; printf last" >out &&
+	[ "$(tail -c 4 out)" = last ]
+'
+
+test_expect_success 'TT-03: output that goes to a terminal is filtered when input does not come from there' '
+	$pty expect=err:ab expect=out:ab exit=0 -- \
+		sh -c "echo | $run sh -c \"printf err: >&2; cat bytes >&2; printf out:; cat bytes\"" >out &&
+	! grep eHh4 out
+'
+
+test_expect_success '--terminal-filter of git agent start' '
+	git init -q r && cd r && git commit -q --allow-empty -m base && cp "$box/upper/bytes" text && git add text &&
+	for how in "" --terminal-filter=on; do
+		$pty expect=ab exit=0 -- git agent start -q $how -- cat text >../out || return 1
+		! grep eHh4 ../out || return 1
+	done &&
+	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent start -q --terminal-filter off -- cat text &&
+	for how in "" maybe; do
+		test_expect_code 129 git agent start --terminal-filter="$how" -- true 2>../err || return 1
+		grep "takes on or off" ../err || return 1
+	done
+'
+
+test_expect_success 'a pipe gets every byte' '
+	$run sh -c "cat bytes; cat bytes >&2" </dev/null >out 2>err &&
+	test_cmp "$box/upper/bytes" out && test_cmp "$box/upper/bytes" err
+'
+
+test_expect_success 'TT-01 TT-02: nothing types into the terminal' '
+	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "$run python3 typing; echo later" >out &&
+	! grep typed out
+'
+
+test_expect_success 'TT-07: signals to all that can be reached end nobody outside' '
+	$pty expect=gone exit=0 mode=cooked -- sh -c "$run sh -c \"kill -KILL 0\"; $run sh -c \"kill -KILL -1\"
+		$run sh -c \"kill -HUP -1; kill -KILL \$PPID\"; echo gone"
+'
+
+test_expect_success 'TT-08: what never ends costs nothing' '
+	$pty expect=THE-END exit=0 -- $run sh flood >out && [ $(wc -c <out) -lt 1000 ]
+'
+
+test_lazy_prereq VIM 'vim --version && tmux -V'
+test_expect_success VIM 'vim in tmux' '
+	$pty expect="~" send=":!echo in-sh\"\"ell\r" expect=in-shell send="\r" \
+		send="iwritten\e:wq\r" exit=0 mode=cooked -- \
+		$run tmux -f /dev/null new-session "vim -u NONE -N file" >out &&
+	echo written >want && test_cmp want "$box/upper/file" && grep 1049h out
 '
 
 test_done
