@@ -113,7 +113,7 @@ size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *ou
 #define GA_TERMFILTER_END ((size_t)1024)
 /* What ends an unfinished string and undoes what is still switched on, into `out`, which has
  * GA_TERMFILTER_END bytes. Returns how many, none if there is nothing to undo. `cut`: what came
- * out did not all go to the terminal. `f` is as at the start after it. */
+ * out did not all go to the terminal. `f` is as at the start after it. For signal handlers, too. */
 size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out);
 
 #endif

@@ -80,6 +80,7 @@ struct run_terminal {
 	int fd;                /* of the terminal, -1: none */
 	bool raw;              /* changed by us */
 	struct termios saved;  /* as it was */
+	struct ga_termfilter *filter; /* what knows the modes of its screen */
 };
 /* Write to a terminal, as long as it takes something: not to one that takes nothing for a
  * second. */
@@ -105,7 +106,7 @@ struct run_stream {
 	bool small;            /* `to` blocks: only as much at once as poll(2) promises */
 	bool limited;          /* read `left` more bytes, or until there are none */
 	size_t left;
-	struct ga_termfilter *filter; /* for a terminal, or NULL; freed by run_stream_undo() */
+	struct ga_termfilter *filter; /* the caller's: to a terminal; or NULL */
 	bool watch;            /* the filter only takes note */
 	bool cut;              /* not all that was read was written */
 	size_t at, n;          /* what waits to be written */

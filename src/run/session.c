@@ -34,13 +34,19 @@ struct session {
 	bool killed;
 };
 
+static void release_stream(struct run_stream *st)
+{
+	run_stream_close(st);
+	free(st->filter);
+}
+
 static void session_release(struct session *s)
 {
 	for (int i = OUT; s->streams && i < N_STREAMS; i++)
 		run_stream_undo(&s->streams[i], i);
 	run_terminal_restore(&s->term);
 	for (size_t i = 0; s->streams && i < N_STREAMS; i++)
-		run_stream_close(&s->streams[i]);
+		release_stream(&s->streams[i]);
 	free(s->streams);
 	ga_cleanup_closep(&s->master);
 }
@@ -85,6 +91,7 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	s->streams[IN].to = s->master;
 	s->streams[OUT].from = s->master;
 	set_writer(s, &s->streams[OUT], 1);
+	s->term.filter = s->streams[OUT].filter;
 	return 0;
 }
 

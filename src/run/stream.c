@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -141,7 +140,7 @@ void run_stream_finish(struct run_stream *s, size_t most)
 void run_stream_undo(struct run_stream *s, int fd)
 {
 	char end[GA_TERMFILTER_END];
-	struct ga_termfilter *f = ga_steal(&s->filter);
+	struct ga_termfilter *f = s->filter;
 	size_t n;
 
 	if (!f)
@@ -149,5 +148,4 @@ void run_stream_undo(struct run_stream *s, int fd)
 	n = ga_termfilter_end(f, s->cut || s->n || (s->watch && f->state), end);
 	if (n)
 		run_terminal_write(fd, end, n);
-	free(f);
 }

@@ -2,8 +2,7 @@
  *
  * What a program switched on in the terminal, and how to switch it off again.
  */
-#include <stdarg.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "ga/alloc.h"
@@ -269,35 +268,46 @@ void term_note_osc(struct ga_termfilter *f)
 
 /* ---- undoing */
 
-static char *add(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static char *add(char *out, const char *fmt, ...)
+/* `format` with `n` in place of its #. A signal handler may end up here: no printf. */
+static char *add(char *out, const char *format, unsigned n)
 {
-	va_list ap;
-	int n;
+	char digits[12];
+	size_t k = sizeof(digits);
 
-	va_start(ap, fmt);
-	n = vsnprintf(out, 32, fmt, ap);
-	va_end(ap);
-	return out + n;
+	do {
+		digits[--k] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	for (; *format; format++) {
+		if (*format != '#') {
+			*out++ = *format;
+			continue;
+		}
+		memcpy(out, digits + k, sizeof(digits) - k);
+		out += sizeof(digits) - k;
+	}
+	return out;
 }
 
 static char *undo_keyboard(const struct ga_termstate *t, bool alt, char *out)
 {
 	if (t->keyboard[alt])
-		out = add(out, "\033[<%uu", t->keyboard[alt]);
+		out = add(out, "\033[<#u", t->keyboard[alt]);
 	if (t->keyboard_set[alt])
-		out = add(out, "\033[=0u");
+		out = add(out, "\033[=0u", 0);
 	return out;
 }
 
 static char *undo_modes(const struct ga_termstate *t, bool screen, char *out)
 {
+	static const char *const forms[2][2] = { { "\033[#l", "\033[#h" },
+						 { "\033[?#l", "\033[?#h" } };
+
 	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
 		const struct mode *m = &modes[i];
 
 		if (m->screen == screen && (t->modes & OF_MODE(i)))
-			out = add(out, "\033[%s%u%c", m->private ? "?" : "", m->number,
-				  m->usual ? 'h' : 'l');
+			out = add(out, forms[m->private][m->usual], m->number);
 	}
 	return out;
 }
@@ -307,12 +317,12 @@ static char *undo_screen(const struct ga_termstate *t, char *out)
 	bool alt = alternate(t), moved = t->region;
 
 	if (t->status_line)
-		out = add(out, "\033[0$}");
+		out = add(out, "\033[0$}", 0);
 	if (alt)
 		out = undo_keyboard(t, true, out);
 	out = undo_modes(t, false, out);
 	if (t->region)
-		out = add(out, "\033[r");
+		out = add(out, "\033[r", 0);
 	for (size_t i = 0; i < GA_NELEMS(modes); i++)
 		if ((t->modes & OF_MODE(i)) && modes[i].private &&
 		    (modes[i].number == 6 || modes[i].number == 69))
@@ -320,7 +330,7 @@ static char *undo_screen(const struct ga_termstate *t, char *out)
 	out = undo_modes(t, true, out);
 	/* the cursor is at the top now: go where there is nothing to write over */
 	if (moved && !alt)
-		out = add(out, "\033[9999;1H");
+		out = add(out, "\033[9999;1H", 0);
 	return undo_keyboard(t, false, out);
 }
 
@@ -328,9 +338,9 @@ static char *undo_colours(const struct ga_termstate *t, char *out)
 {
 	for (unsigned n = 104; n < 120; n++)
 		if (t->colours & COLOUR(n))
-			out = add(out, "\033]%u\033\\", n);
+			out = add(out, "\033]#\033\\", n);
 	if (t->palette)
-		out = add(out, "\033]R\033\\");
+		out = add(out, "\033]R\033\\", 0);
 	return out;
 }
 
@@ -354,10 +364,10 @@ char *term_undo(struct ga_termstate *t, char *out)
 	out = undo_screen(t, out);
 	for (unsigned i = 0; i < 8; i++)
 		if (t->modkeys & (1u << i))
-			out = add(out, "\033[>%um", i);
+			out = add(out, "\033[>#m", i);
 	for (size_t i = 0; i < GA_NELEMS(rest); i++)
 		if (*(const bool *)((const char *)t + rest[i].at))
-			out = add(out, "%s", rest[i].undo);
+			out = add(out, rest[i].undo, 0);
 	out = undo_colours(t, out);
 	*t = (struct ga_termstate){ .modes = 0 };
 	return out;

@@ -11,10 +11,13 @@
 #include "run-internal.h"
 
 /* The one piece of state a signal handler can reach: a program that dies of a
- * signal must not leave the user's terminal raw. */
+ * signal must not leave the user's terminal raw. A signal of its own making (SIGSEGV, SIGABRT) comes
+ * through no descriptor. And a second process that watched for our death would change the
+ * terminal after the shell, which waits for us, has taken it back. */
 static struct {
 	volatile sig_atomic_t armed;
 	int fd;
+	struct ga_termfilter *filter;
 	struct termios saved;
 	struct sigaction old[NSIG];
 } rescue;
@@ -23,10 +26,26 @@ static struct {
 static const int deadly[] = { SIGSEGV, SIGBUS,	SIGILL,	 SIGFPE,    SIGABRT, SIGSYS,  SIGTRAP,
 			      SIGXCPU, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2 };
 
+static void rescue_modes(void)
+{
+	struct pollfd p = { .fd = rescue.fd, .events = POLLOUT };
+	char end[GA_TERMFILTER_END];
+	size_t n = rescue.filter ? ga_termfilter_end(rescue.filter, true, end) : 0;
+	ssize_t done = 0;
+
+	/* one that takes nothing must not hold us here */
+	if (n && poll(&p, 1, 0) == 1)
+		done = write(rescue.fd, end, n);
+	(void)done;
+}
+
 static void rescue_terminal(int n)
 {
-	if (rescue.armed)
+	if (rescue.armed) {
+		rescue.armed = 0;
+		rescue_modes();
 		(void)tcsetattr(rescue.fd, TCSANOW, &rescue.saved);
+	}
 	/* SA_RESETHAND: this time it does what it would have done */
 	(void)raise(n);
 }
@@ -39,6 +58,7 @@ static void arm(const struct run_terminal *t)
 		return;
 	rescue.fd = t->fd;
 	rescue.saved = t->saved;
+	rescue.filter = t->filter;
 	for (size_t i = 0; i < GA_NELEMS(deadly); i++) {
 		int n = deadly[i];
 
