@@ -309,7 +309,7 @@ enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint3
 	if (d == n && !ended)
 		return GA_TERM_MORE;
 	/* one without a number, or not only with that, is an extension */
-	if (!d || number > 65535 || (d < n && text[d] != ';'))
+	if (!d || (d < n && text[d] != ';'))
 		number = UINT32_MAX;
 	d += d < n;
 	while ((r = next_rule(GA_TERM_OSC, r))) {

@@ -161,7 +161,7 @@ static const struct one cases[] = {
 	{ "\033]052;c;YQ==\a", "" },
 	{ "\033]5\0012\n;c;YQ==\a", "" },
 	{ "\033]65588;c;YQ==\a", "" },
-	{ "\033]4294967348;c;YQ==\a", "" },
+	{ "\033]4294967348;c;YQ==\a\033]4294967296;a\a\033]65536;a\a", "" },
 	{ "\033]52\a", "" },
 	{ "\033];a\a", "" },
 	{ "\033]a\a", "" },
@@ -193,10 +193,11 @@ static const struct one cases[] = {
 	{ "\033]P01x\atext", "text" },
 	/* past tmux */
 	{ "\033Ptmux;\033\033Ptmux;\033\033\033\033]52;c;\a\033\033\033\\\033\033\\\033\\a", "a" },
+	{ "\033Ptmux;\033\033[31mred\033\\a", "a" },
 	{ "\033Ptmux;\033[31ma", "\033[31ma" },
 	/* files in the graphics of kitty */
 	{ "\033_Gt=f;L2V0Yw==\033\\\033_Ga=T,t=t;\033\\\033_Gt=s,f=1;\033\\\033_Gt=d,t=f;\033\\", "" },
-	{ "\033_Gt =f;\033\\\033_Gtt=f;\033\\\033_Ga=T,t=;\033\\\033_Gt=f\033\\\033_G=\033\\", "" },
+	{ "\033_Gt =f;\033\\\033_Gtt=f;\033\\\033_Gt=df;\033\\\033_Ga=T,t=;\033\\\033_Gt=f\033\\\033_G=\033\\", "" },
 	{ "\033_Ha\033\\\033_\033\\a", "a" },
 	/* what is no UTF-8, though a careless reader could take it for an escape or a C1 control */
 	{ "\xc0\x9b[21t", "\xc0" WRONG "[21t" },
@@ -212,6 +213,31 @@ static void sequences(void **state)
 		expect_cut(cases[i].in, strlen(cases[i].in), cases[i].out, strlen(cases[i].out));
 	expect_cut("a\0b", 3, "a\0b", 3);
 	expect_cut("\033[3\0001m\033]0;a\0b\a", 15, "\0\033[31m\033]0;ab\a", 14);
+}
+
+/* Long text is not looked at byte by byte. */
+static void every_byte_within_text(void **state)
+{
+	static const char around[] = "enough of text for the filter to take many bytes at a time, \n\r "
+				     "and then some more of it, gr\xc3\xbc\xc3\x9f \xe4\xba\x9b [21t]52;";
+	size_t n = sizeof(around);
+
+	(void)state;
+	for (size_t at = 0; at < n; at++) {
+		for (unsigned c = 0; c < 256; c++) {
+			cleanup_buf struct ga_buf whole = GA_BUF_INIT, cut = GA_BUF_INIT;
+			struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT;
+			char in[sizeof(around)];
+
+			memcpy(in, around, n);
+			memmove(in + at + 1, in + at, n - at - 1);
+			in[at] = (char)c;
+			feed(&f, in, n, &whole);
+			for (size_t i = 0; i < n; i++)
+				feed(&g, in + i, 1, &cut);
+			expect("text", &whole, cut.ptr, cut.len);
+		}
+	}
 }
 
 static void text_is_not_held_back(void **state)
@@ -433,6 +459,7 @@ int main(void)
 		cmocka_unit_test(each_row),
 		cmocka_unit_test(each_row_in_eight_bits),
 		cmocka_unit_test(sequences),
+		cmocka_unit_test(every_byte_within_text),
 		cmocka_unit_test(text_is_not_held_back),
 		cmocka_unit_test(what_has_no_end_costs_nothing),
 		cmocka_unit_test(what_is_left_on_is_undone),
