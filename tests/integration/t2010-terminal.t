@@ -182,8 +182,8 @@ test_expect_success 'TT-03: what full-screen programs use passes as it is' '
 test_expect_success 'a command killed on the alternate screen leaves the terminal as it was' '
 	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $run sh killed &&
 	$pty expect=unfinished send="\n" expect="$undone" exit=137 mode=cooked -- $unfiltered sh killed &&
-	$pty expect=unfinished signal=TERM expect="$undone" exit=143 mode=cooked -- $run sh killed &&
-	$pty expect=unfinished signal=ABRT expect="$undone" mode=cooked -- $run sh killed
+	$pty expect=unfinished mode=raw signal=TERM expect="$undone" exit=143 mode=cooked -- $run sh killed &&
+	$pty expect=unfinished mode=raw signal=ABRT expect="$undone" mode=cooked -- $run sh killed
 '
 
 test_expect_success 'what a command switched off itself is left alone' '
