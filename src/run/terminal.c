@@ -11,9 +11,9 @@
 #include "run-internal.h"
 
 /* The one piece of state a signal handler can reach: a program that dies of a
- * signal must not leave the user's terminal raw. A signal of its own making (SIGSEGV, SIGABRT) comes
- * through no descriptor. And a second process that watched for our death would change the
- * terminal after the shell, which waits for us, has taken it back. */
+ * signal must not leave the user's terminal raw. A signal of its own making (SIGSEGV,
+ * SIGABRT) comes through no descriptor. And a second process that watched for our death
+ * would change the terminal after the shell, which waits for us, has taken it back. */
 static struct {
 	volatile sig_atomic_t armed;
 	int fd;
