@@ -106,19 +106,18 @@ void run_terminal_write(int fd, const char *p, size_t n)
 	cleanup_close int own = -1;
 	sigset_t old;
 
-	/* O_NONBLOCK belongs to the open file, which is not only ours */
+	/* O_NONBLOCK belongs to the open file, which is not only ours; somebody else's terminal
+	 * (su) cannot be opened anew */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (own < 0)
-		return;
 	block_ttou(&old);
 	while (n) {
-		struct pollfd pfd = { .fd = own, .events = POLLOUT };
+		struct pollfd pfd = { .fd = own < 0 ? fd : own, .events = POLLOUT };
 		ssize_t k;
 
 		if (poll(&pfd, 1, 1000) <= 0 || (pfd.revents & (POLLERR | POLLHUP | POLLNVAL)))
 			break;
-		k = write(own, p, n);
+		k = write(pfd.fd, p, n);
 		if (k < 0 && errno != EINTR && errno != EAGAIN)
 			break;
 		p += k > 0 ? k : 0;
