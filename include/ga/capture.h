@@ -37,9 +37,6 @@ struct ga_capture_env {
 	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);
 	void *payload;
 	const struct ga_links *links; /* NULL: none */
-	/* Of a submodule: adds what hooks and configuration of the superprojects reach in it to
-	 * `facts`. NULL: it is none. */
-	int (*outer_facts)(void *payload, struct ga_host_facts *facts, struct ga_error *err);
 	const char *const *sandbox_env; /* environment for git inside */
 };
 

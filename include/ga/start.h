@@ -31,7 +31,6 @@ struct ga_start_env {
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
-	const struct ga_start_env *outer; /* of a submodule's superproject, or NULL */
 	bool progress;              /* show git's progress on standard error */
 };
 

@@ -203,16 +203,9 @@ static bool met_anything(const struct capture *c)
 	return commits || !ga_oid_equal(&c->upper.tree, &c->base_tree) || c->upper.left.n;
 }
 
-static int gather_facts(struct capture *c, struct outcome *o, struct ga_error *err)
-{
-	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
-		return -1;
-	return c->e->outer_facts ? c->e->outer_facts(c->e->payload, &o->facts, err) : 0;
-}
-
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	if (met_anything(c) && gather_facts(c, o, err))
+	if (met_anything(c) && ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
 		return -1;
 	if (make_committer(c, o, err))
 		return -1;

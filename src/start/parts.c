@@ -31,7 +31,6 @@ static int env_open(const struct ga_start_env *e, const char *project, const cha
 	cleanup_free char *dir = ga_path_join(project, path);
 
 	*ret = *e;
-	ret->outer = NULL;
 	ret->repo = NULL;
 	ret->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
 	ret->loading = NULL;
@@ -324,8 +323,6 @@ static int call(const struct ga_start_env *e, const struct ga_session *s, const 
 	rc = load_part(&env, s, &part, &lock, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* for as long as the call lasts: nothing may keep `env` */
-	env.outer = e;
 	return fn(&env, &part, path, payload, err);
 }
 

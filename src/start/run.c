@@ -208,23 +208,6 @@ static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOM
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
-/* A hook of the superproject's may run what is in a submodule. */
-static int outer_facts(void *payload, struct ga_host_facts *facts, struct ga_error *err)
-{
-	const struct capture_sandbox *c = payload;
-	const char *here = ga_repo_info(c->e->repo)->workdir;
-
-	for (const struct ga_start_env *o = c->e->outer; o; o = o->outer) {
-		cleanup_host_facts struct ga_host_facts of = GA_HOST_FACTS_INIT;
-		const char *path = ga_path_below(here, ga_repo_info(o->repo)->workdir);
-
-		if (ga_host_facts_gather(o->repo, &o->config, &of, err))
-			return -1;
-		ga_host_facts_extend(facts, &of, path ? path : "");
-	}
-	return 0;
-}
-
 static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 			struct ga_capture_env *ret)
 {
@@ -248,7 +231,6 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 		return -1;
 	capture_env(e, &c, &ce);
 	ce.links = &links;
-	ce.outer_facts = e->outer ? outer_facts : NULL;
 	rc = ga_capture(&ce, s, ret, err);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);

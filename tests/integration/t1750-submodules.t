@@ -92,6 +92,15 @@ test_expect_success 'what hooks and configuration of the superproject reach in i
 	printf "hooks/post-merge\nk\n" >../want && test_cmp ../want ../got
 '
 
+test_expect_success 'the same when a session was started, is captured or lands in the submodule itself' '
+	cd reach/$L && git agent start --name own -- sh -c "echo k >run.sh; echo k >k" && git diff --name-only HEAD agent/own >../../../got && echo k >../../../want && test_cmp ../../../want ../../../got &&
+	cd ../.. && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name i -- sh -c "cd $L; echo k >run.sh; echo k >k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/ready" && kill -9 $pid && { wait $pid || :; } && git -C $L agent capture i &&
+	git -C $L diff --name-only HEAD agent/i >../got && echo k >../want && test_cmp ../want ../got && git agent capture i && git -C $L diff --name-only HEAD agent/i >../got && test_cmp ../want ../got &&
+	rm .git/hooks/post-merge && git agent start --name l -- sh -c "echo k >$L/run.sh" && git -C $L diff --name-only HEAD agent/l >../got && echo run.sh >../want && test_cmp ../want ../got &&
+	git -C $L agent land --dry-run l && printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && test_expect_code 3 git -C $L agent land l 2>../err && grep "where it lands" ../err
+'
+
 test_expect_success 'drop: work in the submodule counts, and its refs go to its own trash' '
 	make_super drop lib && cd drop && git agent start --name d -- sh -c "echo id >$L/.envrc" && test -z "$(git branch --list "agent/*")" &&
 	test_expect_code 2 git agent drop d && git -C $L rev-parse -q --verify refs/agent/d/held && git agent drop --force d &&
@@ -147,6 +156,17 @@ test_expect_success 'a base without it, and one whose commit is missing' '
 	git agent start --name b3 --base HEAD~1 -- sh -c "git -C $L log -1 && echo k >$L/k" && git -C $L cat-file -e agent/b3:k
 '
 
+test_expect_success 'a repository that only lies in another one is nobody'\''s submodule, and that one is left alone' '
+	make_repo around && cd around && echo inner >.gitignore && git add . && git commit -qm ignore && printf "#!/bin/sh\nsh inner/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+	git clone -q ../lib inner && find .git >../before && cd inner && git agent start --name i -- sh -c "echo k >run.sh" && git cat-file -e agent/i:run.sh && cd .. && find .git >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'one that came after the last look at the working tree' '
+	make_repo later && cd later && git agent start -- true && git submodule --quiet add "$HOME/lib" $L && git commit -qm submodule &&
+	git agent start --name b --base HEAD -- sh -c "test -e $L/a && echo k >$L/k" && git -C $L cat-file -e agent/b:k &&
+	git submodule --quiet deinit -f $L && git agent start --name e --base HEAD -- sh -c "test -z \"\$(ls -A $L)\"" 2>../err && ! grep $L ../err
+'
+
 test_expect_success '--live, and a linked working tree' '
 	make_super live lib && cd live && git agent start --name l --live -- sh -c "test -z \"\$(git status --porcelain)\" && echo k >$L/k" && git -C $L cat-file -e agent/l:k &&
 	test "$(git rev-parse agent/l:$L)" = "$(git -C $L rev-parse agent/l)" &&
@@ -161,7 +181,7 @@ test_expect_success 'a name that the submodule uses already' '
 '
 
 test_expect_success 'an interrupted session is captured whole' '
-	make_super killed lib && cd killed && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
+	make_super killed lib && cd killed && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
 	git -C $L cat-file -e agent/k:k && test "$(git rev-parse agent/k:$L)" = "$(git -C $L rev-parse agent/k)" && git -C $L agent list | grep "^k .*captured"
 '
