@@ -18,6 +18,8 @@ struct ga_link {
 	char *dir;              /* its working tree on the host */
 	struct ga_oid tip;      /* its branch agent/<name>; zero: there is none */
 	bool told;              /* its own report has something to say */
+	bool gone;              /* there is no repository at `dir` to ask about commits */
+	const char *lost;       /* nothing of it was captured, and why, for people; or NULL */
 };
 struct ga_links {
 	struct ga_link *v;

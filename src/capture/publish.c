@@ -192,6 +192,15 @@ static int update_to(struct capture *c, struct ga_ref_updates *u, const char *na
 	return 0;
 }
 
+static int hint_rename(const struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *word = ga_quote_shell(ga_repo_info(c->e->repo)->workdir);
+
+	/* of a submodule the user is told while standing in the superproject */
+	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
+		       c->s->within ? " -C " : "", c->s->within ? word : "", c->s->name);
+}
+
 /* The branch is the session's as long as it stands where the session put it. */
 static int update_branch(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
 			 struct ga_error *err)
@@ -209,8 +218,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 		if (i == GA_NELEMS(known)) {
 			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
 				      c->s->branch);
-			return ga_hint(err, "rename it: git branch -m agent/%s NEW-NAME",
-				       c->s->name);
+			return hint_rename(c, err);
 		}
 		if (ga_oid_equal(known[i], &old))
 			break;

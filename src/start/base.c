@@ -8,6 +8,8 @@
 #include "ga/refs.h"
 #include "start.h"
 
+#define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
+
 /* An untracked file above this is left out of a snapshot and named. */
 #define MAX_UNTRACKED (100u << 20)
 
@@ -141,6 +143,7 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	}
 	ret->onto = ret->base = head;
 	ret->trusted = true;
+	ret->max_shared = MAX_SHARED_DIRS;
 	if (o->base_rev)
 		return choose_rev(e, o, ret, &head, err);
 	if (o->dirty == GA_DIRTY_IGNORE && !o->live)
@@ -171,6 +174,7 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 		return 1;
 	}
 	ret->onto = ret->base = *commit;
+	ret->max_shared = MAX_SHARED_DIRS;
 	rc = is_trusted(e->repo, commit, &head, err);
 	if (rc < 0)
 		return -1;

@@ -219,8 +219,8 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.sandbox_env = git_env };
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		     struct ga_report *ret, struct ga_error *err)
+int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		  struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
@@ -234,14 +234,19 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 	rc = ga_capture(&ce, s, ret, err);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
-	if (rc) {
-		cleanup_free char *first = ga_steal(&err->hint);
+	return rc;
+}
 
-		return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' "
-				    "tries again", first ? first : "", first ? "; " : "", s->dir,
-			       s->name);
-	}
-	return 0;
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		     struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_free char *first = NULL;
+
+	if (!start_capture(e, s, ended, ret, err))
+		return 0;
+	first = ga_steal(&err->hint);
+	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries again",
+		       first ? first : "", first ? "; " : "", s->dir, s->name);
 }
 
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
