@@ -79,6 +79,9 @@ bool clashes_with_head(const struct capture *c, const char *name);
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);
+/* Their pointers among the paths that stand on the user's uncommitted work are nothing a landing
+ * could bring, but a merge in the submodule: said, and taken off the list. */
+void leave_links(struct capture *c, struct ga_strv *left_out);
 /* Those for which a commit of `history` names a commit that is not published are held back. */
 int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
 	       struct ga_error *err);

@@ -178,8 +178,8 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 		return 0;
 	c->upper.tree = c->base_tree;
 	ga_strv_release(&c->notes); /* of a git dir that cannot be read */
-	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it is "
-		     "left as it was ('git rm --cached' and a commit inside remove a submodule)");
+	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
+		     "is left as it was ('git rm --cached' and a commit inside remove one)");
 	return 0;
 }
 
@@ -213,7 +213,10 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 		return 0;
 	if (gather_holds(c, o, err) || note_claims(c, o, err))
 		return -1;
-	return ga_rewrite(c->e->repo, &ro, &o->rewrite, err);
+	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
+		return -1;
+	leave_links(c, &o->rewrite.left_out);
+	return 0;
 }
 
 /* Is there anything rules could be asked about? What the host has that makes paths

@@ -125,3 +125,21 @@ int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct
 	}
 	return 0;
 }
+
+void leave_links(struct capture *c, struct ga_strv *left_out)
+{
+	cleanup_strv struct ga_strv all = *left_out;
+
+	*left_out = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; i < all.n; i++) {
+		cleanup_free char *q = NULL;
+
+		if (!ga_strv_has(&c->s->submodules, all.v[i])) {
+			ga_strv_push(left_out, all.v[i]);
+			continue;
+		}
+		q = ga_quote(all.v[i]);
+		ga_strv_pushf(&c->notes, "submodule %s: you have not committed the one it stands "
+			      "on, so that no commit here names it: a merge in it moves it", q);
+	}
+}

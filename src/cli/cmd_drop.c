@@ -103,8 +103,8 @@ static int check_work(struct cli *c, const struct ga_session *s, struct ga_error
 	word = ga_quote_shell(dir);
 	(void)ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed",
 		      s->name, q);
-	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git agent drop --force %s' moves "
-			    "all of the session to the trash", word, s->name, s->name);
+	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git agent drop --force %s' "
+			    "moves all of the session to the trash", word, s->name, s->name);
 }
 
 static int drop(struct cli *c, const struct options *o, const char *name, struct ga_error *err)

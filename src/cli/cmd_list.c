@@ -46,12 +46,27 @@ static void shorten(struct ga_buf *b)
 	ga_buf_adds(b, "...");
 }
 
-static void print_row(const struct ga_session *s, bool running, const struct ga_report *r)
+/* Of one without open flags of its own. */
+static int say_idle(struct cli *c, const struct ga_session *s, bool running, const char **ret,
+		    struct ga_error *err)
+{
+	cleanup_free char *dir = NULL;
+
+	*ret = "";
+	if (running || s->state != GA_STATE_CAPTURED || cli_has_work(s))
+		return 0;
+	if (cli_part_work(&c->env, s, &dir, err))
+		return -1;
+	*ret = dir ? "in submodules" : "no change";
+	return 0;
+}
+
+static void print_row(const struct ga_session *s, bool running, const struct ga_report *r,
+		      const char *idle)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
 	cleanup_free char *when = age(s->finished ? s->finished : s->started), *flags = NULL;
 	size_t open = ga_report_open(r);
-	bool idle = !running && s->state == GA_STATE_CAPTURED && !cli_has_work(s);
 
 	for (size_t i = 0; i < s->command.n; i++) {
 		if (i)
@@ -62,7 +77,7 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
 	else
-		flags = ga_strdup(idle ? "no change" : "");
+		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
 		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
 }
@@ -87,6 +102,7 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	const char *idle = "";
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &s, &lock, err);
 
@@ -108,11 +124,13 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 		if (landed && ga_session_save(&s, err))
 			return -1;
 	}
+	if (!list && say_idle(c, &s, rc == 2, &idle, err))
+		return -1;
 	++*n;
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
 	else
-		print_row(&s, rc == 2, &r);
+		print_row(&s, rc == 2, &r, idle);
 	return 0;
 }
 
@@ -127,15 +145,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	(void)argc;
 	(void)argv;
-	(void)ret_status;
 	if (ga_session_names(c->env.state_dir, &names, err))
 		rc = -1;
 	for (size_t i = 0; !rc && i < names.n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		/* one damaged session must not hide the others */
-		if (show_one(c, names.v[i], list, &n, &one))
+		/* one damaged session must not hide the others, nor that it is missing */
+		if (show_one(c, names.v[i], list, &n, &one)) {
 			cli_print_error(&one);
+			*ret_status = ga_error_status(one.code);
+		}
 	}
 	if (rc) {
 		json_decref(list);

@@ -101,8 +101,8 @@ static int check_pointer(const struct ga_part_at *at, const struct around *a,
 		return -1;
 	if (there)
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on no "
-		      "branch there", q, GA_HEX(oid), a->s->name);
+	(void)ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on "
+		      "no branch there", q, GA_HEX(oid), a->s->name);
 	return ga_hint(err, "'git -C %s branch agent/%s %.12s' puts it on one again; or take the "
 			    "submodule back: 'git agent review --reject %s %s'", dir, a->s->name,
 		       GA_HEX(oid), a->s->name, path);
@@ -137,8 +137,9 @@ static int check(const struct ga_part_at *at, void *payload, struct ga_error *er
 	if (!at->env && ga_oid_is_zero(&pointer))
 		return 0;
 	if (!at->env) {
-		(void)ga_fail(err, GA_EFLAGS, "submodule %s: %s: nobody can tell what it is moved to",
-			      q, at->why->msg);
+		(void)ga_fail(err, GA_EFLAGS,
+			      "submodule %s: %s: nobody can tell what it is moved to", q,
+			      at->why->msg);
 		return at->why->hint ? ga_hint(err, "%s", at->why->hint) : -1;
 	}
 	if (!ga_oid_is_zero(&pointer) && check_pointer(at, a, &pointer, err))
@@ -171,8 +172,8 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 		return -1;
 	/* what was accepted since the capture is on the branch, and the superproject does not
 	 * know; or it could not be told apart from what the user has not committed */
-	cli_note("  submodule %s: its commits are on agent/%s there; next: git -C %s merge agent/%s%s",
-		 q, at->s->name, word, at->s->name,
+	cli_note("  submodule %s: its commits are on agent/%s there; "
+		 "next: git -C %s merge agent/%s%s", q, at->s->name, word, at->s->name,
 		 ga_oid_equal(&oid, &pointer) ? "" : ", then commit the submodule here");
 	return 0;
 }

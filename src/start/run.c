@@ -245,8 +245,8 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 	if (!start_capture(e, s, ended, ret, err))
 		return 0;
 	first = ga_steal(&err->hint);
-	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries again",
-		       first ? first : "", first ? "; " : "", s->dir, s->name);
+	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "
+			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
 }
 
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

@@ -103,6 +103,7 @@ test_expect_success 'the same when a session was started, is captured or lands i
 
 test_expect_success 'drop: work in the submodule counts, and its refs go to its own trash' '
 	make_super drop lib && cd drop && git agent start --name d -- sh -c "echo id >$L/.envrc" && test -z "$(git branch --list "agent/*")" &&
+	git agent show d >../out && grep "next: git -C .*vendor/lib agent review d" ../out && ! grep "agent drop" ../out && git agent list | grep "^d .* in submodules" && git agent review d >../out && ! grep "agent drop" ../out &&
 	test_expect_code 2 git agent drop d && git -C $L rev-parse -q --verify refs/agent/d/held && git agent drop --force d &&
 	test -z "$(git -C $L for-each-ref refs/agent refs/heads/agent)" && git -C $L for-each-ref refs/agent-trash | grep held &&
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" && ! git -C $L agent list | grep "^d " && ! git agent list | grep "^d "
@@ -147,6 +148,12 @@ test_expect_success 'a commit of it that the superproject does not name yet is c
 	make_super ahead lib && cd ahead && echo h >$L/h && git -C $L add h && git -C $L commit -qm h &&
 	git agent start --name a -- sh -c "test -e $L/h && test -z \"\$(git status --porcelain)\" && echo k >$L/k" &&
 	test "$(git -C $L rev-parse agent/a~1)" = "$(git -C $L rev-parse HEAD)" && git -C $L cat-file -e agent/a:k
+'
+
+test_expect_success 'work on such a commit is on no commit here, and comes with the merge there' '
+	cd ahead && git agent start --name b -- sh -c "echo b >$L/b; echo b >b" 2>../err && grep "note: submodule vendor/lib: you have not committed the one it stands on" ../err && grep "next: git agent review b" ../err &&
+	test "$(git rev-parse agent/b:$L)" = "$(git rev-parse HEAD:$L)" && git agent land b 2>../err && grep "merge agent/b, then commit the submodule here" ../err && ! grep "not brought" ../err &&
+	git agent list | grep "^b .*landed" && git -C $L merge -q agent/b && git commit -qam both && test -z "$(git status --porcelain)" && git agent drop b && ! git -C $L agent list | grep "^b "
 '
 
 test_expect_success 'a base without it, and one whose commit is missing' '
