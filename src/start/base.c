@@ -155,8 +155,10 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
 			   const char **ret_why, struct ga_error *err)
 {
+	const char *op = ga_repo_operation(e->repo);
+	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
 	/* of a base that is not what the user works on, nor is its submodule */
-	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !ga_repo_operation(e->repo);
+	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
 	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	struct ga_oid head, tree;
 	int rc;

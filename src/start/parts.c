@@ -56,13 +56,19 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct start_b
 
 /* What is not committed in it is not the superproject's to carry: a commit of that would be
  * what the superproject names, and no repository has it. */
-static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const char *path,
+static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const struct ga_part *p,
 		       size_t dirty, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	const char *op = ga_repo_operation(p->env.repo);
+	cleanup_free char *q = ga_quote(p->path);
 
-	if (!dirty)
+	if (!dirty) {
+		/* the paths of such a working tree cannot be told */
+		if (op && !o->base_rev && o->dirty != GA_DIRTY_IGNORE)
+			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
+				      "there has changed", q, op);
 		return 0;
+	}
 	if (o->dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
 			      dirty == 1 ? " is" : "s are");
@@ -98,7 +104,7 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		p->base.max_shared = op->shared;
 	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
 			      p->base.scan.ignored_dirs.n : p->base.max_shared;
-	if (check_dirty(op->o, of, p->path, dirty, err) ||
+	if (check_dirty(op->o, of, p, dirty, err) ||
 	    start_taken_names(p->env.repo, op->taken, err) ||
 	    ga_session_names(p->env.state_dir, op->taken, err))
 		return -1;

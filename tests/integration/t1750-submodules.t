@@ -144,6 +144,12 @@ test_expect_success 'uncommitted work in it stays outside, and is named' '
 	test "$(git -C $L status --porcelain | wc -l)" = 2 && git -C $L merge -q agent/d && test -e $L/new
 '
 
+test_expect_success 'a merge in progress in it is named, and not for --dirty refuse' '
+	make_super merging lib && cd merging && (cd $L && git checkout -q -b o v1 && echo o >a && git commit -qam o && { git merge main || :; }) && git commit -qam o &&
+	git agent start --name m --base HEAD -- true 2>../err && ! grep "in progress" ../err && git agent start --name n -- sh -c "echo k >$L/k" 2>../err &&
+	grep "submodule vendor/lib: what the merge in progress there has changed" ../err && git -C $L cat-file -e agent/n:k && test_must_fail git agent start --dirty refuse -- true 2>../err && grep "submodule .vendor/lib.: a merge is in progress" ../err
+'
+
 test_expect_success 'a commit of it that the superproject does not name yet is carried' '
 	make_super ahead lib && cd ahead && echo h >$L/h && git -C $L add h && git -C $L commit -qm h &&
 	git agent start --name a -- sh -c "test -e $L/h && test -z \"\$(git status --porcelain)\" && echo k >$L/k" &&
@@ -189,7 +195,7 @@ test_expect_success 'a name that the submodule uses already' '
 
 test_expect_success 'an interrupted session is captured whole' '
 	make_super killed lib && cd killed && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
+	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && git agent diff k >../out 2>../err && test ! -s ../out && grep "git -C SUBMODULE agent diff k" ../err && git -C $L agent diff k | grep "^+k" && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
 	git -C $L cat-file -e agent/k:k && test "$(git rev-parse agent/k:$L)" = "$(git -C $L rev-parse agent/k)" && git -C $L agent list | grep "^k .*captured"
 '
 
