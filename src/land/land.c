@@ -273,8 +273,9 @@ static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 }
 
 /* Where it should have arrived: HEAD, unless the user is looking at the session's
- * own branch, or at its tip on no branch; then the branch it started from. A submodule is on no
- * branch as git leaves it: what counts is where the superproject has it. 1: nowhere. */
+ * own branch, or at its tip on no branch; then the branch it started from. Being on no branch is
+ * how git leaves a submodule: what counts is what the superproject names, if anything.
+ * 1: nowhere. */
 static int destination(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		       struct ga_oid *ret, struct ga_error *err)
 {
@@ -285,7 +286,8 @@ static int destination(struct ga_repo *r, const struct ga_session *s, const stru
 		return rc;
 	if (branch ? strcmp(branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
 		return 0;
-	return s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : pointer(r, ret, err);
+	rc = pointer(r, ret, err);
+	return rc > 0 && s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : rc;
 }
 
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)

@@ -298,13 +298,21 @@ test_expect_success 'land: not while nobody can look at the submodule, or its co
 test_expect_success 'on no branch, as clones have them: landed once the superproject is' '
 	make_super origin lib && git clone -q --recurse-submodules origin detached && cd detached && test -z "$(git -C $L branch --show-current)" &&
 	git agent start --name d -- sh -c "echo k >$L/k" && git -C $L checkout -q agent/d~0 && git -C $L agent list | grep "^d .*captured" && git submodule --quiet update &&
-	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" && git agent drop d
+	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" && git agent drop d &&
+	git -C $L switch -q -C main && git agent start --name e -- sh -c "echo e >$L/e" && git agent review --accept-all e && git -C $L checkout -q agent/e~0 && test_expect_code 2 git agent drop e &&
+	git agent land e && git -C $L agent list | grep "^e .*landed" && git agent drop e
 '
 
 test_expect_success 'accepted after the capture: the branch there moves on, and the user is told' '
 	make_super accepted lib && cd accepted && git agent start --name a -- sh -c "echo k >$L/k; echo id >$L/.envrc" && git -C $L agent review --accept-all --critical a &&
 	git agent review --accept-all a && git agent land a 2>../err && grep "merge agent/a, then commit the submodule here" ../err &&
 	git -C $L merge -q agent/a && git commit -qam both && test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/a)" && test -z "$(git status --porcelain)"
+'
+
+test_expect_success 'merged there first, and landed then' '
+	make_super first lib && cd first && git agent start --name f -- sh -c "echo k >$L/k; echo k >k" && git -C $L merge -q agent/f && git agent review --accept-all f &&
+	git agent land f 2>../err && ! grep next ../err && test -z "$(git status --porcelain)" && test -e $L/k && git agent drop f &&
+	git agent start --name g -- sh -c "git rm -q --cached $L; git commit -qm removed; echo g >g" && git -C $L commit -q --allow-empty -m mine && git agent review --accept-all g && test_expect_code 2 git agent land g
 '
 
 test_expect_success 'two sessions that both move it: the second is a conflict, and says where to merge' '
