@@ -171,9 +171,11 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 	if (new_pointer(a, at->path, &pointer, err))
 		return -1;
 	/* what was accepted since the capture is on the branch, and the superproject does not
-	 * know; or it could not be told apart from what the user has not committed */
-	cli_note("  submodule %s: its commits are on agent/%s there; "
-		 "next: git -C %s merge agent/%s%s", q, at->s->name, word, at->s->name,
+	 * know; its pointer may be rejected, or have been the user's uncommitted work */
+	cli_note("  submodule %s: its commits are on agent/%s there%s; "
+		 "next: git -C %s merge agent/%s%s", q, at->s->name,
+		 ga_oid_is_zero(&pointer) ? ", and no commit here names them" : "", word,
+		 at->s->name,
 		 ga_oid_equal(&oid, &pointer) ? "" : ", then commit the submodule here");
 	return 0;
 }

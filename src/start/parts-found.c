@@ -105,7 +105,8 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 		ga_part_fn *fn, void *payload, struct ga_error *err)
 {
 	const char *path = of->submodules.v[i], *id = of->part_ids.v[i];
-	cleanup_free char *dir = ga_path_join(of->project, path), *state = ga_path_join(e->state_root, id);
+	cleanup_free char *dir = ga_path_join(of->project, path);
+	cleanup_free char *state = ga_path_join(e->state_root, id);
 	cleanup_(start_part_env_release) struct ga_start_env env = { 0 };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_error struct ga_error why = GA_ERROR_INIT;

@@ -84,7 +84,8 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
 		     struct start_base *of, struct ga_error *err)
 {
-	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id;
+	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	size_t dirty;
 	int rc;
 
@@ -104,10 +105,11 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		p->base.max_shared = op->shared;
 	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
 			      p->base.scan.ignored_dirs.n : p->base.max_shared;
-	if (check_dirty(op->o, of, p, dirty, err) ||
-	    start_taken_names(p->env.repo, op->taken, err) ||
-	    ga_session_names(p->env.state_dir, op->taken, err))
+	if (check_dirty(op->o, of, p, dirty, err) || start_taken_names(p->env.repo, &taken, err) ||
+	    (name && ga_session_name_check(p->env.state_dir, name, &taken, err)) ||
+	    ga_session_names(p->env.state_dir, &taken, err))
 		return -1;
+	ga_strv_extend(op->taken, &taken);
 	op->depth++;
 	rc = open_parts(op, &p->env, &p->base, &p->start, err);
 	op->depth--;

@@ -78,7 +78,7 @@ test_expect_success 'what is held back there holds back the pointer to it, in ev
 	git -C $L ls-tree agent/h | grep ok && ! git -C $L ls-tree agent/h | grep envrc && git -C $L ls-tree refs/agent/h/held | grep envrc &&
 	for c in $(git rev-list HEAD..agent/h); do test "$(git rev-parse $c:$L)" = "$(git rev-parse HEAD:$L)" || exit 1; done &&
 	git cat-file -e agent/h:s && test "$(git rev-parse refs/agent/h/held:$L)" = "$(git -C $L rev-parse agent/h)" &&
-	git agent review h >../out && grep "submodule vendor/lib is held back" ../out && git agent review --accept-all --critical h &&
+	git agent review h >../out && grep "submodule vendor/lib is held back" ../out && ! grep "since you ignore the path" ../out && git agent review --accept-all --critical h &&
 	test "$(git rev-parse agent/h:$L)" = "$(git -C $L rev-parse agent/h)"
 '
 
@@ -189,7 +189,7 @@ test_expect_success '--live, and a linked working tree' '
 
 test_expect_success 'a name that the submodule uses already' '
 	make_super names lib && cd names && git -C $L agent start --name taken -- sh -c "echo t >t" && git -C $L branch agent/sh-1 &&
-	test_must_fail git agent start --name taken -- true && git agent list >../out && ! grep taken ../out && git -C $L agent list | grep "^taken .*captured" &&
+	test_must_fail git agent start --name taken -- true 2>../err && grep "submodule .vendor/lib.: .*taken" ../err && git agent list >../out && ! grep taken ../out && git -C $L agent list | grep "^taken .*captured" &&
 	git agent start -- sh -c "echo k >$L/k" && git -C $L cat-file -e agent/sh-2:k && git cat-file -e agent/sh-2:.gitmodules
 '
 
@@ -301,6 +301,12 @@ test_expect_success 'on no branch, as clones have them: landed once the superpro
 	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" && git agent drop d &&
 	git -C $L switch -q -C main && git agent start --name e -- sh -c "echo e >$L/e" && git agent review --accept-all e && git -C $L checkout -q agent/e~0 && test_expect_code 2 git agent drop e &&
 	git agent land e && git -C $L agent list | grep "^e .*landed" && git agent drop e
+'
+
+test_expect_success 'its pointer rejected: the work stays there, for what the user makes of it' '
+	make_super refused lib && cd refused && git agent start --name r -- sh -c "echo k >$L/k; echo k >k" && git agent review --reject r $L && git agent land r 2>../err &&
+	grep "no commit here names them; next: git -C .*vendor/lib merge agent/r, then commit the submodule here" ../err && test -z "$(git status --porcelain)" && test_expect_code 2 git agent drop r &&
+	git -C $L agent drop --force r && git agent drop r
 '
 
 test_expect_success 'accepted after the capture: the branch there moves on, and the user is told' '
