@@ -116,8 +116,8 @@ struct ga_part_at {
 };
 typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_error *err);
 /* Call `fn` for each part of a session, with `lock` waiting for its lock first (then the
- * session's own is held and nothing runs). Parts of parts are left to `fn`. A part whose state
- * cannot be read is an error. */
+ * session's own is held and nothing runs); without, the environment has no configuration. Parts
+ * of parts are left to `fn`. A part whose state cannot be read is an error. */
 int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 

@@ -47,18 +47,15 @@ static void shorten(struct ga_buf *b)
 }
 
 /* Of one without open flags of its own. */
-static int say_idle(struct cli *c, const struct ga_session *s, bool running, const char **ret,
-		    struct ga_error *err)
+static const char *say_idle(struct cli *c, const struct ga_session *s, bool running)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL;
 
-	*ret = "";
 	if (running || s->state != GA_STATE_CAPTURED || cli_has_work(s))
-		return 0;
-	if (cli_part_work(&c->env, s, &dir, err))
-		return -1;
-	*ret = dir ? "in submodules" : "no change";
-	return 0;
+		return "";
+	/* what cannot be looked at may be work */
+	return cli_part_work(&c->env, s, &dir, &ignored) || dir ? "in submodules" : "no change";
 }
 
 static void print_row(const struct ga_session *s, bool running, const struct ga_report *r,
@@ -102,7 +99,6 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	const char *idle = "";
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &s, &lock, err);
 
@@ -124,13 +120,11 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 		if (landed && ga_session_save(&s, err))
 			return -1;
 	}
-	if (!list && say_idle(c, &s, rc == 2, &idle, err))
-		return -1;
 	++*n;
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
 	else
-		print_row(&s, rc == 2, &r, idle);
+		print_row(&s, rc == 2, &r, say_idle(c, &s, rc == 2));
 	return 0;
 }
 

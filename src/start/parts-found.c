@@ -58,9 +58,9 @@ int start_part_env(const struct ga_start_env *e, const char *project, const char
 	ret->loading = NULL;
 	ret->state_dir = NULL;
 	ret->bwrap = e->bwrap ? ga_strdup(e->bwrap) : NULL;
-	return open_repo(dir, id, &ret->repo, err) ||
-	       ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err) ||
-	       ga_gitconfig_load(ret->repo, &ret->config, err) ? -1 : 0;
+	if (open_repo(dir, id, &ret->repo, err))
+		return -1;
+	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err);
 }
 
 /* ---- finding them -------------------------------------------------------------- */
@@ -117,7 +117,9 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 	if (rc < 0)
 		return damaged(&at, of, err);
 	at.s = rc ? NULL : &s;
-	if (start_part_env(e, of->project, path, id, &env, &why))
+	/* git is asked for its configuration only by what changes something */
+	if (start_part_env(e, of->project, path, id, &env, &why) ||
+	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
 		at.why = &why;
 	else
 		at.env = &env;

@@ -125,7 +125,8 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 	int rc = 1;
 
 	/* a repository no session could stand in is no reason not to work on the rest */
-	if (start_part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd))
+	if (start_part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd) ||
+	    ga_gitconfig_load(p.env.repo, &p.env.config, &odd))
 		skip(b, path, odd.msg);
 	else
 		rc = open_part(op, &p, commit, b, err);

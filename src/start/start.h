@@ -48,7 +48,8 @@ int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
 		     struct ga_error *err);
 void start_parts_release(struct ga_start *st);
 /* The environment of a submodule's repository: the one that is checked out at `path` of `project`,
- * and, unless `id` is NULL, has that id. To be released on failure, too. */
+ * and, unless `id` is NULL, has that id; without its configuration. To be released on failure,
+ * too. */
 int start_part_env(const struct ga_start_env *e, const char *project, const char *path,
 		   const char *id, struct ga_start_env *ret, struct ga_error *err);
 void start_part_env_release(struct ga_start_env *e);

@@ -330,7 +330,7 @@ test_expect_success 'two sessions that both move it: the second is a conflict, a
 test_expect_success 'its state is damaged: said where, and dropped there' '
 	make_super damaged lib && cd damaged && git agent start --name dmg -- sh -c "echo id >$L/.envrc" &&
 	f=$(grep -l "within = " "$HOME"/.local/state/git-agent/*/sessions/dmg/session) && echo x >"$f" && rm -f "$f.old" &&
-	test_must_fail git agent drop --force dmg 2>../err && grep "git -C .*vendor/lib agent drop --force dmg" ../err && git -C $L agent drop --force dmg && git agent drop --force dmg
+	git agent list >../out && grep "^dmg .* in submodules" ../out && test_must_fail git agent drop --force dmg 2>../err && grep "git -C .*vendor/lib agent drop --force dmg" ../err && git -C $L agent drop --force dmg && git agent drop --force dmg
 '
 
 test_expect_success 'its branch was moved meanwhile: how to rename it, from where the user is' '
