@@ -18,6 +18,8 @@ struct ga_link {
 	char *dir;              /* its working tree on the host */
 	struct ga_oid tip;      /* its branch agent/<name>; zero: there is none */
 	bool told;              /* its own report has something to say */
+	bool gone;              /* there is no repository at `dir` to ask about commits */
+	const char *lost;       /* nothing of it was captured, and why, for people; or NULL */
 };
 struct ga_links {
 	struct ga_link *v;
@@ -37,9 +39,6 @@ struct ga_capture_env {
 	int (*open_sandbox)(void *payload, struct ga_sandbox **ret, struct ga_error *err);
 	void *payload;
 	const struct ga_links *links; /* NULL: none */
-	/* Of a submodule: adds what hooks and configuration of the superprojects reach in it to
-	 * `facts`. NULL: it is none. */
-	int (*outer_facts)(void *payload, struct ga_host_facts *facts, struct ga_error *err);
 	const char *const *sandbox_env; /* environment for git inside */
 };
 

@@ -121,6 +121,10 @@ int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct 
 /* Is `anc` an ancestor of `desc`, or the same? 1 yes, 0 no. */
 int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
 		   struct ga_error *err);
+/* Is a commit reachable from `from` (may be NULL) or a branch, remote branch or tag, those of
+ * sessions only with `sessions`? One that is not there at all is not. */
+int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
+		    bool sessions, bool *ret, struct ga_error *err);
 /* Commits reachable from any of `tips` and from none of `hide`, parents before
  * children (topological, oldest first). At most `max`, else an error. */
 int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,

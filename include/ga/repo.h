@@ -56,6 +56,14 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 /* An operation in progress ("merge", "rebase", "cherry-pick", ...) or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
 
+/* ---- submodules --------------------------------------------------------- */
+
+/* Append the paths of all gitlinks of the index, checked out or not. */
+int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
+/* The repository around this one whose index has it as a submodule, without an id. Returns 1 if
+ * there is none. Nothing is written to any. */
+int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_error *err);
+
 /* ---- git as a program ------------------------------------------------- */
 
 /* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),

@@ -74,7 +74,8 @@ void ga_host_facts_release(struct ga_host_facts *h);
  * working tree that hooks name, and .envrc; names are looked up in HEAD's tree.
  * HEAD's whole tree is listed only if a hook names something by its last part.
  * What a hook reaches is followed one script further. Bounded: files by 256 KiB,
- * 64 scripts. */
+ * 64 scripts. Of a submodule, what its superproject's hooks and configuration reach in it
+ * counts as well (ga_host_facts_extend()). */
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err);
 

@@ -54,7 +54,8 @@ struct ga_session {
 	uint64_t pidns;
 	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */
 	struct ga_strv submodules; /* populated ones, relative: each has a session of its own of the
-				  * same name, in its own repository */
+				  * same name, in its own repository ... */
+	struct ga_strv part_ids; /* ... whose id is this, one for each */
 	char *within;            /* such a one: directory of the superproject's session; or NULL */
 	struct ga_strv skipped;  /* what was left out of the view, for people */
 	/* set by capture */

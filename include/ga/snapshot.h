@@ -39,7 +39,7 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 
 /* The ignored and submodule part only, from the cache the last full scan of this
  * working tree left in `state_dir`, without what is gone since; scans when there
- * is none. For starts with an explicit base. */
+ * is none. Submodules are those of now. For starts with an explicit base. */
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err);
 int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct ga_scan *s,

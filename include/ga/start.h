@@ -31,7 +31,6 @@ struct ga_start_env {
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
-	const struct ga_start_env *outer; /* of a submodule's superproject, or NULL */
 	bool progress;              /* show git's progress on standard error */
 };
 
@@ -107,13 +106,19 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 /* Remove a session that never ran: refs, worktree entry, directory. */
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 
-/* Call `fn` for each part of a session that there is (lock held, nothing running), with the
- * environment of its repository, the session (locked) and its path in the superproject. Parts of
- * parts are left to `fn`. One whose repository cannot be opened is an error if `all`, or else
- * passed over. */
-typedef int ga_part_fn(struct ga_start_env *e, struct ga_session *s, const char *path,
-		       void *payload, struct ga_error *err);
-int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool all,
+/* A part of a session on disk, as long as a call lasts. */
+struct ga_part_at {
+	const char *path;           /* in the superproject */
+	const char *dir;            /* its working tree on the host */
+	struct ga_session *s;       /* NULL: it was dropped */
+	struct ga_start_env *env;   /* of its repository; NULL: that is not there any more ... */
+	const struct ga_error *why; /* ... for this reason */
+};
+typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_error *err);
+/* Call `fn` for each part of a session, with `lock` waiting for its lock first (then the
+ * session's own is held and nothing runs); without, the environment has no configuration. Parts
+ * of parts are left to `fn`. A part whose state cannot be read is an error. */
+int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
 /* The tree a session would be captured as now, for diff. */

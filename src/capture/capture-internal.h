@@ -24,6 +24,7 @@ struct capture {
 	struct ga_refs heads;         /* its other branches, by their short names */
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
+	bool headless;                /* its HEAD names no commit */
 	/* the host's files of patterns */
 	struct ga_buf excludes, attributes, info_attributes;
 	bool host_converts;           /* the attributes among them ask git to convert content */
@@ -76,13 +77,11 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
-/* Is a commit reachable from `from` or a branch, remote branch or tag that is no session's? One
- * that is not there at all is not. */
-int commit_is_known(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
-		    bool *ret, struct ga_error *err);
-
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);
+/* Their pointers among the paths that stand on the user's uncommitted work are nothing a landing
+ * could bring, but a merge in the submodule: said, and taken off the list. */
+void leave_links(struct capture *c, struct ga_strv *left_out);
 /* Those for which a commit of `history` names a commit that is not published are held back. */
 int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
 	       struct ga_error *err);

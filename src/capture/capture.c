@@ -161,6 +161,28 @@ static int check_live(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
+/* ---- submodules --------------------------------------------------------- */
+
+/* `rm -rf` of a submodule, which fails at its mount points when everything else is gone. That
+ * is no commit that deletes all there is, and to git an empty directory is one that was not
+ * checked out. */
+static int check_emptied(struct capture *c, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	if (!c->s->within || !c->headless)
+		return 0;
+	if (ga_tree_diff(c->e->repo, NULL, &c->upper.tree, &all, err))
+		return -1;
+	if (all.n)
+		return 0;
+	c->upper.tree = c->base_tree;
+	ga_strv_release(&c->notes); /* of a git dir that cannot be read */
+	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
+		     "is left as it was ('git rm --cached' and a commit inside remove one)");
+	return 0;
+}
+
 /* ---- the whole --------------------------------------------------------- */
 
 static int take_everything(struct capture *c, struct ga_error *err)
@@ -169,7 +191,7 @@ static int take_everything(struct capture *c, struct ga_error *err)
 	    ga_fault_stop("capture:imported", err))
 		return -1;
 	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
-	    take_links(c, err))
+	    take_links(c, err) || check_emptied(c, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
@@ -191,7 +213,10 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 		return 0;
 	if (gather_holds(c, o, err) || note_claims(c, o, err))
 		return -1;
-	return ga_rewrite(c->e->repo, &ro, &o->rewrite, err);
+	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
+		return -1;
+	leave_links(c, &o->rewrite.left_out);
+	return 0;
 }
 
 /* Is there anything rules could be asked about? What the host has that makes paths
@@ -203,16 +228,9 @@ static bool met_anything(const struct capture *c)
 	return commits || !ga_oid_equal(&c->upper.tree, &c->base_tree) || c->upper.left.n;
 }
 
-static int gather_facts(struct capture *c, struct outcome *o, struct ga_error *err)
-{
-	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
-		return -1;
-	return c->e->outer_facts ? c->e->outer_facts(c->e->payload, &o->facts, err) : 0;
-}
-
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	if (met_anything(c) && gather_facts(c, o, err))
+	if (met_anything(c) && ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
 		return -1;
 	if (make_committer(c, o, err))
 		return -1;

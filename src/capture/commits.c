@@ -104,27 +104,6 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-/* Our own refs do not count, or a capture that was cut short would not be done again. */
-int commit_is_known(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
-		    bool *ret, struct ga_error *err)
-{
-	char hex[GA_OID_HEXSZ + 1], base[GA_OID_HEXSZ + 1];
-	const char *const args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not",
-				     ga_oid_hex(from, base), "--exclude=agent/*",
-				     "--branches", "--tags", "--remotes", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	int status;
-
-	g.args = args;
-	g.out = &out;
-	if (ga_git_run(r, &g, &status, err))
-		return -1;
-	/* an id we do not have makes it fail: that is news */
-	*ret = !status && !out.len;
-	return 0;
-}
-
 static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
 {
 	for (size_t i = 0; i < host->n; i++)
@@ -187,8 +166,9 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		}
 		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
+		/* not by our own refs, or a capture that was cut short would not be done again */
 		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS &&
-		    commit_is_known(c->e->repo, &r->oid, &c->s->base, &is, err))
+		    ga_is_on_branch(c->e->repo, &r->oid, &c->s->base, false, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
@@ -404,6 +384,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 	}
 	if (sort_out(c, &in, &known, err))
 		return -1;
+	c->headless = !in.has_head;
 	if (in.has_head)
 		c->head = in.head;
 	else

@@ -27,6 +27,10 @@ static void note(struct capture *c, const struct ga_link *l)
 	cleanup_free char *q = ga_quote(l->path), *word = ga_quote_shell(l->dir);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
+	if (l->lost)
+		ga_strv_pushf(&c->notes, "submodule %s: %s", q, l->lost);
+	if (!l->told)
+		return;
 	ga_quote_add_text(&safe, word, strlen(word));
 	ga_strv_pushf(&c->notes, "submodule %s: %s: 'git -C %s agent review %s'", q,
 		      ga_oid_is_zero(&l->tip) ? "it has a report of its own"
@@ -45,8 +49,7 @@ int take_links(struct capture *c, struct ga_error *err)
 		const struct ga_entry new = { .mode = GA_MODE_GITLINK, .oid = l->tip };
 		struct ga_entry now;
 
-		if (l->told)
-			note(c, l);
+		note(c, l);
 		if (ga_tree_entry(c->e->repo, &tree, l->path, &now, err))
 			return -1;
 		/* the agent's commits may have dropped it */
@@ -66,8 +69,9 @@ static int is_published(struct ga_repo *sub, const struct ga_link *l, const stru
 			const struct ga_oid *oid, bool *ret, struct ga_error *err)
 {
 	*ret = ga_oid_equal(oid, was) || ga_oid_equal(oid, &l->tip);
-	return *ret ? 0
-		    : commit_is_known(sub, oid, ga_oid_is_zero(&l->tip) ? was : &l->tip, ret, err);
+	if (*ret || !sub)
+		return 0;
+	return ga_is_on_branch(sub, oid, ga_oid_is_zero(&l->tip) ? was : &l->tip, false, ret, err);
 }
 
 static int must_hold(struct capture *c, const struct ga_link *l, const struct ga_oid *history,
@@ -79,7 +83,7 @@ static int must_hold(struct capture *c, const struct ga_link *l, const struct ga
 
 	*ret = false;
 	if (ga_tree_entry(c->e->repo, &c->base_tree, l->path, &was, err) ||
-	    ga_repo_open(l->dir, &sub, err))
+	    (!l->gone && ga_repo_open(l->dir, &sub, err)))
 		return -1;
 	for (size_t i = 0; i < n && !*ret; i++) {
 		struct ga_entry e;
@@ -91,7 +95,7 @@ static int must_hold(struct capture *c, const struct ga_link *l, const struct ga
 			return -1;
 		if (e.mode != GA_MODE_GITLINK || !ga_oidmap_add(&asked, &e.oid, 0))
 			continue;
-		if (i >= MAX_ASKED) {
+		if (asked.n > MAX_ASKED) {
 			*ret = true;
 			break;
 		}
@@ -120,4 +124,22 @@ int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct
 			      "published there", q);
 	}
 	return 0;
+}
+
+void leave_links(struct capture *c, struct ga_strv *left_out)
+{
+	cleanup_strv struct ga_strv all = *left_out;
+
+	*left_out = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; i < all.n; i++) {
+		cleanup_free char *q = NULL;
+
+		if (!ga_strv_has(&c->s->submodules, all.v[i])) {
+			ga_strv_push(left_out, all.v[i]);
+			continue;
+		}
+		q = ga_quote(all.v[i]);
+		ga_strv_pushf(&c->notes, "submodule %s: you have not committed the one it stands "
+			      "on, so that no commit here names it: a merge in it moves it", q);
+	}
 }

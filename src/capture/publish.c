@@ -70,13 +70,19 @@ static void note_paths(struct ga_strv *notes, const char *what, const struct ga_
 }
 
 /* No rule fires on these: nothing else would say that they are held back. */
-static void note_in_the_way(const struct outcome *o, struct ga_strv *notes)
+static void note_in_the_way(const struct capture *c, const struct outcome *o,
+			    struct ga_strv *notes)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
-	for (size_t i = 0; i < o->rewrite.held_paths.n; i++)
-		if (ga_strv_find(&o->hold_always, o->rewrite.held_paths.v[i]) >= 0)
-			ga_strv_push(&paths, o->rewrite.held_paths.v[i]);
+	for (size_t i = 0; i < o->rewrite.held_paths.n; i++) {
+		const char *path = o->rewrite.held_paths.v[i];
+
+		/* hold_links() has said why */
+		if (ga_strv_find(&o->hold_always, path) >= 0 &&
+		    !ga_strv_has(&c->s->submodules, path))
+			ga_strv_push(&paths, path);
+	}
 	note_paths(notes, "held back, since you ignore the path or have a file there that git does "
 			  "not track", &paths);
 }
@@ -143,7 +149,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
-	note_in_the_way(o, &r->notes);
+	note_in_the_way(c, o, &r->notes);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 }
 
@@ -192,6 +198,15 @@ static int update_to(struct capture *c, struct ga_ref_updates *u, const char *na
 	return 0;
 }
 
+static int hint_rename(const struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *word = ga_quote_shell(ga_repo_info(c->e->repo)->workdir);
+
+	/* of a submodule the user is told while standing in the superproject */
+	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
+		       c->s->within ? " -C " : "", c->s->within ? word : "", c->s->name);
+}
+
 /* The branch is the session's as long as it stands where the session put it. */
 static int update_branch(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
 			 struct ga_error *err)
@@ -209,8 +224,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 		if (i == GA_NELEMS(known)) {
 			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
 				      c->s->branch);
-			return ga_hint(err, "rename it: git branch -m agent/%s NEW-NAME",
-				       c->s->name);
+			return hint_rename(c, err);
 		}
 		if (ga_oid_equal(known[i], &old))
 			break;

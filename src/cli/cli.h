@@ -105,6 +105,14 @@ void cli_print_error(const struct ga_error *err);
  * 128, which agents exit with too, "could not start". Returns -1. */
 int cli_not_started(struct ga_error *err);
 
+/* Columns of the terminal that `f` is; 0: it is none. */
+size_t cli_width(FILE *f);
+/* Columns that escaped text takes. */
+size_t cli_columns(const char *s);
+/* `s` (escaped), or no more than its end behind "..." if it takes more than `room` columns; 0:
+ * there is room for all. Caller frees. */
+char *cli_fit(const char *s, size_t room);
+
 /* "3 files", "1 file". */
 char *cli_count(size_t n, const char *singular, const char *plural);
 

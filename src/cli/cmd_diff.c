@@ -42,6 +42,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (ga_review_tree_diff(c->env.repo, &old, &new, NULL, c->colour, &out, err))
 		return -1;
+	/* the branch names what became of them, layers do not */
+	if (lock < 0 && s.submodules.n)
+		cli_note("submodules are not in it: 'git -C SUBMODULE agent diff %s' shows one",
+			 s.name);
 	return cli_page(c, out.ptr, out.len, err);
 }
 

@@ -22,57 +22,22 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, dry_run) },
 };
 
-/* Is there anything in it that is nowhere else? */
-static int has_own_work(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
-{
-	int landed;
-
-	/* changes to uncommitted work that no landing has brought yet */
-	if (s->left_out.n)
-		return 1;
-	if (s->state == GA_STATE_LANDED)
-		return !ga_oid_is_zero(&s->held);
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
-		return 0;
-	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
-		return 1;
-	landed = ga_landed(r, s, err);
-	return landed < 0 ? -1 : !landed;
-}
-
-static int has_work(struct ga_start_env *e, const struct ga_session *s, bool *ret,
-		    struct ga_error *err);
-
-static int part_has_work(struct ga_start_env *e, struct ga_session *s, const char *path,
-			 void *payload, struct ga_error *err)
-{
-	(void)path;
-	return has_work(e, s, payload, err);
-}
-
-/* In a submodule too? */
-static int has_work(struct ga_start_env *e, const struct ga_session *s, bool *ret,
-		    struct ga_error *err)
-{
-	int rc = has_own_work(e->repo, s, err);
-
-	if (rc < 0)
-		return -1;
-	*ret |= rc;
-	return *ret ? 0 : ga_start_each_part(e, s, false, part_has_work, ret, err);
-}
-
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 		 struct ga_error *err);
 
-static int trash_part(struct ga_start_env *e, struct ga_session *s, const char *path,
-		      void *payload, struct ga_error *err)
+/* Refs cannot be moved where there is no repository: that part is left as it is. */
+static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
-	cleanup_free char *where = NULL, *q = ga_quote(path);
+	cleanup_free char *where = NULL, *q = ga_quote(at->path);
 
 	(void)payload;
-	if (trash(e, s, &where, err))
+	if (at->s && !at->env) {
+		cleanup_free char *dir = ga_quote(at->s->dir);
+
+		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
+	} else if (at->s && trash(at->env, at->s, &where, err)) {
 		return ga_error_wrap(err, "submodule %s", q);
+	}
 	return 0;
 }
 
@@ -80,7 +45,7 @@ static int trash_part(struct ga_start_env *e, struct ga_session *s, const char *
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 		 struct ga_error *err)
 {
-	return ga_start_each_part(e, s, false, trash_part, NULL, err) ||
+	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
 	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
 }
 
@@ -116,21 +81,40 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	}
 }
 
+/* Refuse what would lose work, in a submodule too. */
+static int check_work(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *dir = NULL, *q = NULL, *word = NULL;
+	int rc = cli_unlanded(c->env.repo, s, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s->name);
+		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
+				    "moves it to the trash",
+			       s->name, s->name);
+	}
+	if (cli_part_work(&c->env, s, &dir, err))
+		return -1;
+	if (!dir)
+		return 0;
+	q = ga_escape(dir);
+	word = ga_quote_shell(dir);
+	(void)ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed",
+		      s->name, q);
+	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git agent drop --force %s' "
+			    "moves all of the session to the trash", word, s->name, s->name);
+}
+
 static int drop(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *where = NULL, *q = NULL;
 	cleanup_close int lock = -1;
-	bool work = false;
 
-	if (load(c, o, name, &s, &lock, err) || has_work(&c->env, &s, &work, err))
+	if (load(c, o, name, &s, &lock, err) || (!o->force && check_work(c, &s, err)))
 		return -1;
-	if (work && !o->force) {
-		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s.name);
-		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
-				    "moves it to the trash",
-			       s.name, s.name);
-	}
 	if (o->dry_run) {
 		(void)printf("would move session '%s' and its refs to the trash\n", s.name);
 		return 0;

@@ -79,43 +79,6 @@ static void say(const struct ga_session *s, const struct ga_land_result *res, bo
 			 res->ignored_flags.n - FLAGS_SHOWN);
 }
 
-/* What a submodule's branch has that is not decided yet comes along with the superproject's. */
-static int check_part(struct ga_start_env *e, struct ga_session *s, const char *path,
-		      void *payload, struct ga_error *err)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(s->project);
-	size_t open;
-
-	(void)payload;
-	if (ga_report_read(e->repo, s, &r, err) < 0)
-		return -1;
-	open = ga_report_open(&r);
-	if (s->state != GA_STATE_LANDED && open) {
-		(void)ga_fail(err, GA_EFLAGS, "submodule %s has %zu open flag%s of its own", q,
-			      open, open == 1 ? "" : "s");
-		return ga_hint(err, "'git -C %s agent review %s', then --accept or --reject there",
-			       word, s->name);
-	}
-	return ga_start_each_part(e, s, false, check_part, NULL, err);
-}
-
-/* A merge moves the pointer, not the submodule's working tree: that is the user's to do. */
-static int say_part(struct ga_start_env *e, struct ga_session *s, const char *path, void *payload,
-		    struct ga_error *err)
-{
-	cleanup_free char *q = ga_quote(path), *word = ga_quote_shell(s->project);
-	int landed = ga_oid_is_zero(&s->tip) ? 1 : ga_landed(e->repo, s, err);
-
-	(void)payload;
-	if (landed < 0)
-		return -1;
-	if (!landed)
-		cli_note("  submodule %s: its commits are on agent/%s there; "
-			 "next: git -C %s merge agent/%s", q, s->name, word, s->name);
-	return ga_start_each_part(e, s, false, say_part, NULL, err);
-}
-
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -133,16 +96,22 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
-	    ga_start_each_part(&c->env, &s, false, check_part, NULL, err))
+	    cli_check_parts(&c->env, &s, err))
 		return -1;
 	for (size_t i = 0; i < o->ignored.n; i++)
 		ga_strv_take(&ignored, resolve(c, &r, o->ignored.v[i]));
-	if (ga_land(c->env.repo, &s, &r, &lo, &res, err))
+	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		/* two histories of a submodule are put together in the submodule */
+		if (err->code == GA_ECONFLICT)
+			(void)cli_say_parts(&c->env, &s, &second);
 		return -1;
+	}
 	if (o->json)
 		return cli_print_json(ga_land_json(&s, &res, o->dry_run), err);
 	say(&s, &res, o->dry_run);
-	return ga_start_each_part(&c->env, &s, false, say_part, NULL, err);
+	return o->dry_run ? 0 : cli_say_parts(&c->env, &s, err);
 }
 
 const struct cli_command cli_land = {

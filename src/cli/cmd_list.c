@@ -46,12 +46,24 @@ static void shorten(struct ga_buf *b)
 	ga_buf_adds(b, "...");
 }
 
-static void print_row(const struct ga_session *s, bool running, const struct ga_report *r)
+/* Of one without open flags of its own. */
+static const char *say_idle(struct cli *c, const struct ga_session *s, bool running)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *dir = NULL;
+
+	if (running || s->state != GA_STATE_CAPTURED || cli_has_work(s))
+		return "";
+	/* what cannot be looked at may be work */
+	return cli_part_work(&c->env, s, &dir, &ignored) || dir ? "in submodules" : "no change";
+}
+
+static void print_row(const struct ga_session *s, bool running, const struct ga_report *r,
+		      const char *idle)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
 	cleanup_free char *when = age(s->finished ? s->finished : s->started), *flags = NULL;
 	size_t open = ga_report_open(r);
-	bool idle = !running && s->state == GA_STATE_CAPTURED && !cli_has_work(s);
 
 	for (size_t i = 0; i < s->command.n; i++) {
 		if (i)
@@ -62,7 +74,7 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
 	else
-		flags = ga_strdup(idle ? "no change" : "");
+		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
 		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
 }
@@ -112,7 +124,7 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
 	else
-		print_row(&s, rc == 2, &r);
+		print_row(&s, rc == 2, &r, say_idle(c, &s, rc == 2));
 	return 0;
 }
 
@@ -127,15 +139,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	(void)argc;
 	(void)argv;
-	(void)ret_status;
 	if (ga_session_names(c->env.state_dir, &names, err))
 		rc = -1;
 	for (size_t i = 0; !rc && i < names.n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		/* one damaged session must not hide the others */
-		if (show_one(c, names.v[i], list, &n, &one))
+		/* one damaged session must not hide the others, nor that it is missing */
+		if (show_one(c, names.v[i], list, &n, &one)) {
 			cli_print_error(&one);
+			*ret_status = ga_error_status(one.code);
+		}
 	}
 	if (rc) {
 		json_decref(list);

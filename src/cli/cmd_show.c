@@ -42,7 +42,8 @@ static void print_list(const char *label, const struct ga_strv *sv, bool quote)
 	}
 }
 
-static void print_text(const struct ga_session *s, bool running)
+/* A summary says what the session came to and what it has to say: only without one, here. */
+static void print_text(const struct ga_session *s, bool running, bool summary)
 {
 	cleanup_free char *project = ga_quote(s->project);
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
@@ -73,11 +74,13 @@ static void print_text(const struct ga_session *s, bool running)
 	if (s->exit_status >= 0)
 		(void)printf("%-12s %d\n", "exit status", s->exit_status);
 	/* once it is captured, the first of the notes */
-	if (s->incomplete && !s->notes.n)
+	if (s->incomplete && !s->notes.n && !summary)
 		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
 	print_list("shared", &s->shared, true);
 	print_list("submodules", &s->submodules, true);
 	print_list("left out", &s->skipped, false);
+	if (summary)
+		return;
 	print_list("on your work", &s->left_out, true);
 	print_list("notes", &s->notes, false);
 }
@@ -89,7 +92,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
-	bool running;
+	bool running, summary;
 
 	(void)ret_status;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
@@ -99,12 +102,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return -1;
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r), err);
-	print_text(&s, running);
-	if (!running && s.state == GA_STATE_CAPTURED) {
-		(void)putchar('\n');
-		return cli_summary(c, &s, &r, stdout, err);
-	}
-	return 0;
+	summary = !running && s.state == GA_STATE_CAPTURED;
+	print_text(&s, running, summary);
+	if (!summary)
+		return 0;
+	(void)putchar('\n');
+	return cli_summary(c, &s, &r, stdout, err);
 }
 
 const struct cli_command cli_show = {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli.h"
 #include "ga/fd.h"
@@ -10,6 +12,49 @@
 char *cli_count(size_t n, const char *singular, const char *plural)
 {
 	return ga_strf("%zu %s", n, n == 1 ? singular : plural);
+}
+
+size_t cli_width(FILE *f)
+{
+	struct winsize ws = { 0 };
+
+	if (!isatty(fileno(f)))
+		return 0;
+	return ioctl(fileno(f), TIOCGWINSZ, &ws) || !ws.ws_col ? 80 : ws.ws_col;
+}
+
+/* Over one character; returns its columns. Escaped text has no control characters. */
+static size_t step(const char **p)
+{
+	mbstate_t st = { 0 };
+	wchar_t c;
+	size_t len = mbrtowc(&c, *p, strlen(*p), &st);
+	bool odd = !len || len > strlen(*p);
+	int width = odd ? 1 : wcwidth(c);
+
+	*p += odd ? 1 : len;
+	return width > 0 ? (size_t)width : 0;
+}
+
+size_t cli_columns(const char *s)
+{
+	size_t n = 0;
+
+	while (*s)
+		n += step(&s);
+	return n;
+}
+
+char *cli_fit(const char *s, size_t room)
+{
+	size_t n = cli_columns(s);
+
+	if (!room || n <= room)
+		return ga_strdup(s);
+	/* what a path ends in says most */
+	while (*s && n + 3 > room)
+		n -= step(&s);
+	return ga_strf("...%s", s);
 }
 
 int cli_print_json(json_t *j, struct ga_error *err)

@@ -18,6 +18,20 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 /* Is there anything in it that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
 
+/* Is there anything in it that is nowhere else? 1 yes. */
+int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+/* The working tree of the first submodule whose part of the session has such work, or may have:
+ * `*ret_dir`, NULL if there is none. Caller frees. */
+int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
+		  struct ga_error *err);
+
+/* May the branch land, as far as submodules go? Open flags of their own are in the way, and a
+ * pointer to a commit that is on no branch, or that nobody can look at. */
+int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+/* Once it has, say what is to be done in them. */
+int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+
 /* What happened in a captured session, in a few lines on `f`, with the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);

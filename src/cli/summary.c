@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "ga/json.h"
 #include "ga/objects.h"
@@ -7,6 +8,7 @@
 #include "sessions.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
+#define MIN_PATH 12 /* columns of one, however narrow the terminal */
 
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r)
 {
@@ -43,18 +45,42 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	return j;
 }
 
-/* The most severe few by path, each once. */
-static void say_flagged_paths(const struct ga_report *r, FILE *f)
+/* The most columns each of some words may have, with ": " or ", " before it, so that all of them
+ * are on a line of which `used` are taken; 0: no limit. */
+static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	size_t width = cli_width(f), room = width;
+
+	for (; room > MIN_PATH; room--) {
+		size_t all = used;
+
+		for (size_t i = 0; i < words->n; i++) {
+			size_t n = cli_columns(words->v[i]);
+
+			all += 2 + (n < room ? n : room);
+		}
+		if (all < width)
+			break;
+	}
+	return room;
+}
+
+/* The most severe few by path, each once, on the rest of a line. */
+static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, words = GA_STRV_INIT;
+	size_t room;
 
 	for (size_t i = 0; i < r->n_flags && paths.n <= MAX_PATHS; i++)
 		if (*r->flags[i].path && !ga_strv_has(&paths, r->flags[i].path))
 			ga_strv_push(&paths, r->flags[i].path);
-	for (size_t i = 0; i < paths.n; i++) {
-		cleanup_free char *q = ga_quote(paths.v[i]);
+	for (size_t i = 0; i < paths.n; i++)
+		ga_strv_take(&words, i < MAX_PATHS ? ga_quote(paths.v[i]) : ga_strdup("..."));
+	room = room_for_each(&words, f, used);
+	for (size_t i = 0; i < words.n; i++) {
+		cleanup_free char *fit = cli_fit(words.v[i], room);
 
-		(void)fprintf(f, "%s%s", i ? ", " : ": ", i < MAX_PATHS ? q : "...");
+		(void)fprintf(f, "%s%s", i ? ", " : ": ", fit);
 	}
 }
 
@@ -66,38 +92,41 @@ bool cli_has_work(const struct ga_session *s)
 static void say_flags(const struct ga_report *r, FILE *f)
 {
 	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
-	bool any = false;
+	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
 
 	for (size_t i = 0; i < r->n_flags; i++) {
 		by[r->flags[i].severity]++;
 		held += r->flags[i].held && r->flags[i].severity == GA_CRITICAL;
 	}
-	for (int s = GA_CRITICAL; s >= GA_LOW; s--) {
-		if (!by[s])
-			continue;
-		(void)fprintf(f, "%s%zu %s", any ? ", " : "  flagged: ", by[s],
-			      ga_severity_name((enum ga_severity)s));
-		if (s == GA_CRITICAL && held)
-			(void)fprintf(f, " (held back)");
-		any = true;
-	}
-	if (!any)
+	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
+		if (by[s])
+			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", by[s],
+				    ga_severity_name((enum ga_severity)s),
+				    s == GA_CRITICAL && held ? " (held back)" : "");
+	if (!counts.len)
 		return;
-	say_flagged_paths(r, f);
+	(void)fprintf(f, "  flagged: %s", counts.ptr);
+	say_flagged_paths(r, f, strlen("  flagged: ") + counts.len);
 	(void)fputc('\n', f);
 }
 
 static void say_left(const struct ga_report *r, FILE *f)
 {
+	const size_t beside = strlen("  left behind:  (repository, 1000000 files)");
+	size_t width = cli_width(f), room = width > beside + MIN_PATH ? width - beside : MIN_PATH;
+
 	for (size_t i = 0; i < r->left.n; i++) {
 		const struct ga_left *l = &r->left.v[i];
 		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
+		cleanup_free char *fit = NULL;
 
 		if (i == 4) {
 			(void)fprintf(f, "  left behind: %zu more\n", r->left.n - i);
 			break;
 		}
-		(void)fprintf(f, "  left behind: %s (%s, %s)\n", q, ga_left_kind_name(l->kind), n);
+		fit = cli_fit(q, width ? room : 0);
+		(void)fprintf(f, "  left behind: %s (%s, %s)\n", fit,
+			      ga_left_kind_name(l->kind), n);
 	}
 }
 
@@ -120,10 +149,44 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	return 0;
 }
 
+static void say_left_out(const struct ga_session *s, FILE *f)
+{
+	for (size_t i = 0; i < s->left_out.n; i++) {
+		cleanup_free char *q = ga_quote(s->left_out.v[i]);
+
+		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n",
+			      q);
+	}
+}
+
+/* The next command to type. */
+static int say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		    struct ga_error *err)
+{
+	cleanup_free char *dir = NULL;
+
+	if (!cli_has_work(s) && cli_part_work(&c->env, s, &dir, err))
+		return -1;
+	if (dir) {
+		cleanup_free char *word = ga_quote_shell(dir);
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		ga_quote_add_text(&safe, word, strlen(word));
+		(void)fprintf(f, "  next: git -C %s agent review %s\n", safe.ptr, s->name);
+	} else if (!cli_has_work(s)) {
+		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
+	} else if (ga_report_open(r)) {
+		(void)fprintf(f, "  next: git agent review %s\n", s->name);
+	} else {
+		(void)fprintf(f, "  next: git agent review %s, then git agent land %s\n", s->name,
+			      s->name);
+	}
+	return 0;
+}
+
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
-	bool branch = !ga_oid_is_zero(&s->tip), work = cli_has_work(s);
 	cleanup_free char *n = NULL, *m = NULL;
 	size_t commits, files;
 
@@ -131,29 +194,17 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		return -1;
 	n = cli_count(commits, "commit", "commits");
 	m = cli_count(files, "file", "files");
-	if (!work)
+	if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
-	else if (!branch)
+	else if (ga_oid_is_zero(&s->tip))
 		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n",
 			      s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
 	say_flags(r, f);
-	for (size_t i = 0; i < s->left_out.n; i++) {
-		cleanup_free char *q = ga_quote(s->left_out.v[i]);
-
-		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n",
-			      q);
-	}
+	say_left_out(s, f);
 	say_left(r, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
-	if (!work)
-		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
-	else if (ga_report_open(r))
-		(void)fprintf(f, "  next: git agent review %s\n", s->name);
-	else
-		(void)fprintf(f, "  next: git agent review %s, then git agent land %s\n", s->name,
-			      s->name);
-	return 0;
+	return say_next(c, s, r, f, err);
 }

@@ -106,6 +106,15 @@ int land_check_flags(struct land *l, struct ga_error *err)
 
 /* ---- work in the way ---------------------------------------------------- */
 
+/* A merge that moves a submodule leaves its working tree alone, wherever that is: the user may
+ * have merged there first. */
+static bool overwrites(const struct land *l, const char *path)
+{
+	const struct ga_change *c = ga_changes_find(&l->changes, path);
+
+	return c && (c->old.mode != GA_MODE_GITLINK || c->new.mode != GA_MODE_GITLINK);
+}
+
 /* Staged and changed tracked paths, by git: it knows the index, filters and
  * what counts as changed. `git merge` refuses any staged change when it has to make
  * a commit, also where the paths have nothing to do with each other. */
@@ -129,7 +138,7 @@ static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_
 			continue;
 		if (line[0] != ' ')
 			ga_strv_push(staged, line + 3);
-		else if (ga_changes_find(&l->changes, line + 3))
+		else if (overwrites(l, line + 3))
 			ga_strv_push(changed, line + 3);
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/refs.h"
 #include "land-internal.h"
 
@@ -249,8 +250,32 @@ static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct 
 	return 1;
 }
 
+/* What the superproject's HEAD names of this submodule. 1: nothing that is here. */
+static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_error struct ga_error missing = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *super = NULL;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, tree;
+	struct ga_entry e;
+	int rc = ga_repo_superproject(r, &super, err);
+
+	if (!rc)
+		rc = ga_repo_head(super, &head, &branch, err);
+	if (rc)
+		return rc;
+	if (ga_commit_tree(super, &head, &tree, err) ||
+	    ga_tree_entry(super, &tree, ga_path_below(ga_repo_info(r)->workdir,
+						      ga_repo_info(super)->workdir), &e, err))
+		return -1;
+	*ret = e.oid;
+	return e.mode != GA_MODE_GITLINK || ga_commit_tree(r, ret, &tree, &missing);
+}
+
 /* Where it should have arrived: HEAD, unless the user is looking at the session's
- * own branch, or at its tip on no branch; then the branch it started from. 1: nowhere. */
+ * own branch, or at its tip on no branch; then the branch it started from. Being on no branch is
+ * how git leaves a submodule: what counts is what the superproject names, if anything.
+ * 1: nowhere. */
 static int destination(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		       struct ga_oid *ret, struct ga_error *err)
 {
@@ -261,7 +286,8 @@ static int destination(struct ga_repo *r, const struct ga_session *s, const stru
 		return rc;
 	if (branch ? strcmp(branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
 		return 0;
-	return s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : 1;
+	rc = pointer(r, ret, err);
+	return rc > 0 && s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : rc;
 }
 
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)

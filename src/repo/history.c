@@ -28,6 +28,28 @@ int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_
 	return status == 0;
 }
 
+int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
+		    bool sessions, bool *ret, struct ga_error *err)
+{
+	char hex[GA_OID_HEXSZ + 1], known[GA_OID_HEXSZ + 2] = "^";
+	const char *args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not", "--tags",
+			       "--remotes", sessions ? "--branches" : "--exclude=agent/*",
+			       "--branches", "--not", from ? known : NULL, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	if (from)
+		(void)ga_oid_hex(from, known + 1);
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	/* an id that is not there makes it fail */
+	*ret = !status && !out.len;
+	return 0;
+}
+
 void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
 		  size_t n_hide, struct ga_buf *out)
 {

@@ -231,7 +231,7 @@ static int open_refs(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
-int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
+int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
@@ -240,13 +240,23 @@ int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
 	r = ga_calloc(1, sizeof(*r));
 	if (git_repository_open_ext(&r->repo, dir, 0, NULL))
 		return diagnose(dir, err);
-	if (fill_info(r, err) || ga_repo_load_id(&r->info, err) || open_refs(r, err))
+	if (fill_info(r, err) || open_refs(r, err))
 		return -1;
 	if (git_repository_odb(&r->odb, r->repo)) {
 		cleanup_free char *q = ga_escape(r->info.commondir);
 
 		return ga_fail_git(err, "cannot open the objects of '%s'", q);
 	}
+	*ret = ga_steal(&r);
+	return 0;
+}
+
+int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
+{
+	cleanup_repo struct ga_repo *r = NULL;
+
+	if (ga_repo_open_as_is(dir, &r, err) || ga_repo_load_id(&r->info, err))
+		return -1;
 	*ret = ga_steal(&r);
 	return 0;
 }

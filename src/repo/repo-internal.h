@@ -27,6 +27,9 @@ struct ga_repo {
  * after the libgit2 function that failed. Returns -1. */
 int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* ga_repo_open(), but nothing is written there: without an id. */
+int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err);
+
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 

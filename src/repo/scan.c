@@ -11,7 +11,6 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/snapshot.h"
-#include "index-file.h"
 
 #define CACHE_MAGIC "git-agent scan 1"
 #define CACHE_MAX ((size_t)256 << 20)
@@ -173,47 +172,15 @@ static void add_if_populated(struct scan *sc, const char *path)
 		ga_strv_push(&sc->ret->submodules, path);
 }
 
-/* A split index has entries elsewhere: git puts them together. */
-static int submodules_by_git(struct ga_repo *r, struct scan *sc, struct ga_error *err)
-{
-	static const char *const args[] = { "ls-files", "-z", "--stage", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	const char *rec, *tab;
-	size_t pos = 0;
-
-	g.args = args;
-	g.work_tree = r->info.workdir;
-	g.out = &out;
-	g.out_max = OUTPUT_MAX;
-	if (ga_git_ok(r, &g, err))
-		return -1;
-	while ((rec = ga_buf_next0(&out, &pos))) {
-		tab = strchr(rec, '\t');
-		if (tab && !strncmp(rec, "160000 ", 7))
-			add_if_populated(sc, tab + 1);
-	}
-	return 0;
-}
-
 static int find_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
-	cleanup_free char *file = ga_path_join(r->info.gitdir, "index");
-	cleanup_index struct ga_index ix = GA_INDEX_INIT;
-	struct ga_index_entry e;
-	int rc = ga_index_open(file, &ix, err);
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	while (!(rc = ga_index_next(&ix, &e, err)))
-		if (e.mode == GA_MODE_GITLINK && *e.path)
-			add_if_populated(sc, e.path);
-	if (rc < 0)
+	if (ga_repo_gitlinks(r, &paths, err))
 		return -1;
-	if (!ix.split)
-		return 0;
-	ga_strv_release(&sc->ret->submodules);
-	return submodules_by_git(r, sc, err);
+	for (size_t i = 0; i < paths.n; i++)
+		add_if_populated(sc, paths.v[i]);
+	return 0;
 }
 
 /* ---- scanning ------------------------------------------------------------- */
@@ -359,6 +326,19 @@ static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga
 	return false; /* cut short */
 }
 
+/* One that is missing from the list would be an empty directory to an agent, without a word. Who
+ * has none does not read an index for it. */
+static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+{
+	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	sc->workdir = workdir;
+	if (!sc->ret->submodules.n && faccessat(workdir, ".gitmodules", F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	ga_strv_release(&sc->ret->submodules);
+	return find_submodules(r, sc, err);
+}
+
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err)
 {
@@ -366,7 +346,10 @@ int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *re
 	struct scan sc = { .ret = &s, .ignored_only = true };
 	struct stat st;
 
-	if (!load_cache(r, state_dir, &s)) {
+	if (load_cache(r, state_dir, &s)) {
+		if (refresh_submodules(r, &sc, err))
+			return -1;
+	} else {
 		ga_scan_release(&s);
 		if (scan_into(r, &sc, err))
 			return -1;

@@ -461,6 +461,24 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 	return 0;
 }
 
+/* A hook of a superproject may run what is in its submodule. */
+static int gather_around(struct ga_repo *r, struct ga_host_facts *h, struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig config = GA_GITCONFIG_INIT;
+	cleanup_host_facts struct ga_host_facts of = GA_HOST_FACTS_INIT;
+	cleanup_repo struct ga_repo *super = NULL;
+	int rc = ga_repo_superproject(r, &super, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_gitconfig_load(super, &config, err) ||
+	    ga_host_facts_gather(super, &config, &of, err))
+		return -1;
+	ga_host_facts_extend(h, &of, ga_path_below(ga_repo_info(r)->workdir,
+						   ga_repo_info(super)->workdir));
+	return 0;
+}
+
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err)
 {
@@ -470,7 +488,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	g.h = &h;
-	if (gather(&g, c))
+	if (gather(&g, c) || gather_around(r, &h, err))
 		return -1;
 	h.matcher = ga_matcher_new();
 	*ret = h;

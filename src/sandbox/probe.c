@@ -268,6 +268,11 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot execute '%s'", q);
 	if (step_is(step, GA_STEP_CAPS))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
+	if (step_is(step, GA_STEP_PLAN) && errnum == E2BIG) {
+		(void)ga_fail(err, GA_ESTART, "there are too many directories to mount");
+		return ga_hint(err, "each ignored directory that is shared is one, each submodule "
+				    "two, each place that objects are borrowed from two or three");
+	}
 	return ga_fail_errno(err, GA_ESTART, errnum, "git-agent-stage refused its plan (%s, '%s')",
 			     qs, q);
 }

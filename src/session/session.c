@@ -41,6 +41,7 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->submodules);
+	ga_strv_release(&s->part_ids);
 	free(s->within);
 	ga_strv_release(&s->skipped);
 	ga_strv_release(&s->notes);

@@ -51,6 +51,7 @@ static const struct field fields[] = {
 	FIELD("pidns", U64, pidns),
 	FIELD("shared", LIST, shared),
 	FIELD("submodule", LIST, submodules),
+	FIELD("part", LIST, part_ids),
 	FIELD("within", STRING, within),
 	FIELD("skipped", LIST, skipped),
 	FIELD("tip", OID, tip),

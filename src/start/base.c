@@ -8,6 +8,8 @@
 #include "ga/refs.h"
 #include "start.h"
 
+#define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
+
 /* An untracked file above this is left out of a snapshot and named. */
 #define MAX_UNTRACKED (100u << 20)
 
@@ -141,6 +143,7 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	}
 	ret->onto = ret->base = head;
 	ret->trusted = true;
+	ret->max_shared = MAX_SHARED_DIRS;
 	if (o->base_rev)
 		return choose_rev(e, o, ret, &head, err);
 	if (o->dirty == GA_DIRTY_IGNORE && !o->live)
@@ -152,8 +155,10 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
 			   const char **ret_why, struct ga_error *err)
 {
+	const char *op = ga_repo_operation(e->repo);
+	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
 	/* of a base that is not what the user works on, nor is its submodule */
-	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !ga_repo_operation(e->repo);
+	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
 	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	struct ga_oid head, tree;
 	int rc;
@@ -171,6 +176,7 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 		return 1;
 	}
 	ret->onto = ret->base = *commit;
+	ret->max_shared = MAX_SHARED_DIRS;
 	rc = is_trusted(e->repo, commit, &head, err);
 	if (rc < 0)
 		return -1;

@@ -11,7 +11,6 @@
 #include "ga/quote.h"
 #include "start.h"
 
-#define MAX_SHARED_DIRS 100              /* each is a mount; the smallest are left out */
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */
 #define MAX_COPY_TOTAL (256u << 20)
 #define MAX_COPY_FILES 2000
@@ -228,13 +227,14 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	if (l->s->live && mkdirat(l->extras, ".git", 0755))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
-	if (dirs.n > MAX_SHARED_DIRS)
+	if (dirs.n > b->max_shared)
 		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &l->project);
 	for (size_t i = 0; i < dirs.n; i++) {
 		if (in_submodule(&b->scan, dirs.v[i]))
 			continue;
-		if (l->s->shared.n >= MAX_SHARED_DIRS)
-			skip(l, dirs.v[i], "only the 100 largest ignored directories are shared");
+		if (l->s->shared.n >= b->max_shared)
+			skip(l, dirs.v[i], "too many ignored directories to share: only the "
+			     "largest are");
 		else if (share_dir(l, dirs.v[i], err))
 			return -1;
 	}

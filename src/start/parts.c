@@ -12,41 +12,9 @@
 #include "ga/quote.h"
 #include "start.h"
 
-#define MAX_PARTS 64 /* of one repository: each is two mounts and more, and some processes */
+#define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
 #define MAX_DEPTH 8  /* submodules of submodules */
-
-/* ---- the environment of one ------------------------------------------------- */
-
-static void env_release(struct ga_start_env *e)
-{
-	ga_gitconfig_release(&e->config);
-	ga_repo_free(e->repo);
-	free(e->state_dir);
-	free(e->bwrap);
-}
-
-static int env_open(const struct ga_start_env *e, const char *project, const char *path,
-		    struct ga_start_env *ret, struct ga_error *err)
-{
-	cleanup_free char *dir = ga_path_join(project, path);
-
-	*ret = *e;
-	ret->outer = NULL;
-	ret->repo = NULL;
-	ret->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
-	ret->loading = NULL;
-	ret->state_dir = NULL;
-	ret->bwrap = e->bwrap ? ga_strdup(e->bwrap) : NULL;
-	if (ga_repo_open(dir, &ret->repo, err))
-		return -1;
-	/* an empty directory is in the superproject, and a link leads elsewhere */
-	if (strcmp(ga_repo_info(ret->repo)->workdir, dir)) {
-		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
-		return ga_hint(err, "'git submodule update --init' brings it back");
-	}
-	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err) ||
-	       ga_gitconfig_load(ret->repo, &ret->config, err) ? -1 : 0;
-}
+#define MAX_SHARED_DIRS 1000 /* of all of them together: each is a mount */
 
 /* ---- opening ---------------------------------------------------------------- */
 
@@ -55,7 +23,7 @@ static void part_release(struct ga_part *p)
 	free(p->path);
 	ga_start_release(&p->start);
 	start_base_release(&p->base);
-	env_release(&p->env);
+	start_part_env_release(&p->env);
 }
 
 void start_parts_release(struct ga_start *st)
@@ -78,8 +46,9 @@ static void skip(struct start_base *b, const char *path, const char *why)
 struct opening {
 	const struct ga_start_opts *o;
 	struct ga_strv *taken; /* names no session may have */
-	struct ga_strv ids;    /* repositories that have one */
+	struct ga_strv ids;    /* repositories that have one, the superproject's the first */
 	unsigned depth;
+	size_t shared;         /* directories they may share yet */
 };
 
 static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
@@ -87,13 +56,19 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct start_b
 
 /* What is not committed in it is not the superproject's to carry: a commit of that would be
  * what the superproject names, and no repository has it. */
-static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const char *path,
+static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const struct ga_part *p,
 		       size_t dirty, struct ga_error *err)
 {
-	cleanup_free char *q = ga_quote(path);
+	const char *op = ga_repo_operation(p->env.repo);
+	cleanup_free char *q = ga_quote(p->path);
 
-	if (!dirty)
+	if (!dirty) {
+		/* the paths of such a working tree cannot be told */
+		if (op && !o->base_rev && o->dirty != GA_DIRTY_IGNORE)
+			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
+				      "there has changed", q, op);
 		return 0;
+	}
 	if (o->dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
 			      dirty == 1 ? " is" : "s are");
@@ -109,7 +84,8 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
 		     struct start_base *of, struct ga_error *err)
 {
-	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id;
+	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	size_t dirty;
 	int rc;
 
@@ -125,10 +101,15 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		return 1;
 	}
 	ga_strv_push(&op->ids, id);
-	if (check_dirty(op->o, of, p->path, dirty, err) ||
-	    start_taken_names(p->env.repo, op->taken, err) ||
-	    ga_session_names(p->env.state_dir, op->taken, err))
+	if (p->base.max_shared > op->shared)
+		p->base.max_shared = op->shared;
+	op->shared -= p->base.scan.ignored_dirs.n < p->base.max_shared ?
+			      p->base.scan.ignored_dirs.n : p->base.max_shared;
+	if (check_dirty(op->o, of, p, dirty, err) || start_taken_names(p->env.repo, &taken, err) ||
+	    (name && ga_session_name_check(p->env.state_dir, name, &taken, err)) ||
+	    ga_session_names(p->env.state_dir, &taken, err))
 		return -1;
+	ga_strv_extend(op->taken, &taken);
 	op->depth++;
 	rc = open_parts(op, &p->env, &p->base, &p->start, err);
 	op->depth--;
@@ -144,7 +125,8 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 	int rc = 1;
 
 	/* a repository no session could stand in is no reason not to work on the rest */
-	if (env_open(e, ga_repo_info(e->repo)->workdir, path, &p.env, &odd))
+	if (start_part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd) ||
+	    ga_gitconfig_load(p.env.repo, &p.env.config, &odd))
 		skip(b, path, odd.msg);
 	else
 		rc = open_part(op, &p, commit, b, err);
@@ -174,8 +156,10 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct start_b
 			return -1;
 		if (entry.mode != GA_MODE_GITLINK)
 			skip(b, paths->v[i], "the base has none there");
-		else if (op->depth >= MAX_DEPTH || st->n_parts >= MAX_PARTS)
-			skip(b, paths->v[i], "one too many");
+		else if (op->depth >= MAX_DEPTH)
+			skip(b, paths->v[i], "it lies too deep in others");
+		else if (op->ids.n > MAX_PARTS)
+			skip(b, paths->v[i], "there are too many");
 		else if (try_part(op, e, paths->v[i], &entry.oid, b, st, err)) {
 			cleanup_free char *q = ga_escape(paths->v[i]);
 
@@ -188,7 +172,7 @@ static int open_parts(struct opening *op, struct ga_start_env *e, struct start_b
 int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o, struct start_base *b,
 		     struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
-	struct opening op = { .o = o, .taken = taken };
+	struct opening op = { .o = o, .taken = taken, .shared = MAX_SHARED_DIRS };
 	int rc;
 
 	ga_strv_push(&op.ids, ga_repo_info(e->repo)->id);
@@ -283,119 +267,4 @@ void start_unlock_parts(struct ga_start *st)
 		ga_cleanup_closep(&st->parts[i].start.lock);
 		st->parts[i].start.lock = -1;
 	}
-}
-
-/* ---- parts of a session on disk -------------------------------------------------- */
-
-/* Load the session of the part, locked. 1: there is none. Another one of the same name, which
- * somebody started in the submodule itself, is none of ours. */
-static int load_part(const struct ga_start_env *e, const struct ga_session *of,
-		     struct ga_session *ret, int *ret_lock, struct ga_error *err)
-{
-	int rc = ga_session_load(e->state_dir, of->name, ret, err);
-
-	if (rc)
-		return rc;
-	if (!ret->within || strcmp(ret->within, of->dir))
-		return 1;
-	if (ga_session_lock(ret, true, ret_lock, err))
-		return -1;
-	/* it may have been captured, landed or dropped between reading and locking */
-	ga_session_release(ret);
-	return ga_session_load(e->state_dir, of->name, ret, err);
-}
-
-static int call(const struct ga_start_env *e, const struct ga_session *s, const char *path,
-		bool all, ga_part_fn *fn, void *payload, struct ga_error *err)
-{
-	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	cleanup_session struct ga_session part = GA_SESSION_INIT;
-	cleanup_(env_release) struct ga_start_env env = { 0 };
-	cleanup_free char *q = ga_escape(path);
-	cleanup_close int lock = -1;
-	int rc;
-
-	if (env_open(e, s->project, path, &env, &odd)) {
-		if (!all)
-			return 0;
-		(void)ga_error_move(err, &odd);
-		return ga_error_wrap(err, "submodule '%s'", q);
-	}
-	rc = load_part(&env, s, &part, &lock, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	/* for as long as the call lasts: nothing may keep `env` */
-	env.outer = e;
-	return fn(&env, &part, path, payload, err);
-}
-
-int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool all,
-		       ga_part_fn *fn, void *payload, struct ga_error *err)
-{
-	for (size_t i = 0; i < s->submodules.n; i++)
-		if (call(e, s, s->submodules.v[i], all, fn, payload, err))
-			return -1;
-	return 0;
-}
-
-static int discard(struct ga_start_env *e, struct ga_session *s, const char *path, void *payload,
-		   struct ga_error *err)
-{
-	(void)path;
-	(void)payload;
-	return ga_start_discard(e, s, err);
-}
-
-int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s,
-			struct ga_error *err)
-{
-	return ga_start_each_part(e, s, false, discard, NULL, err);
-}
-
-/* ---- capture ---------------------------------------------------------------------- */
-
-struct captured {
-	const struct ga_session *of;
-	struct ga_sandbox **ended;
-	struct ga_links *links;
-};
-
-static int capture(struct ga_start_env *e, struct ga_session *s, const char *path, void *payload,
-		   struct ga_error *err)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	struct captured *c = payload;
-	cleanup_free char *q = ga_escape(path);
-
-	if (!s->finished)
-		s->finished = c->of->finished;
-	/* landed by itself already: its result is final */
-	if (s->state == GA_STATE_LANDED ? ga_report_read(e->repo, s, &r, err) < 0
-					: ga_start_capture(e, s, c->ended, &r, err))
-		return ga_error_wrap(err, "submodule '%s'", q);
-	for (size_t i = 0; i < c->links->n; i++) {
-		struct ga_link *l = &c->links->v[i];
-
-		if (strcmp(l->path, path))
-			continue;
-		l->tip = s->tip;
-		l->told = !ga_report_says_nothing(&r);
-	}
-	return 0;
-}
-
-int start_capture_parts(const struct ga_start_env *e, const struct ga_session *s,
-			struct ga_sandbox **ended, struct ga_links *ret, struct ga_error *err)
-{
-	struct captured c = { s, ended, ret };
-
-	/* one whose session was dropped has nothing published, and that is to be known too */
-	for (size_t i = 0; i < s->submodules.n; i++) {
-		const char *path = s->submodules.v[i];
-
-		GA_GROW(ret->v, ret->n, ret->cap);
-		ret->v[ret->n++] = (struct ga_link){ .path = ga_strdup(path),
-						     .dir = ga_path_join(s->project, path) };
-	}
-	return ga_start_each_part(e, s, true, capture, &c, err);
 }

@@ -153,8 +153,10 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
-	for (size_t i = 0; i < st->n_parts; i++)
+	for (size_t i = 0; i < st->n_parts; i++) {
 		ga_strv_push(&s->submodules, st->parts[i].path);
+		ga_strv_push(&s->part_ids, ga_repo_info(st->parts[i].env.repo)->id);
+	}
 }
 
 /* The objects an agent stands on must outlive a `git branch -D` and `git gc` on

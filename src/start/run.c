@@ -208,23 +208,6 @@ static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOM
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
 
-/* A hook of the superproject's may run what is in a submodule. */
-static int outer_facts(void *payload, struct ga_host_facts *facts, struct ga_error *err)
-{
-	const struct capture_sandbox *c = payload;
-	const char *here = ga_repo_info(c->e->repo)->workdir;
-
-	for (const struct ga_start_env *o = c->e->outer; o; o = o->outer) {
-		cleanup_host_facts struct ga_host_facts of = GA_HOST_FACTS_INIT;
-		const char *path = ga_path_below(here, ga_repo_info(o->repo)->workdir);
-
-		if (ga_host_facts_gather(o->repo, &o->config, &of, err))
-			return -1;
-		ga_host_facts_extend(facts, &of, path ? path : "");
-	}
-	return 0;
-}
-
 static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 			struct ga_capture_env *ret)
 {
@@ -236,8 +219,8 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.sandbox_env = git_env };
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		     struct ga_report *ret, struct ga_error *err)
+int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		  struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
@@ -248,18 +231,22 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 		return -1;
 	capture_env(e, &c, &ce);
 	ce.links = &links;
-	ce.outer_facts = e->outer ? outer_facts : NULL;
 	rc = ga_capture(&ce, s, ret, err);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
-	if (rc) {
-		cleanup_free char *first = ga_steal(&err->hint);
+	return rc;
+}
 
-		return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' "
-				    "tries again", first ? first : "", first ? "; " : "", s->dir,
-			       s->name);
-	}
-	return 0;
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		     struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_free char *first = NULL;
+
+	if (!start_capture(e, s, ended, ret, err))
+		return 0;
+	first = ga_steal(&err->hint);
+	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "
+			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
 }
 
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

@@ -16,6 +16,7 @@ struct start_base {
 	char *onto_ref;
 	bool trusted;        /* no agent content that was not landed */
 	size_t carried;
+	size_t max_shared;   /* ignored directories that can be */
 	struct ga_scan scan;
 };
 void start_base_release(struct start_base *b);
@@ -46,6 +47,12 @@ int start_open_parts(struct ga_start_env *e, const struct ga_start_opts *o,
 		     struct start_base *b, struct ga_start *st, struct ga_strv *taken,
 		     struct ga_error *err);
 void start_parts_release(struct ga_start *st);
+/* The environment of a submodule's repository: the one that is checked out at `path` of `project`,
+ * and, unless `id` is NULL, has that id; without its configuration. To be released on failure,
+ * too. */
+int start_part_env(const struct ga_start_env *e, const char *project, const char *path,
+		   const char *id, struct ga_start_env *ret, struct ga_error *err);
+void start_part_env_release(struct ga_start_env *e);
 /* Once a session has its name: its parts get theirs, and go into its spec. */
 int start_make_parts(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err);
 /* Parts are in the same state, and ended with the same result. */
@@ -59,6 +66,10 @@ int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s
 /* Capture the parts; what became of them goes to `ret`. */
 int start_capture_parts(const struct ga_start_env *e, const struct ga_session *s,
 			struct ga_sandbox **ended, struct ga_links *ret, struct ga_error *err);
+
+/* run.c: ga_start_capture() of a part, whose failures the superproject's session explains. */
+int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		  struct ga_report *ret, struct ga_error *err);
 
 /* prepare.c: a session's directory and layers; its refs. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,

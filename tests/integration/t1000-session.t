@@ -246,6 +246,26 @@ test_expect_success 'every command has -h, every listing --json' '
 	git agent version --json | grep version
 '
 
+# A path of 148 columns, 76 characters of which take more than one byte, and two short ones.
+long=long/$(printf "%066d" 0)/$(printf "\303\244%.0s" $(seq 76))
+pty=$TEST_BUILDDIR/tests/helpers/ptydrive
+
+test_expect_success 'show says everything once, and the whole of it when nobody looks' '
+	test_repo once && cd once && git commit -q --allow-empty -m first &&
+	git agent start --name o -- sh -c "mkdir -p $long sub; echo id >$long/.envrc; echo foo >.gitignore; echo x >foo; echo \"all: ; id\" >Makefile" 2>../err &&
+	git agent show o >../out && test "$(grep -c "newly ignored: foo" ../out)" = 1 && test "$(grep -c "left behind: foo" ../out)" = 1 &&
+	grep "flagged: .*$long/.envrc" ../err && grep "flagged: .*$long/.envrc" ../out
+'
+
+test_expect_success 'paths on a terminal are cut to its width, at the front' '
+	cd once && $pty resize=24x100 expect="flagged" exit=0 -- git agent show o >../out && tr -d "\r" <../out | grep "  flagged: " >../line && cat ../line &&
+	python3 -c "
+line = open(\"../line\", encoding=\"utf-8\").read().rstrip(\"\n\")
+assert 90 < len(line) < 100, len(line)
+assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &&
+	$pty resize=24x10 exit=0 -- git agent show o >../out && grep "\.\.\..*envrc" ../out &&
+	$pty resize=24x400 exit=0 -- git agent show o >../out && grep "flagged: .*$long/.envrc" ../out
+'
 
 test_expect_success '--help opens the manual page, and prints the usage where there is none' '
 	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&

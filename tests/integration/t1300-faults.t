@@ -71,13 +71,14 @@ test_expect_success 'a state file cut short: the former one serves' '
 test_expect_success 'a state file damaged beyond repair: named, with what to do, others unharmed' '
 	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&
 	echo garbage >"$dir/session" && rm -f "$dir/session.old" &&
-	git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
+	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
+	test_expect_code 128 git agent list --json >../list && python3 -c "import json; assert [s for s in json.load(open(\"../list\")) if s[\"name\"] == \"good\"]" &&
 	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s err
 '
 
 test_expect_success 'a state file that is gone: named, with what to do, and the name stays taken' '
 	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-upper) && rm "$dir"/session* &&
-	git agent list >../list 2>../err && grep good ../list && ! grep k-upper ../list &&
+	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && ! grep k-upper ../list &&
 	grep "state file of session .k-upper. is gone" ../err && grep "hint: .*git agent drop --force k-upper" ../err &&
 	test_expect_code 128 git agent show k-upper 2>../err && grep "is gone" ../err &&
 	test_expect_code 125 git agent start --name k-upper true && test -e "$dir/upper/two" &&

@@ -3,23 +3,7 @@
 test_description='populated submodules are parts of a session'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-
-git config --global protocol.file.allow always
-
-# Two commits at NAME.
-make_repo() {
-	git init -q "$1" && (
-		cd "$1" && echo one >a && mkdir d && echo two >d/b && git add -A && git commit -qm first &&
-		git tag v1 && echo three >>a && git commit -qam second
-	)
-}
-
-# A superproject at NAME with the repository SUB as its submodule at vendor/lib.
-make_super() {
-	make_repo "$1" && git -C "$1" submodule --quiet add "$HOME/$2" vendor/lib && git -C "$1" commit -qm submodule
-}
-
-L=vendor/lib
+. "$TEST_SRCDIR/tests/lib/submodules.sh"
 
 test_expect_success 'git works in it, and its git dir is not the host'\''s' '
 	make_repo lib && make_super use lib && cd use && echo mine >.git/modules/$L/description &&
@@ -78,7 +62,7 @@ test_expect_success 'what is held back there holds back the pointer to it, in ev
 	git -C $L ls-tree agent/h | grep ok && ! git -C $L ls-tree agent/h | grep envrc && git -C $L ls-tree refs/agent/h/held | grep envrc &&
 	for c in $(git rev-list HEAD..agent/h); do test "$(git rev-parse $c:$L)" = "$(git rev-parse HEAD:$L)" || exit 1; done &&
 	git cat-file -e agent/h:s && test "$(git rev-parse refs/agent/h/held:$L)" = "$(git -C $L rev-parse agent/h)" &&
-	git agent review h >../out && grep "submodule vendor/lib is held back" ../out && git agent review --accept-all --critical h &&
+	git agent review h >../out && grep "submodule vendor/lib is held back" ../out && ! grep "since you ignore the path" ../out && git agent review --accept-all --critical h &&
 	test "$(git rev-parse agent/h:$L)" = "$(git -C $L rev-parse agent/h)"
 '
 
@@ -92,8 +76,18 @@ test_expect_success 'what hooks and configuration of the superproject reach in i
 	printf "hooks/post-merge\nk\n" >../want && test_cmp ../want ../got
 '
 
+test_expect_success 'the same when a session was started, is captured or lands in the submodule itself' '
+	cd reach/$L && git agent start --name own -- sh -c "echo k >run.sh; echo k >k" && git diff --name-only HEAD agent/own >../../../got && echo k >../../../want && test_cmp ../../../want ../../../got &&
+	cd ../.. && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name i -- sh -c "cd $L; echo k >run.sh; echo k >k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/ready" && kill -9 $pid && { wait $pid || :; } && git -C $L agent capture i &&
+	git -C $L diff --name-only HEAD agent/i >../got && echo k >../want && test_cmp ../want ../got && git agent capture i && git -C $L diff --name-only HEAD agent/i >../got && test_cmp ../want ../got &&
+	rm .git/hooks/post-merge && git agent start --name l -- sh -c "echo k >$L/run.sh" && git -C $L diff --name-only HEAD agent/l >../got && echo run.sh >../want && test_cmp ../want ../got &&
+	git -C $L agent land --dry-run l && printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && test_expect_code 3 git -C $L agent land l 2>../err && grep "where it lands" ../err
+'
+
 test_expect_success 'drop: work in the submodule counts, and its refs go to its own trash' '
 	make_super drop lib && cd drop && git agent start --name d -- sh -c "echo id >$L/.envrc" && test -z "$(git branch --list "agent/*")" &&
+	git agent show d >../out && grep "next: git -C .*vendor/lib agent review d" ../out && ! grep "agent drop" ../out && git agent list | grep "^d .* in submodules" && git agent review d >../out && ! grep "agent drop" ../out &&
 	test_expect_code 2 git agent drop d && git -C $L rev-parse -q --verify refs/agent/d/held && git agent drop --force d &&
 	test -z "$(git -C $L for-each-ref refs/agent refs/heads/agent)" && git -C $L for-each-ref refs/agent-trash | grep held &&
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" && ! git -C $L agent list | grep "^d " && ! git agent list | grep "^d "
@@ -134,10 +128,22 @@ test_expect_success 'uncommitted work in it stays outside, and is named' '
 	test "$(git -C $L status --porcelain | wc -l)" = 2 && git -C $L merge -q agent/d && test -e $L/new
 '
 
+test_expect_success 'a merge in progress in it is named, and not for --dirty refuse' '
+	make_super merging lib && cd merging && (cd $L && git checkout -q -b o v1 && echo o >a && git commit -qam o && { git merge main || :; }) && git commit -qam o &&
+	git agent start --name m --base HEAD -- true 2>../err && ! grep "in progress" ../err && git agent start --name n -- sh -c "echo k >$L/k" 2>../err &&
+	grep "submodule vendor/lib: what the merge in progress there has changed" ../err && git -C $L cat-file -e agent/n:k && test_must_fail git agent start --dirty refuse -- true 2>../err && grep "submodule .vendor/lib.: a merge is in progress" ../err
+'
+
 test_expect_success 'a commit of it that the superproject does not name yet is carried' '
 	make_super ahead lib && cd ahead && echo h >$L/h && git -C $L add h && git -C $L commit -qm h &&
 	git agent start --name a -- sh -c "test -e $L/h && test -z \"\$(git status --porcelain)\" && echo k >$L/k" &&
 	test "$(git -C $L rev-parse agent/a~1)" = "$(git -C $L rev-parse HEAD)" && git -C $L cat-file -e agent/a:k
+'
+
+test_expect_success 'work on such a commit is on no commit here, and comes with the merge there' '
+	cd ahead && git agent start --name b -- sh -c "echo b >$L/b; echo b >b" 2>../err && grep "note: submodule vendor/lib: you have not committed the one it stands on" ../err && grep "next: git agent review b" ../err &&
+	test "$(git rev-parse agent/b:$L)" = "$(git rev-parse HEAD:$L)" && git agent land b 2>../err && grep "merge agent/b, then commit the submodule here" ../err && ! grep "not brought" ../err &&
+	git agent list | grep "^b .*landed" && git -C $L merge -q agent/b && git commit -qam both && test -z "$(git status --porcelain)" && git agent drop b && ! git -C $L agent list | grep "^b "
 '
 
 test_expect_success 'a base without it, and one whose commit is missing' '
@@ -145,6 +151,17 @@ test_expect_success 'a base without it, and one whose commit is missing' '
 	git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,$L && git commit -qm missing &&
 	git agent start --name b2 --base HEAD -- sh -c "test -z \"\$(ls -A $L)\"; echo k >k" 2>../err && grep "its commit is not there" ../err && git cat-file -e agent/b2:k &&
 	git agent start --name b3 --base HEAD~1 -- sh -c "git -C $L log -1 && echo k >$L/k" && git -C $L cat-file -e agent/b3:k
+'
+
+test_expect_success 'a repository that only lies in another one is nobody'\''s submodule, and that one is left alone' '
+	make_repo around && cd around && echo inner >.gitignore && git add . && git commit -qm ignore && printf "#!/bin/sh\nsh inner/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+	git clone -q ../lib inner && find .git >../before && cd inner && git agent start --name i -- sh -c "echo k >run.sh" && git cat-file -e agent/i:run.sh && cd .. && find .git >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'one that came after the last look at the working tree' '
+	make_repo later && cd later && git agent start -- true && git submodule --quiet add "$HOME/lib" $L && git commit -qm submodule &&
+	git agent start --name b --base HEAD -- sh -c "test -e $L/a && echo k >$L/k" && git -C $L cat-file -e agent/b:k &&
+	git submodule --quiet deinit -f $L && git agent start --name e --base HEAD -- sh -c "test -z \"\$(ls -A $L)\"" 2>../err && ! grep $L ../err
 '
 
 test_expect_success '--live, and a linked working tree' '
@@ -156,13 +173,13 @@ test_expect_success '--live, and a linked working tree' '
 
 test_expect_success 'a name that the submodule uses already' '
 	make_super names lib && cd names && git -C $L agent start --name taken -- sh -c "echo t >t" && git -C $L branch agent/sh-1 &&
-	test_must_fail git agent start --name taken -- true && git agent list >../out && ! grep taken ../out && git -C $L agent list | grep "^taken .*captured" &&
+	test_must_fail git agent start --name taken -- true 2>../err && grep "submodule .vendor/lib.: .*taken" ../err && git agent list >../out && ! grep taken ../out && git -C $L agent list | grep "^taken .*captured" &&
 	git agent start -- sh -c "echo k >$L/k" && git -C $L cat-file -e agent/sh-2:k && git cat-file -e agent/sh-2:.gitmodules
 '
 
 test_expect_success 'an interrupted session is captured whole' '
-	make_super killed lib && cd killed && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
+	make_super killed lib && cd killed && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && git agent diff k >../out 2>../err && test ! -s ../out && grep "git -C SUBMODULE agent diff k" ../err && git -C $L agent diff k | grep "^+k" && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
 	git -C $L cat-file -e agent/k:k && test "$(git rev-parse agent/k:$L)" = "$(git -C $L rev-parse agent/k)" && git -C $L agent list | grep "^k .*captured"
 '
 

@@ -488,6 +488,48 @@ static void no_identity_is_an_error(void **state)
 	assert_non_null(err.hint);
 }
 
+/* Each with a file of what git dirs around it hold, which nothing may have changed. */
+static void superprojects(void **state)
+{
+	static const struct {
+		const char *dir, *super; /* NULL: it is nobody's submodule */
+	} cases[] = {
+		{ "super/sub/top/m", "super/sub/top" },
+		{ "super/sub/top/vendor/deep", "super/sub/top" }, /* "vendor" looks like a bare one */
+		{ "super/sub/top/m/own", "super/sub/top/m" },
+		{ "super/sub/top/loose", NULL },      /* only lies there */
+		{ "super/sub/top/m/loose", NULL },    /* in a submodule, of which it is none */
+		{ "super/sub/split/m", "super/sub/split" },
+		{ "super/sub/bad/m", NULL },          /* what is around it is no repository */
+		{ "super/sub/lib", NULL },
+	};
+
+	(void)state;
+	SH("super/sub",
+	   "git init -q lib; git -C lib commit -q --allow-empty -m x; c='git clone -q ../lib'; git init -q top;"
+	   "mkdir top/vendor; cd top; $c m; git -C m commit -q --allow-empty -m y; $c vendor/deep; $c loose;"
+	   "(cd m; git clone -q ../../lib own; git clone -q ../../lib loose; git add own 2>/dev/null);"
+	   "git init -q --bare vendor.git; mv vendor.git/* vendor; git add -f m vendor/deep 2>/dev/null; cd ..;"
+	   "git init -q split; cd split; $c m; git config core.splitIndex true;"
+	   "git config splitIndex.maxPercentChange 100; git add m 2>/dev/null; echo x >x; git add x; cd ..;"
+	   "mkdir bad; cd bad; echo nonsense >.git; (cd ..; git clone -q lib bad/m)");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_repo struct ga_repo *r = open_ok(cases[i].dir), *super = NULL;
+		int rc = ga_repo_superproject(r, &super, &err);
+
+		if (rc != !cases[i].super)
+			fail_msg("%s: %d %s", cases[i].dir, rc, err.msg ? err.msg : "");
+		if (!rc) {
+			cleanup_free char *want = in_scratch(cases[i].super);
+
+			assert_string_equal(ga_repo_info(super)->workdir, want);
+		}
+	}
+	/* a look around leaves nothing: only those opened for themselves have an id */
+	SH("super/sub", "test ! -e split/.git/git-agent; test ! -e top/.git/git-agent");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +550,7 @@ int main(void)
 		cmocka_unit_test(user_files),
 		cmocka_unit_test(identities),
 		cmocka_unit_test(no_identity_is_an_error),
+		cmocka_unit_test(superprojects),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

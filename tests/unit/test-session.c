@@ -86,6 +86,7 @@ static void fill(struct ga_session *s)
 	s->incomplete = ga_strdup("why");
 	s->within = ga_strdup("/state/other");
 	ga_strv_push(&s->submodules, "a \"b\n");
+	ga_strv_push(&s->part_ids, "0123456789abcdef");
 	s->pidns = UINT64_MAX;
 	s->live = true;
 	ga_strv_push_many(&s->command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
@@ -115,6 +116,8 @@ static void round_trip(void **state)
 	assert_string_equal(t.within, "/state/other");
 	assert_int_equal(t.submodules.n, 1);
 	assert_string_equal(t.submodules.v[0], "a \"b\n");
+	assert_int_equal(t.part_ids.n, 1);
+	assert_string_equal(t.part_ids.v[0], "0123456789abcdef");
 	assert_true(t.pidns == UINT64_MAX);
 	assert_true(t.live);
 	assert_int_equal(t.state, GA_STATE_CAPTURED);

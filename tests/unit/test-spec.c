@@ -656,6 +656,8 @@ static void explains(void **state)
 		{ "userns", EPERM, "", "user namespace", "" },
 		{ "idmap", EPERM, "", "user namespace", "" },
 		{ "nonsense", EPERM, "o", "refused its plan", NULL },
+		{ "plan", EINVAL, "overlay", "refused its plan", NULL },
+		{ "plan", E2BIG, "overlay", "too many directories to mount", "each submodule two" },
 	};
 
 	(void)state;

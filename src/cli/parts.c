@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What commands have to say and to ask of a session's submodules.
+ */
+#include <string.h>
+
+#include "cli.h"
+#include "ga/land.h"
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "sessions.h"
+
+/* ---- work --------------------------------------------------------------------- */
+
+int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	int landed;
+
+	/* changes to uncommitted work that no landing has brought yet */
+	if (s->left_out.n)
+		return 1;
+	if (s->state == GA_STATE_LANDED)
+		return !ga_oid_is_zero(&s->held);
+	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+		return 0;
+	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
+		return 1;
+	landed = ga_landed(r, s, err);
+	return landed < 0 ? -1 : !landed;
+}
+
+/* Without its repository: what cannot be looked at counts. */
+static bool may_have_work(const struct ga_session *s)
+{
+	if (s->state == GA_STATE_LANDED)
+		return !ga_oid_is_zero(&s->held) || s->left_out.n;
+	return s->state != GA_STATE_CAPTURED || s->submodules.n || cli_has_work(s);
+}
+
+static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	char **ret_dir = payload;
+	int rc;
+
+	if (*ret_dir || !at->s)
+		return 0;
+	rc = at->env ? cli_unlanded(at->env->repo, at->s, err) : may_have_work(at->s);
+	if (rc < 0)
+		return -1;
+	if (rc)
+		*ret_dir = ga_strdup(at->dir);
+	return rc || !at->env ? 0
+			      : ga_start_each_part(at->env, at->s, false, find_work, payload, err);
+}
+
+int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
+		  struct ga_error *err)
+{
+	*ret_dir = NULL;
+	return ga_start_each_part(e, s, false, find_work, ret_dir, err);
+}
+
+/* ---- before landing -------------------------------------------------------------- */
+
+/* What the submodules at hand are parts of. */
+struct around {
+	struct ga_repo *repo;
+	const struct ga_session *s;
+};
+
+/* The commit that the branch makes the superproject name; zero: it is the one it was. */
+static int new_pointer(const struct around *a, const char *path, struct ga_oid *ret,
+		       struct ga_error *err)
+{
+	struct ga_oid tree, onto;
+	struct ga_entry old, new;
+
+	*ret = (struct ga_oid){ { 0 } };
+	if (ga_oid_is_zero(&a->s->tip))
+		return 0;
+	if (ga_commit_tree(a->repo, &a->s->tip, &tree, err) ||
+	    ga_commit_tree(a->repo, &a->s->onto, &onto, err) ||
+	    ga_tree_entry(a->repo, &tree, path, &new, err) ||
+	    ga_tree_entry(a->repo, &onto, path, &old, err))
+		return -1;
+	if (new.mode == GA_MODE_GITLINK && !ga_entry_equal(&old, &new))
+		*ret = new.oid;
+	return 0;
+}
+
+/* Nobody could check out, or push, what is on no branch; and git removes it one day. */
+static int check_pointer(const struct ga_part_at *at, const struct around *a,
+			 const struct ga_oid *oid, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(at->path), *dir = ga_quote_shell(at->dir);
+	cleanup_free char *path = ga_quote_shell(at->path);
+	bool there;
+
+	if (ga_is_on_branch(at->env->repo, oid, NULL, true, &there, err))
+		return -1;
+	if (there)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "submodule %s: its commit %.12s, which agent/%s names, is on "
+		      "no branch there", q, GA_HEX(oid), a->s->name);
+	return ga_hint(err, "'git -C %s branch agent/%s %.12s' puts it on one again; or take the "
+			    "submodule back: 'git agent review --reject %s %s'", dir, a->s->name,
+		       GA_HEX(oid), a->s->name, path);
+}
+
+static int check_flags(const struct ga_part_at *at, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
+	size_t open;
+
+	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
+		return -1;
+	open = ga_report_open(&r);
+	if (at->s->state == GA_STATE_LANDED || !open)
+		return 0;
+	(void)ga_fail(err, GA_EFLAGS, "submodule %s has %zu open flag%s of its own", q, open,
+		      open == 1 ? "" : "s");
+	return ga_hint(err, "'git -C %s agent review %s', then --accept or --reject there", word,
+		       at->s->name);
+}
+
+/* What a submodule's branch has that is not decided yet comes along with the superproject's. */
+static int check(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(at->path);
+	struct around *a = payload;
+	struct ga_oid pointer;
+
+	if (new_pointer(a, at->path, &pointer, err))
+		return -1;
+	if (!at->env && ga_oid_is_zero(&pointer))
+		return 0;
+	if (!at->env) {
+		(void)ga_fail(err, GA_EFLAGS,
+			      "submodule %s: %s: nobody can tell what it is moved to", q,
+			      at->why->msg);
+		return at->why->hint ? ga_hint(err, "%s", at->why->hint) : -1;
+	}
+	if (!ga_oid_is_zero(&pointer) && check_pointer(at, a, &pointer, err))
+		return -1;
+	if (!at->s)
+		return 0;
+	return check_flags(at, err) ? -1 : cli_check_parts(at->env, at->s, err);
+}
+
+int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	struct around a = { e->repo, s };
+
+	return ga_start_each_part(e, s, false, check, &a, err);
+}
+
+/* ---- after landing ---------------------------------------------------------------- */
+
+/* The branch of its own is to be merged by the user: a merge of the superproject moves its
+ * pointer, not the submodule's working tree. */
+static int say_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
+	struct ga_oid oid, pointer;
+	int rc = ga_ref_read(at->env->repo, at->s->branch, &oid, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (new_pointer(a, at->path, &pointer, err))
+		return -1;
+	/* what was accepted since the capture is on the branch, and the superproject does not
+	 * know; its pointer may be rejected, or have been the user's uncommitted work */
+	cli_note("  submodule %s: its commits are on agent/%s there%s; "
+		 "next: git -C %s merge agent/%s%s", q, at->s->name,
+		 ga_oid_is_zero(&pointer) ? ", and no commit here names them" : "", word,
+		 at->s->name,
+		 ga_oid_equal(&oid, &pointer) ? "" : ", then commit the submodule here");
+	return 0;
+}
+
+static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	int landed = 1;
+
+	if (!at->s || !at->env)
+		return 0;
+	if (!ga_oid_is_zero(&at->s->tip))
+		landed = ga_landed(at->env->repo, at->s, err);
+	if (landed < 0 || (!landed && say_merge(at, payload, err)))
+		return -1;
+	return cli_say_parts(at->env, at->s, err);
+}
+
+int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	struct around a = { e->repo, s };
+
+	return ga_start_each_part(e, s, false, say, &a, err);
+}

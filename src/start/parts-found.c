@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of a session on disk. Whose they are is what their state files say; where their
+ * repositories are is the host's business, which may have changed since.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+/* ---- the environment of one ------------------------------------------------- */
+
+void start_part_env_release(struct ga_start_env *e)
+{
+	ga_gitconfig_release(&e->config);
+	ga_repo_free(e->repo);
+	free(e->state_dir);
+	free(e->bwrap);
+}
+
+static int open_repo(const char *dir, const char *id, struct ga_repo **ret, struct ga_error *err)
+{
+	cleanup_free char *git = ga_path_join(dir, ".git"), *real = realpath(dir, NULL);
+	cleanup_repo struct ga_repo *r = NULL;
+	struct stat st;
+
+	if (real && strcmp(real, dir) != 0)
+		return ga_fail(err, GA_EFATAL, "a symlink leads elsewhere in its place");
+	/* an empty directory would be in the superproject */
+	if (lstat(git, &st)) {
+		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
+		return ga_hint(err, "'git submodule update --init' brings it back");
+	}
+	if (ga_repo_open(dir, &r, err))
+		return -1;
+	if (strcmp(ga_repo_info(r)->workdir, dir) != 0)
+		return ga_fail(err, GA_EFATAL, "its working tree is elsewhere");
+	if (id && strcmp(ga_repo_info(r)->id, id) != 0) {
+		(void)ga_fail(err, GA_EFATAL, "another repository is there now");
+		return ga_hint(err, "put the one back that was there when the session started");
+	}
+	*ret = ga_steal(&r);
+	return 0;
+}
+
+int start_part_env(const struct ga_start_env *e, const char *project, const char *path,
+		   const char *id, struct ga_start_env *ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(project, path);
+
+	*ret = *e;
+	ret->repo = NULL;
+	ret->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
+	ret->loading = NULL;
+	ret->state_dir = NULL;
+	ret->bwrap = e->bwrap ? ga_strdup(e->bwrap) : NULL;
+	if (open_repo(dir, id, &ret->repo, err))
+		return -1;
+	return ga_store_open(e->state_root, ga_repo_info(ret->repo)->id, &ret->state_dir, err);
+}
+
+/* ---- finding them -------------------------------------------------------------- */
+
+/* Another session of the same name, which somebody started in the submodule itself, is none of
+ * ours: 1, as when there is none. */
+static int load(const char *state, const struct ga_session *of, struct ga_session *ret,
+		struct ga_error *err)
+{
+	int rc = ga_session_load(state, of->name, ret, err);
+
+	return rc ? rc : !ret->within || strcmp(ret->within, of->dir) != 0;
+}
+
+static int load_locked(const char *state, const struct ga_session *of, struct ga_session *ret,
+		       int *ret_lock, struct ga_error *err)
+{
+	int rc = load(state, of, ret, err);
+
+	if (rc)
+		return rc;
+	if (ga_session_lock(ret, true, ret_lock, err))
+		return -1;
+	/* it may have been captured, landed or dropped between reading and locking */
+	ga_session_release(ret);
+	return load(state, of, ret, err);
+}
+
+/* One that cannot be read is in the way until it is dropped, where it is. */
+static int damaged(const struct ga_part_at *at, const struct ga_session *of, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->dir);
+
+	(void)ga_error_wrap(err, "submodule '%s'", q);
+	free(err->hint);
+	err->hint = NULL;
+	return ga_hint(err, "'git -C %s agent drop --force %s' moves that session to the trash",
+		       word, of->name);
+}
+
+static int call(const struct ga_start_env *e, const struct ga_session *of, size_t i, bool lock,
+		ga_part_fn *fn, void *payload, struct ga_error *err)
+{
+	const char *path = of->submodules.v[i], *id = of->part_ids.v[i];
+	cleanup_free char *dir = ga_path_join(of->project, path);
+	cleanup_free char *state = ga_path_join(e->state_root, id);
+	cleanup_(start_part_env_release) struct ga_start_env env = { 0 };
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
+	struct ga_part_at at = { .path = path, .dir = dir };
+	cleanup_close int fd = -1;
+	int rc = lock ? load_locked(state, of, &s, &fd, err) : load(state, of, &s, err);
+
+	if (rc < 0)
+		return damaged(&at, of, err);
+	at.s = rc ? NULL : &s;
+	/* git is asked for its configuration only by what changes something */
+	if (start_part_env(e, of->project, path, id, &env, &why) ||
+	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
+		at.why = &why;
+	else
+		at.env = &env;
+	return fn(&at, payload, err);
+}
+
+int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
+		       ga_part_fn *fn, void *payload, struct ga_error *err)
+{
+	for (size_t i = 0; i < s->submodules.n && i < s->part_ids.n; i++)
+		if (call(e, s, i, lock, fn, payload, err))
+			return -1;
+	return 0;
+}
+
+/* ---- discarding ---------------------------------------------------------------- */
+
+/* Of one whose repository is gone nothing can be removed, nor does anybody miss it. */
+static int discard(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	(void)payload;
+	return at->s && at->env ? ga_start_discard(at->env, at->s, err) : 0;
+}
+
+int start_discard_parts(const struct ga_start_env *e, const struct ga_session *s,
+			struct ga_error *err)
+{
+	return ga_start_each_part(e, s, true, discard, NULL, err);
+}
+
+/* ---- capture ---------------------------------------------------------------------- */
+
+struct captured {
+	const struct ga_start_env *e; /* of the superproject */
+	const struct ga_session *of;
+	struct ga_sandbox **ended;
+	struct ga_links *links;
+};
+
+/* What is gone for a while comes back, and must not be lost for that; what the user has removed
+ * from the superproject is not to be waited for. */
+static int capture_without(const struct captured *c, const struct ga_part_at *at,
+			   struct ga_link *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
+	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->path);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	if (ga_repo_gitlinks(c->e->repo, &links, err))
+		return -1;
+	l->gone = true;
+	l->lost = "it is not there any more, and what was done in it stays in its session";
+	if (!ga_strv_has(&links, at->path))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);
+	ga_quote_add_text(&safe, word, strlen(word));
+	return ga_hint(err, "%s%s'git rm --cached %s' gives it up",
+		       at->why->hint ? at->why->hint : "", at->why->hint ? "; " : "", safe.ptr);
+}
+
+static int capture_part(const struct captured *c, const struct ga_part_at *at, struct ga_link *l,
+			struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *q = ga_escape(at->path);
+	struct ga_session *s = at->s;
+
+	if (!s->finished)
+		s->finished = c->of->finished;
+	/* landed by itself already: its result is final */
+	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
+					: start_capture(at->env, s, c->ended, &r, err))
+		return ga_error_wrap(err, "submodule '%s'", q);
+	l->tip = s->tip;
+	l->told = !ga_report_says_nothing(&r);
+	return 0;
+}
+
+static int capture(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	struct captured *c = payload;
+	struct ga_links *links = c->links;
+	struct ga_link *l;
+
+	GA_GROW(links->v, links->n, links->cap);
+	l = &links->v[links->n++];
+	*l = (struct ga_link){ .path = ga_strdup(at->path), .dir = ga_strdup(at->dir) };
+	if (!at->env)
+		return capture_without(c, at, l, err);
+	if (at->s)
+		return capture_part(c, at, l, err);
+	l->lost = "its session was dropped";
+	return 0;
+}
+
+int start_capture_parts(const struct ga_start_env *e, const struct ga_session *s,
+			struct ga_sandbox **ended, struct ga_links *ret, struct ga_error *err)
+{
+	struct captured c = { e, s, ended, ret };
+
+	return ga_start_each_part(e, s, true, capture, &c, err);
+}
