@@ -98,6 +98,71 @@ test_expect_success 'GT-05: trees, modes and names git refuses are refused with 
 	! git rev-list --objects --all | grep -E "\.git$|a/b$" && clean_store
 '
 
+# stays NAME PATH KIND: it is left in the session, said once in the summary, and in no tree.
+stays() {
+	git agent review --format=json "$1" | python3 -c "
+import json, sys
+left = [x[\"kind\"] for x in json.load(sys.stdin)[\"left_behind\"] if x[\"path\"] == sys.argv[1]]
+assert left == [sys.argv[2]], left" "$2" "$3" && ! git rev-list --objects --all | cut -d " " -f 2- | grep -Fx "$2"
+}
+
+test_expect_success 'GT-05: what git refuses is refused in the working tree too: it stays in the session, the rest is kept' '
+	make_repo both && cd both && n=0 &&
+	while IFS="|" read -r why path how
+	do
+		n=$((n + 1)) && attack b$n "$how; git add -A; git commit -qm evil; echo w >w; echo more >>a" && refused b$n "$why" &&
+		test "$(git cat-file blob agent/b$n:a)" = "$(printf "a\nmore")" && stays b$n "$path" refused &&
+		test "$(grep -c "  note: $path: git refuses it, and it stays in the session (.*$why" ../show)" = 1 && test "$(grep -c "  note: .*commits were not taken" ../show)" = 1 &&
+		test_must_fail git agent land --with-ignored "$path" b$n 2>../err && grep "git refuses what is in it" ../err && clean_store || { echo "failed: $how"; exit 1; }
+	done <<-\END &&
+	gitmodulesUrl|.gitmodules|printf "[submodule \"x\"]\n\tpath = x\n\turl = -x\n" >.gitmodules
+	gitmodulesUrl|d/.gitmodules|printf "[submodule \"x\"]\n\turl = ../../../:x/y\n" >d/.gitmodules
+	gitmodulesUrl|GITMOD~1|printf "[submodule \"x\"]\n\turl = https://x/%%0ay\n" >GITMOD~1
+	gitmodulesName|.gitmodules|printf "[submodule \"../x\"]\n\tpath = x\n" >.gitmodules
+	gitmodulesPath|.gitmodules|printf "[submodule \"x\"]\n\tpath = -x\n" >.gitmodules
+	gitmodulesUpdate|.gitmodules|printf "[submodule \"x\"]\n\tupdate = !x\n" >.gitmodules
+	gitattributesLineLength|.gitattributes|perl -e "print qq(x ), qq(y) x 3000, qq(\n)" >.gitattributes
+	END
+	attack all "for d in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir \$d; printf \"[submodule \\\"\$d\\\"]\n\tpath = -x\n\" >\$d/.gitmodules; done; mkdir 1b; cp 1/.gitmodules 1b/; echo w >w" &&
+	git agent show all >../show && cat ../show && test "$(grep -c "  note: .*git refuses it" ../show)" = 10 && grep "3 more files that git refuses stay" ../show && grep "same content" ../show && clean_store &&
+	attack twice "printf \"[submodule \\\"x\\\"]\n\tpath = -x\n\" >/tmp/m; mkdir e f; cp /tmp/m \"e/.gitmodules\\\\x\"; cp /tmp/m f/.gitmodules
+		{ cat /tmp/m; yes \"# much\" | head -c 1100000; } >d/.gitattributes; cp d/.gitattributes d/.gitmodules; echo w >w" &&
+	test "$(git cat-file blob agent/twice:w)" = w && stays twice f/.gitmodules refused && stays twice d/.gitmodules refused && clean_store
+'
+
+test_expect_success 'GT-05: names git refuses, committed and in the working tree' '
+	make_repo aliases && cd aliases && n=0 &&
+	while IFS="|" read -r mode name how
+	do
+		n=$((n + 1)) && name=$(printf "$name") && attack n$n "$lib
+		x=\$(entry 100644 x \$b | raw tree); case $mode in 40000) id=\$x ;; *) id=\$b ;; esac
+		t=\$(entry $mode \"$name\" \$id | raw tree); git update-ref HEAD \$(git commit-tree -p HEAD -m evil \$t)
+		n=\"$name\"; $how; echo w >w; echo more >>a" && refused n$n "" &&
+		test "$(git cat-file blob agent/n$n:a)" = "$(printf "a\nmore")" && stays n$n "$name" name && clean_store || { echo "failed: $mode $name"; exit 1; }
+	done <<-\END
+	100644|.GIT|echo x >$n
+	40000|git~1|mkdir $n; echo x >$n/x
+	40000|.git |mkdir "$n"; echo x >"$n/x"
+	100644|.g\342\200\214it|echo x >"$n"
+	120000|.gitmodules|ln -s a $n
+	120000|gitmod~1|ln -s a $n
+	120000|gi7eba~1|ln -s a $n
+	120000|.GitModules|ln -s a $n
+	40000|.gitmodules|mkdir $n; echo x >$n/x
+	40000|GITMOD~4|mkdir $n; echo x >$n/x
+	40000|.gitattributes|mkdir $n; echo x >$n/x
+	40000|gitatt~1|mkdir $n; echo x >$n/x
+	END
+'
+
+test_expect_success 'GT-05: what cannot be taken as it is now is what the agent committed last, not what it was before' '
+	make_repo last "echo old >.gitmodules; echo old >big; echo old >gone" && cd last &&
+	attack l "printf \"[submodule \\\"x\\\"]\n\tpath = x\n\" >.gitmodules; echo new >big; git rm -q --cached gone; mkdir n; echo n >n/x; git add .gitmodules big n; git commit -qm good
+		printf \"[submodule \\\"x\\\"]\n\tpath = -x\n\" >.gitmodules; truncate -s 3G big n/x gone; echo w >w" &&
+	git agent show l && test "$(git log --format=%s agent/l~1 -1)" = good && git diff --name-status agent/l~1 agent/l >../got && printf "A\tw\n" >../want && test_cmp ../want ../got &&
+	stays l .gitmodules refused; git agent show l | grep "left behind" ; clean_store
+'
+
 test_expect_success 'GT-05: a few objects that make a million million paths cost their history' '
 	make_repo bombs && cd bombs && bomb="for i in 1 2 3 4 5 6 7 8 9 10 11 12; do t=\$(for n in 0 1 2 3 4 5 6 7 8 9; do entry 40000 \$n \$t; done | raw tree); done" &&
 	attack wide "$lib
