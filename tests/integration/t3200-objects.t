@@ -230,6 +230,24 @@ assert {\".lfsconfig\", \".gitattributes\", \"x.bin\"} <= paths, paths" &&
 	git agent show p && git agent diff p >/dev/null && test_expect_code 3 git agent land p && test ! -e "$TRASH/ran"
 '
 
+# gitk and git gui hand names to Tcl, which takes a "|" or ">" in front for a command or a file to
+# write; a carriage return at the end of a path git once lost; a program of this name in the tree
+# ran on Windows.
+test_expect_success 'GT-19: what graphical tools for git trip over is flagged' '
+	make_repo tools && cd tools && printf "%s\n" "|id" ">over" "<in" "2>x" "|sh -c id|" ">d/x" "astextplain.exe" "sh.exe" "x;id" "x\"y" .gitmodules >../names &&
+	attack t "while read -r n; do case \$n in */*) mkdir -p \"\${n%/*}\" ;; esac; echo 1 >\"\$n\"; done <<-\"END\"
+	$(cat ../names)
+	END
+	printf \"[submodule \\\"s\\\"]\n\tpath = \\\"s\r\\\"\n\turl = ./s\n\" >.gitmodules; echo \"x encoding=utf-8 diff=astextplain working-tree-encoding=UTF-7\" >.gitattributes; echo w >w" &&
+	git agent review --format=json t >../json && python3 -c "
+import json
+flags = json.load(open(\"../json\"))[\"flags\"]
+for n in open(\"../names\").read().splitlines() + [\".gitattributes\"]:
+    assert any(f[\"path\"] == n and f[\"severity\"] in (\"critical\", \"high\") for f in flags), (n, flags)
+assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
+	test_expect_code 3 git agent land t && test ! -e astextplain.exe
+'
+
 # ---- landing --------------------------------------------------------------------------
 
 test_expect_success 'GT-07: landing touches no uncommitted work, no operation, and follows no link' '
