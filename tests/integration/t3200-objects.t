@@ -76,6 +76,47 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, alternates, shallow mark
 	for s in index replace graft shallow alt; do test "$(git cat-file blob agent/$s:2)" = 2 && git rev-list --objects agent/$s >/dev/null || exit 1; done && clean_store
 '
 
+# What git inside reads may lie about what it has: what comes out is complete and as it was
+# committed, or not taken at all.
+test_expect_success 'GT-03: indexes, packs and lists of commits that lie, other formats, settings that change what git prints' '
+	lost() { test "$(git rev-list --count HEAD..agent/$1)" = 1 && git agent show $1 | grep "HEAD names no commit\|commits were not taken"; }
+	make_repo lies && cd lies && n=0 &&
+	commit="for i in 1 2 3; do echo \$i >\$i; git add \$i; git commit -qm \$i -m \$GIT_AGENT_SESSION; done; git rev-parse HEAD >\$HOME/tip" &&
+	flip="flip() { chmod u+w \$1; perl -0777 -i -pe \"substr(\\\$_, \$2, 1) ^= chr(1)\" \$1; }; g=.git/objects/info/commit-graph" &&
+	while IFS="|" read -r what how
+	do
+		n=$((n + 1)) && attack l$n "$flip; $commit; echo w >w; $how" && test "$(git cat-file blob agent/l$n:w)" = w && test "$(git cat-file blob agent/l$n:3)" = 3 && git rev-list --objects agent/l$n >/dev/null || { echo "failed: $how"; exit 1; }
+		case $what in
+		taken) test "$(git rev-parse agent/l$n~1)" = "$(cat "$HOME/aihome/tip")" ;;
+		lost) lost l$n ;;
+		unread) test "$(git rev-list --count HEAD..agent/l$n)" = 1 && git agent show l$n | grep "HEAD names no commit: its work is one commit" ;;
+		either) test "$(git rev-parse agent/l$n~1)" = "$(cat "$HOME/aihome/tip")" || lost l$n ;;
+		esac || { git log --oneline agent/l$n; echo "not $what: $how"; exit 1; }
+	done <<-\END &&
+	taken|git commit-graph write --reachable; git repack -adq
+	either|git commit-graph write --reachable; for at in -25 -30 -45 -60 -75; do flip $g $at; done
+	either|git commit-graph write --reachable; for at in $(seq -300 9 -21); do flip $g $at; done
+	lost|git repack -adq; p=$(ls .git/objects/pack/*.pack); for at in 20 30 40 50 60 70; do flip $p $at; done
+	either|git repack -adbq; p=$(ls .git/objects/pack/*.bitmap); for at in -30 -40 -50; do flip $p $at; done
+	either|git repack -adq; p=$(ls .git/objects/pack/*.idx); for at in -45 -49 -53 -57 -61; do flip $p $at; done
+	unread|git config core.repositoryFormatVersion 1; git config extensions.objectFormat sha256
+	unread|git config core.repositoryFormatVersion 1; git config extensions.noSuchThing true
+	taken|git config color.ui always; git config core.abbrev 4; git config pack.packSizeLimit 1m; git config core.quotePath true; git config pack.threads 1; git config i18n.logOutputEncoding UTF-16; git config for-each-ref.format x; git config alias.rev-parse "!touch $HOME/ran"
+	taken|git worktree add -q /tmp/wt HEAD~1; git worktree add -q ../wt HEAD~1
+	taken|git tag -a -m HEAD HEAD HEAD~2; git update-ref refs/HEAD HEAD~2; git branch HEAD HEAD~2; git update-ref HEAD/x HEAD~2
+	END
+	test ! -e "$HOME/aihome/ran" && clean_store
+'
+
+test_expect_success 'GT-06: more branches than are kept, and names that are in the way of ours' '
+	make_repo many && cd many &&
+	attack m "echo 1 >1; git add 1; git commit -qm 1; i=0; for i in \$(seq 150); do echo create refs/heads/b\$i \$(echo \$i | git commit-tree -p HEAD HEAD^{tree}); done | git update-ref --stdin
+		git branch heads/x b1; git branch refs/heads/y b2; git branch -q Agent/m b3 2>/dev/null; git branch report b4; git branch held b5; echo w >w" &&
+	test "$(git for-each-ref refs/agent/m/heads | wc -l)" = 100 && git agent show m >../show && grep "more branches of the agent stay in the session" ../show &&
+	test "$(git log --format=%s -1 agent/m~1)" = 1 && test "$(git cat-file blob agent/m:w)" = w &&
+	git for-each-ref --format="%(refname)" refs/agent/m | grep -v "^refs/agent/m/heads/" | sort >../got && printf "refs/agent/m/%s\n" base report >../want && test_cmp ../want ../got && clean_store
+'
+
 test_expect_success 'GT-05: trees, modes and names git refuses are refused with the reason, the work is kept' '
 	make_repo trees && cd trees && n=0 &&
 	while IFS="|" read -r why how
