@@ -47,6 +47,17 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
+/* Can that much be written where objects are? An error says why not. */
+int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err);
+/* Does this component mean that file on some file system? Their content `git fsck` looks at. */
+bool ga_name_means_gitmodules(const char *name);
+bool ga_name_means_gitattributes(const char *name);
+/* Could `git fsck --strict` mind what is in a file of this name? */
+bool ga_import_minds_file(const char *name, const char *data, size_t n);
+/* Does it? Git is asked, in a quarantine of its own. 1 and a reason as above, if so; no
+ * other import may be under way. */
+int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+			 char **ret_reason, struct ga_error *err);
 /* Move the packs into the repository's object directory, synced, with a .keep; adds the
  * absolute paths of the .keep files to `keeps`. */
 int ga_import_migrate(struct ga_import *im, struct ga_strv *keeps, struct ga_error *err);

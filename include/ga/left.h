@@ -16,6 +16,7 @@ enum ga_left_kind {
 	GA_LEFT_REPOSITORY, /* a nested repository */
 	GA_LEFT_SUBMODULE,  /* below a gitlink of the base */
 	GA_LEFT_NAME,       /* a name no tree may hold */
+	GA_LEFT_REFUSED,    /* content `git fsck` would refuse */
 	GA_LEFT_UNREADABLE,
 	GA_LEFT_LIMIT,      /* above a limit */
 };

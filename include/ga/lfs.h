@@ -27,7 +27,9 @@ bool ga_lfs_is_pointer(const char *text, size_t n);
  * exactly once. False for anything else; some of that git-lfs still reads. */
 bool ga_lfs_parse(const char *text, size_t n, struct ga_lfs_pointer *ret);
 
-/* The directory git-lfs keeps things in: "lfs" in the common git dir, or lfs.storage. */
+/* The directory git-lfs keeps things in: "lfs" in the common git dir, or lfs.storage, as
+ * it is written ("~" is a name like any other to git-lfs), beneath the common git dir unless it
+ * is absolute. */
 char *ga_lfs_store(const struct ga_repo *r, const struct ga_gitconfig *c);
 /* Where an object is, below a store. */
 char *ga_lfs_object(const char *oid);

@@ -14,6 +14,7 @@ const char *ga_left_kind_name(enum ga_left_kind k)
 		[GA_LEFT_REPOSITORY] = "repository",
 		[GA_LEFT_SUBMODULE] = "submodule",
 		[GA_LEFT_NAME] = "name",
+		[GA_LEFT_REFUSED] = "refused",
 		[GA_LEFT_UNREADABLE] = "unreadable",
 		[GA_LEFT_LIMIT] = "limit",
 	};

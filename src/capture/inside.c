@@ -27,8 +27,6 @@
  * an import takes. */
 #define MAX_OUTPUT ((size_t)256 << 20)
 
-#define PROBE_MAX ((off_t)64 << 20) /* written to see whether anything can be */
-
 void close_inside(struct capture *c)
 {
 	ga_run_finish(c->sandbox);
@@ -170,10 +168,9 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 /* Can what a pack holds be written where objects are? */
 static int probe_objects(const struct capture *c, int fd, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(ga_repo_info(c->e->repo)->commondir, "objects");
 	off_t size = lseek(fd, 0, SEEK_END);
 
-	if (ga_probe_write(dir, size < PROBE_MAX ? (size_t)size : (size_t)PROBE_MAX, err))
+	if (ga_import_probe(c->e->repo, size < 0 ? 0 : (uint64_t)size, err))
 		return ga_error_wrap(err, "cannot store the agent's objects");
 	return 0;
 }

@@ -7,10 +7,15 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/quote.h"
 #include "upper-internal.h"
 
 #define SMALL_FILE (1u << 20) /* read as a whole */
+/* Of the files that git reads from trees: how long one may be, and about how many git is asked.
+ * An honest one has some kilobytes, and a vendored tree a few hundred of them. */
+#define GITS_FILE ((uint64_t)16 << 20)
+#define MAX_JUDGED 1000
 
 /* The base counts what it tracks, unless the agent's own commits say otherwise:
  * a path they dropped (`git rm --cached`) is untracked, as `git add` sees it. */
@@ -65,6 +70,16 @@ static bool over_limit(struct walk *w, const struct stat *st)
 	return true;
 }
 
+static int read_whole(struct walk *w, int fd, const struct stat *st)
+{
+	cleanup_free char *q = NULL;
+
+	if (!read_small(fd, (size_t)st->st_size, &w->data))
+		return 0;
+	q = ga_escape(w->path.ptr);
+	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
+}
+
 /* The blob of an open regular file. */
 static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oid *ret)
 {
@@ -76,11 +91,67 @@ static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oi
 	}
 	if (st->st_size > SMALL_FILE)
 		return ga_pack_add_blob_fd(w->pack, fd, (uint64_t)st->st_size, ret, w->err);
-	if (read_small(fd, (size_t)st->st_size, &w->data)) {
-		cleanup_free char *q = ga_escape(w->path.ptr);
+	if (read_whole(w, fd, st))
+		return -1;
+	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
+}
 
-		return ga_fail_errno(w->err, GA_EFATAL, errno,
-				     "cannot read '%s' of the upper layer", q);
+/* [refused]: a tree that holds it, `git fsck` would call broken, and many a server would
+ * not take it. */
+static int refuse(struct walk *w, const struct walk_item *it, const char *why)
+{
+	cleanup_free char *q = ga_quote(w->path.ptr);
+
+	walk_left(w, GA_LEFT_REFUSED, 1, (uint64_t)it->st.st_size);
+	if (w->refused++ < LIMITS_NAMED)
+		ga_strv_pushf(&w->res->notes,
+			      "%s: git refuses it, and it stays in the session (%s)", q, why);
+	return 1;
+}
+
+/* Ask git about the content in `w->data`, once. */
+static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid *oid)
+{
+	struct ga_oidmap *judged = &w->judged[ga_name_means_gitmodules(it->name)];
+	cleanup_free char *why = NULL;
+	size_t bad;
+	int rc;
+
+	if (ga_oidmap_get(judged, oid, &bad))
+		return bad ? refuse(w, it, "as another one with the same content") : 0;
+	if (judged->n >= MAX_JUDGED)
+		return refuse(w, it, "there are too many files of such a name");
+	rc = ga_import_judge_file(w->repo, it->name, w->data.ptr, w->data.len, &why, w->err);
+	if (rc < 0)
+		return -1;
+	(void)ga_oidmap_add(judged, oid, rc == 1);
+	return rc ? refuse(w, it, why) : 0;
+}
+
+/* The blob of a file that git itself reads from trees; 1 if it stays behind. */
+static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+{
+	const struct ga_entry *clean = cleaned(w);
+	struct ga_oid oid;
+	int rc;
+
+	ga_buf_clear(&w->data);
+	if ((uint64_t)it->st.st_size > GITS_FILE)
+		rc = 1;
+	else if (clean)
+		rc = ga_blob_read(w->repo, &clean->oid, GITS_FILE, &w->data, w->err);
+	else
+		rc = read_whole(w, fd, &it->st);
+	if (rc)
+		return rc < 0 ? -1 : refuse(w, it, "it is too long for one of its name");
+	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
+		return -1;
+	/* what is there already was the user's, or came with the agent's commits */
+	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
+	    ga_import_minds_file(it->name, w->data.ptr, w->data.len)) {
+		rc = judge(w, it, &oid);
+		if (rc)
+			return rc;
 	}
 	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
 }
@@ -192,7 +263,14 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		}
 		return 0;
 	}
-	if (is_file ? take_blob(w, fd, &it->st, &new.oid) : take_link(w, d, it, &new.oid))
-		return -1;
+	if (!is_file)
+		rc = take_link(w, d, it, &new.oid);
+	else if (ga_name_means_gitmodules(it->name) ||
+		 ga_name_means_gitattributes(it->name))
+		rc = take_gits(w, fd, it, &new.oid);
+	else
+		rc = take_blob(w, fd, &it->st, &new.oid);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	return add_content(w, it, &new);
 }

@@ -10,12 +10,13 @@
 #include <sys/types.h>
 
 #include "ga/buf.h"
+#include "ga/oidmap.h"
 #include "ga/treelevel.h"
 #include "ga/upper.h"
 #include "ignore.h"
 
 #define MAX_RULES_BYTES (1u << 20) /* of one .gitignore or .gitattributes */
-#define LIMITS_NAMED 10            /* notes on single paths beyond a limit */
+#define LIMITS_NAMED 10            /* notes on single paths beyond a limit, or refused */
 
 /* ---- ignore rules of a tree, for any path (rules.c) -------------------- */
 
@@ -66,7 +67,11 @@ struct walk {
 	struct ga_buf data;           /* content of one file */
 	dev_t dev;
 	int lower_fd;                 /* of o->lower, or -1 */
+	struct ga_oidmap judged[2];   /* contents git was asked about, as attributes and as
+				       * submodules: are they refused? */
+	struct ga_strv stood;         /* paths at which what was known stands */
 	uint64_t entries, bytes;
+	size_t refused;               /* paths that stay behind for what is in them */
 	size_t limited;               /* paths that stay behind for a limit */
 	bool stopped;                 /* at a limit, or because content must be converted */
 	bool convert;

@@ -54,6 +54,25 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }
 
+/* Does something that stays behind leave what was known at `path` in its place? */
+static bool stood_at(const struct walk *w, const char *path)
+{
+	cleanup_buf struct ga_buf at = GA_BUF_INIT;
+
+	if (!w->stood.n)
+		return false;
+	for (ga_buf_adds(&at, path);;) {
+		const char *slash;
+
+		if (ga_strv_find(&w->stood, at.ptr) >= 0)
+			return true;
+		if (!at.len)
+			return false;
+		slash = strrchr(at.ptr, '/');
+		ga_buf_truncate(&at, slash ? (size_t)(slash - at.ptr) : 0);
+	}
+}
+
 /* One path that the agent's commits changed and the walk did not. */
 static int unmet(struct walk *w, const struct ga_change *c, int extras, int upper, bool *ret_take,
 		 struct ga_entry *ret_new)
@@ -62,6 +81,11 @@ static int unmet(struct walk *w, const struct ga_change *c, int extras, int uppe
 
 	*ret_take = false;
 	*ret_new = c->new;
+	/* it could not be taken as it is now: as it was committed last it can */
+	if (stood_at(w, c->path)) {
+		*ret_take = true;
+		return 0;
+	}
 	/* a submodule moved to another commit, or dropped: that is all there is to see of it */
 	if (c->old.mode == GA_MODE_GITLINK) {
 		*ret_take = !entry_is_content(&c->new);
@@ -97,6 +121,7 @@ int add_unmet(struct walk *w)
 	if (w->o->extras)
 		extras = open(w->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	rules_sort(&w->overrides);
+	ga_strv_sort_unique(&w->stood);
 	met = all->n;
 	for (size_t i = 0; i < diff.n; i++) {
 		const struct ga_change *c = &diff.v[i];

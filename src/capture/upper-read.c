@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "upper-internal.h"
@@ -150,8 +151,6 @@ bool attributes_convert(const char *text, size_t n)
 
 bool name_is_bad(const char *name, mode_t type)
 {
-	size_t len = strlen(name);
-
 	/* where a backslash separates, "a\\.git" holds a ".git" too */
 	for (const char *p = name;;) {
 		size_t n = strcspn(p, "\\");
@@ -164,6 +163,6 @@ bool name_is_bad(const char *name, mode_t type)
 	}
 	/* As a link it would have a file anywhere read for it. As a directory it makes no
 	 * sense to git, and `git fsck` refuses the tree. */
-	return (type != S_IFREG && ga_path_component_folds_to(name, len, ".gitmodules")) ||
-	       (type == S_IFDIR && ga_path_component_folds_to(name, len, ".gitattributes"));
+	return (type != S_IFREG && ga_name_means_gitmodules(name)) ||
+	       (type == S_IFDIR && ga_name_means_gitattributes(name));
 }

@@ -30,6 +30,8 @@ static const char *where(const struct walk *w)
 void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes)
 {
 	ga_left_add(&w->res->left, where(w), kind, count, bytes);
+	if (kind == GA_LEFT_REFUSED || kind == GA_LEFT_UNREADABLE || kind == GA_LEFT_LIMIT)
+		ga_strv_push(&w->stood, w->path.ptr);
 }
 
 void walk_note(struct walk *w, const char *what)

@@ -168,6 +168,9 @@ static void walk_release(struct walk *w)
 	ignore_release(&w->base);
 	rules_release(&w->overrides);
 	ga_strv_release(&w->traps);
+	ga_strv_release(&w->stood);
+	for (size_t i = 0; i < GA_NELEMS(w->judged); i++)
+		ga_oidmap_release(&w->judged[i]);
 	ga_buf_release(&w->path);
 	ga_buf_release(&w->data);
 	ga_pack_free(w->pack);
@@ -187,6 +190,9 @@ static int finish(struct walk *w)
 		ga_strv_pushf(&res->notes,
 			      "%zu more entries are beyond a limit, and stay in the session",
 			      w->limited - LIMITS_NAMED);
+	if (w->refused > LIMITS_NAMED)
+		ga_strv_pushf(&res->notes, "%zu more files that git refuses stay in the session",
+			      w->refused - LIMITS_NAMED);
 	if (add_unmet(w))
 		return -1;
 	if (!res->changes.n)

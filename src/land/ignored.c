@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/journal.h"
 #include "ga/leftbehind.h"
 #include "ga/objects.h"
@@ -20,6 +21,7 @@
 #include "land-internal.h"
 
 #define TARGET_MAX 4096 /* of a link: Linux follows none that is longer */
+#define GITS_FILE ((size_t)16 << 20) /* one that git reads from trees is no longer */
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 
 static int refuse_one(const char *path, const char *why, struct ga_error *err)
@@ -70,6 +72,8 @@ static const char *kind_refused(const struct ga_left_file *f)
 		return "it lies in a submodule";
 	case GA_LEFT_NAME:
 		return "git would take its name for something else";
+	case GA_LEFT_REFUSED:
+		return "git refuses what is in it";
 	case GA_LEFT_UNREADABLE:
 		return "it cannot be read";
 	case GA_LEFT_LIMIT:
@@ -143,6 +147,27 @@ static int read_link(struct land *l, int root, const char *path, struct ga_buf *
 
 /* ---- as blobs --------------------------------------------------------------- */
 
+/* As capture does: what git would call broken is in no tree, not even for a moment. */
+static int check_gits(struct land *l, int fd, const char *path, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_free char *why = NULL;
+	const char *name = ga_path_base(path);
+	int rc = 0;
+
+	if (!ga_name_means_gitmodules(name) && !ga_name_means_gitattributes(name))
+		return 0;
+	if (ga_read_fd(fd, GITS_FILE, &text, err))
+		return -1;
+	if (ga_import_minds_file(name, text.ptr, text.len))
+		rc = ga_import_judge_file(l->repo, name, text.ptr, text.len, &why, err);
+	if (rc)
+		return rc < 0 ? -1 : refuse_one(path, "git refuses what is in it", err);
+	if (lseek(fd, 0, SEEK_SET))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was left behind");
+	return 0;
+}
+
 static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file *f,
 		    uint64_t *total, struct ga_entry *ret, struct ga_error *err)
 {
@@ -155,6 +180,8 @@ static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file
 	*total += (uint64_t)st.st_size;
 	if ((uint64_t)st.st_size > max->max_file_bytes || *total > max->max_total_bytes)
 		return refuse_one(f->path, "it goes beyond a limit", err);
+	if (check_gits(l, fd, f->path, err))
+		return -1;
 	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
 	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, &ret->oid, err);
 }

@@ -70,6 +70,23 @@ struct checkout {
 	const struct ga_base_opts *o;
 };
 
+/* Git with several checkout workers forgets the encoding that a .gitattributes below the top
+ * names once it has left that directory (2.39: memory that was freed): such files then are
+ * written as they are, or git crashes. Where that could be, one worker does it. */
+static bool encodes_below_top(const struct checkout *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *const args[] = { "grep", "-q", "-a", "-F", "-e", "working-tree-encoding",
+				     GA_HEX(c->commit), "--", "*/.gitattributes", NULL };
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.lazy_fetch = c->o->trusted;
+	g.keep_fd = c->lock;
+	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
+}
+
 /* -m writes what differs between index and `commit`, and looks at no other file.
  * --reset looks at the stat data of every file and writes those anew that are not what
  * the index says: so it repairs what a crash of the machine cut short. */
@@ -87,7 +104,7 @@ static int read_tree(const struct checkout *c, enum ga_base_way way, struct ga_e
 	ga_strv_push(&args, GA_HEX(c->commit));
 	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
 	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
-			  "checkout.workers=0", NULL);
+			  encodes_below_top(c) ? "checkout.workers=1" : "checkout.workers=0", NULL);
 	if (!c->o->trusted && without_filters(c->o->config, &config, err))
 		return -1;
 	g.args = (const char *const *)args.v;

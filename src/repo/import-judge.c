@@ -6,6 +6,7 @@
  */
 #include "objects-internal.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "ga/import.h"
@@ -35,6 +36,8 @@ static const char *judge_name(const struct ga_tree_item *it)
 
 	if (memchr(it->name, '/', it->len))
 		return "a name with a slash";
+	if (it->len > NAME_MAX)
+		return "a name longer than any system takes";
 	if (it->len <= 2 && !memcmp(it->name, "..", it->len))
 		return "the name of a parent directory";
 	if (ga_path_component_is_dotgit(it->name, it->len))

@@ -21,11 +21,13 @@ ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 export ASAN_OPTIONS
 
 # What is captured: commits, another branch, a stash, something held back, converted content,
-# a file too large for memory, enough small ones for a pack, what is ignored, what is gone.
+# a file too large for memory, enough small ones for a pack, what is ignored, what is gone,
+# and what git has to be asked about: one it takes, one it refuses.
 agent='echo 1 >one && git add one && git commit -qm one && git branch other &&
 	echo s >>a && git stash -q && echo 2 >two && echo envrc >.envrc && rm b &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
 		mkdir -p d$((i % 4)) && echo $i >d$((i % 4))/f$i; done &&
+	printf "[submodule \"x\"]\n\tpath = x\n" >.gitmodules && printf "[submodule \"x\"]\n\tpath = -x\n" >d1/.gitmodules &&
 	head -c 1500000 /dev/urandom >large && echo log >x.log && printf "x\r\n" >crlf.txt'
 
 # What overlayfs works in has no mode at all.

@@ -67,6 +67,16 @@ test_expect_success GITLFS 'a linked worktree, and a store elsewhere' '
 	cp -r "$TRASH/store/." .git/rel && git config lfs.storage rel && git agent start --name t -- sh -c "echo rel >r.bin" && find .git/rel/objects -name "$(sum rel)" | grep .
 '
 
+# git-lfs 3 does not expand a "~": what it says counts, whatever git would make of the value.
+test_expect_success GITLFS 'the store is where git-lfs itself looks for it, however lfs.storage is written' '
+	make_lfs forms && cd forms && cp -r .git/lfs/objects ../objects && n=0 && for form in "~/store" "~" ./rel ../up "" "$TRASH//abs/" "\$HOME/x"; do
+		git config lfs.storage "$form" && n=$((n + 1)) && media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
+		mkdir -p "$media" && cp -r ../objects/. "$media/" && git agent start --name "f$n" -- sh -c "echo form$n >f$n.bin" && git cat-file -e "agent/f$n:f$n.bin" &&
+		id=$(sum "form$n") && echo "$form: $media" &&
+		test "$(cat "$media/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-4)/$id")" = "form$n" || exit 1
+	done
+'
+
 test_expect_success GITLFS 'a capture that ends in between does it again' '
 	make_lfs again && cd again && GIT_AGENT_FAULT=capture:lfs:fail && export GIT_AGENT_FAULT &&
 	test_must_fail git agent start --name a -- sh -c "echo new >n.bin; echo c >c.bin; git add c.bin; git commit -qm c" &&

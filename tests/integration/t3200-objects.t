@@ -76,6 +76,47 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, alternates, shallow mark
 	for s in index replace graft shallow alt; do test "$(git cat-file blob agent/$s:2)" = 2 && git rev-list --objects agent/$s >/dev/null || exit 1; done && clean_store
 '
 
+# What git inside reads may lie about what it has: what comes out is complete and as it was
+# committed, or not taken at all.
+test_expect_success 'GT-03: indexes, packs and lists of commits that lie, other formats, settings that change what git prints' '
+	lost() { test "$(git rev-list --count HEAD..agent/$1)" = 1 && git agent show $1 | grep "HEAD names no commit\|commits were not taken"; }
+	make_repo lies && cd lies && n=0 &&
+	commit="for i in 1 2 3; do echo \$i >\$i; git add \$i; git commit -qm \$i -m \$GIT_AGENT_SESSION; done; git rev-parse HEAD >\$HOME/tip" &&
+	flip="flip() { chmod u+w \$1; perl -0777 -i -pe \"substr(\\\$_, \$2, 1) ^= chr(1)\" \$1; }; g=.git/objects/info/commit-graph" &&
+	while IFS="|" read -r what how
+	do
+		n=$((n + 1)) && attack l$n "$flip; $commit; echo w >w; $how" && test "$(git cat-file blob agent/l$n:w)" = w && test "$(git cat-file blob agent/l$n:3)" = 3 && git rev-list --objects agent/l$n >/dev/null || { echo "failed: $how"; exit 1; }
+		case $what in
+		taken) test "$(git rev-parse agent/l$n~1)" = "$(cat "$HOME/aihome/tip")" ;;
+		lost) lost l$n ;;
+		unread) test "$(git rev-list --count HEAD..agent/l$n)" = 1 && git agent show l$n | grep "HEAD names no commit: its work is one commit" ;;
+		either) test "$(git rev-parse agent/l$n~1)" = "$(cat "$HOME/aihome/tip")" || lost l$n ;;
+		esac || { git log --oneline agent/l$n; echo "not $what: $how"; exit 1; }
+	done <<-\END &&
+	taken|git commit-graph write --reachable; git repack -adq
+	either|git commit-graph write --reachable; for at in -25 -30 -45 -60 -75; do flip $g $at; done
+	either|git commit-graph write --reachable; for at in $(seq -300 9 -21); do flip $g $at; done
+	lost|git repack -adq; p=$(ls .git/objects/pack/*.pack); for at in 20 30 40 50 60 70; do flip $p $at; done
+	either|git repack -adbq; p=$(ls .git/objects/pack/*.bitmap); for at in -30 -40 -50; do flip $p $at; done
+	either|git repack -adq; p=$(ls .git/objects/pack/*.idx); for at in -45 -49 -53 -57 -61; do flip $p $at; done
+	unread|git config core.repositoryFormatVersion 1; git config extensions.objectFormat sha256
+	unread|git config core.repositoryFormatVersion 1; git config extensions.noSuchThing true
+	taken|git config color.ui always; git config core.abbrev 4; git config pack.packSizeLimit 1m; git config core.quotePath true; git config pack.threads 1; git config i18n.logOutputEncoding UTF-16; git config for-each-ref.format x; git config alias.rev-parse "!touch $HOME/ran"
+	taken|git worktree add -q /tmp/wt HEAD~1; git worktree add -q ../wt HEAD~1
+	taken|git tag -a -m HEAD HEAD HEAD~2; git update-ref refs/HEAD HEAD~2; git branch HEAD HEAD~2; git update-ref HEAD/x HEAD~2
+	END
+	test ! -e "$HOME/aihome/ran" && clean_store
+'
+
+test_expect_success 'GT-06: more branches than are kept, and names that are in the way of ours' '
+	make_repo many && cd many &&
+	attack m "echo 1 >1; git add 1; git commit -qm 1; i=0; for i in \$(seq 150); do echo create refs/heads/b\$i \$(echo \$i | git commit-tree -p HEAD HEAD^{tree}); done | git update-ref --stdin
+		git branch heads/x b1; git branch refs/heads/y b2; git branch -q Agent/m b3 2>/dev/null; git branch report b4; git branch held b5; echo w >w" &&
+	test "$(git for-each-ref refs/agent/m/heads | wc -l)" = 100 && git agent show m >../show && grep "more branches of the agent stay in the session" ../show &&
+	test "$(git log --format=%s -1 agent/m~1)" = 1 && test "$(git cat-file blob agent/m:w)" = w &&
+	git for-each-ref --format="%(refname)" refs/agent/m | grep -v "^refs/agent/m/heads/" | sort >../got && printf "refs/agent/m/%s\n" base report >../want && test_cmp ../want ../got && clean_store
+'
+
 test_expect_success 'GT-05: trees, modes and names git refuses are refused with the reason, the work is kept' '
 	make_repo trees && cd trees && n=0 &&
 	while IFS="|" read -r why how
@@ -96,6 +137,71 @@ test_expect_success 'GT-05: trees, modes and names git refuses are refused with 
 	a symbolic link|entry 120000 .gitattributes $b
 	END
 	! git rev-list --objects --all | grep -E "\.git$|a/b$" && clean_store
+'
+
+# stays NAME PATH KIND: it is left in the session, said once in the summary, and in no tree.
+stays() {
+	git agent review --format=json "$1" | python3 -c "
+import json, sys
+left = [x[\"kind\"] for x in json.load(sys.stdin)[\"left_behind\"] if x[\"path\"] == sys.argv[1]]
+assert left == [sys.argv[2]], left" "$2" "$3" && ! git rev-list --objects --all | cut -d " " -f 2- | grep -Fx "$2"
+}
+
+test_expect_success 'GT-05: what git refuses is refused in the working tree too: it stays in the session, the rest is kept' '
+	make_repo both && cd both && n=0 &&
+	while IFS="|" read -r why path how
+	do
+		n=$((n + 1)) && attack b$n "$how; git add -A; git commit -qm evil; echo w >w; echo more >>a" && refused b$n "$why" &&
+		test "$(git cat-file blob agent/b$n:a)" = "$(printf "a\nmore")" && stays b$n "$path" refused &&
+		test "$(grep -c "  note: $path: git refuses it, and it stays in the session (.*$why" ../show)" = 1 && test "$(grep -c "  note: .*commits were not taken" ../show)" = 1 &&
+		test_must_fail git agent land --with-ignored "$path" b$n 2>../err && grep "git refuses what is in it" ../err && clean_store || { echo "failed: $how"; exit 1; }
+	done <<-\END &&
+	gitmodulesUrl|.gitmodules|printf "[submodule \"x\"]\n\tpath = x\n\turl = -x\n" >.gitmodules
+	gitmodulesUrl|d/.gitmodules|printf "[submodule \"x\"]\n\turl = ../../../:x/y\n" >d/.gitmodules
+	gitmodulesUrl|GITMOD~1|printf "[submodule \"x\"]\n\turl = https://x/%%0ay\n" >GITMOD~1
+	gitmodulesName|.gitmodules|printf "[submodule \"../x\"]\n\tpath = x\n" >.gitmodules
+	gitmodulesPath|.gitmodules|printf "[submodule \"x\"]\n\tpath = -x\n" >.gitmodules
+	gitmodulesUpdate|.gitmodules|printf "[submodule \"x\"]\n\tupdate = !x\n" >.gitmodules
+	gitattributesLineLength|.gitattributes|perl -e "print qq(x ), qq(y) x 3000, qq(\n)" >.gitattributes
+	END
+	attack all "for d in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir \$d; printf \"[submodule \\\"\$d\\\"]\n\tpath = -x\n\" >\$d/.gitmodules; done; mkdir 1b; cp 1/.gitmodules 1b/; echo w >w" &&
+	git agent show all >../show && cat ../show && test "$(grep -c "  note: .*git refuses it" ../show)" = 10 && grep "3 more files that git refuses stay" ../show && grep "same content" ../show && clean_store &&
+	attack twice "printf \"[submodule \\\"x\\\"]\n\tpath = -x\n\" >/tmp/m; mkdir e f; cp /tmp/m \"e/.gitmodules\\\\x\"; cp /tmp/m f/.gitmodules
+		{ cat /tmp/m; yes \"# much\" | head -c 1100000; } >d/.gitattributes; cp d/.gitattributes d/.gitmodules; echo w >w" &&
+	test "$(git cat-file blob agent/twice:w)" = w && stays twice f/.gitmodules refused && stays twice d/.gitmodules refused && clean_store
+'
+
+test_expect_success 'GT-05: names git refuses, committed and in the working tree' '
+	make_repo aliases && cd aliases && n=0 &&
+	while IFS="|" read -r mode name how
+	do
+		n=$((n + 1)) && name=$(printf "$name") && attack n$n "$lib
+		x=\$(entry 100644 x \$b | raw tree); case $mode in 40000) id=\$x ;; *) id=\$b ;; esac
+		t=\$(entry $mode \"$name\" \$id | raw tree); git update-ref HEAD \$(git commit-tree -p HEAD -m evil \$t)
+		n=\"$name\"; $how; echo w >w; echo more >>a" && refused n$n "" &&
+		test "$(git cat-file blob agent/n$n:a)" = "$(printf "a\nmore")" && stays n$n "$name" name && clean_store || { echo "failed: $mode $name"; exit 1; }
+	done <<-\END
+	100644|.GIT|echo x >$n
+	40000|git~1|mkdir $n; echo x >$n/x
+	40000|.git |mkdir "$n"; echo x >"$n/x"
+	100644|.g\342\200\214it|echo x >"$n"
+	120000|.gitmodules|ln -s a $n
+	120000|gitmod~1|ln -s a $n
+	120000|gi7eba~1|ln -s a $n
+	120000|.GitModules|ln -s a $n
+	40000|.gitmodules|mkdir $n; echo x >$n/x
+	40000|GITMOD~4|mkdir $n; echo x >$n/x
+	40000|.gitattributes|mkdir $n; echo x >$n/x
+	40000|gitatt~1|mkdir $n; echo x >$n/x
+	END
+'
+
+test_expect_success 'GT-05: what cannot be taken as it is now is what the agent committed last, not what it was before' '
+	make_repo last "echo old >.gitmodules; echo old >big; echo old >gone" && cd last &&
+	attack l "printf \"[submodule \\\"x\\\"]\n\tpath = x\n\" >.gitmodules; echo new >big; git rm -q --cached gone; mkdir n; echo n >n/x; git add .gitmodules big n; git commit -qm good
+		printf \"[submodule \\\"x\\\"]\n\tpath = -x\n\" >.gitmodules; truncate -s 3G big n/x gone; echo w >w" &&
+	git agent show l && test "$(git log --format=%s agent/l~1 -1)" = good && git diff --name-status agent/l~1 agent/l >../got && printf "A\tw\n" >../want && test_cmp ../want ../got &&
+	stays l .gitmodules refused; git agent show l | grep "left behind" ; clean_store
 '
 
 test_expect_success 'GT-05: a few objects that make a million million paths cost their history' '
@@ -163,6 +269,24 @@ import json, sys
 paths = {f[\"path\"] for f in json.load(sys.stdin)[\"flags\"]}
 assert {\".lfsconfig\", \".gitattributes\", \"x.bin\"} <= paths, paths" &&
 	git agent show p && git agent diff p >/dev/null && test_expect_code 3 git agent land p && test ! -e "$TRASH/ran"
+'
+
+# gitk and git gui hand names to Tcl, which takes a "|" or ">" in front for a command or a file to
+# write; a carriage return at the end of a path git once lost; a program of this name in the tree
+# ran on Windows.
+test_expect_success 'GT-19: what graphical tools for git trip over is flagged' '
+	make_repo tools && cd tools && printf "%s\n" "|id" ">over" "<in" "2>x" "|sh -c id|" ">d/x" "astextplain.exe" "sh.exe" "x;id" "x\"y" .gitmodules >../names &&
+	attack t "while read -r n; do case \$n in */*) mkdir -p \"\${n%/*}\" ;; esac; echo 1 >\"\$n\"; done <<-\"END\"
+	$(cat ../names)
+	END
+	printf \"[submodule \\\"s\\\"]\n\tpath = \\\"s\r\\\"\n\turl = ./s\n\" >.gitmodules; echo \"x encoding=utf-8 diff=astextplain working-tree-encoding=UTF-7\" >.gitattributes; echo w >w" &&
+	git agent review --format=json t >../json && python3 -c "
+import json
+flags = json.load(open(\"../json\"))[\"flags\"]
+for n in open(\"../names\").read().splitlines() + [\".gitattributes\"]:
+    assert any(f[\"path\"] == n and f[\"severity\"] in (\"critical\", \"high\") for f in flags), (n, flags)
+assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
+	test_expect_code 3 git agent land t && test ! -e astextplain.exe
 '
 
 # ---- landing --------------------------------------------------------------------------

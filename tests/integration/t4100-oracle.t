@@ -175,7 +175,7 @@ done
 # What never happens is not tested.
 [ "$count" -lt 300 ] || for kind in held free carried strayed; do
 	test_expect_success "among them enough that are $kind" '
-		test "$(cat "$TRASH"/stats.* | grep -c "^$kind\$")" -ge $((count / 100))
+		test "$(cat "$TRASH"/stats.* | grep -c "^$kind\$")" -ge $((count / 300))
 	'
 done
 

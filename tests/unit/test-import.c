@@ -92,7 +92,8 @@ static void good_history(void **state)
 	struct attempt a;
 
 	(void)state;
-	a = try_pack("good", "echo 1 >new; ln -s f l; printf '#!' >x; chmod +x x; git add .;"
+	a = try_pack("good", "echo 1 >new; echo 1 >$(printf x%.0s $(seq 255));"
+			     "ln -s f l; printf '#!' >x; chmod +x x; git add .;"
 			     "git commit -qm 1; git checkout -q -b s HEAD~; git commit -q "
 			     "--allow-empty -m 's\xc3\xa4'; git checkout -q main; git merge -q -m "
 			     "m s;"
@@ -167,6 +168,27 @@ static void gt05_hostile_objects(void **state)
 					"git hash-object -w --stdin); t=$(entry 100644 "
 					".gitmodules $m |"
 					"raw tree); commit $t", "" },
+		{ ".gitmodules directory", "e=$(entry 100644 x $b | raw tree); t=$(entry 40000 "
+					   ".gitmodules $e | raw tree); commit $t", "gitmodulesBlob" },
+		{ "gitmod~1 link", "t=$(entry 120000 gitmod~1 $b | raw tree); commit $t",
+		  "gitmodulesSymlink" },
+		{ ".gitattributes line", "m=$(perl -e 'print \"x\" x 3000' | git hash-object -w "
+					 "--stdin); t=$(entry 100644 .gitattributes $m | raw tree); "
+					 "commit $t", "gitattributesLineLength" },
+		{ "long name", "t=$(entry 100644 $(printf x%.0s $(seq 256)) $b | raw tree); commit "
+			       "$t", "longer than any system takes" },
+		{ "padded mode", "e=$(entry 100644 x $b | raw tree); t=$(entry 040000 d $e | raw "
+				 "tree); commit $t", "zeroPadded" },
+		{ "no id", "t=$(entry 100644 a 0000000000000000000000000000000000000000 | raw tree); "
+			   "commit $t", "" },
+		{ "no gitlink", "t=$(entry 160000 a 0000000000000000000000000000000000000000 | raw "
+				"tree); commit $t", "nullSha1" },
+		{ "no mail", "git cat-file commit HEAD | sed '/^author/s/<.*>//' | raw commit", "" },
+		{ "bad name", "git cat-file commit HEAD | sed '/^author/s/A/a > b/' | raw commit", "" },
+		{ "bad zone", "git cat-file commit HEAD | sed '/^author/s/[^ ]*$/x/' | raw commit",
+		  "badTimezone" },
+		{ "padded date", "git cat-file commit HEAD | sed '/^author/s/> /> 0/' | raw commit",
+		  "" },
 		{ "NUL in header", "git cat-file commit HEAD | sed 's/^author A/author A\\x00/' |"
 				   "raw commit", "" },
 		{ "NUL in message", "(git cat-file commit HEAD; printf 'a\\0b\\n') | raw "
@@ -270,9 +292,7 @@ static void gt05_hostile_packs(void **state)
 		{ "empty", ": >../pack", "cut short" },
 		{ "no pack", "seq 1 100 >../pack", "no pack" },
 		{ "truncated", PACK "; truncate -s -100 ../pack", "" },
-		{ "checksum", PACK "; printf x | dd of=../pack bs=1 seek=$(($(stat -c %s "
-		  "../pack)-3)) "
-			      "conv=notrunc 2>/dev/null", "" },
+		{ "checksum", PACK "; perl -0777 -i -pe 'substr($_,-3,1) ^= chr(4)' ../pack", "" },
 		{ "longer", PACK "; echo junk >>../pack", "follows the last object" },
 		{ "bit flip", PACK "; perl -0777 -i -pe 'substr($_,200,1) ^= chr(4)' ../pack", "" },
 		{ "count", PACK "; printf '\\377\\377' | dd of=../pack bs=1 seek=8 conv=notrunc "

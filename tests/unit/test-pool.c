@@ -268,6 +268,31 @@ static void rules_that_change_make_it_whole(void **state)
 	assert_string_equal(count, "1");
 }
 
+/* Git with several workers would forget them. */
+static void encodings_of_directories_hold(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *out = NULL;
+
+	(void)state;
+	SH("enc", "git init -q; for d in a b c d; do mkdir -p $d/e; for f in f g h e/i; do "
+		  "echo 12 >$d/$f.txt; done; echo '*.txt working-tree-encoding=UTF-16LE' "
+		  ">$d/.gitattributes; done; for f in */*.txt */*/*.txt; do "
+		  "iconv -t UTF-16LE $f >f; mv f $f; done; git add .; git commit -qm 1; git tag one;"
+		  "rm -r *; mkdir -p d/e; echo '*.txt working-tree-encoding=UTF-32LE' "
+		  ">d/.gitattributes; echo 12 | iconv -t UTF-32LE | tee d/f.txt >d/e/i.txt; "
+		  "git add .; git commit -qm 2");
+	acquire("enc", "one", &b);
+	assert_checkout("enc", "one", &b);
+	out = sh("enc", "stat -c %%s '%s'/*/*.txt '%s'/*/*/*.txt | sort -u", b.tree, b.tree);
+	assert_string_equal(out, "6");
+	ga_base_release(&b);
+	acquire("enc", "HEAD", &b);
+	assert_int_equal(b.how, GA_BASE_MOVED);
+	assert_checkout("enc", "HEAD", &b);
+	ga_base_release(&b);
+}
+
 static void filters_run_for_trusted_commits_only(void **state)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -475,6 +500,7 @@ int main(void)
 		cmocka_unit_test(incomplete_bases_are_made_anew),
 		cmocka_unit_test(another_boot_is_looked_over),
 		cmocka_unit_test(rules_that_change_make_it_whole),
+		cmocka_unit_test(encodings_of_directories_hold),
 		cmocka_unit_test(filters_run_for_trusted_commits_only),
 		cmocka_unit_test(sparse_and_gitlinks),
 		cmocka_unit_test(linked_worktrees_have_their_own),

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that git itself reads from trees, and `git fsck` therefore judges by what is in them. Git
+ * is asked, by a pack of the one file and a tree that names it: so whatever the git that is here
+ * refuses is refused, and nothing else.
+ */
+#include "objects-internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define ZLIB_CONST
+#include <git2/sys/path.h>
+#include <zlib.h>
+
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/path.h"
+#include "ga/sha.h"
+
+#define PATIENCE_MS 60000
+/* In .gitattributes git minds lines of 2048 bytes, and 100 MiB. What is far from that is
+ * not worth a process. */
+#define LONG_LINE 1024
+#define LONG_FILE ((size_t)1 << 20)
+#define PROBE_MAX ((uint64_t)64 << 20) /* written to see whether anything can be */
+
+static bool has_long_line(const char *p, size_t n)
+{
+	const char *end = p + n;
+
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if ((nl ? nl : end) - p >= LONG_LINE)
+			return true;
+		p = nl ? nl + 1 : end;
+	}
+	return false;
+}
+
+/* libgit2 knows the short names that NTFS may give it. Nearly all names are done with after
+ * their first byte; what HFS leaves out is never ASCII. */
+static bool means(const char *name, const char *plain, git_path_gitfile which)
+{
+	size_t n = strlen(name);
+
+	if (!(name[0] & 0x80) && !strchr(".gG", name[0]))
+		return false;
+	return ga_path_component_folds_to(name, n, plain) ||
+	       git_path_is_gitfile(name, n, which, GIT_PATH_FS_GENERIC) > 0;
+}
+
+bool ga_name_means_gitmodules(const char *name)
+{
+	return means(name, ".gitmodules", GIT_PATH_GITFILE_GITMODULES);
+}
+
+bool ga_name_means_gitattributes(const char *name)
+{
+	return means(name, ".gitattributes", GIT_PATH_GITFILE_GITATTRIBUTES);
+}
+
+bool ga_import_minds_file(const char *name, const char *data, size_t n)
+{
+	return ga_name_means_gitmodules(name) ||
+	       (ga_name_means_gitattributes(name) && (n >= LONG_FILE || has_long_line(data, n)));
+}
+
+static void put_object(struct ga_buf *pack, git_object_t type, const void *data, size_t n)
+{
+	unsigned char c = (unsigned char)((unsigned)type << 4 | (n & 15));
+	uLongf len = compressBound(n);
+	size_t size = n >> 4;
+
+	for (; size; size >>= 7) {
+		ga_buf_addch(pack, (char)(c | 0x80));
+		c = size & 0x7f;
+	}
+	ga_buf_addch(pack, (char)c);
+	if (compress2((Bytef *)ga_buf_reserve(pack, len), &len, data, n, Z_BEST_SPEED) != Z_OK)
+		GA_BUG("compress2");
+	pack->len += len;
+	pack->ptr[pack->len] = '\0';
+}
+
+static int make_pack(const char *name, const char *data, size_t n, struct ga_buf *pack,
+		     struct ga_error *err)
+{
+	static const char head[] = { 'P', 'A', 'C', 'K', 0, 0, 0, 2, 0, 0, 0, 2 };
+	cleanup_buf struct ga_buf tree = GA_BUF_INIT;
+	unsigned char sum[GA_SHA1_RAWSZ];
+	struct ga_sha s;
+	struct ga_oid oid;
+
+	if (ga_blob_id_of(data, n, &oid, err))
+		return -1;
+	ga_buf_addf(&tree, "100644 %s", name);
+	ga_buf_addch(&tree, '\0');
+	ga_buf_add(&tree, oid.id, GA_OID_RAWSZ);
+	ga_buf_add(pack, head, sizeof(head));
+	put_object(pack, GIT_OBJECT_BLOB, data, n);
+	put_object(pack, GIT_OBJECT_TREE, tree.ptr, tree.len);
+	ga_sha1_init(&s);
+	ga_sha_add(&s, pack->ptr, pack->len);
+	ga_sha_end(&s, sum);
+	ga_buf_add(pack, sum, sizeof(sum));
+	return 0;
+}
+
+static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
+	       struct ga_error *err)
+{
+	struct ga_import_limits l = ga_import_limits_default;
+	cleanup_close int fd = ga_memfd("git-agent-file", pack->ptr, pack->len, err);
+	struct ga_import *im = NULL;
+	int rc;
+
+	l.timeout_ms = PATIENCE_MS;
+	if (fd < 0 || ga_import_begin(r, &l, &im, err))
+		return -1;
+	rc = ga_import_pack(im, fd, ret_reason, err);
+	ga_import_free(im);
+	return rc;
+}
+
+int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "objects");
+
+	return ga_probe_write(dir, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
+}
+
+int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
+			 char **ret_reason, struct ga_error *err)
+{
+	/* not as it is written: what git makes of other spellings differs between versions */
+	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
+	cleanup_buf struct ga_buf pack = GA_BUF_INIT;
+	cleanup_free char *first = NULL;
+	int rc;
+
+	if (make_pack(plain, data, n, &pack, err))
+		return -1;
+	rc = ask(r, &pack, &first, err);
+	if (rc != 1)
+		return rc;
+	/* a disk that fails is not the file's doing */
+	if (ga_import_probe(r, pack.len, err))
+		return -1;
+	return ask(r, &pack, ret_reason, err);
+}
