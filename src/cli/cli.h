@@ -77,8 +77,6 @@ void cli_release(const struct cli_command *cmd, void *opts);
 void cli_help(const struct cli_command *cmd, FILE *f);
 /* Open the command's manual page as `git help` does; false if there is none to be had. */
 bool cli_manual(const struct cli_command *cmd);
-/* The name in `names` nearest to `word`, or NULL if none is near. */
-const char *cli_nearest(const char *word, const char *const *names, size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
 

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "context.h"
+#include "ga/nearest.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 
@@ -44,7 +45,7 @@ static int unknown_command(const char *name, struct ga_error *err)
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
 		names[i] = commands[i]->name;
 	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", q);
-	near = cli_nearest(name, names, GA_NELEMS(names));
+	near = ga_nearest(name, names, GA_NELEMS(names));
 	if (near)
 		return ga_hint(err, "did you mean 'git agent %s'?", near);
 	return ga_hint(err, "'git agent -h' lists the commands");

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/nearest.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
@@ -74,7 +75,7 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
 	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
-	near = cli_nearest(name, (const char *const *)names.v, names.n);
+	near = ga_nearest(name, (const char *const *)names.v, names.n);
 	if (near)
 		return ga_hint(err, "did you mean '%s'?", near);
 	return ga_hint(err, "'git agent list' shows the sessions of this repository");
