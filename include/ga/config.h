@@ -49,7 +49,8 @@ void ga_config_defaults(struct ga_config *c, const char *home, const char *state
 void ga_config_copy(struct ga_config *to, const struct ga_config *from);
 
 /* Take a file in. Errors begin with "NAME:LINE:COLUMN: "; then `c` may hold a part of it. A
- * repository's file that sets what no repository may, or more than there is, is an error. */
+ * repository's file that sets what no repository may, or looser than both the user and what is
+ * built in, is an error. */
 int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name, const void *text,
 		   size_t n, struct ga_error *err);
 /* The user's file; none is no error. */

@@ -105,46 +105,60 @@ static int fail_loose(const struct ga_config *c, const struct place *p, const ch
 		       c->user_file);
 }
 
-/* A repository's file is written by whoever wrote the repository. */
+static bool is_looser(const struct config_key *k, uint64_t n, uint64_t than)
+{
+	return k->type == KEY_WORD ? n < than : n > than;
+}
+
+/* A repository's file is written by whoever wrote the repository. Of what it says and what the user
+ * says the stricter counts: 1, the user's. What is looser than that and than what is built in is
+ * an error, since nobody but its writer wants it. */
 static int check_repository(const struct ga_config *c, const struct place *p,
 			    const struct config_key *k, uint64_t n, struct ga_error *err)
 {
-	size_t i = (size_t)(k - config_keys);
-	cleanup_free char *now = NULL, *what = NULL;
+	cleanup_config struct ga_config built_in = GA_CONFIG_INIT;
+	const struct ga_config *looser = c;
+	cleanup_free char *text = NULL, *what = NULL;
 
-	if (p->origin != GA_ORIGIN_REPOSITORY)
+	if (!is_looser(k, n, config_number(c, k)))
 		return 0;
-	if (k->repository == KEY_NEVER) {
-		what = ga_strf("'%s' needs trust: a repository cannot set it", k->name);
-		return fail_loose(c, p, what, err);
-	}
-	if (k->type == KEY_WORD ? n >= config_number(c, k) : n <= config_number(c, k))
-		return 0;
-	now = ga_config_text(c, i);
-	what = ga_strf("'%s' needs trust: a repository can only make '%s' stricter", k->name, now);
+	ga_config_defaults(&built_in, c->user_home, NULL, c->user_file);
+	if (!is_looser(k, n, config_number(&built_in, k)))
+		return 1;
+	if (is_looser(k, config_number(&built_in, k), config_number(c, k)))
+		looser = &built_in;
+	text = ga_config_text(looser, (size_t)(k - config_keys));
+	what = ga_strf("'%s' needs trust: a repository can only make '%s' stricter", k->name, text);
 	return fail_loose(c, p, what, err);
 }
 
 static int set(struct ga_config *c, const struct config_key *k, const char *text,
 	       const struct place *p, struct ga_error *err)
 {
+	bool repository = p->origin == GA_ORIGIN_REPOSITORY;
 	size_t i = (size_t)(k - config_keys);
 	cleanup_buf struct ga_buf takes = GA_BUF_INIT;
 	union config_value v;
+	int rc;
 
-	if (p->origin == GA_ORIGIN_REPOSITORY && k->repository == KEY_NEVER)
-		return check_repository(c, p, k, 0, err);
+	if (repository && k->repository == KEY_NEVER) {
+		cleanup_free char *what = ga_strf("'%s' needs trust: a repository cannot set it",
+						  k->name);
+
+		return fail_loose(c, p, what, err);
+	}
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
-	if (check_repository(c, p, k, v.n, err))
-		return -1;
+	rc = repository ? check_repository(c, p, k, v.n, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	config_store(c, k, v);
 	c->set[i] = (struct ga_config_set){ p->origin, p->line, p->column };
 	if (k->limit >= 0) {
 		uint32_t bit = (uint32_t)1 << k->limit;
 
-		c->limits.lowered = p->origin == GA_ORIGIN_REPOSITORY ? c->limits.lowered | bit
-								      : c->limits.lowered & ~bit;
+		c->limits.lowered = repository ? c->limits.lowered | bit
+					       : c->limits.lowered & ~bit;
 	}
 	return 0;
 }
@@ -289,6 +303,18 @@ static bool is_plain(const char *text)
 	return *text != '\0';
 }
 
+/* `n` 0: a byte that is none, which the environment can have and no YAML. */
+static void print_character(const char *s, size_t n, uint32_t c, struct ga_buf *out)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+
+	ga_quote_add(&q, s, n ? n : 1);
+	if (n && (q.len != n || *s == '"'))
+		ga_buf_addf(out, "\\U%08x", (unsigned)c);
+	else
+		ga_buf_add(out, q.ptr, q.len);
+}
+
 static void print_value(const char *text, struct ga_buf *out)
 {
 	if (is_plain(text)) {
@@ -296,16 +322,12 @@ static void print_value(const char *text, struct ga_buf *out)
 		return;
 	}
 	ga_buf_addch(out, '"');
-	for (const char *p = text; *p; p++) {
-		size_t n = strcspn(p, "\"\\");
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		uint32_t c;
 
-		/* no byte of a longer character is one of these; what no terminal should see is
-		 * in no path that was read, but may be in the environment's */
-		ga_quote_add(out, p, n);
-		p += n;
-		if (!*p)
-			break;
-		ga_buf_addf(out, "\\%c", *p);
+		n = ga_utf8_decode(text, left, &c);
+		print_character(text, n, c, out);
+		n = n ? n : 1;
 	}
 	ga_buf_addch(out, '"');
 }
