@@ -29,7 +29,7 @@ static const struct cli_command *find_command(const char *name)
 
 static void usage(FILE *f)
 {
-	(void)fputs("usage: git agent COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+	(void)fputs("usage: git agent [-c KEY=VALUE] COMMAND [OPTIONS] [ARGUMENTS]\n\n"
 		    "Run coding agents in a sandbox; get their work back as commits on "
 		    "agent/NAME.\n\n", f);
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
@@ -58,6 +58,12 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	cleanup_free void *opts = NULL;
 	int rc;
 
+	/* as git has it */
+	for (; argc && !strcmp(argv[0], "-c"); argc -= 2, argv += 2) {
+		if (argc < 2)
+			return ga_fail(err, GA_EUSAGE, "option '-c' needs KEY=VALUE");
+		ga_strv_push(&c.overrides, argv[1]);
+	}
 	if (argc < 1) {
 		usage(stderr);
 		*ret_status = ga_error_status(GA_EUSAGE);

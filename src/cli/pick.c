@@ -14,6 +14,9 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
 	cli_note("session '%s' was interrupted; capturing what it left", s->name);
+	if (cli_session_settings(c, s, err))
+		return -1;
+	c->captured = true;
 	return ga_start_capture(&c->env, s, NULL, &r, err);
 }
 

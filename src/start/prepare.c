@@ -351,8 +351,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		start_unlock_parts(ret);
 		(void)ga_start_discard(e, &ret->session, &second);
 		return !ga_explain_full(err, e->state_dir) ? -1 :
-			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory "
-				     "elsewhere");
+			ga_hint(err, "free some space, or set XDG_STATE_HOME or state_dir to a "
+				     "directory elsewhere");
 	}
 	return 0;
 }

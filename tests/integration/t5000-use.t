@@ -79,7 +79,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
-	want = "session command base tip held commits files flags left_behind left_out notes".split()
+	want = "session command base tip held commits files flags left_behind left_out notes limits".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
 		"flags": "id severity category path reason held left_behind verdict", "left_behind": "path kind count bytes"}
