@@ -7,6 +7,7 @@
 #define GA_CAPTURE_H
 
 #include "ga/error.h"
+#include "ga/limits.h"
 #include "ga/repo.h"
 #include "ga/report.h"
 #include "ga/run.h"
@@ -31,6 +32,8 @@ void ga_links_release(struct ga_links *l);
 struct ga_capture_env {
 	struct ga_repo *repo;
 	const struct ga_gitconfig *config;
+	const struct ga_limits *limits;
+	const char *config_file; /* the user's, where limits are raised; for messages */
 	/* The base tree of the session, made if need be: `*ret` stays the owner's. Not asked for
 	 * with a live session. */
 	int (*open_base)(void *payload, const char **ret, struct ga_error *err);
@@ -43,12 +46,16 @@ struct ga_capture_env {
 };
 
 /* Capture `s` (lock held, nothing running). Fills s->{tip,held,notes,...}, writes refs and the
- * report, saves the state CAPTURED. */
+ * report, saves the state CAPTURED.
+ *
+ * What a limit keeps away is named in the notes, with the key of the limit; the report lists these
+ * keys, and capturing again with others brings it. */
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
 	       struct ga_error *err);
 
-/* The tree as it would be captured now, for `diff` of a running session: reads the upper only. */
+/* The tree as it would be captured now, for `diff` of a running session: reads the upper only.
+ * `notes`, added to, says what a limit kept out of it. */
 int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
-		    struct ga_oid *ret_tree, struct ga_error *err);
+		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err);
 
 #endif

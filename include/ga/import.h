@@ -26,9 +26,19 @@ struct ga_import_limits {
 	uint64_t max_all_paths;    /* the same, of all of them together */
 	unsigned timeout_ms;       /* for reading the stream, and again for each git command */
 };
-extern const struct ga_import_limits ga_import_limits_default;
+/* Which of these was the reason of a refusal. */
+enum ga_import_over {
+	GA_IMPORT_WITHIN, /* none */
+	GA_IMPORT_PACK_BYTES,
+	GA_IMPORT_OBJECT_BYTES,
+	GA_IMPORT_TOTAL_BYTES,
+	GA_IMPORT_OBJECTS,
+	GA_IMPORT_COMMITS,
+	GA_IMPORT_PATHS, /* each of the three */
+	GA_IMPORT_TIME,
+};
 
-/* One import at a time for a handle. `l` is copied; NULL: the default. */
+/* One import at a time for a handle. `l` is copied. */
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
 		    struct ga_error *err);
 /* Take the pack stream read from `fd` to its end: spooled and counted under the
@@ -47,6 +57,7 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 int ga_import_check(struct ga_import *im, const struct ga_oid *tips, size_t n_tips,
 		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
 		    struct ga_error *err);
+enum ga_import_over ga_import_over(const struct ga_import *im);
 /* Can that much be written where objects are? An error says why not. */
 int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err);
 /* Does this component mean that file on some file system? Their content `git fsck` looks at. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "ga/error.h"
+#include "ga/limits.h"
 #include "ga/repo.h"
 #include "ga/report.h"
 #include "ga/session.h"
@@ -21,6 +22,7 @@ struct ga_land_opts {
 	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
 	const struct ga_strv *ignored;
 	bool force;          /* these may overwrite what differs here */
+	const struct ga_limits *limits; /* of reading them */
 };
 
 struct ga_land_result {

@@ -8,6 +8,7 @@
 
 #include "ga/error.h"
 #include "ga/left.h"
+#include "ga/limits.h"
 #include "ga/repo.h"
 #include "ga/session.h"
 #include "ga/strv.h"
@@ -16,8 +17,9 @@
  * these paths. Ignored directories are gone through; of the other kinds the line is all there is
  * to tell. What was removed in a shared directory is no file. A directory that cannot be
  * listed, or goes beyond a limit, is there itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
-int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_left_list *lines,
-		   const struct ga_strv *only, struct ga_left_files *ret, struct ga_error *err);
+int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		   const struct ga_left_list *lines, const struct ga_strv *only,
+		   struct ga_left_files *ret, struct ga_error *err);
 
 /* Open a path of the project in the layer that has it. A descriptor, or -1 with errno. */
 int ga_left_open(const struct ga_session *s, const char *path, int flags);

@@ -126,9 +126,12 @@ int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
 		    bool sessions, bool *ret, struct ga_error *err);
 /* Commits reachable from any of `tips` and from none of `hide`, parents before
- * children (topological, oldest first). At most `max`, else an error. */
+ * children (topological, oldest first). At most `max`, else an error; or, the second, 1. */
 int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
 		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
 		size_t *ret_n, struct ga_error *err);
+int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+			const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+			size_t *ret_n, struct ga_error *err);
 
 #endif

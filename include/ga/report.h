@@ -39,6 +39,7 @@ struct ga_report {
 	struct ga_left_list left;
 	struct ga_strv notes;           /* for people, already quoted */
 	struct ga_strv left_out;        /* paths on `carried` that are not on the branch */
+	struct ga_strv limits;          /* keys of those that kept something away */
 };
 #define GA_REPORT_INIT { 0 }
 void ga_report_release(struct ga_report *r);

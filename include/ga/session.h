@@ -5,7 +5,8 @@
  *     <state>/sessions/<name>/{session,lock,journal.jsonl}
  *                             {upper,work,extras,shared,git,gitwork,stage}/
  *
- * <state> is ${XDG_STATE_HOME:-~/.local/state}/git-agent/<repo-id>, every directory 0700.
+ * <state> is a directory below the setting `state_dir`, named by the repository's id; every
+ * directory is 0700.
  */
 #ifndef GA_SESSION_H
 #define GA_SESSION_H

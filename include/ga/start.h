@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "ga/config.h"
 #include "ga/error.h"
 #include "ga/pool.h"
 #include "ga/preset.h"
@@ -27,7 +28,9 @@ struct ga_start_env {
 	char *state_dir;            /* of this one, below it */
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
-	char *agent_home;           /* ~/aihome */
+	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
+	struct ga_limits limits;    /* of captures, as the session at hand is configured */
+	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
@@ -37,9 +40,6 @@ struct ga_start_env {
 /* Wait for the host's git configuration, which git reads while a start does other
  * things. Nothing to do if it is there. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
-
-enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
-bool ga_dirty_parse(const char *word, enum ga_dirty *ret);
 
 struct ga_start_opts {
 	const char *name;
@@ -121,8 +121,9 @@ typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_err
 int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
-/* The tree a session would be captured as now, for diff. */
+/* The tree a session would be captured as now, for diff; `notes` (added to): what a limit kept out
+ * of it. */
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
-		  struct ga_error *err);
+		  struct ga_strv *notes, struct ga_error *err);
 
 #endif

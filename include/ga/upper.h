@@ -11,18 +11,11 @@
 
 #include "ga/error.h"
 #include "ga/left.h"
+#include "ga/limits.h"
 #include "ga/objects.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/strv.h"
-
-struct ga_upper_limits {
-	uint32_t max_depth;      /* 128 */
-	uint64_t max_entries;    /* 2 000 000 */
-	uint64_t max_file_bytes; /* 2 GiB */
-	uint64_t max_total_bytes;/* 20 GiB */
-};
-extern const struct ga_upper_limits ga_upper_limits_default;
 
 struct ga_upper_opts {
 	const char *upper;              /* absolute path of the layer */
@@ -44,7 +37,7 @@ struct ga_upper_opts {
 	const struct ga_strv *cleaned_paths;    /* whose blobs were made inside the sandbox */
 	const struct ga_entry *cleaned_entries; /* and their entries; both sorted by path */
 	bool raw;                       /* bytes as they are, whatever attributes say */
-	const struct ga_upper_limits *limits; /* NULL: the default */
+	const struct ga_limits *limits;
 };
 
 struct ga_upper_result {
@@ -53,6 +46,7 @@ struct ga_upper_result {
 	struct ga_left_list left;
 	struct ga_strv newly_ignored; /* ignored by the result's rules but not by the base's */
 	struct ga_strv notes;         /* odd things met, for people, quoted */
+	uint64_t met;                 /* limits that kept something away: a bit for each */
 	char *keep;                   /* the new pack's .keep, or NULL if no object was written */
 };
 #define GA_UPPER_RESULT_INIT { 0 }
@@ -64,7 +58,11 @@ void ga_upper_result_release(struct ga_upper_result *r);
  *
  * Returns 1, with nothing written, if a .gitattributes met on the way asks for
  * conversion, `raw` is not set and `cleaned_paths` is NULL: list, clean, and come
- * again with the answers. A path not among them then is taken as it is. */
+ * again with the answers. A path not among them then is taken as it is.
+ *
+ * This, and what follows, returns GA_UPPER_LATE if it took longer than limits->read_time, which
+ * a layer made for that can. What was written stays in a quarantine to be swept. */
+#define GA_UPPER_LATE 2
 int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
 		     struct ga_error *err);
 
@@ -75,8 +73,9 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
 		  uint64_t *ret_bytes, struct ga_error *err);
 
-/* Count what lies in one shared directory's upper, as left behind at `path`. */
-int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left,
-		   struct ga_error *err);
+/* Count what lies in one shared directory's upper, as left behind at `path`: added to what `ret`
+ * has of that, notes and limits. */
+int ga_upper_count(const char *upper, const char *path, const struct ga_limits *limits,
+		   struct ga_upper_result *ret, struct ga_error *err);
 
 #endif

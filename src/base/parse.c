@@ -3,7 +3,10 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
+
+#include "ga/alloc.h"
 
 bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret)
 {
@@ -60,4 +63,65 @@ bool ga_parse_bool(const char *s, bool *ret)
 		if (!strcasecmp(s, no[i]))
 			return *ret = false, true;
 	return false;
+}
+
+/* ---- numbers with a unit ------------------------------------------------- */
+
+struct unit {
+	const char *name;
+	uint64_t is;
+};
+
+/* The ones that are written come first, the smallest last. */
+static const struct unit sizes[] = {
+	{ "TiB", (uint64_t)1 << 40 }, { "GiB", 1 << 30 }, { "MiB", 1 << 20 }, { "KiB", 1 << 10 },
+	{ "", 1 },
+	{ "T", (uint64_t)1 << 40 },   { "G", 1 << 30 },	  { "M", 1 << 20 },   { "K", 1 << 10 },
+	{ "t", (uint64_t)1 << 40 },   { "g", 1 << 30 },	  { "m", 1 << 20 },   { "k", 1 << 10 },
+};
+static const struct unit times[] = { { "h", 3600 }, { "m", 60 }, { "s", 1 }, { "", 1 } };
+
+static bool parse_unit(const char *s, const struct unit *units, size_t n, uint64_t max,
+		       uint64_t *ret)
+{
+	size_t digits = strspn(s, "0123456789");
+	cleanup_free char *number = ga_strndup(s, digits);
+	uint64_t v;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(units[i].name, s + digits) != 0)
+			continue;
+		if (!ga_parse_u64(number, max / units[i].is, &v))
+			return false;
+		*ret = v * units[i].is;
+		return true;
+	}
+	return false;
+}
+
+static char *unit_text(uint64_t v, const struct unit *units)
+{
+	while (units->is > 1 && (!v || v % units->is))
+		units++;
+	return ga_strf("%llu%s", (unsigned long long)(v / units->is), units->name);
+}
+
+bool ga_parse_size(const char *s, uint64_t max, uint64_t *ret)
+{
+	return parse_unit(s, sizes, GA_NELEMS(sizes), max, ret);
+}
+
+bool ga_parse_seconds(const char *s, uint64_t max, uint64_t *ret)
+{
+	return parse_unit(s, times, GA_NELEMS(times), max, ret);
+}
+
+char *ga_size_text(uint64_t bytes)
+{
+	return unit_text(bytes, sizes);
+}
+
+char *ga_seconds_text(uint64_t seconds)
+{
+	return unit_text(seconds, times);
 }

@@ -19,6 +19,8 @@ struct capture {
 	struct ga_oid base_tree;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
+	uint64_t met;                 /* limits that kept something away: a bit for each */
+	bool late;                    /* reading the upper took too long */
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
 	struct ga_oid head, head_tree, stash;
 	struct ga_refs heads;         /* its other branches, by their short names */
@@ -37,6 +39,20 @@ struct capture {
 #define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
 		       .info_attributes = GA_BUF_INIT }
 
+/* limits.c: what was kept away by a limit, of which `what` ends in " (KEY: VALUE)"; the caller
+ * frees that. */
+char *limit_met(struct capture *c, enum ga_limit which, const char *what);
+/* How to bring what these limits keep away, as one line. The caller frees it. */
+char *limit_remedy(const struct capture *c, uint64_t met);
+/* Add those met to the report, with a note. */
+void report_limits(const struct capture *c, struct ga_report *r);
+/* Reading took too long: the error, with its hint. Returns -1. */
+int fail_late(struct capture *c, struct ga_error *err);
+/* ga_rev_list() of at most limits->history, an error that says so beyond. */
+int list_history(struct capture *c, const struct ga_oid *tips, size_t n_tips,
+		 const struct ga_oid *hide, size_t n_hide, struct ga_oid **ret, size_t *ret_n,
+		 struct ga_error *err);
+
 /* Run git inside the sandbox, which is opened if it is not. `out_fd` -1: to `out`.
  * What comes back was made by programs over files the agent wrote, and these can keep
  * git waiting or busy for ever: see allow_inside(). */
@@ -49,7 +65,8 @@ struct inside {
 	int out_fd;
 };
 #define INSIDE_INIT { .out_fd = -1 }
-/* What the commands of the next step may take together, given the work there is. */
+/* What the commands of the next step may take together, given the work there is. UINT64_MAX
+ * bytes: as long as any may. */
 void allow_inside(struct capture *c, uint64_t files, uint64_t bytes);
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err);
 /* The same, failing unless it exits 0, with the last line it wrote to standard error. */
@@ -86,7 +103,8 @@ void leave_links(struct capture *c, struct ga_strv *left_out);
 int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
 	       struct ga_error *err);
 
-/* Have git inside make the blobs of content that attributes or configuration convert. */
+/* Have git inside make the blobs of content that attributes or configuration convert. -1 with
+ * c->late set and no error if listing them took too long. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
 /* Does the host's configuration alone ask for that? */
 bool config_converts(const struct capture *c);

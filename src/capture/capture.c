@@ -9,6 +9,7 @@
 #include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "ga/snapshot.h"
 #include "ga/trace.h"
 #include "result.h"
@@ -66,6 +67,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
 		.extras = l->extras,
 		.shared = &s->shared,
+		.limits = c->e->limits,
 	};
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
@@ -82,6 +84,8 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
 	if (clean_content(c, o, &inner)) {
+		if (c->late)
+			return GA_UPPER_LATE;
 		if (must_fail(c, &inner))
 			return ga_error_move(err, &inner);
 		ga_strv_pushf(&c->notes,
@@ -95,22 +99,46 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 	return 0;
 }
 
+/* 1 if it is needed again with converted content. */
+static int read_upper(struct capture *c, struct layers *l, bool convert, struct ga_error *err)
+{
+	int rc = convert ? clean(c, &l->o, err) : 0;
+
+	/* a mounted layer must not be read for good: git inside may still write to it */
+	close_inside(c);
+	return rc ? rc : ga_upper_capture(c->e->repo, &l->o, &c->upper, err);
+}
+
+/* The agent's commits are there, so they are kept, and all else stays in the session. Without
+ * commits there is nothing to keep, and the session is as it was. */
+static int upper_late(struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *note = NULL;
+
+	/* what the reader wrote is nobody's any more */
+	ga_import_sweep(c->e->repo);
+	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->s->base))
+		return fail_late(c, err);
+	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
+						"it did not commit stays in the session");
+	ga_strv_push(&c->notes, note);
+	ga_left_add(&c->upper.left, ".", GA_LEFT_LIMIT, 1, 0);
+	c->upper.tree = c->head_tree;
+	return 0;
+}
+
 static int take_upper(struct capture *c, struct ga_error *err)
 {
 	cleanup_(layers_release) struct layers l = { 0 };
 	int rc;
 
-	if (find_layers(c, &l, err) || (config_converts(c) && clean(c, &l.o, err)))
+	if (find_layers(c, &l, err))
 		return -1;
-	/* a mounted layer must not be read for good: git inside may still write to it */
-	close_inside(c);
-	rc = ga_upper_capture(c->e->repo, &l.o, &c->upper, err);
-	if (rc == 1) {
-		if (clean(c, &l.o, err))
-			return -1;
-		close_inside(c);
-		rc = ga_upper_capture(c->e->repo, &l.o, &c->upper, err);
-	}
+	rc = read_upper(c, &l, config_converts(c), err);
+	if (rc == 1)
+		rc = read_upper(c, &l, true, err);
+	if (rc == GA_UPPER_LATE)
+		return upper_late(c, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "content could not be converted");
 	if (c->upper.keep)
@@ -118,18 +146,34 @@ static int take_upper(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
+/* Nobody knows what is in it, but that it is there. */
+static void shared_late(struct capture *c, const char *path)
+{
+	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *note = limit_met(c, GA_LIMIT_READ_TIME,
+					    "counting what was written there took too long");
+
+	ga_strv_pushf(&c->notes, "%s: %s", q, note);
+	ga_left_add(&c->upper.left, path, GA_LEFT_LIMIT, 1, 0);
+}
+
 /* What the agent wrote into shared ignored directories stays with the session. */
 static int count_shared(struct capture *c, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->s->shared.n; i++) {
 		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
+		int rc;
 
 		if (access(upper, F_OK) && errno == ENOENT)
 			continue;
-		if (ga_upper_count(upper, c->s->shared.v[i], &c->upper.left, err))
+		rc = ga_upper_count(upper, c->s->shared.v[i], c->e->limits, &c->upper, err);
+		if (rc < 0)
 			return -1;
+		if (rc)
+			shared_late(c, c->s->shared.v[i]);
 	}
 	ga_left_sort(&c->upper.left);
+	c->met |= c->upper.met;
 	return 0;
 }
 
@@ -277,12 +321,13 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 }
 
 int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
-		    struct ga_oid *ret_tree, struct ga_error *err)
+		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err)
 {
 	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	cleanup_(layers_release) struct layers l = { 0 };
 	cleanup_close int lock = -1;
+	int rc;
 
 	/* only what the layers need to be found: a peek changes no session */
 	copy.name = ga_strdup(s->name);
@@ -298,8 +343,15 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	if (lock < 0)
 		return -1;
 	l.o.raw = true;
-	if (ga_upper_capture(e->repo, &l.o, &c.upper, err))
+	rc = ga_upper_capture(e->repo, &l.o, &c.upper, err);
+	if (rc == GA_UPPER_LATE) {
+		ga_import_sweep(e->repo);
+		return fail_late(&c, err);
+	}
+	if (rc)
 		return explain(e, err);
+	if (c.upper.met)
+		ga_strv_extend(notes, &c.upper.notes);
 	/* reachable from nothing, and needed for as long as one command runs */
 	if (c.upper.keep)
 		(void)unlink(c.upper.keep);

@@ -11,7 +11,6 @@
 #include "ga/session.h"
 #include "result.h"
 
-#define MAX_COMMITS 100000
 #define SLACK (24 * 60 * 60) /* seconds: a clock may be wrong by a time zone */
 
 /* "Name <mail> seconds zone" */
@@ -82,7 +81,7 @@ int note_claims(struct capture *c, struct outcome *o, struct ga_error *err)
 	hide[0] = c->s->base;
 	for (size_t i = 0; i < host.n; i++)
 		hide[i + 1] = host.v[i].oid;
-	if (ga_rev_list(c->e->repo, &c->head, 1, hide, host.n + 1, MAX_COMMITS, &commits, &n, err))
+	if (list_history(c, &c->head, 1, hide, host.n + 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_commit struct ga_commit one = { 0 };

@@ -372,8 +372,11 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 	unsigned tries = MAX_TRIES;
 	uint64_t bytes = 0;
+	int rc;
 
-	if (ga_upper_list(c->e->repo, o, &files, &bytes, err))
+	rc = ga_upper_list(c->e->repo, o, &files, &bytes, err);
+	c->late = rc == GA_UPPER_LATE;
+	if (rc)
 		return -1;
 	if (!files.n)
 		return 0;

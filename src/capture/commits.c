@@ -14,7 +14,6 @@
 #include "ga/rewrite.h"
 #include "ga/sandbox.h"
 
-#define MAX_HEADS 100   /* branches of the agent's that are kept */
 #define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already */
 
@@ -152,7 +151,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		    struct ga_error *err)
 {
 	cleanup_refs struct ga_refs host = GA_REFS_INIT;
-	size_t more = 0, odd = 0, n_known = 0;
+	size_t more = 0, odd = 0, n_known = 0, max = c->e->limits->branches;
 
 	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
@@ -167,19 +166,22 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
 		/* not by our own refs, or a capture that was cut short would not be done again */
-		if (!is && c->heads.n + more + odd < 10 * MAX_HEADS &&
+		if (!is && c->heads.n + more + odd < 10 * max &&
 		    ga_is_on_branch(c->e->repo, &r->oid, &c->s->base, false, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
-		else if (!is && c->heads.n + odd < MAX_HEADS)
+		else if (!is && c->heads.n + odd < max)
 			keep_head(c, r, &odd);
 		else if (!is)
 			more++;
 	}
-	if (more)
-		ga_strv_pushf(&c->notes, "%zu more branches of the agent stay in the session",
-			      more);
+	if (more) {
+		cleanup_free char *what = ga_strf("%zu more branches of the agent stay in the "
+						  "session", more);
+
+		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, what));
+	}
 	return 0;
 }
 
@@ -194,14 +196,18 @@ static void forget(struct capture *c)
 static int allow_export(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
-	cleanup_(ga_left_release) struct ga_left_list all = { 0 };
+	cleanup_(ga_upper_result_release) struct ga_upper_result all = GA_UPPER_RESULT_INIT;
 	uint64_t files = 0, bytes = 0;
+	int rc;
 
-	if (ga_upper_count(dir, "", &all, err))
+	rc = ga_upper_count(dir, "", c->e->limits, &all, err);
+	if (rc < 0)
 		return -1;
-	for (size_t i = 0; i < all.n; i++) {
-		files += all.v[i].count;
-		bytes += all.v[i].bytes;
+	if (rc)
+		bytes = UINT64_MAX;
+	for (size_t i = 0; i < all.left.n; i++) {
+		files += all.left.v[i].count;
+		bytes += all.left.v[i].bytes;
 	}
 	allow_inside(c, files, bytes);
 	return 0;

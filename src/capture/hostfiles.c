@@ -113,6 +113,15 @@ static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, 
 	return *ret || l->project < 0 ? 0 : stands_untracked(c, l, path, ret, err);
 }
 
+/* Asked for each commit, and said once, if the walk has not. */
+static void note_rules(struct capture *c)
+{
+	if (!(c->met >> GA_LIMIT_RULES_SIZE & 1))
+		ga_strv_take(&c->notes,
+			     limit_met(c, GA_LIMIT_RULES_SIZE,
+				       "a .gitignore of the base is too long to be read"));
+}
+
 int find_overwritten(struct capture *c, const struct ga_changes *changes, struct ga_strv *ret,
 		     struct ga_error *err)
 {
@@ -129,7 +138,8 @@ int find_overwritten(struct capture *c, const struct ga_changes *changes, struct
 	if (l.has_head && ga_commit_tree(c->e->repo, &head, &l.head_tree, err))
 		return -1;
 	rules_init(&ru, c->e->repo, &base_tree, c->excludes.ptr,
-		   ga_gitconfig_bool(c->e->config, "core.ignorecase", false));
+		   ga_gitconfig_bool(c->e->config, "core.ignorecase", false),
+		   c->e->limits->rules_size);
 	rc = 0;
 	for (size_t i = 0; !rc && i < changes->n; i++) {
 		const struct ga_change *ch = &changes->v[i];
@@ -141,6 +151,8 @@ int find_overwritten(struct capture *c, const struct ga_changes *changes, struct
 		if (!rc && over)
 			ga_strv_push(ret, ch->path);
 	}
+	if (ru.too_long)
+		note_rules(c);
 	rules_release(&ru);
 	ga_buf_release(&l.missing);
 	return rc;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture-internal.h"
@@ -17,15 +18,17 @@
 /* How long git inside may take is what honest work of that size does on a slow machine that
  * is busy with other things. For scale: two busy cores took 8 s for 50 000 small files of
  * text; LFS that does not stay in memory starts processes for each file. */
-#define STEP_MS 60000ull       /* for all commands of a step, whatever there is to do */
-#define PER_FILE_MS 20ull      /* and more for each file ... */
-#define PER_MIB_MS 200ull      /* ... and for what they hold: it is hashed and deflated */
-#define MOST_MS (10 * 60000ull) /* a file that is one hole says it holds as much as it likes */
-#define HURRY_MS 2000u         /* for the tests, by a fault at "capture:patience" */
+#define STEP_MS 60000ull  /* for all commands of a step, whatever there is to do: the limit is set
+			   * in units of that, so to speak, and all else goes with it */
+#define PER_FILE_MS 20ull /* and more for each file ... */
+#define PER_MIB_MS 200ull /* ... and for what they hold: it is hashed and deflated */
+#define MOST 10u          /* times a step: a file that is one hole says it holds what it likes */
 
 /* Of one command: a million paths with their ids, several times over. Packs may be as long as
  * an import takes. */
 #define MAX_OUTPUT ((size_t)256 << 20)
+
+#define PACK_SLACK ((size_t)1 << 20) /* of a pack that is too long, so that this is seen by it */
 
 void close_inside(struct capture *c)
 {
@@ -35,26 +38,31 @@ void close_inside(struct capture *c)
 
 void allow_inside(struct capture *c, uint64_t files, uint64_t bytes)
 {
-	uint64_t ms = STEP_MS + files * PER_FILE_MS + (bytes >> 20) * PER_MIB_MS;
+	uint64_t step = c->e->limits->git_time * 1000, most = (MOST - 1) * STEP_MS;
+	uint64_t mib = bytes >> 20, more;
 
-	c->allowed_ms = (unsigned)(ms < MOST_MS ? ms : MOST_MS);
-	if (ga_fault("capture:patience"))
-		c->allowed_ms = HURRY_MS;
+	/* bounded one by one: no sum of theirs overflows */
+	more = (files < most ? files : most) * PER_FILE_MS + (mib < most ? mib : most) * PER_MIB_MS;
+	c->allowed_ms = (unsigned)(step + (more < most ? more : most) * step / STEP_MS);
 	c->left_ms = c->allowed_ms;
 }
 
-static int too_long(const struct capture *c, struct ga_error *err)
+static int too_long(struct capture *c, struct ga_error *err)
 {
-	return ga_fail(err, GA_EFATAL,
-		       "git inside took longer than the %u seconds it is given for this",
-		       c->allowed_ms / 1000);
+	cleanup_free char *what = ga_strf("git inside took longer than the %u seconds it is given "
+					  "for this", c->allowed_ms / 1000);
+	cleanup_free char *full = limit_met(c, GA_LIMIT_GIT_TIME, what);
+
+	return ga_fail(err, GA_EFATAL, "%s", full);
 }
 
 static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status,
 		       struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	cleanup_free char *pack = NULL;
 	int64_t start = ga_now_ms(), took;
+	struct stat st;
 	int rc;
 
 	if (!c->left_ms)
@@ -65,6 +73,11 @@ static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status
 	c->left_ms = took < c->left_ms ? c->left_ms - (unsigned)took : 0;
 	if (!rc)
 		return 0;
+	if (r->out_fd >= 0 && !fstat(r->out_fd, &st) &&
+	    (uint64_t)st.st_size > c->e->limits->pack_size) {
+		pack = limit_met(c, GA_LIMIT_PACK_SIZE, "the pack is too large");
+		return ga_fail(err, GA_EFATAL, "%s", pack);
+	}
 	return c->left_ms ? ga_error_move(err, &inner) : too_long(c, err);
 }
 
@@ -76,7 +89,7 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 				 .in_len = x->in_len, .out = x->out, .out_fd = x->out_fd,
 				 .errout = errout,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
-					    (size_t)ga_import_limits_default.max_pack_bytes };
+					    (size_t)c->e->limits->pack_size + PACK_SLACK };
 
 	c->words = false;
 	/* the time for it is not git's: a base tree may have to be made first */
@@ -142,16 +155,64 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		       line ? line : "no message");
 }
 
+/* A path has 256 bytes on average at most, and a history changes each 25 times. */
+static void import_limits(const struct ga_limits *l, struct ga_import_limits *ret)
+{
+	*ret = (struct ga_import_limits){
+		.max_pack_bytes = l->pack_size,
+		.max_object_bytes = l->object_size,
+		.max_total_bytes = l->unpacked_size,
+		.max_objects = (uint32_t)l->objects,
+		.max_commits = (uint32_t)l->commits,
+		.max_paths = l->entries,
+		.max_path_bytes = l->entries * 256 + 4096,
+		.max_all_paths = l->entries * 25,
+		.timeout_ms = (unsigned)l->git_time * MOST * 1000,
+	};
+}
+
+/* Which of the user's limits the import was over; false: none of them. */
+static bool limit_of(enum ga_import_over over, enum ga_limit *ret)
+{
+	static const enum ga_limit limits[] = {
+		[GA_IMPORT_PACK_BYTES] = GA_LIMIT_PACK_SIZE,
+		[GA_IMPORT_OBJECT_BYTES] = GA_LIMIT_OBJECT_SIZE,
+		[GA_IMPORT_TOTAL_BYTES] = GA_LIMIT_UNPACKED_SIZE,
+		[GA_IMPORT_OBJECTS] = GA_LIMIT_OBJECTS,
+		[GA_IMPORT_COMMITS] = GA_LIMIT_COMMITS,
+		[GA_IMPORT_PATHS] = GA_LIMIT_ENTRIES,
+		[GA_IMPORT_TIME] = GA_LIMIT_GIT_TIME,
+	};
+
+	if (over != GA_IMPORT_WITHIN)
+		*ret = limits[over];
+	return over != GA_IMPORT_WITHIN;
+}
+
+static void name_limit(struct capture *c, enum ga_import_over over, char **reason)
+{
+	cleanup_free char *plain = *reason;
+	enum ga_limit which;
+
+	if (limit_of(over, &which))
+		*reason = limit_met(c, which, plain);
+	else
+		plain = NULL;
+}
+
 static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
-		    const struct ga_oid *hide, size_t n_hide, char **ret_reason,
+		    const struct ga_oid *hide, size_t n_hide, bool *ret_over, char **ret_reason,
 		    struct ga_error *err)
 {
+	struct ga_import_limits limits;
 	struct ga_import *im = NULL;
 	int rc;
 
+	import_limits(c->e->limits, &limits);
+
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
-	if (ga_import_begin(c->e->repo, &ga_import_limits_default, &im, err))
+	if (ga_import_begin(c->e->repo, &limits, &im, err))
 		return -1;
 	rc = ga_import_pack(im, fd, ret_reason, err);
 	if (!rc && n_tips)
@@ -161,6 +222,9 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 	/* before what it wrote is removed */
 	if (rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir))
 		rc = ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
+	*ret_over = rc == 1 && ga_import_over(im) != GA_IMPORT_WITHIN;
+	if (rc == 1)
+		name_limit(c, ga_import_over(im), ret_reason);
 	ga_import_free(im);
 	return rc;
 }
@@ -182,16 +246,20 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
 {
 	cleanup_free char *first = NULL;
+	bool over;
 	int rc;
 
 	c->words = false;
-	rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &first, err);
-	if (rc == 1)
-		rc = probe_objects(c, fd, err);
-	else
+	rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &over, &first, err);
+	if (rc != 1)
 		return rc;
+	/* what is over a limit was refused by us */
+	if (over)
+		*ret_reason = ga_steal(&first);
+	else
+		rc = probe_objects(c, fd, err);
 	if (!rc)
-		rc = try_pack(c, fd, tips, n_tips, hide, n_hide, ret_reason, err);
+		rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &over, ret_reason, err);
 	c->words = rc == 1;
 	return rc;
 }

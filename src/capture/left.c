@@ -15,7 +15,7 @@ struct left_job {
 	const struct ga_left_list *lines;
 	const struct ga_strv *only;
 	struct ga_strv tracked;   /* what lies in ignored directories and is in the result */
-	const struct ga_upper_limits *limits;
+	const struct ga_limits *limits;
 	uint64_t entries;
 	struct ga_buf path;
 	struct ga_left_files files;
@@ -98,8 +98,8 @@ static void list_one(struct left_job *j, int fd, const char *name, unsigned dept
 static void list_below(struct left_job *j, int fd, unsigned depth)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	size_t room = j->limits->max_entries > j->entries ? j->limits->max_entries - j->entries : 0;
-	int rc = depth > j->limits->max_depth ? 1 : read_names(fd, room, &names);
+	size_t room = j->limits->entries > j->entries ? j->limits->entries - j->entries : 0;
+	int rc = depth > j->limits->depth ? 1 : read_names(fd, room, &names);
 
 	if (rc) {
 		found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
@@ -182,7 +182,7 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 			return;
 		if (e.mode != GA_MODE_TREE)
 			continue;
-		if (ga_tree_list(r, &e.oid, j->limits->max_entries, &all, &gone))
+		if (ga_tree_list(r, &e.oid, BASE_PATHS_MAX, &all, &gone))
 			return;
 		for (size_t k = 0; k < all.n; k++)
 			ga_strv_take(&j->tracked, ga_path_join(line->path, all.v[k].path));
@@ -207,18 +207,23 @@ static int find_tracked(struct ga_repo *r, struct left_job *j, struct ga_error *
 	return 0;
 }
 
-int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_left_list *lines,
-		   const struct ga_strv *only, struct ga_left_files *ret, struct ga_error *err)
+int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
+		   const struct ga_left_list *lines, const struct ga_strv *only,
+		   struct ga_left_files *ret, struct ga_error *err)
 {
 	struct left_job j = { .s = s, .lines = lines, .only = only, .path = GA_BUF_INIT,
-			      .limits = &ga_upper_limits_default };
+			      .limits = limits };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
 	int rc = find_tracked(r, &j, err);
 
 	if (!rc)
-		rc = in_child(do_left, &j, &answer, &pos, err);
+		rc = in_child(do_left, &j, limits->read_time, &answer, &pos, err);
 	ga_strv_release(&j.tracked);
+	if (rc == GA_UPPER_LATE)
+		return ga_fail(err, GA_EFATAL, "listing what was left behind took longer than %s "
+			       "(%llu seconds)", ga_limit_key(GA_LIMIT_READ_TIME),
+			       (unsigned long long)limits->read_time);
 	if (rc)
 		return -1;
 	if (!wire_get_files(&answer, &pos, ret))

@@ -20,7 +20,6 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
-#define MAX_COMMITS 100000
 #define MAX_NAMED 10 /* pointers, in notes */
 
 struct lfs {
@@ -121,7 +120,7 @@ static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 static int take_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
 		       struct ga_error *err)
 {
-	const struct ga_upper_limits *max = &ga_upper_limits_default;
+	const struct ga_limits *max = l->c->e->limits;
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 
 	switch (ga_lfs_look(l->store, p)) {
@@ -133,8 +132,13 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	case GA_LFS_ABSENT:
 		break;
 	}
-	if (p->size > max->max_file_bytes || p->size > max->max_total_bytes - l->bytes) {
-		note(l, path, "its LFS object is over the limit and stays in the session");
+	if (p->size > max->file_size || p->size > max->total_size - l->bytes) {
+		cleanup_free char *what = limit_met(l->c, p->size > max->file_size ?
+							  GA_LIMIT_FILE_SIZE : GA_LIMIT_TOTAL_SIZE,
+						    "its LFS object is over the limit and stays in "
+						    "the session");
+
+		note(l, path, what);
 		return 0;
 	}
 	if (l->broken || !find_object(l, path, p, &inner))
@@ -204,8 +208,7 @@ static int look_at_history(struct lfs *l, struct ga_error *err)
 
 	for (size_t i = 0; i < n_tips; i++)
 		tips[i] = *from[i];
-	if (n_tips && ga_rev_list(c->e->repo, tips, n_tips, hide, GA_NELEMS(hide), MAX_COMMITS,
-				  &commits, &n, err))
+	if (n_tips && list_history(c, tips, n_tips, hide, GA_NELEMS(hide), &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (look_at_commit(l, &commits[i], err))

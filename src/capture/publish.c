@@ -14,7 +14,6 @@
 #include "ga/worktree.h"
 #include "result.h"
 
-#define MAX_COMMITS 100000
 #define MAX_NAMED 10 /* paths in one note */
 
 void outcome_release(struct outcome *o)
@@ -33,7 +32,7 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n;
 
-	if (ga_rev_list(c->e->repo, &o->history, 1, &c->s->base, 1, MAX_COMMITS, &commits, &n, err))
+	if (list_history(c, &o->history, 1, &c->s->base, 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -150,6 +149,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	note_in_the_way(c, o, &r->notes);
+	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 }
 

@@ -6,9 +6,9 @@
 #include "upper-internal.h"
 
 void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,
-		bool icase)
+		bool icase, size_t max)
 {
-	*ru = (struct rules){ .repo = r, .tree = tree, .ig = { .icase = icase } };
+	*ru = (struct rules){ .repo = r, .tree = tree, .max = max, .ig = { .icase = icase } };
 	ignore_push(&ru->ig, "", host, strlen(host));
 }
 
@@ -62,6 +62,7 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 	cleanup_free char *file = ga_path_join(dir, ".gitignore");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct ga_entry e;
+	int rc;
 
 	if (o) {
 		if (o->text)
@@ -74,8 +75,10 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 		return -1;
 	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
 		return 0;
-	if (ga_blob_read(ru->repo, &e.oid, MAX_RULES_BYTES, &text, err) < 0)
+	rc = ga_blob_read(ru->repo, &e.oid, ru->max, &text, err);
+	if (rc < 0)
 		return -1;
+	ru->too_long |= rc > 0;
 	ignore_push(&ru->ig, dir, text.ptr, text.len);
 	return 0;
 }

@@ -58,15 +58,17 @@ static bool over_limit(struct walk *w, const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size;
 
-	if (size <= w->limits->max_file_bytes && size <= w->limits->max_total_bytes - w->bytes) {
+	if (size <= w->limits->file_size && size <= w->limits->total_size - w->bytes) {
 		w->bytes += size;
 		return false;
 	}
-	walk_limit(w,
-		   size > w->limits->max_file_bytes ?
-			   "is larger than a file may be, and stays in the session" :
+	if (size > w->limits->file_size)
+		walk_limit(w, GA_LIMIT_FILE_SIZE,
+			   "is larger than a file may be, and stays in the session", 1, size);
+	else
+		walk_limit(w, GA_LIMIT_TOTAL_SIZE,
 			   "would make more than may be captured in all, and stays in the session",
-		   1, size);
+			   1, size);
 	return true;
 }
 

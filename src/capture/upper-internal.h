@@ -15,8 +15,9 @@
 #include "ga/upper.h"
 #include "ignore.h"
 
-#define MAX_RULES_BYTES (1u << 20) /* of one .gitignore or .gitattributes */
-#define LIMITS_NAMED 10            /* notes on single paths beyond a limit, or refused */
+#define LIMITS_NAMED 10 /* notes on single paths beyond a limit, or refused */
+/* Below a directory of the base's, which is the user's own: more than anybody has. */
+#define BASE_PATHS_MAX ((size_t)10000000)
 
 /* ---- ignore rules of a tree, for any path (rules.c) -------------------- */
 
@@ -30,6 +31,8 @@ struct rules_override {
 struct rules {
 	struct ga_repo *repo;
 	const struct ga_oid *tree;
+	size_t max;                  /* bytes of one .gitignore */
+	bool too_long;               /* the tree has a longer one: it was not read */
 	struct rules_override *over; /* sorted by dir when `rules_ignored` is called */
 	size_t n_over, cap_over;
 	struct ignore ig;
@@ -43,7 +46,7 @@ struct rules {
 };
 
 void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,
-		bool icase);
+		bool icase, size_t max);
 void rules_release(struct rules *ru);
 void rules_override(struct rules *ru, const char *dir, const char *text, size_t len);
 void rules_sort(struct rules *ru);
@@ -55,7 +58,7 @@ int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error
 struct walk {
 	struct ga_repo *repo;
 	const struct ga_upper_opts *o;
-	const struct ga_upper_limits *limits;
+	const struct ga_limits *limits;
 	struct ga_pack *pack;         /* NULL: listing, no content is read */
 	struct ga_strv *list;         /* paths of regular files, when listing ... */
 	uint64_t list_bytes;          /* ... and what they hold together */
@@ -127,7 +130,8 @@ static inline bool entry_is_content(const struct ga_entry *e)
 void walk_left(struct walk *w, enum ga_left_kind kind, uint64_t count, uint64_t bytes);
 void walk_note(struct walk *w, const char *what);
 /* It is beyond a limit: stays behind, and is said; the first few with which one. */
-void walk_limit(struct walk *w, const char *which, uint64_t count, uint64_t bytes);
+void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
+		uint64_t bytes);
 int walk_removed(struct walk *w, const struct ga_entry *base);
 /* It is ignored: counted in `top`, the ignored directory it is in, if that is not NULL. */
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir);
@@ -150,8 +154,9 @@ int add_unmet(struct walk *w);
 /* What is done in it: 0, 1 (content must be converted) or -1. */
 typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
 /* Run it in a child, which reads what has no mode for it, and get its answer; `*pos` is where
- * that begins. */
-int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err);
+ * that begins. GA_UPPER_LATE if it takes longer than so many seconds: it is killed then. */
+int in_child(work_fn *fn, void *arg, uint64_t seconds, struct ga_buf *ret, size_t *pos,
+	     struct ga_error *err);
 
 /* ---- out of the child (upper-wire.c) ----------------------------------- */
 

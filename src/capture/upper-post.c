@@ -105,6 +105,19 @@ static int unmet(struct walk *w, const struct ga_change *c, int extras, int uppe
 	return 0;
 }
 
+/* The walk says so itself of what it meets. */
+static void note_rules(struct walk *w)
+{
+	const uint64_t bit = (uint64_t)1 << GA_LIMIT_RULES_SIZE;
+	cleanup_free char *value = ga_limit_text(w->limits, GA_LIMIT_RULES_SIZE);
+
+	if (!w->overrides.too_long || (w->res->met & bit))
+		return;
+	w->res->met |= bit;
+	ga_strv_pushf(&w->res->notes, "a .gitignore of the base is too long to be read (%s: %s)",
+		      ga_limit_key(GA_LIMIT_RULES_SIZE), value);
+}
+
 int add_unmet(struct walk *w)
 {
 	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
@@ -138,5 +151,6 @@ int add_unmet(struct walk *w)
 			(void)ga_changes_add(all, c->path, &c->old, &new);
 	}
 	ga_changes_sort(all);
+	note_rules(w);
 	return 0;
 }

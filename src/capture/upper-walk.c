@@ -41,11 +41,22 @@ void walk_note(struct walk *w, const char *what)
 	ga_strv_pushf(&w->res->notes, "%s: %s", q, what);
 }
 
-void walk_limit(struct walk *w, const char *which, uint64_t count, uint64_t bytes)
+/* Said with its key and value. */
+static void note_limit(struct walk *w, enum ga_limit which, const char *what)
+{
+	cleanup_free char *value = ga_limit_text(w->limits, which);
+	cleanup_free char *text = ga_strf("%s (%s: %s)", what, ga_limit_key(which), value);
+
+	w->res->met |= (uint64_t)1 << which;
+	if (w->limited++ < LIMITS_NAMED)
+		walk_note(w, text);
+}
+
+void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t count,
+		uint64_t bytes)
 {
 	walk_left(w, GA_LEFT_LIMIT, count, bytes);
-	if (w->limited++ < LIMITS_NAMED)
-		walk_note(w, which);
+	note_limit(w, which, what);
 }
 
 static size_t enter(struct walk *w, const char *name)
@@ -94,7 +105,7 @@ int walk_removed(struct walk *w, const struct ga_entry *base)
 		remove_one(w, w->path.ptr, base);
 		return 0;
 	}
-	if (ga_tree_list(w->repo, &base->oid, w->limits->max_entries, &all, w->err))
+	if (ga_tree_list(w->repo, &base->oid, BASE_PATHS_MAX, &all, w->err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		cleanup_free char *path = ga_path_join(w->path.ptr, all.v[i].path);
@@ -116,14 +127,20 @@ static bool is_whiteout(const struct stat *st)
 static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	size_t room = w->limits->max_entries > w->entries ? w->limits->max_entries - w->entries : 0;
+	size_t room = w->limits->entries > w->entries ? w->limits->entries - w->entries : 0;
+	int rc;
 
-	if (depth > w->limits->max_depth || read_names(fd, room, &names)) {
-		bool limit = depth > w->limits->max_depth || names.n;
-
-		walk_left(w, limit ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, 1, 0);
+	if (depth > w->limits->depth) {
+		walk_limit(w, GA_LIMIT_DEPTH, "not all in it was counted", 1, 0);
 		return;
 	}
+	rc = read_names(fd, room, &names);
+	if (rc > 0)
+		walk_limit(w, GA_LIMIT_ENTRIES, "not all in it was counted", 1, 0);
+	else if (rc)
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+	if (rc)
+		return;
 	w->entries += names.n;
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_close int sub = -1;
@@ -192,31 +209,46 @@ void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t byte
 
 static int visit(struct walk *w, struct walk_dir *d, const char *name);
 
+static void rules_too_long(struct walk *w, const char *name)
+{
+	size_t len = enter(w, name);
+
+	note_limit(w, GA_LIMIT_RULES_SIZE, "is too long to be read as rules");
+	ga_buf_truncate(&w->path, len);
+}
+
 /* The text of a file of rules that a tree has in this directory. Links are not
  * followed, as git does not. `out` may stay empty. */
 static int read_rules(struct walk *w, const struct ga_tree_level *level, const char *name,
 		      struct ga_buf *out)
 {
 	struct ga_entry e = ga_tree_level_find(level, name);
+	int rc;
 
 	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
 		return 0;
-	return ga_blob_read(w->repo, &e.oid, MAX_RULES_BYTES, out, w->err) < 0 ? -1 : 0;
+	rc = ga_blob_read(w->repo, &e.oid, w->limits->rules_size, out, w->err);
+	if (rc > 0)
+		rules_too_long(w, name);
+	return rc < 0 ? -1 : 0;
 }
 
-/* The same of the upper's own file. Anything that is not a small regular file holds
- * no rules. */
+/* The same of the upper's own file, which is a regular one by `st`. */
 static void read_own_rules(struct walk *w, const struct walk_dir *d, const char *name,
-			   struct ga_buf *out)
+			   const struct stat *st, struct ga_buf *out)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	size_t len;
 
-	if (!ga_read_file_at(d->fd, name, MAX_RULES_BYTES, out, &odd))
+	if ((uint64_t)st->st_size > w->limits->rules_size) {
+		rules_too_long(w, name);
+		return;
+	}
+	if (!ga_read_file_at(d->fd, name, w->limits->rules_size, out, &odd))
 		return;
 	ga_buf_clear(out);
 	len = enter(w, name);
-	walk_note(w, "is not read as rules: not a regular file, or too long");
+	walk_note(w, "cannot be read as rules");
 	ga_buf_truncate(&w->path, len);
 }
 
@@ -241,7 +273,7 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 		return 0;
 	}
 	if (upper && S_ISREG(st.st_mode))
-		read_own_rules(w, d, ".gitignore", &own);
+		read_own_rules(w, d, ".gitignore", &st, &own);
 	ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
 	rules_override(&w->overrides, w->path.ptr, own.len ? own.ptr : NULL, own.len);
 	return 0;
@@ -266,7 +298,7 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
 		cleanup_buf struct ga_buf own = GA_BUF_INIT;
 
-		read_own_rules(w, d, ".gitattributes", &own);
+		read_own_rules(w, d, ".gitattributes", &st, &own);
 		ga_buf_add(&text, own.ptr, own.len);
 	}
 	if (attributes_convert(text.ptr, text.len))
@@ -297,7 +329,7 @@ static int remove_hidden(struct walk *w, const struct walk_dir *d)
 
 static int walk_names(struct walk *w, struct walk_dir *d)
 {
-	size_t room = w->limits->max_entries - w->entries;
+	size_t room = w->limits->entries > w->entries ? w->limits->entries - w->entries : 0;
 	size_t mark_final = w->final.n, mark_base = w->base.n;
 	int rc = read_names(d->fd, room, &d->names);
 
@@ -307,8 +339,9 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	}
 	if (rc) {
 		/* [limit]: half a directory must not look like the whole of it */
-		walk_limit(w, "more entries than can be captured: from here on everything stays in "
-			      "the session", d->names.n + 1, 0); /* at least */
+		walk_limit(w, GA_LIMIT_ENTRIES,
+			   "more entries than can be captured: from here on everything stays in "
+			   "the session", d->names.n + 1, 0); /* at least */
 		w->stopped = true;
 		return 0;
 	}
@@ -369,8 +402,9 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0); /* [unreadable] */
 		return 0;
 	}
-	if (d->depth >= w->limits->max_depth) { /* [limit] */
-		walk_limit(w, "lies too deep to be captured, and stays in the session", 1, 0);
+	if (d->depth >= w->limits->depth) { /* [limit] */
+		walk_limit(w, GA_LIMIT_DEPTH,
+			   "lies too deep to be captured, and stays in the session", 1, 0);
 		return 0;
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
@@ -426,8 +460,10 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return 0;
 	}
 	if (w->path.len >= PATH_MAX) { /* [limit]: nobody could check it out */
-		walk_limit(w, "has a path longer than any system takes, and stays in the session",
-			   1, 0);
+		walk_left(w, GA_LEFT_LIMIT, 1, 0);
+		if (w->limited++ < LIMITS_NAMED)
+			walk_note(w, "has a path longer than any system takes, and stays in the "
+				     "session");
 		return 0;
 	}
 	/* a directory that the base has under such a name is the user's own */

@@ -181,6 +181,7 @@ void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
 	wire_put_strv(b, &r->newly_ignored);
 	wire_put_strv(b, &r->notes);
 	put_str(b, r->keep);
+	wire_put_u64(b, r->met);
 }
 
 int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r)
@@ -188,7 +189,8 @@ int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result 
 	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
 			       get_left(b, pos, &r->left) ||
 			       wire_get_strv(b, pos, &r->newly_ignored) ||
-			       wire_get_strv(b, pos, &r->notes) || get_str(b, pos, &r->keep)
+			       wire_get_strv(b, pos, &r->notes) ||
+			       get_str(b, pos, &r->keep) || wire_get_u64(b, pos, &r->met)
 		       ? -1
 		       : 0;
 }

@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/ns.h"
 #include "ga/path.h"
@@ -16,13 +18,7 @@
 #include "upper-internal.h"
 
 #define MAX_ANSWER ((size_t)2 << 30) /* of the child: some 10 million changes */
-
-const struct ga_upper_limits ga_upper_limits_default = {
-	.max_depth = 128,
-	.max_entries = 2000000,
-	.max_file_bytes = (uint64_t)2 << 30,
-	.max_total_bytes = (uint64_t)20 << 30,
-};
+#define CHUNK ((size_t)64 << 10)
 
 void ga_upper_result_release(struct ga_upper_result *r)
 {
@@ -82,9 +78,34 @@ static int reap(pid_t pid, struct ga_error *err)
 	return 0;
 }
 
-int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_error *err)
+/* All that comes until the end. GA_UPPER_LATE if that does not come in time. */
+static int read_answer(int fd, int64_t deadline, struct ga_buf *ret, struct ga_error *err)
 {
-	cleanup_error struct ga_error read_err = GA_ERROR_INIT;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t n = 1;
+
+	while (n) {
+		int rc = poll(&p, 1, ga_poll_timeout(deadline));
+
+		if (!rc)
+			return GA_UPPER_LATE;
+		n = rc < 0 ? -1 : read(fd, ga_buf_reserve(ret, CHUNK), CHUNK);
+		if (n < 0 && errno != EINTR)
+			return ga_fail_errno(err, GA_EFATAL, errno,
+					     "cannot read what the reader of the upper layer says");
+		ret->len += n > 0 ? (size_t)n : 0;
+		if (ret->len > MAX_ANSWER)
+			return ga_fail(err, GA_EFATAL, "the upper layer has more changes than can "
+						       "be handled");
+	}
+	return 0;
+}
+
+int in_child(work_fn *fn, void *arg, uint64_t seconds, struct ga_buf *ret, size_t *pos,
+	     struct ga_error *err)
+{
+	cleanup_error struct ga_error read_err = GA_ERROR_INIT, killed = GA_ERROR_INIT;
+	int64_t deadline = ga_now_ms() + (int64_t)seconds * 1000;
 	cleanup_close int in = -1, out = -1;
 	int fds[2], rc;
 	pid_t pid;
@@ -100,13 +121,13 @@ int in_child(work_fn *fn, void *arg, struct ga_buf *ret, size_t *pos, struct ga_
 	if (!pid)
 		child(fn, arg, out);
 	(void)close(ga_steal_fd(&out));
-	rc = ga_read_fd(in, MAX_ANSWER, ret, &read_err);
+	rc = read_answer(in, deadline, ret, &read_err);
 	if (rc)
 		(void)kill(pid, SIGKILL);
-	if (reap(pid, err))
+	if (reap(pid, rc ? &killed : err) && !rc)
 		return -1;
 	if (rc)
-		return ga_fail(err, GA_EFATAL, "%s", read_err.msg);
+		return rc < 0 ? ga_error_move(err, &read_err) : rc;
 	*pos = 1;
 	if (ret->len && ret->ptr[0] == ANSWER_OK)
 		return 0;
@@ -229,7 +250,8 @@ static int prepare(struct walk *w, const struct job *j)
 {
 	const char *host = j->o->host_excludes ? j->o->host_excludes : "";
 
-	rules_init(&w->overrides, j->repo, j->o->base_tree, host, j->o->icase);
+	rules_init(&w->overrides, j->repo, j->o->base_tree, host, j->o->icase,
+		   w->limits->rules_size);
 	ignore_push(&w->final, "", host, strlen(host));
 	ignore_push(&w->base, "", host, strlen(host));
 	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
@@ -249,7 +271,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 	cleanup_(walk_release) struct walk w = {
 		.repo = j->repo,
 		.o = j->o,
-		.limits = j->o->limits ? j->o->limits : &ga_upper_limits_default,
+		.limits = j->o->limits,
 		.list = &list,
 		.res = &res,
 		.final = { .icase = j->o->icase },
@@ -288,7 +310,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
 		return 0;
 	}
-	rc = in_child(do_walk, &j, &answer, &pos, err);
+	rc = in_child(do_walk, &j, o->limits->read_time, &answer, &pos, err);
 	if (rc)
 		return rc;
 	if (wire_get_result(&answer, &pos, &res)) {
@@ -305,9 +327,10 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 	struct job j = { r, o, true };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
+	int rc = in_child(do_walk, &j, o->limits->read_time, &answer, &pos, err);
 
-	if (in_child(do_walk, &j, &answer, &pos, err))
-		return -1;
+	if (rc)
+		return rc;
 	if (wire_get_strv(&answer, &pos, ret_files) || wire_get_u64(&answer, &pos, ret_bytes))
 		return bad_answer(err);
 	return 0;
@@ -317,6 +340,7 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 
 struct count_job {
 	const char *upper, *path;
+	const struct ga_limits *limits;
 };
 
 static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
@@ -324,8 +348,8 @@ static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
 	struct count_job *j = arg;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	cleanup_close int fd = open_layer(j->upper, err);
-	struct walk w = { .limits = &ga_upper_limits_default, .res = &res, .path = GA_BUF_INIT,
-			  .lower_fd = -1, .err = err };
+	struct walk w = { .limits = j->limits, .res = &res, .path = GA_BUF_INIT, .lower_fd = -1,
+			  .err = err };
 
 	if (fd < 0)
 		return -1;
@@ -337,20 +361,24 @@ static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
 	return 0;
 }
 
-int ga_upper_count(const char *upper, const char *path, struct ga_left_list *left,
-		   struct ga_error *err)
+int ga_upper_count(const char *upper, const char *path, const struct ga_limits *limits,
+		   struct ga_upper_result *ret, struct ga_error *err)
 {
-	struct count_job j = { upper, path };
+	struct count_job j = { upper, path, limits };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	size_t pos;
+	int rc;
 
 	if (nothing_in(upper))
 		return 0;
-	if (in_child(do_count, &j, &answer, &pos, err))
-		return -1;
+	rc = in_child(do_count, &j, limits->read_time, &answer, &pos, err);
+	if (rc)
+		return rc;
 	if (wire_get_result(&answer, &pos, &res))
 		return bad_answer(err);
-	ga_left_extend(left, &res.left);
+	ga_left_extend(&ret->left, &res.left);
+	ga_strv_extend(&ret->notes, &res.notes);
+	ret->met |= res.met;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "ga/config.h"
 #include "ga/error.h"
 #include "ga/repo.h"
 #include "ga/session.h"
@@ -39,11 +40,15 @@ struct cli_opt {
 enum cli_need {
 	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
 	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
+	CLI_NEED_SETTINGS = 1 << 2, /* the user's settings; what needs a repository has them */
 };
 
 struct cli {
-	struct ga_start_env env; /* repository, configuration, state directory, paths */
-	bool colour;             /* standard output */
+	struct ga_start_env env;   /* repository, git's configuration, state directory, paths */
+	struct ga_config settings; /* defaults and the user's file */
+	struct ga_strv overrides;  /* -c KEY=VALUE */
+	bool captured;             /* picking a session captured it */
+	bool colour;               /* standard output */
 };
 
 struct cli_command {
@@ -66,7 +71,7 @@ struct cli_command {
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_review, cli_land,
-	cli_drop, cli_capture, cli_doctor, cli_version;
+	cli_drop, cli_capture, cli_config, cli_doctor, cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
@@ -77,10 +82,15 @@ void cli_release(const struct cli_command *cmd, void *opts);
 void cli_help(const struct cli_command *cmd, FILE *f);
 /* Open the command's manual page as `git help` does; false if there is none to be had. */
 bool cli_manual(const struct cli_command *cmd);
-/* The name in `names` nearest to `word`, or NULL if none is near. */
-const char *cli_nearest(const char *word, const char *const *names, size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
+
+/* The settings where `commit` is what sessions stand on (NULL: nothing is): those of the context,
+ * what the repository's file has there, and the command line's. */
+int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
+		 struct ga_error *err);
+/* Those of a session, for what reads its layers. */
+int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err);
 
 /* The session named on the command line, by its name or its branch's, or with `name` NULL the
  * only one that is not landed, dropped or (unless `running_too`) running. An interrupted one is

@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/quote.h"
+#include "ga/worktree.h"
 #include "sessions.h"
 
 struct options {
@@ -12,6 +14,60 @@ struct options {
 static const struct cli_opt opts[] = {
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
 };
+
+/* What a limit kept away, and what was decided about the rest. */
+struct again {
+	bool limits, decided;
+};
+
+static void look_at(const struct ga_report *r, struct again *a)
+{
+	a->limits |= r->limits.n > 0;
+	for (size_t i = 0; i < r->n_flags; i++)
+		a->decided |= r->flags[i].verdict != GA_VERDICT_OPEN;
+}
+
+static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	/* what is gone, or landed by itself, is not captured again */
+	if (!at->s || !at->env || at->s->state == GA_STATE_LANDED)
+		return 0;
+	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
+		return -1;
+	look_at(&r, payload);
+	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
+}
+
+/* A captured session of which a limit kept something away: that may be another one by now. */
+static int capture_again(struct cli *c, struct ga_session *s, struct ga_report *r,
+			 struct ga_error *err)
+{
+	struct again a = { false, false };
+
+	look_at(r, &a);
+	if (s->state != GA_STATE_CAPTURED ||
+	    ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
+		return s->state == GA_STATE_CAPTURED ? -1 : 0;
+	if (!a.limits)
+		return 0;
+	if (s->within) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's",
+			      s->name);
+		return ga_hint(err, "run 'git agent capture %s' there", s->name);
+	}
+	if (a.decided) {
+		cleanup_free char *q = ga_escape(s->dir);
+
+		(void)ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
+			      "undo what was accepted or rejected", s->name);
+		return ga_hint(err, "what a limit kept away is in '%s/upper'", q);
+	}
+	ga_report_release(r);
+	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
+	       ga_start_capture(&c->env, s, NULL, r, err) ? -1 : 0;
+}
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
@@ -25,7 +81,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	/* picking a session by name captures it if it was interrupted */
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;
-	if (ga_report_read(c->env.repo, &s, &r, err) < 0)
+	if (ga_report_read(c->env.repo, &s, &r, err) < 0 ||
+	    (!c->captured && capture_again(c, &s, &r, err)))
 		return -1;
 	return o->quiet ? 0 : cli_summary(c, &s, &r, stdout, err);
 }
@@ -33,7 +90,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_capture = {
 	.name = "capture",
 	.usage = "[-q] [NAME]",
-	.summary = "finish an interrupted session: turn what it left into commits",
+	.summary = "finish an interrupted session, or one that a limit cut short",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

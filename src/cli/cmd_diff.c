@@ -19,6 +19,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int lock = -1;
 	const struct ga_oid *tip;
@@ -30,8 +31,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (lock < 0) {
 		/* still running: what its layers hold now, on top of what it stands on */
 		if (ga_commit_tree(c->env.repo, &s.base, &old, err) ||
-		    ga_start_peek(&c->env, &s, &new, err))
+		    cli_session_settings(c, &s, err) ||
+		    ga_start_peek(&c->env, &s, &new, &notes, err))
 			return -1;
+		for (size_t i = 0; i < notes.n; i++)
+			cli_note("note: %s", notes.v[i]);
 	} else {
 		tip = ga_oid_is_zero(&s.tip) ? &s.onto : &s.tip;
 		if (o->held && !ga_oid_is_zero(&s.held))

@@ -153,7 +153,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	dir = ga_path_join(root, "doctor-XXXXXX");
 	if (!mkdtemp(dir)) {
 		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write '%s'", root);
-		(void)ga_hint(&err, "set XDG_STATE_HOME to a directory you can write");
+		(void)ga_hint(&err, "set XDG_STATE_HOME or state_dir to a directory you can write");
 		add_error(k, "state directory", &err);
 		return;
 	}
@@ -216,5 +216,6 @@ const struct cli_command cli_doctor = {
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_SETTINGS,
 	.run = run,
 };

@@ -88,7 +88,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_strv struct ga_strv ignored = GA_STRV_INIT;
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
-				   .ignored = &ignored, .force = o->force };
+				   .ignored = &ignored, .force = o->force,
+				   .limits = &c->env.limits };
 	cleanup_close int lock = -1;
 
 	(void)ret_status;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/config.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "sessions.h"
@@ -95,6 +96,25 @@ static void open_early(struct cli *c, struct ga_start *st, bool dry_run)
 	c->env.loading = ga_gitconfig_guess(guess);
 }
 
+/* The settings of this session, from the commit it is going to stand on. */
+static int settle(struct cli *c, const struct options *o, struct ga_start_opts *so,
+		  struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid onto;
+	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
+			 : ga_repo_head(c->env.repo, &onto, &branch, err);
+
+	/* that there is no commit yet is said later */
+	if (rc < 0 || cli_settings(c, rc ? NULL : &onto, &conf, err) ||
+	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)))
+		return -1;
+	so->dirty = (enum ga_dirty)conf.dirty;
+	c->env.limits = conf.limits;
+	return 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -104,12 +124,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 	bool filter = true;
 
-	if (o->dirty && !ga_dirty_parse(o->dirty, &so.dirty)) {
-		cleanup_free char *q = ga_escape(o->dirty);
-
-		return ga_fail(err, GA_EUSAGE, "--dirty takes carry, ignore or refuse, not '%s'",
-			       q);
-	}
 	if (o->filter && (!*o->filter || !ga_parse_bool(o->filter, &filter))) {
 		cleanup_free char *q = ga_escape(o->filter);
 
@@ -118,12 +132,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	so.unfiltered = !filter;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
-	if (o->live && so.dirty == GA_DIRTY_IGNORE)
-		return ga_fail(err, GA_EUSAGE,
-			       "--live shows uncommitted work: --dirty ignore cannot be used");
 	open_early(c, &st, o->dry_run);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
+	if (settle(c, o, &so, err))
+		return cli_not_started(err);
+	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
+		(void)ga_fail(err, GA_EUSAGE,
+			      "--live shows uncommitted work: --dirty ignore cannot be used");
+		return ga_hint(err, "with --dirty carry it does, whatever is configured");
+	}
 	if (o->dry_run) {
 		if (ga_start_plan(&c->env, &so, &st, err))
 			return cli_not_started(err);
@@ -148,6 +166,7 @@ const struct cli_command cli_start = {
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_SETTINGS,
 	.stop_at_word = true,
 	.status_is_agents = true,
 	.min_args = 1,

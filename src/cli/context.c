@@ -5,10 +5,13 @@
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/yaml.h"
 
 #ifndef GA_LIBEXECDIR
 #define GA_LIBEXECDIR "/usr/libexec/git-agent"
@@ -42,7 +45,6 @@ static int find_home(struct cli *c, struct ga_error *err)
 		(void)ga_fail(err, GA_ESTART, "you have no home directory");
 		return ga_hint(err, "set HOME to a directory of your own");
 	}
-	c->env.agent_home = ga_path_join(c->env.home, "aihome");
 	return 0;
 }
 
@@ -69,12 +71,116 @@ static int find_programs(struct cli *c, struct ga_error *err)
 	return 0;
 }
 
-static char *state_root(const struct cli *c)
-{
-	const char *xdg = getenv("XDG_STATE_HOME");
+/* ---- settings ----------------------------------------------------------- */
 
-	return xdg && xdg[0] == '/' ? ga_path_join(xdg, "git-agent")
-				    : ga_path_join(c->env.home, ".local/state/git-agent");
+static const char *absolute(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+/* The file as the commit has it: what stands in the working tree, or in a session's, is nobody's
+ * word yet. */
+static int read_repository_file(struct cli *c, const struct ga_oid *commit, struct ga_config *conf,
+				struct ga_error *err)
+{
+	static const char name[] = GA_CONFIG_REPOSITORY_FILE;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_oid tree;
+	struct ga_entry e;
+	int rc;
+
+	if (ga_commit_tree(c->env.repo, commit, &tree, err) ||
+	    ga_tree_entry(c->env.repo, &tree, name, &e, err))
+		return -1;
+	if (e.mode == GA_MODE_NONE)
+		return 0;
+	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC) {
+		(void)ga_fail(err, GA_EFATAL, "%s: it is not a file", name);
+	} else {
+		rc = ga_blob_read(c->env.repo, &e.oid, GA_YAML_BYTES_MAX, &text, err);
+		if (rc < 0)
+			return -1;
+		if (rc)
+			(void)ga_fail(err, GA_EFATAL, "%s: it is longer than %zu KiB", name,
+				      GA_YAML_BYTES_MAX >> 10);
+		else if (!ga_config_read(conf, GA_ORIGIN_REPOSITORY, name, text.ptr, text.len, err))
+			return 0;
+	}
+	return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
+		       GA_HEX(commit));
+}
+
+int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
+		 struct ga_error *err)
+{
+	ga_config_copy(ret, &c->settings);
+	if (commit && read_repository_file(c, commit, ret, err))
+		return -1;
+	for (size_t i = 0; i < c->overrides.n; i++)
+		if (ga_config_set_word(ret, c->overrides.v[i], err))
+			return -1;
+	return 0;
+}
+
+int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (cli_settings(c, &s->onto, &conf, err))
+		return -1;
+	c->env.limits = conf.limits;
+	return 0;
+}
+
+/* Is the directory this path, or one above it, whatever it is called? `path` is resolved. */
+static bool holds(const char *dir, const char *path)
+{
+	cleanup_free char *up = ga_strdup(path);
+	struct stat want, at;
+
+	if (stat(dir, &want))
+		return false;
+	for (;;) {
+		char *next;
+
+		if (!stat(up, &at) && at.st_dev == want.st_dev && at.st_ino == want.st_ino)
+			return true;
+		if (!strcmp(up, "/"))
+			return false;
+		next = ga_path_parent(up);
+		free(up);
+		up = next;
+	}
+}
+
+/* A home that holds the user's own would show all of it. It need not be there yet. */
+static int check_home(struct cli *c, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(c->env.agent_home);
+
+	if (!holds(c->env.agent_home, c->env.home))
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is or contains your own", q);
+	return ga_hint(err, "set 'home' to a directory that holds nothing of yours");
+}
+
+static int read_settings(struct cli *c, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	const char *xdg = absolute("XDG_CONFIG_HOME");
+	cleanup_free char *file = xdg ? ga_path_join(xdg, "git-agent/config.yaml")
+				      : ga_path_join(c->env.home, ".config/git-agent/config.yaml");
+
+	ga_config_defaults(&c->settings, c->env.home, absolute("XDG_STATE_HOME"), file);
+	if (ga_config_read_user(&c->settings, err) || cli_settings(c, NULL, &conf, err))
+		return -1;
+	c->env.config_file = c->settings.user_file;
+	c->env.limits = conf.limits;
+	c->env.agent_home = ga_strdup(conf.home);
+	c->env.state_root = ga_strdup(conf.state_dir);
+	return check_home(c, err);
 }
 
 static bool want_colour(int fd)
@@ -94,7 +200,8 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	c->colour = want_colour(STDOUT_FILENO);
 	if (find_home(c, err) || find_programs(c, err))
 		return -1;
-	c->env.state_root = state_root(c);
+	if (needs && read_settings(c, err))
+		return -1;
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
 		return 0;
 	if (needs & CLI_NEED_STATE) {
@@ -107,6 +214,20 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 	return needs & CLI_NEED_STATE ? ga_start_config(&c->env, err) : 0;
 }
 
+static int open_state(struct cli *c, struct ga_error *err)
+{
+	struct ga_start_env *e = &c->env;
+	cleanup_free char *q = NULL;
+
+	if (ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err))
+		return -1;
+	if (!holds(e->agent_home, e->state_dir))
+		return 0;
+	q = ga_escape(e->state_dir);
+	(void)ga_fail(err, GA_ESTART, "agents could write where sessions are kept: '%s'", q);
+	return ga_hint(err, "set 'state_dir' to a directory outside the agents' home");
+}
+
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
 {
 	struct ga_start_env *e = &c->env;
@@ -115,8 +236,7 @@ int cli_open(struct cli *c, unsigned needs, struct ga_error *err)
 		return -1;
 	if (!(needs & CLI_NEED_STATE))
 		return 0;
-	return ga_gitconfig_begin(e->repo, &e->loading, err) ||
-	       ga_store_open(e->state_root, ga_repo_info(e->repo)->id, &e->state_dir, err) ? -1 : 0;
+	return ga_gitconfig_begin(e->repo, &e->loading, err) || open_state(c, err) ? -1 : 0;
 }
 
 void cli_context_release(struct cli *c)
@@ -135,4 +255,6 @@ void cli_context_release(struct cli *c)
 	free(e->init);
 	free(e->bwrap);
 	*e = (struct ga_start_env){ 0 };
+	ga_config_release(&c->settings);
+	ga_strv_release(&c->overrides);
 }

@@ -9,13 +9,14 @@
 
 #include "cli.h"
 #include "context.h"
+#include "ga/nearest.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 
 /* In the order of the help text. */
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_list, &cli_show,    &cli_diff,   &cli_review,
-	&cli_land,  &cli_drop, &cli_capture, &cli_doctor, &cli_version,
+	&cli_land,  &cli_drop, &cli_capture, &cli_config, &cli_doctor, &cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)
@@ -28,7 +29,7 @@ static const struct cli_command *find_command(const char *name)
 
 static void usage(FILE *f)
 {
-	(void)fputs("usage: git agent COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+	(void)fputs("usage: git agent [-c KEY=VALUE] COMMAND [OPTIONS] [ARGUMENTS]\n\n"
 		    "Run coding agents in a sandbox; get their work back as commits on "
 		    "agent/NAME.\n\n", f);
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
@@ -44,7 +45,7 @@ static int unknown_command(const char *name, struct ga_error *err)
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
 		names[i] = commands[i]->name;
 	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", q);
-	near = cli_nearest(name, names, GA_NELEMS(names));
+	near = ga_nearest(name, names, GA_NELEMS(names));
 	if (near)
 		return ga_hint(err, "did you mean 'git agent %s'?", near);
 	return ga_hint(err, "'git agent -h' lists the commands");
@@ -57,6 +58,12 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	cleanup_free void *opts = NULL;
 	int rc;
 
+	/* as git has it */
+	for (; argc && !strcmp(argv[0], "-c"); argc -= 2, argv += 2) {
+		if (argc < 2)
+			return ga_fail(err, GA_EUSAGE, "option '-c' needs KEY=VALUE");
+		ga_strv_push(&c.overrides, argv[1]);
+	}
 	if (argc < 1) {
 		usage(stderr);
 		*ret_status = ga_error_status(GA_EUSAGE);

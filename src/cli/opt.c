@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ga/nearest.h"
 #include "ga/quote.h"
 
 static const struct cli_opt *find_long(const struct cli_command *cmd, const char *name, size_t n)
@@ -29,7 +30,7 @@ static int unknown(const struct cli_command *cmd, const char *arg, size_t n, str
 	for (; k < cmd->n_opts && k < GA_NELEMS(names); k++)
 		names[k] = cmd->opts[k].name;
 	(void)ga_fail(err, GA_EUSAGE, "unknown option '%s'", q);
-	near = strncmp(word, "--", 2) ? NULL : cli_nearest(word + 2, names, k);
+	near = strncmp(word, "--", 2) ? NULL : ga_nearest(word + 2, names, k);
 	if (near)
 		return ga_hint(err, "did you mean '--%s'?", near);
 	return ga_hint(err, "'git agent %s -h' lists the options", cmd->name);
@@ -164,47 +165,4 @@ void cli_help(const struct cli_command *cmd, FILE *f)
 
 		(void)fprintf(f, "    %-28s %s\n", left, o->help);
 	}
-}
-
-/* Edit distance, with a row on the stack: words are short. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[64], n = strlen(b);
-
-	if (n >= GA_NELEMS(row))
-		return n;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diag = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < n; j++) {
-			size_t up = row[j + 1], best = diag + (a[i] != b[j]);
-
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			row[j + 1] = best;
-			diag = up;
-		}
-	}
-	return row[n];
-}
-
-const char *cli_nearest(const char *word, const char *const *names, size_t n)
-{
-	const char *best = NULL;
-	size_t least = strlen(word) / 2 + 1;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t d = distance(word, names[i]);
-
-		if (d < least) {
-			least = d;
-			best = names[i];
-		}
-	}
-	return best;
 }

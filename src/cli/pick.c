@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/nearest.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
@@ -13,6 +14,9 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
 	cli_note("session '%s' was interrupted; capturing what it left", s->name);
+	if (cli_session_settings(c, s, err))
+		return -1;
+	c->captured = true;
 	return ga_start_capture(&c->env, s, NULL, &r, err);
 }
 
@@ -74,7 +78,7 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
 	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);
-	near = cli_nearest(name, (const char *const *)names.v, names.n);
+	near = ga_nearest(name, (const char *const *)names.v, names.n);
 	if (near)
 		return ga_hint(err, "did you mean '%s'?", near);
 	return ga_hint(err, "'git agent list' shows the sessions of this repository");

@@ -173,6 +173,8 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 
 		ga_quote_add_text(&safe, word, strlen(word));
 		(void)fprintf(f, "  next: git -C %s agent review %s\n", safe.ptr, s->name);
+	} else if (!cli_has_work(s) && r->limits.n) {
+		(void)fprintf(f, "  next: git agent capture %s, with other limits\n", s->name);
 	} else if (!cli_has_work(s)) {
 		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
 	} else if (ga_report_open(r)) {

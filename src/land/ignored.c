@@ -17,7 +17,6 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/upper.h"
 #include "land-internal.h"
 
 #define TARGET_MAX 4096 /* of a link: Linux follows none that is longer */
@@ -168,18 +167,28 @@ static int check_gits(struct land *l, int fd, const char *path, struct ga_error 
 	return 0;
 }
 
+static int refuse_limit(struct land *l, const char *path, enum ga_limit which, struct ga_error *err)
+{
+	cleanup_free char *value = ga_limit_text(l->opts->limits, which);
+	cleanup_free char *why = ga_strf("it goes beyond %s (%s)", ga_limit_key(which), value);
+
+	return refuse_one(path, why, err);
+}
+
 static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file *f,
 		    uint64_t *total, struct ga_entry *ret, struct ga_error *err)
 {
-	const struct ga_upper_limits *max = &ga_upper_limits_default;
+	const struct ga_limits *max = l->opts->limits;
 	cleanup_close int fd = ga_left_open(l->s, f->path, READ_FLAGS);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return refuse_one(f->path, "it cannot be read", err);
 	*total += (uint64_t)st.st_size;
-	if ((uint64_t)st.st_size > max->max_file_bytes || *total > max->max_total_bytes)
-		return refuse_one(f->path, "it goes beyond a limit", err);
+	if ((uint64_t)st.st_size > max->file_size)
+		return refuse_limit(l, f->path, GA_LIMIT_FILE_SIZE, err);
+	if (*total > max->total_size)
+		return refuse_limit(l, f->path, GA_LIMIT_TOTAL_SIZE, err);
 	if (check_gits(l, fd, f->path, err))
 		return -1;
 	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
@@ -385,7 +394,8 @@ int land_ignored_check(struct land *l, struct ga_error *err)
 
 	if (!l->opts->ignored || !l->opts->ignored->n)
 		return 0;
-	if (ga_left_behind(l->repo, l->s, &l->report->left, l->opts->ignored, &l->ignored, err) ||
+	if (ga_left_behind(l->repo, l->s, l->opts->limits, &l->report->left, l->opts->ignored,
+			   &l->ignored, err) ||
 	    count_named(l, err))
 		return -1;
 	l->ignored_had = ga_calloc(l->ignored.n, sizeof(*l->ignored_had));

@@ -109,9 +109,9 @@ static void reverse(struct ga_oid *v, size_t n)
 	}
 }
 
-int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
-		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
-		size_t *ret_n, struct ga_error *err)
+int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+			const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+			size_t *ret_n, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_free char *count = ga_strf("--max-count=%zu", max + 1);
@@ -137,6 +137,15 @@ int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	if (out.len / (GA_OID_HEXSZ + 1) > max)
-		return ga_fail(err, GA_EFATAL, "there are more than %zu commits", max);
+		return 1;
 	return parse_list(&out, ret, ret_n, err);
+}
+
+int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+		const struct ga_oid *hide, size_t n_hide, size_t max, struct ga_oid **ret,
+		size_t *ret_n, struct ga_error *err)
+{
+	int rc = ga_rev_list_bounded(r, tips, n_tips, hide, n_hide, max, ret, ret_n, err);
+
+	return rc == 1 ? ga_fail(err, GA_EFATAL, "there are more than %zu commits", max) : rc;
 }

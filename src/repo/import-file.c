@@ -111,12 +111,15 @@ static int make_pack(const char *name, const char *data, size_t n, struct ga_buf
 static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
 	       struct ga_error *err)
 {
-	struct ga_import_limits l = ga_import_limits_default;
+	/* it is ours, and holds two objects */
+	static const struct ga_import_limits l = {
+		.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
+		.max_objects = 2, .timeout_ms = PATIENCE_MS,
+	};
 	cleanup_close int fd = ga_memfd("git-agent-file", pack->ptr, pack->len, err);
 	struct ga_import *im = NULL;
 	int rc;
 
-	l.timeout_ms = PATIENCE_MS;
 	if (fd < 0 || ga_import_begin(r, &l, &im, err))
 		return -1;
 	rc = ga_import_pack(im, fd, ret_reason, err);

@@ -28,7 +28,8 @@ struct scan {
 	const struct ga_import_limits *l;
 	uint64_t left;           /* not read yet, without the trailer */
 	uint64_t total;
-	const char *reason;      /* set on refusal */
+	const char *reason;      /* set on refusal ... */
+	enum ga_import_over over; /* ... with the limit behind it */
 	int errnum;              /* set if reading failed */
 	z_stream z;
 	size_t pos, len;
@@ -40,6 +41,12 @@ static bool refuse(struct scan *s, const char *reason)
 	if (!s->reason)
 		s->reason = reason;
 	return false;
+}
+
+static bool beyond(struct scan *s, enum ga_import_over which, const char *reason)
+{
+	s->over = which;
+	return refuse(s, reason);
 }
 
 /* All of these: false if there is an error or a refusal. */
@@ -127,10 +134,11 @@ static bool skip_delta_base(struct scan *s, unsigned type)
 static bool add_size(struct scan *s, uint64_t size)
 {
 	if (size > s->l->max_object_bytes)
-		return refuse(s, "an object is too large");
+		return beyond(s, GA_IMPORT_OBJECT_BYTES, "an object is too large");
 	/* neither sum can overflow: each size is bounded first */
 	s->total += size;
-	return s->total <= s->l->max_total_bytes || refuse(s, "the objects are too large together");
+	return s->total <= s->l->max_total_bytes ||
+	       beyond(s, GA_IMPORT_TOTAL_BYTES, "the objects are too large together");
 }
 
 /* The second of the two sizes a delta begins with: of its result. */
@@ -211,15 +219,15 @@ static bool scan_pack(struct scan *s)
 	if (magic != 0x5041434b || (version != 2 && version != 3))
 		return refuse(s, "it is no pack");
 	if (count > s->l->max_objects)
-		return refuse(s, "there are too many objects");
+		return beyond(s, GA_IMPORT_OBJECTS, "there are too many objects");
 	while (count--)
 		if (!scan_entry(s))
 			return false;
 	return (!s->left && s->pos == s->len) || refuse(s, "something follows the last object");
 }
 
-int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, char **ret_reason,
-		   struct ga_error *err)
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l,
+		   enum ga_import_over *ret_over, char **ret_reason, struct ga_error *err)
 {
 	cleanup_free struct scan *s = ga_calloc(1, sizeof(*s));
 	bool ok;
@@ -237,6 +245,7 @@ int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, char
 		return 0;
 	if (s->errnum)
 		return ga_fail_errno(err, GA_EFATAL, s->errnum, "cannot read a pack");
+	*ret_over = s->over;
 	*ret_reason = ga_strdup(s->reason);
 	return 1;
 }

@@ -20,21 +20,10 @@
 /* Of an object that is parsed: a tree of a million entries fits. */
 #define TREE_MAX ((size_t)64 << 20)
 
-const struct ga_import_limits ga_import_limits_default = {
-	.max_pack_bytes = (uint64_t)4 << 30,
-	.max_object_bytes = (uint64_t)1 << 30,
-	.max_total_bytes = (uint64_t)16 << 30,
-	.max_objects = 2000000,
-	.max_commits = 20000,
-	.max_paths = 2000000,
-	.max_path_bytes = (uint64_t)512 << 20,
-	.max_all_paths = 50000000,
-	.timeout_ms = 10 * 60 * 1000,
-};
-
 struct ga_import {
 	struct ga_repo *r;
 	struct ga_import_limits l;
+	enum ga_import_over over;
 	struct ga_quarantine *q;
 	git_odb *saved; /* the handle's own while it reads through the quarantine */
 };
@@ -50,9 +39,23 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 	if (ga_quarantine_begin(r, &q, err))
 		return -1;
 	im = ga_calloc(1, sizeof(*im));
-	*im = (struct ga_import){ .r = r, .l = l ? *l : ga_import_limits_default, .q = q };
+	*im = (struct ga_import){ .r = r, .l = *l, .q = q };
 	*ret = im;
 	return 0;
+}
+
+enum ga_import_over ga_import_over(const struct ga_import *im)
+{
+	return im->over;
+}
+
+/* Refuse for a limit. Returns 1. */
+static int beyond(struct ga_import *im, enum ga_import_over which, const char *reason,
+		  char **ret_reason)
+{
+	im->over = which;
+	*ret_reason = ga_strdup(reason);
+	return 1;
 }
 
 /* The handle gets its own object database back: one that has a vanished
@@ -106,10 +109,9 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 		int rc = wait_for(from, deadline);
 		ssize_t got = rc ? -1 : read(from, buf, CHUNK);
 
-		if (rc > 0) {
-			*ret_reason = ga_strdup("the pack took too long to arrive");
-			return 1;
-		}
+		if (rc > 0)
+			return beyond(im, GA_IMPORT_TIME, "the pack took too long to arrive",
+				      ret_reason);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
@@ -117,10 +119,9 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 		if (!got)
 			break;
 		size += (size_t)got;
-		if (size > im->l.max_pack_bytes) {
-			*ret_reason = ga_strdup("the pack is too large");
-			return 1;
-		}
+		if (size > im->l.max_pack_bytes)
+			return beyond(im, GA_IMPORT_PACK_BYTES, "the pack is too large",
+				      ret_reason);
 		if (ga_write_full(to, buf, (size_t)got))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write a pack");
 	}
@@ -149,12 +150,15 @@ static int run_git(struct ga_import *im, struct ga_git *g, char **ret_reason)
 {
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	int64_t deadline = ga_now_ms() + im->l.timeout_ms;
 
 	g->errout = &errout;
 	g->object_dir = im->q->path;
 	g->timeout_ms = im->l.timeout_ms;
 	if (!ga_git_ok(im->r, g, &e))
 		return 0;
+	if (ga_now_ms() >= deadline)
+		return beyond(im, GA_IMPORT_TIME, "checking the commits took too long", ret_reason);
 	*ret_reason = first_complaint(&errout);
 	if (!*ret_reason)
 		*ret_reason = ga_strdup(e.msg);
@@ -188,7 +192,7 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 	(void)unlink(path);
 	rc = spool(im, fd, file, &size, ret_reason, err);
 	if (!rc)
-		rc = ga_import_scan(file, size, &im->l, ret_reason, err);
+		rc = ga_import_scan(file, size, &im->l, &im->over, ret_reason, err);
 	return rc ? rc : index_pack(im, file, ret_reason, err);
 }
 
@@ -223,8 +227,10 @@ static int judge_object(const git_oid *id, void *data)
 
 	if (git_odb_read_header(&size, &type, w->odb, id))
 		return -1;
-	if (size > w->im->l.max_object_bytes || (type != GIT_OBJECT_BLOB && size > TREE_MAX))
-		w->reason = ga_strdup("an object is too large");
+	if (size > w->im->l.max_object_bytes)
+		(void)beyond(w->im, GA_IMPORT_OBJECT_BYTES, "an object is too large", &w->reason);
+	else if (type != GIT_OBJECT_BLOB && size > TREE_MAX)
+		w->reason = ga_strdup("a tree or commit is too large");
 	else if (type == GIT_OBJECT_TREE || type == GIT_OBJECT_COMMIT)
 		return judge_bytes(w, id, type);
 	else if (type != GIT_OBJECT_BLOB)
@@ -313,8 +319,7 @@ static int new_commits(struct ga_import *im, const struct ga_buf *revs, struct g
 		return 1;
 	if (ret->len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
 		return 0;
-	*ret_reason = ga_strdup("there are too many commits");
-	return 1;
+	return beyond(im, GA_IMPORT_COMMITS, "there are too many commits", ret_reason);
 }
 
 static const char *too_much(const struct ga_tree_size *size, const struct ga_tree_size *limit)
@@ -348,10 +353,14 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 			return -1;
 		rc = ga_tree_measure(im->r, &from, &tree, &limit, &size, err);
 		all += size.paths;
-		if (rc > 0)
+		if (rc > 0) {
+			if (size.paths > limit.paths || size.bytes > limit.bytes)
+				im->over = GA_IMPORT_PATHS;
 			*ret_reason = ga_strf("commit %s %s", GA_HEX(&id), too_much(&size, &limit));
-		else if (!rc && all > im->l.max_all_paths)
-			*ret_reason = ga_strdup("the commits have too many paths together");
+		} else if (!rc && all > im->l.max_all_paths) {
+			(void)beyond(im, GA_IMPORT_PATHS,
+				     "the commits have too many paths together", ret_reason);
+		}
 		if (rc || *ret_reason)
 			return rc < 0 ? -1 : 1;
 	}

@@ -7,6 +7,7 @@
 
 #include "repo-internal.h"
 
+#include "ga/import.h"
 #include "ga/objects.h"
 
 /* Trees within trees are followed this far: deeper ones are an error, so that
@@ -92,7 +93,8 @@ struct ga_import_limits;
 /* Read a whole pack of `size` bytes from the start of `fd` and compare what it
  * says about itself with the limits, inflating no more than they allow. Returns 0,
  * 1 and a reason, or -1. */
-int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, char **ret_reason,
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l,
+		   enum ga_import_over *ret_over, char **ret_reason,
 		   struct ga_error *err);
 
 /* Check one object's bytes. NULL, or why it is refused (owned by the caller). */

@@ -76,6 +76,8 @@ char *ga_report_encode(const struct ga_report *r)
 	(void)json_object_set_new(o, "left", left);
 	(void)json_object_set_new(o, "notes", strv_json(&r->notes));
 	(void)json_object_set_new(o, "left_out", strv_json(&r->left_out));
+	if (r->limits.n)
+		(void)json_object_set_new(o, "limits", strv_json(&r->limits));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
 	json_decref(o);
 	if (!text)
@@ -252,6 +254,9 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 			return -1;
 	if (get_strv(o, "command", &r->command, err) || get_strv(o, "notes", &r->notes, err) ||
 	    get_strv(o, "left_out", &r->left_out, err))
+		return -1;
+	/* reports did not always have it */
+	if (json_object_get(o, "limits") && get_strv(o, "limits", &r->limits, err))
 		return -1;
 	/* these are looked for in the user's working tree */
 	for (size_t i = 0; i < r->left_out.n; i++)

@@ -34,6 +34,7 @@ void ga_report_release(struct ga_report *r)
 	ga_left_release(&r->left);
 	ga_strv_release(&r->notes);
 	ga_strv_release(&r->left_out);
+	ga_strv_release(&r->limits);
 	*r = (struct ga_report)GA_REPORT_INIT;
 }
 
@@ -47,7 +48,7 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 bool ga_report_says_nothing(const struct ga_report *r)
 {
 	return ga_oid_is_zero(&r->tip) && ga_oid_is_zero(&r->held) && !r->n_flags && !r->left.n &&
-	       !r->left_out.n && !r->notes.n;
+	       !r->left_out.n && !r->notes.n && !r->limits.n;
 }
 
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,

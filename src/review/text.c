@@ -335,6 +335,8 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (n_files || r->left_out.n) {
 		ga_buf_addf(t->out, "next: git agent land %s\n", s->name);
+	} else if (r->limits.n) {
+		ga_buf_addf(t->out, "next: git agent capture %s, with other limits\n", s->name);
 	} else if (s->submodules.n && r->notes.n) {
 		/* theirs are reports of their own, which the notes name */
 		ga_buf_adds(t->out, "next: nothing to land here\n");

@@ -189,7 +189,8 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 	if (fs && (errnum == EINVAL || errnum == EOPNOTSUPP || errnum == EREMOTE)) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is on a file system (%s) that cannot hold the "
 					      "writable layer of an overlay", q, fs);
-		return ga_hint(err, "set XDG_STATE_HOME to a directory on ext4, xfs or btrfs");
+		return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory on ext4, "
+				    "xfs or btrfs");
 	}
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount the overlay that writes to '%s'",
 			    q);

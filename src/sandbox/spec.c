@@ -152,8 +152,8 @@ static int check_private(const struct ga_spec *s, struct ga_error *err)
 		if (shown) {
 			(void)refuse(err, "the session directory", dirs[i],
 				     "would be visible inside the sandbox");
-			return ga_hint(err, "set XDG_STATE_HOME to a directory outside '%s'",
-				       shown);
+			return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory "
+					    "outside '%s'", shown);
 		}
 		if (ga_path_inside(dirs[i], project))
 			return refuse(err, "the session directory", dirs[i],

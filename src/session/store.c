@@ -28,7 +28,8 @@ static int check_parents(const char *dir, struct ga_error *err)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
 		if (st.st_uid != geteuid() && st.st_uid != 0) {
 			(void)ga_fail(err, GA_EFATAL, "'%s' belongs to another user", q);
-			return ga_hint(err, "set XDG_STATE_HOME to a directory of your own");
+			return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory of "
+					    "your own");
 		}
 		if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && !strcmp(path, dir)) {
 			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by others", q);
@@ -36,7 +37,8 @@ static int check_parents(const char *dir, struct ga_error *err)
 		}
 		if ((st.st_mode & 002) && !(st.st_mode & S_ISVTX)) {
 			(void)ga_fail(err, GA_EFATAL, "'%s' can be written by everybody", q);
-			return ga_hint(err, "chmod o-w %s, or set XDG_STATE_HOME elsewhere", word);
+			return ga_hint(err, "chmod o-w %s, or set XDG_STATE_HOME or state_dir "
+					    "elsewhere", word);
 		}
 		if (!strcmp(path, "/"))
 			return 0;
@@ -55,8 +57,8 @@ static int own_dir(const char *base, const char *dir, char **ret, struct ga_erro
 		cleanup_free char *q = ga_escape(base);
 
 		return ga_hint(err,
-			       "sessions are kept below '%s'; set XDG_STATE_HOME to a directory "
-			       "you can write",
+			       "sessions are kept below '%s'; set XDG_STATE_HOME or state_dir to a "
+			       "directory you can write",
 			       q);
 	}
 	real = realpath(dir, NULL);
@@ -65,7 +67,8 @@ static int own_dir(const char *base, const char *dir, char **ret, struct ga_erro
 
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
 		return ga_hint(err,
-			       "give yourself write permission, or set XDG_STATE_HOME elsewhere");
+			       "give yourself write permission, or set XDG_STATE_HOME or state_dir "
+			       "elsewhere");
 	}
 	if (check_parents(real, err))
 		return -1;

@@ -13,23 +13,6 @@
 /* An untracked file above this is left out of a snapshot and named. */
 #define MAX_UNTRACKED (100u << 20)
 
-bool ga_dirty_parse(const char *word, enum ga_dirty *ret)
-{
-	static const char *const words[] = {
-		[GA_DIRTY_CARRY] = "carry",
-		[GA_DIRTY_IGNORE] = "ignore",
-		[GA_DIRTY_REFUSE] = "refuse",
-	};
-
-	for (size_t i = 0; i < GA_NELEMS(words); i++) {
-		if (!strcmp(word, words[i])) {
-			*ret = (enum ga_dirty)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 void start_base_release(struct start_base *b)
 {
 	free(b->onto_ref);
@@ -59,7 +42,8 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 		(void)ga_fail(err, GA_ESTART,
 			      "the working tree '%s' and the state directory '%s' overlap", q,
 			      state);
-		return ga_hint(err, "set XDG_STATE_HOME to a directory outside the repository");
+		return ga_hint(err, "set state_dir to a directory outside the repository, in %s",
+			       e->config_file);
 	}
 	return 0;
 }

@@ -189,6 +189,24 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	return 0;
 }
 
+/* An agent can open its home to other users, or close it to the next session. A directory that
+ * the user named may be anything, and is not ours to close. */
+static int close_home(const struct ga_start_env *e, const char *q, struct ga_error *err)
+{
+	cleanup_free char *usual = ga_path_join(e->home, "aihome");
+
+	if (strcmp(e->agent_home, usual) != 0) {
+		cleanup_free char *word = ga_quote_shell(e->agent_home);
+
+		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not closed to others", q);
+		return ga_hint(err, "if it is a directory for agents alone: chmod 0700 %s", word);
+	}
+	if (chmod(e->agent_home, 0700))
+		return ga_fail_errno(err, GA_ESTART, errno,
+				     "cannot close the agents' home '%s' to others", q);
+	return 0;
+}
+
 /* The agents' home: made on first use, nobody else's business. */
 static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 {
@@ -205,11 +223,7 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
 		return ga_hint(err, "move it away; the next start makes one of your own");
 	}
-	/* an agent can open its home to other users, or close it to the next session */
-	if ((st.st_mode & 07777) != 0700 && chmod(e->agent_home, 0700))
-		return ga_fail_errno(err, GA_ESTART, errno,
-				     "cannot close the agents' home '%s' to others", q);
-	return 0;
+	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, q, err);
 }
 
 /* The agent starts where the user stands, unless that directory is not part of
@@ -351,8 +365,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 		start_unlock_parts(ret);
 		(void)ga_start_discard(e, &ret->session, &second);
 		return !ga_explain_full(err, e->state_dir) ? -1 :
-			ga_hint(err, "free some space, or set XDG_STATE_HOME to a directory "
-				     "elsewhere");
+			ga_hint(err, "free some space, or set XDG_STATE_HOME or state_dir to a "
+				     "directory elsewhere");
 	}
 	return 0;
 }

@@ -213,6 +213,8 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 {
 	*ret = (struct ga_capture_env){ .repo = e->repo,
 					.config = &e->config,
+					.limits = &e->limits,
+					.config_file = e->config_file,
 					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
@@ -250,14 +252,14 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_san
 }
 
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
-		  struct ga_error *err)
+		  struct ga_strv *notes, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
 	struct ga_capture_env ce;
 	int rc;
 
 	capture_env(e, &c, &ce);
-	rc = ga_capture_peek(&ce, s, ret_tree, err);
+	rc = ga_capture_peek(&ce, s, ret_tree, notes, err);
 	ga_base_release(&c.base);
 	return rc;
 }

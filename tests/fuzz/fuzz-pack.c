@@ -17,10 +17,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	};
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *reason = NULL;
+	enum ga_import_over over = GA_IMPORT_WITHIN;
 	int fd = fuzz_file(data, n), rc;
 
-	rc = ga_import_scan(fd, n, &limits, &reason, &err);
-	CHECK(rc >= 0 && (rc > 0) == (reason != NULL));
+	rc = ga_import_scan(fd, n, &limits, &over, &reason, &err);
+	CHECK(rc >= 0 && (rc > 0) == (reason != NULL) && (rc || over == GA_IMPORT_WITHIN));
 	if (!rc)
 		CHECK(n >= 32 && !memcmp(data, "PACK", 4) && !data[8] && !data[9] && !data[10] &&
 		      data[11] <= 100);

@@ -234,13 +234,12 @@ test_expect_success 'GT-03: a hostile git dir: never opened here, the work is ta
 	done && test ! -e "$HOME/pwned" && git fsck --connectivity-only && git status --porcelain >../got && test ! -s ../got
 '
 
-# The time git inside gets is cut short by a fault; what keeps it busy would do so for ever.
+# The time git inside gets is cut short; what keeps it busy would do so for ever.
 test_expect_success 'git that is kept waiting at the capture is ended: one commit, and why' '
-	make_repo wait && cd wait && GIT_AGENT_FAULT=capture:patience:fail &&
-	export GIT_AGENT_FAULT && git agent start --name w -- sh -c "echo c >c && git add c && git commit -qm c; echo w >w
+	make_repo wait && cd wait && git agent -c limits.capture.git_time=2 start --name w -- sh -c "echo c >c && git add c && git commit -qm c; echo w >w
 		mkfifo pipe; printf \"[include]\\n\\tpath = ../pipe\\n\" >>.git/config" &&
 	test "$(git rev-list --count HEAD..agent/w)" = 1 && test "$(git cat-file blob agent/w:w)" = w && test "$(git cat-file blob agent/w:c)" = c &&
-	git agent show w | grep "not taken (git inside took longer than the 2 seconds it is given for this)"
+	git agent show w | grep "not taken (git inside took longer than the 2 seconds it is given for this (limits.capture.git_time: 2s))"
 '
 
 # Versions of git since then match such patterns in no time.
@@ -250,8 +249,8 @@ test_lazy_prereq SLOW_PATTERNS '
 	! timeout 3 git check-attr text $(printf "b/%.0s" $(seq 60))c
 '
 test_expect_success SLOW_PATTERNS 'git that is kept busy by attributes is ended: bytes as they are, and why' '
-	make_repo busy && cd busy && GIT_AGENT_FAULT=capture:patience:fail && export GIT_AGENT_FAULT &&
-	deep=$(printf "b/%.0s" $(seq 60)) && git agent start --name b -- sh -c "
+	make_repo busy && cd busy &&
+	deep=$(printf "b/%.0s" $(seq 60)) && git agent -c limits.capture.git_time=2 start --name b -- sh -c "
 		printf \"%s text\n\" \"$(printf "**/b/%.0s" $(seq 12))x\" >.gitattributes; mkdir -p $deep; printf \"1\r\n\" >${deep}c" &&
 	printf "1\r\n" >../want && git cat-file blob agent/b:${deep}c >../got && test_cmp ../want ../got &&
 	git agent show b | grep "not converted (git inside took longer than the 2 seconds"

@@ -72,14 +72,14 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	git init -q keys && cd keys && echo a >a && echo "*.log" >.gitignore && git add -A && git commit -qm a &&
 	git agent start -q --name j -- sh -c "echo x >\"\$(printf n\\\\377m)\"; echo x >.envrc; echo x >x.log; echo b >a; git commit -qam b" &&
 	git agent review --format=json j >../review.json && git agent list --json >../list.json && git agent show --json j >../show.json &&
-	git agent doctor --json >../doctor.json && git agent version --json >../version.json &&
+	git agent doctor --json >../doctor.json && git agent version --json >../version.json && git agent config --json >../config.json &&
 	git agent review --accept-all --critical j && git agent land --json j >../land.json &&
 	python3 - <<-\EOF
 	import base64, json
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
-	want = "session command base tip held commits files flags left_behind left_out notes".split()
+	want = "session command base tip held commits files flags left_behind left_out notes limits".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
 		"flags": "id severity category path reason held left_behind verdict", "left_behind": "path kind count bytes"}
@@ -90,6 +90,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 		"live shared submodules skipped notes left_out flags flags_open incomplete".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
+	assert all(list(o) == "key value number origin file line column description".split() for o in load("config"))
 	assert set(load("land")) == set("session dry_run landed nothing commit brought not_brought ignored ignored_flags".split()), load("land")
 	EOF
 '

@@ -122,6 +122,7 @@ static const struct {
 	{ "editorconfig", ".editorconfig", "no-.editorconfig" },
 	{ "jupyter", "some.ipynb", "some.ipynb.keep" },
 	{ "gitagent-config", ".agentdev.yaml", "no-.agentdev.yaml" },
+	{ "gitagent-config", "dotfiles/.config/git-agent/config.yaml", "git-agent/config.yaml" },
 	{ "claude-settings", ".claude/settings.json", "claude/settings.json" },
 	{ "claude-code-dirs", ".claude/commands/some/file", "noclaude/commands/some/file" },
 	{ "mcp-config", ".mcp.json", "no-.mcp.json" },

@@ -29,6 +29,12 @@ struct attempt {
 	struct ga_oid tip;
 };
 
+static const struct ga_import_limits wide = {
+	.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
+	.max_objects = 1 << 20,	   .max_commits = 1 << 20,	.max_paths = 1 << 20,
+	.max_path_bytes = 1 << 30, .max_all_paths = 1 << 30,	.timeout_ms = 600 * 1000,
+};
+
 /* Import what `script` (run with LIB) prints the tip of; `pack` makes the pack
  * of it, reading "$1 = tip, $2 = base" and writing ../pack. */
 static struct attempt try_pack(const char *dir, const char *script, const char *pack,
@@ -48,7 +54,7 @@ static struct attempt try_pack(const char *dir, const char *script, const char *
 	SH(dir, "cd agent; set -- %s %s; %s", GA_HEX(&a.tip), GA_HEX(&base), pack);
 	r = open_repo(host);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	OK(ga_import_begin(r, l, &im, &err));
+	OK(ga_import_begin(r, l ? l : &wide, &im, &err));
 	a.stage = "pack";
 	OK((a.rc = ga_import_pack(im, fd, &a.reason, &err)) < 0);
 	if (!a.rc) {
@@ -326,7 +332,7 @@ static void limits(void **state)
 	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
 				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
 				     "git rev-parse HEAD";
-	struct ga_import_limits l = ga_import_limits_default;
+	struct ga_import_limits l = wide;
 
 	(void)state;
 #define LIMIT(field, good, what)                                                        \
@@ -359,7 +365,7 @@ static void limits(void **state)
 		reason = a.reason;
 		assert_int_equal(a.rc, 1);
 		assert_string_equal(reason, "the objects are too large together");
-		l = ga_import_limits_default;
+		l = wide;
 		l.max_pack_bytes = 300;
 		free(reason);
 		a = try_pack("limits", script, PACK, &l, &keeps);
@@ -390,7 +396,7 @@ static void gt05_trees_beyond_limits(void **state)
 	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct ga_import_limits l = ga_import_limits_default;
+		struct ga_import_limits l = wide;
 		cleanup_free char *reason = NULL;
 		struct attempt a;
 
@@ -450,7 +456,7 @@ static void gt05_as_strict_as_fsck(void **state)
 static void gt05_stalled_stream(void **state)
 {
 	cleanup_repo struct ga_repo *r = NULL;
-	struct ga_import_limits l = ga_import_limits_default;
+	struct ga_import_limits l = wide;
 	cleanup_free char *reason = NULL;
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	struct ga_import *im;
@@ -533,7 +539,7 @@ static void leftovers_are_swept(void **state)
 	r = open_repo("sweep/host");
 	SH("sweep", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-left/pack/x tmp_objdir-other;"
 		    "ln -s .. tmp_objdir-git-agent-link");
-	assert_int_equal(ga_import_begin(r, NULL, &im, &err), 0);
+	assert_int_equal(ga_import_begin(r, &wide, &im, &err), 0);
 	ga_import_sweep(r);
 	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-left; test -d tmp_objdir-other;"
 		    "test -L tmp_objdir-git-agent-link; rm tmp_objdir-git-agent-link;"
@@ -558,7 +564,7 @@ static void sweeping_spares_the_living(void **state)
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_import *im = NULL;
 
-		if (ga_import_begin(r, NULL, &im, &err) ||
+		if (ga_import_begin(r, &wide, &im, &err) ||
 		    system("test -d living/host/.git/objects/tmp_objdir-git-agent-*/pack"))
 			_exit(1);
 		ga_import_free(im);

@@ -120,6 +120,90 @@ static void booleans(void **state)
 		}
 }
 
+struct unit_case {
+	const char *s;
+	uint64_t max;
+	bool ok;
+	uint64_t v;
+	const char *text; /* what it is written as; NULL: as it was */
+};
+
+static void check_units(const struct unit_case *cases, size_t n,
+			bool (*parse)(const char *, uint64_t, uint64_t *), char *(*text)(uint64_t))
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct unit_case *c = &cases[i];
+		uint64_t v = 42, again = 43;
+		bool ok = parse(c->s, c->max, &v);
+		cleanup_free char *back = ok ? text(v) : NULL;
+
+		if (ok != c->ok || v != (ok ? c->v : 42))
+			fail_msg("'%s' up to %" PRIu64 ": %d %" PRIu64, c->s, c->max, ok, v);
+		if (!ok)
+			continue;
+		assert_string_equal(back, c->text ? c->text : c->s);
+		assert_true(parse(back, UINT64_MAX, &again));
+		assert_int_equal(again, v);
+	}
+}
+
+static void sizes(void **state)
+{
+	static const struct unit_case cases[] = {
+		{ "0", 0, true, 0, NULL },
+		{ "1", 1, true, 1, NULL },
+		{ "1023", 1023, true, 1023, NULL },
+		{ "1024", 1024, true, 1024, "1KiB" },
+		{ "1KiB", 1024, true, 1024, NULL },
+		{ "1KiB", 1023, false, 0, NULL },
+		{ "64MiB", UINT64_MAX, true, 64 << 20, NULL },
+		{ "64M", UINT64_MAX, true, 64 << 20, "64MiB" },
+		{ "64m", UINT64_MAX, true, 64 << 20, "64MiB" },
+		{ "2048k", UINT64_MAX, true, 2 << 20, "2MiB" },
+		{ "3g", UINT64_MAX, true, (uint64_t)3 << 30, "3GiB" },
+		{ "16777215TiB", UINT64_MAX, true, (uint64_t)16777215 << 40, NULL },
+		{ "16777216TiB", UINT64_MAX, false, 0, NULL },
+		{ "18446744073709551615", UINT64_MAX, true, UINT64_MAX, NULL },
+		{ "", UINT64_MAX, false, 0, NULL },
+		{ "MiB", UINT64_MAX, false, 0, NULL },
+		{ "1 MiB", UINT64_MAX, false, 0, NULL },
+		{ " 1MiB", UINT64_MAX, false, 0, NULL },
+		{ "1.5GiB", UINT64_MAX, false, 0, NULL },
+		{ "-1", UINT64_MAX, false, 0, NULL },
+		{ "1MB", UINT64_MAX, false, 0, NULL },
+		{ "1mib", UINT64_MAX, false, 0, NULL },
+		{ "1MiBs", UINT64_MAX, false, 0, NULL },
+		{ "1kk", UINT64_MAX, false, 0, NULL },
+		{ "0x10", UINT64_MAX, false, 0, NULL },
+	};
+
+	(void)state;
+	check_units(cases, GA_NELEMS(cases), ga_parse_size, ga_size_text);
+}
+
+static void times(void **state)
+{
+	static const struct unit_case cases[] = {
+		{ "0", 0, true, 0, "0s" },
+		{ "7", 7, true, 7, "7s" },
+		{ "90s", 90, true, 90, NULL },
+		{ "90s", 89, false, 0, NULL },
+		{ "60", 60, true, 60, "1m" },
+		{ "30m", 1800, true, 1800, NULL },
+		{ "24h", 86400, true, 86400, NULL },
+		{ "61m", UINT64_MAX, true, 3660, NULL },
+		{ "1d", UINT64_MAX, false, 0, NULL },
+		{ "1h30m", UINT64_MAX, false, 0, NULL },
+		{ "5124095576030431h", UINT64_MAX, true, 18446744073709551600u, NULL },
+		{ "5124095576030432h", UINT64_MAX, false, 0, NULL },
+		{ "s", UINT64_MAX, false, 0, NULL },
+		{ "1S", UINT64_MAX, false, 0, NULL },
+	};
+
+	(void)state;
+	check_units(cases, GA_NELEMS(cases), ga_parse_seconds, ga_seconds_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +211,8 @@ int main(void)
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(descriptors),
 		cmocka_unit_test(booleans),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

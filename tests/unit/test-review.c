@@ -453,7 +453,7 @@ static void json(void **state)
 	    "\"verdict\":\"open\"}],"
 	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
 	    "\"bytes\":4096}],"
-	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"]}",
+	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],\"limits\":[]}",
 	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;

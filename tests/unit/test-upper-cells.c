@@ -351,6 +351,7 @@ static void capture_as_nobody(struct layer *l, int out)
 		 prctl(PR_SET_DUMPABLE, 1);
 
 	l->o.base_tree = &l->base;
+	l->o.limits = &l->limits;
 	if (!rc)
 		rc = ga_upper_capture(l->repo, &l->o, &l->res, &err);
 	got = rc ? ga_strf("%d %s", rc, err.msg ? err.msg : "") : outcome(l, "a");

@@ -24,6 +24,7 @@ struct layer {
 	struct ga_repo *repo;
 	struct ga_oid base;
 	struct ga_upper_opts o;
+	struct ga_limits limits; /* used unless o.limits is set */
 	struct ga_upper_result res;
 	int rc;
 };
@@ -52,6 +53,7 @@ static inline struct layer make_layer(const char *dir, const char *base)
 	repo = (free(repo), ga_strf("%s/r", dir));
 	l.base = oid_of(repo, "HEAD^{tree}");
 	l.o = (struct ga_upper_opts){ .upper = l.upper, .filemode = true };
+	ga_limits_default(&l.limits);
 	return l;
 }
 
@@ -136,6 +138,7 @@ static inline char *captured(struct layer *l)
 
 	ga_upper_result_release(&l->res);
 	l->o.base_tree = &l->base; /* the structure may have been copied since */
+	l->o.limits = &l->limits;
 	l->rc = ga_upper_capture(l->repo, &l->o, &l->res, &err);
 	if (l->rc < 0)
 		fail_msg("%s", err.msg);

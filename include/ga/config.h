@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Configuration: one table of keys, filled by layers. Each layer counts more than the one before:
+ * what is built in, the user's file, the repository's file, the command line.
+ *
+ * The repository's file may only tighten. It is read from the commit that a session stands on, by
+ * the caller: never from a working tree.
+ */
+#ifndef GA_CONFIG_H
+#define GA_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/limits.h"
+
+/* Later ones are stricter. */
+enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
+
+enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
+const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
+
+#define GA_CONFIG_KEYS 17
+#define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
+
+struct ga_config {
+	unsigned dirty;   /* enum ga_dirty */
+	char *home;       /* the agents' home */
+	char *state_dir;  /* where the state of all repositories is kept */
+	struct ga_limits limits;
+	/* where each key of the table was set, and at which place of the file */
+	struct ga_config_set {
+		enum ga_origin origin;
+		unsigned line, column;
+	} set[GA_CONFIG_KEYS];
+	char *user_home;  /* what "~" is */
+	char *user_file;  /* for messages */
+};
+#define GA_CONFIG_INIT { .dirty = GA_DIRTY_CARRY }
+void ga_config_release(struct ga_config *c);
+#define cleanup_config cleanup_(ga_config_release)
+
+/* The defaults. `state_home` is $XDG_STATE_HOME or NULL, `user_file` the user's file, whether it
+ * is there or not. */
+void ga_config_defaults(struct ga_config *c, const char *home, const char *state_home,
+			const char *user_file);
+void ga_config_copy(struct ga_config *to, const struct ga_config *from);
+
+/* Take a file in. Errors begin with "NAME:LINE:COLUMN: "; then `c` may hold a part of it. A
+ * repository's file that sets what no repository may, or looser than both the user and what is
+ * built in, is an error. */
+int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name, const void *text,
+		   size_t n, struct ga_error *err);
+/* The user's file; none is no error. */
+int ga_config_read_user(struct ga_config *c, struct ga_error *err);
+
+/* One key from the command line, its value as in a file. */
+int ga_config_set_key(struct ga_config *c, const char *key, const char *value,
+		      struct ga_error *err);
+/* "KEY=VALUE" */
+int ga_config_set_word(struct ga_config *c, const char *word, struct ga_error *err);
+
+/* The table, by number below GA_CONFIG_KEYS. */
+const char *ga_config_key(size_t i);
+const char *ga_config_help(size_t i);
+/* The value as a file would have it, without quotes. The caller frees it. */
+char *ga_config_text(const struct ga_config *c, size_t i);
+/* Is it a number rather than a word or a path? Then `*ret` is that: bytes, seconds, or a count. */
+bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret);
+/* "default", "~/.config/git-agent/config.yaml:3", ".agentdev.yaml:1", "command line". The caller
+ * frees it. */
+char *ga_config_origin(const struct ga_config *c, size_t i);
+
+/* All of it as a file of the user's that would give the same; with `origin`, where each value comes
+ * from behind it, as a comment. */
+void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The limits of a capture that the user sets, as a value that is passed down. What each is for, and
+ * what happens where it is met: docs/capture.md. Times are in seconds, sizes in bytes.
+ */
+#ifndef GA_LIMITS_H
+#define GA_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ga_limits {
+	/* of what is read from layers */
+	uint64_t depth, entries, file_size, total_size, rules_size;
+	/* of the agent's commits */
+	uint64_t commits, history, branches, pack_size, objects, object_size, unpacked_size;
+	uint64_t read_time; /* for one reading of a layer */
+	uint64_t git_time;  /* for git over little work; ten times as much at most */
+	uint32_t lowered;   /* a bit for each that a repository's file set */
+};
+
+enum ga_limit {
+	GA_LIMIT_DEPTH,
+	GA_LIMIT_ENTRIES,
+	GA_LIMIT_FILE_SIZE,
+	GA_LIMIT_TOTAL_SIZE,
+	GA_LIMIT_RULES_SIZE,
+	GA_LIMIT_COMMITS,
+	GA_LIMIT_HISTORY,
+	GA_LIMIT_BRANCHES,
+	GA_LIMIT_PACK_SIZE,
+	GA_LIMIT_OBJECTS,
+	GA_LIMIT_OBJECT_SIZE,
+	GA_LIMIT_UNPACKED_SIZE,
+	GA_LIMIT_READ_TIME,
+	GA_LIMIT_GIT_TIME,
+};
+#define GA_LIMITS_N (GA_LIMIT_GIT_TIME + 1)
+
+/* "limits.capture.depth" */
+const char *ga_limit_key(enum ga_limit l);
+/* The value of it in `l`, as text. The caller frees it. */
+char *ga_limit_text(const struct ga_limits *l, enum ga_limit which);
+static inline bool ga_limit_is_lowered(const struct ga_limits *l, enum ga_limit which)
+{
+	return l->lowered >> which & 1;
+}
+
+/* Those that no configuration changed. */
+void ga_limits_default(struct ga_limits *ret);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "cli.h"
+#include "ga/json.h"
+
+struct options {
+	bool json;
+	bool origin;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	{ "origin", 0, CLI_FLAG, NULL, "say where each value comes from",
+	  offsetof(struct options, origin) },
+};
+
+static json_t *key_json(const struct ga_config *conf, size_t i)
+{
+	const struct ga_config_set *set = &conf->set[i];
+	cleanup_free char *text = ga_config_text(conf, i);
+	bool in_file = set->origin == GA_ORIGIN_USER || set->origin == GA_ORIGIN_REPOSITORY;
+	json_t *j = json_object();
+	uint64_t n;
+
+	(void)json_object_set_new(j, "key", json_string(ga_config_key(i)));
+	ga_json_set_bytes(j, "value", text);
+	(void)json_object_set_new(j, "number",
+				  ga_config_number(conf, i, &n) ? json_integer((json_int_t)n)
+									: json_null());
+	(void)json_object_set_new(j, "origin", json_string(ga_origin_name(set->origin)));
+	if (in_file)
+		ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ?
+						     conf->user_file : GA_CONFIG_REPOSITORY_FILE);
+	else
+		(void)json_object_set_new(j, "file", json_null());
+	(void)json_object_set_new(j, "line", in_file ? json_integer(set->line) : json_null());
+	(void)json_object_set_new(j, "column", in_file ? json_integer(set->column) : json_null());
+	(void)json_object_set_new(j, "description", json_string(ga_config_help(i)));
+	return j;
+}
+
+/* What a start would have here: without a repository, or a commit, the user's own. */
+static int settings_here(struct cli *c, struct ga_config *ret, struct ga_error *err)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc;
+
+	if (ga_repo_open(".", &c->env.repo, &none)) {
+		cli_note("no repository's settings: %s", none.msg);
+		return cli_settings(c, NULL, ret, err);
+	}
+	rc = ga_repo_head(c->env.repo, &head, &branch, err);
+	return rc < 0 ? -1 : cli_settings(c, rc ? NULL : &head, ret, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	(void)argc;
+	(void)argv;
+	(void)ret_status;
+	if (settings_here(c, &conf, err))
+		return -1;
+	if (o->json) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+			(void)json_array_append_new(list, key_json(&conf, i));
+		return cli_print_json(list, err);
+	}
+	ga_config_print(&conf, o->origin, &out);
+	(void)fputs(out.ptr, stdout);
+	return 0;
+}
+
+const struct cli_command cli_config = {
+	.name = "config",
+	.usage = "[--json] [--origin]",
+	.summary = "show the settings and where they come from",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_SETTINGS,
+	.run = run,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "schema.h"
+
+#include <string.h>
+
+#include "ga/nearest.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define KiB ((uint64_t)1 << 10)
+#define MiB ((uint64_t)1 << 20)
+#define GiB ((uint64_t)1 << 30)
+#define TiB ((uint64_t)1 << 40)
+
+static const char *const dirty_words[] = {
+	[GA_DIRTY_CARRY] = "carry", [GA_DIRTY_IGNORE] = "ignore", [GA_DIRTY_REFUSE] = "refuse", NULL
+};
+
+#define AT(member) offsetof(struct ga_config, member)
+/* A limit of captures: member, id, type, default, least, most. What the most is for: a walk holds
+ * a descriptor for each level; what a walk finds comes back in one answer; the rest is far beyond
+ * what makes sense, and no sum of it overflows. */
+#define LIMIT(member, id, type, value, min, max, help)                                      \
+	{ "limits.capture." #member, KEY_##type, KEY_TIGHTEN, AT(limits.member), value, NULL, min, \
+	  max, GA_LIMIT_##id, help }
+
+const struct config_key config_keys[GA_CONFIG_KEYS] = {
+	{ "dirty", KEY_WORD, KEY_TIGHTEN, AT(dirty), "carry", dirty_words, 0, 0, -1,
+	  "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
+	{ "home", KEY_PATH, KEY_NEVER, AT(home), "~/aihome", NULL, 0, 0, -1,
+	  "the agents' home, shown inside in place of yours" },
+	{ "state_dir", KEY_PATH, KEY_NEVER, AT(state_dir), NULL, NULL, 0, 0, -1,
+	  "where sessions and base trees are kept" },
+	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
+	LIMIT(entries, ENTRIES, COUNT, "2000000", 1, 10000000,
+	      "files and directories, of a layer or changed by a commit"),
+	LIMIT(file_size, FILE_SIZE, SIZE, "2GiB", 1, TiB, "size of a file"),
+	LIMIT(total_size, TOTAL_SIZE, SIZE, "20GiB", 1, 16 * TiB, "size of all files together"),
+	LIMIT(rules_size, RULES_SIZE, SIZE, "1MiB", 1, 64 * MiB,
+	      "size of a .gitignore or .gitattributes"),
+	LIMIT(commits, COMMITS, COUNT, "20000", 1, 1000000, "commits of the agent's"),
+	LIMIT(history, HISTORY, COUNT, "100000", 1, 10000000,
+	      "commits from the base to the agent's, yours among them"),
+	LIMIT(branches, BRANCHES, COUNT, "100", 1, 10000, "further branches of the agent's"),
+	LIMIT(pack_size, PACK_SIZE, SIZE, "4GiB", 1, TiB, "size of the pack of its commits"),
+	LIMIT(objects, OBJECTS, COUNT, "2000000", 1, 100000000, "objects in it"),
+	LIMIT(object_size, OBJECT_SIZE, SIZE, "1GiB", 1, TiB, "size of an object in it"),
+	LIMIT(unpacked_size, UNPACKED_SIZE, SIZE, "16GiB", 1, 16 * TiB,
+	      "size of all objects in it together"),
+	LIMIT(read_time, READ_TIME, TIME, "30m", 1, 86400, "time for reading a layer"),
+	LIMIT(git_time, GIT_TIME, TIME, "1m", 1, 3600,
+	      "time for a step of git's; with much to do up to ten times as much"),
+};
+
+/* ---- names ---------------------------------------------------------------- */
+
+const struct config_key *config_find(const char *name)
+{
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+		if (!strcmp(config_keys[i].name, name))
+			return &config_keys[i];
+	return NULL;
+}
+
+/* What follows the group in a key's name; NULL if the key is not in it. */
+static const char *name_in(const struct config_key *k, const char *group)
+{
+	size_t n = strlen(group);
+
+	if (!n)
+		return k->name;
+	return strncmp(k->name, group, n) || k->name[n] != '.' ? NULL : k->name + n + 1;
+}
+
+bool config_is_group(const char *name)
+{
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+		if (name_in(&config_keys[i], name))
+			return true;
+	return false;
+}
+
+const char *config_nearest(const char *group, const char *word, struct ga_buf *ret)
+{
+	char *names[GA_CONFIG_KEYS];
+	const char *near;
+
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
+		const char *rest = name_in(&config_keys[i], group);
+
+		names[i] = rest ? ga_strndup(rest, strcspn(rest, ".")) : NULL;
+	}
+	near = ga_nearest(word, (const char *const *)names, GA_CONFIG_KEYS);
+	if (near)
+		ga_buf_addf(ret, "%s%s%s", group, *group ? "." : "", near);
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+		free(names[i]);
+	return near ? ret->ptr : NULL;
+}
+
+/* ---- values --------------------------------------------------------------- */
+
+static bool parse_word(const struct config_key *k, const char *text, uint64_t *ret)
+{
+	for (unsigned i = 0; k->words[i]; i++) {
+		if (!strcmp(k->words[i], text)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Absolute, or in the user's home; nothing in it that leads elsewhere than it looks. */
+static char *parse_path(const char *user_home, const char *text)
+{
+	const char *rel = !strncmp(text, "~/", 2) ? text + 2 : text[0] == '/' ? text + 1 : NULL;
+	cleanup_free char *path = rel ? ga_strdup(rel) : NULL;
+	size_t n;
+
+	if (!path)
+		return NULL;
+	for (n = strlen(path); n && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return NULL;
+	if (!n || !ga_path_relative_ok(path))
+		return NULL;
+	return text[0] == '~' ? ga_path_join(user_home, path) : ga_strf("/%s", path);
+}
+
+static bool parse_number(const struct config_key *k, const char *text, uint64_t *ret)
+{
+	bool ok;
+
+	/* octal to some, decimal to others */
+	if (text[0] == '0' && text[1])
+		return false;
+	ok = k->type == KEY_SIZE   ? ga_parse_size(text, k->max, ret)
+	     : k->type == KEY_TIME ? ga_parse_seconds(text, k->max, ret)
+				   : ga_parse_u64(text, k->max, ret);
+	return ok && *ret >= k->min;
+}
+
+static char *number_text(const struct config_key *k, uint64_t n)
+{
+	if (k->type == KEY_SIZE)
+		return ga_size_text(n);
+	return k->type == KEY_TIME ? ga_seconds_text(n) : ga_strf("%llu", (unsigned long long)n);
+}
+
+static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
+{
+	static const char *const kinds[] = { [KEY_WORD] = "", [KEY_PATH] = "",
+					     [KEY_COUNT] = "a number", [KEY_SIZE] = "a size",
+					     [KEY_TIME] = "a time" };
+	cleanup_free char *min = number_text(k, k->min), *max = number_text(k, k->max);
+
+	if (k->type == KEY_PATH) {
+		ga_buf_adds(out, "a path that begins with / or ~/, without '..'");
+		return;
+	}
+	if (k->type != KEY_WORD) {
+		ga_buf_addf(out, "%s from %s to %s", kinds[k->type], min, max);
+		return;
+	}
+	for (size_t i = 0; k->words[i]; i++)
+		ga_buf_addf(out, "%s%s", !i ? "" : k->words[i + 1] ? ", " : " or ", k->words[i]);
+}
+
+bool config_value_parse(const struct config_key *k, const char *user_home, const char *text,
+			union config_value *ret, struct ga_buf *ret_takes)
+{
+	bool ok;
+
+	if (k->type == KEY_PATH)
+		ok = (ret->path = parse_path(user_home, text)) != NULL;
+	else
+		ok = k->type == KEY_WORD ? parse_word(k, text, &ret->n)
+					 : parse_number(k, text, &ret->n);
+	if (!ok)
+		say_what_it_takes(k, ret_takes);
+	return ok;
+}
+
+uint64_t config_number(const struct ga_config *c, const struct config_key *k)
+{
+	const char *at = (const char *)c + k->offset;
+
+	return k->type == KEY_WORD ? *(const unsigned *)at : *(const uint64_t *)at;
+}
+
+void config_store(struct ga_config *c, const struct config_key *k, union config_value v)
+{
+	char *at = (char *)c + k->offset;
+
+	if (k->type == KEY_PATH) {
+		free(*(char **)at);
+		*(char **)at = v.path;
+	} else if (k->type == KEY_WORD) {
+		*(unsigned *)at = (unsigned)v.n;
+	} else {
+		*(uint64_t *)at = v.n;
+	}
+}
+
+/* ---- for those above ------------------------------------------------------- */
+
+const char *ga_config_key(size_t i)
+{
+	return config_keys[i].name;
+}
+
+const char *ga_config_help(size_t i)
+{
+	return config_keys[i].help;
+}
+
+char *ga_config_text(const struct ga_config *c, size_t i)
+{
+	const struct config_key *k = &config_keys[i];
+
+	if (k->type == KEY_PATH)
+		return ga_strdup(*(char *const *)((const char *)c + k->offset));
+	if (k->type == KEY_WORD)
+		return ga_strdup(k->words[config_number(c, k)]);
+	return number_text(k, config_number(c, k));
+}
+
+bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret)
+{
+	const struct config_key *k = &config_keys[i];
+
+	if (k->type == KEY_WORD || k->type == KEY_PATH)
+		return false;
+	*ret = config_number(c, k);
+	return true;
+}
+
+static size_t index_of(enum ga_limit l)
+{
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+		if (config_keys[i].limit == (int)l)
+			return i;
+	GA_BUG("a limit that is no key");
+}
+
+const char *ga_limit_key(enum ga_limit l)
+{
+	return config_keys[index_of(l)].name;
+}
+
+char *ga_limit_text(const struct ga_limits *l, enum ga_limit which)
+{
+	struct ga_config c = { .limits = *l };
+
+	return ga_config_text(&c, index_of(which));
+}
+
+void ga_limits_default(struct ga_limits *ret)
+{
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+
+	ga_config_defaults(&c, "/", NULL, "");
+	*ret = c.limits;
+}

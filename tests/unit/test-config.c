@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ga/config.h"
+
+static void defaults_into(struct ga_config *c)
+{
+	ga_config_defaults(c, "/h", NULL, "/h/.config/git-agent/config.yaml");
+}
+
+static size_t number_of(const char *key)
+{
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+		if (!strcmp(ga_config_key(i), key))
+			return i;
+	fail_msg("no key %s", key);
+	return 0;
+}
+
+static void assert_is(const struct ga_config *c, const char *key, const char *value,
+		      const char *origin)
+{
+	size_t i = number_of(key);
+	cleanup_free char *text = ga_config_text(c, i), *from = ga_config_origin(c, i);
+
+	assert_string_equal(text, value);
+	assert_string_equal(from, origin);
+}
+
+static void built_in(void **state)
+{
+	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
+	struct ga_limits l;
+
+	(void)state;
+	defaults_into(&c);
+	assert_is(&c, "dirty", "carry", "default");
+	assert_is(&c, "home", "/h/aihome", "default");
+	assert_is(&c, "state_dir", "/h/.local/state/git-agent", "default");
+	assert_is(&c, "limits.capture.depth", "128", "default");
+	assert_is(&c, "limits.capture.entries", "2000000", "default");
+	assert_is(&c, "limits.capture.file_size", "2GiB", "default");
+	assert_is(&c, "limits.capture.read_time", "30m", "default");
+	assert_int_equal(c.limits.total_size, (uint64_t)20 << 30);
+	assert_int_equal(c.limits.git_time, 60);
+	ga_limits_default(&l);
+	assert_memory_equal(&l, &c.limits, sizeof(l));
+	ga_config_defaults(&d, "/h", "/s", "/f");
+	assert_is(&d, "state_dir", "/s/git-agent", "default");
+}
+
+static void limits_have_names(void **state)
+{
+	struct ga_limits l;
+
+	(void)state;
+	ga_limits_default(&l);
+	for (unsigned i = 0; i < GA_LIMITS_N; i++) {
+		const char *key = ga_limit_key((enum ga_limit)i);
+		cleanup_free char *text = ga_limit_text(&l, (enum ga_limit)i);
+		cleanup_config struct ga_config c = GA_CONFIG_INIT;
+		cleanup_free char *same = NULL;
+
+		defaults_into(&c);
+		same = ga_config_text(&c, number_of(key));
+		assert_string_equal(text, same);
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(key, ga_limit_key((enum ga_limit)k));
+	}
+	assert_string_equal(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
+	assert_string_equal(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
+}
+
+/* A user's file and what becomes of one key, or the error with its hint. */
+static void values(void **state)
+{
+	static const struct {
+		const char *file, *key, *value, *error, *hint;
+	} cases[] = {
+		{ "", "dirty", "carry", NULL, NULL },
+		{ "dirty: refuse", "dirty", "refuse", NULL, NULL },
+		{ "dirty: 'ignore'", "dirty", "ignore", NULL, NULL },
+		{ "dirty: Refuse", NULL, NULL,
+		  "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
+		{ "dirty: [carry]", NULL, NULL, "f:1:8: 'dirty' takes one value", NULL },
+		{ "dirty:", NULL, NULL, "f:1:7: 'dirty' takes carry, ignore or refuse, not ''", NULL },
+		{ "home: /x/y", "home", "/x/y", NULL, NULL },
+		{ "home: /x/y/", "home", "/x/y", NULL, NULL },
+		{ "home: ~/x y", "home", "/h/x y", NULL, NULL },
+		{ "home: \"/x\\u00e4\"", "home", "/x\xc3\xa4", NULL, NULL },
+		{ "home: x", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not 'x'", NULL },
+		{ "home: ~", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~'", NULL },
+		{ "home: ~/", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~/'", NULL },
+		{ "home: /", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/'", NULL },
+		{ "home: ~root/x", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~root/x'",
+		  NULL },
+		{ "home: /x/../y", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/x/../y'",
+		  NULL },
+		{ "home: \"/x\\ny\"", NULL, NULL,
+		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/x\\ny'",
+		  NULL },
+		{ "state_dir: /s", "state_dir", "/s", NULL, NULL },
+		{ "limits:\n  capture:\n    depth: 1", "limits.capture.depth", "1", NULL, NULL },
+		{ "limits: {capture: {depth: 512}}", "limits.capture.depth", "512", NULL, NULL },
+		{ "limits: {capture: {depth: 0}}", NULL, NULL,
+		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '0'", NULL },
+		{ "limits: {capture: {depth: 513}}", NULL, NULL,
+		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '513'", NULL },
+		{ "limits: {capture: {depth: 010}}", NULL, NULL,
+		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '010'", NULL },
+		{ "limits: {capture: {depth: 1KiB}}", NULL, NULL,
+		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '1KiB'", NULL },
+		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL,
+		  NULL },
+		{ "limits: {capture: {file_size: 1000}}", "limits.capture.file_size", "1000", NULL, NULL },
+		{ "limits: {capture: {file_size: 2TiB}}", NULL, NULL,
+		  "f:1:31: 'limits.capture.file_size' takes a size from 1 to 1TiB, not '2TiB'", NULL },
+		{ "limits: {capture: {git_time: 90s}}", "limits.capture.git_time", "90s", NULL, NULL },
+		{ "limits: {capture: {git_time: 2h}}", NULL, NULL,
+		  "f:1:30: 'limits.capture.git_time' takes a time from 1s to 1h, not '2h'", NULL },
+		{ "limits:\n", "limits.capture.depth", "128", NULL, NULL },
+		{ "limits:\n  capture:\n", "limits.capture.depth", "128", NULL, NULL },
+		{ "limits: x", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
+		{ "limits: []", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
+		{ "limits: ''", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
+		{ "dirtty: carry", NULL, NULL, "f:1:1: unknown key 'dirtty'", "did you mean 'dirty'?" },
+		{ "\n limit: {}", NULL, NULL, "f:2:2: unknown key 'limit'", "did you mean 'limits'?" },
+		{ "limits:\n  captures:\n    depth: 1", NULL, NULL, "f:2:3: unknown key 'limits.captures'",
+		  "did you mean 'limits.capture'?" },
+		{ "limits: {capture: {dept: 1}}", NULL, NULL, "f:1:20: unknown key 'limits.capture.dept'",
+		  "did you mean 'limits.capture.depth'?" },
+		{ "limits.capture.depth: 1", NULL, NULL, "f:1:1: unknown key 'limits.capture.depth'",
+		  "keys are nested: what is before a dot stands on a line above, followed by a colon" },
+		{ "limits: {capture.depth: 1}", NULL, NULL, "f:1:10: unknown key 'limits.capture.depth'",
+		  "did you mean 'limits.capture'?" },
+		{ "network: host", NULL, NULL, "f:1:1: unknown key 'network'",
+		  "'git agent config' lists the keys" },
+		{ "'': x", NULL, NULL, "f:1:1: unknown key ''", "'git agent config' lists the keys" },
+		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
+		{ "dirty: carry\ndirty: carry", NULL, NULL,
+		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_config struct ga_config c = GA_CONFIG_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_free char *got = NULL;
+		int rc;
+
+		defaults_into(&c);
+		rc = ga_config_read(&c, GA_ORIGIN_USER, "f", cases[i].file, strlen(cases[i].file), &err);
+		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
+			fail_msg("'%s': %s", cases[i].file, rc ? err.msg : "accepted");
+		if (cases[i].hint && (!err.hint || strcmp(err.hint, cases[i].hint) != 0))
+			fail_msg("'%s': hint %s", cases[i].file, err.hint ? err.hint : "none");
+		if (rc)
+			continue;
+		got = ga_config_text(&c, number_of(cases[i].key));
+		assert_string_equal(got, cases[i].value);
+	}
+}
+
+static void a_long_key_is_cut_in_messages(void **state)
+{
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	for (int i = 0; i < 1000; i++)
+		ga_buf_addch(&text, 'k');
+	ga_buf_adds(&text, ": 1");
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	assert_true(strlen(err.msg) < 100);
+	assert_non_null(strstr(err.msg, "kkk...'"));
+}
+
+#define HINT "put it in your own file, '/h/.config/git-agent/config.yaml', and out of the repository's"
+
+/* What a repository may, with the user's file below it. */
+static void repository(void **state)
+{
+	static const struct {
+		const char *user, *file, *key, *value, *error;
+	} cases[] = {
+		{ "", "dirty: refuse", "dirty", "refuse", NULL },
+		{ "", "dirty: ignore", "dirty", "ignore", NULL },
+		{ "", "dirty: carry", "dirty", "carry", NULL },
+		{ "dirty: refuse", "dirty: refuse", "dirty", "refuse", NULL },
+		/* the stricter counts */
+		{ "dirty: refuse", "dirty: carry", "dirty", "refuse", NULL },
+		{ "dirty: refuse", "dirty: ignore", "dirty", "refuse", NULL },
+		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 128}}",
+		  "limits.capture.depth", "10", NULL },
+		{ "", "home: /x", NULL, NULL, "r:1:7: 'home' needs trust: a repository cannot set it" },
+		{ "", "home: nonsense", NULL, NULL,
+		  "r:1:7: 'home' needs trust: a repository cannot set it" },
+		{ "", "home: ~/aihome", NULL, NULL,
+		  "r:1:7: 'home' needs trust: a repository cannot set it" },
+		{ "", "state_dir: /x", NULL, NULL,
+		  "r:1:12: 'state_dir' needs trust: a repository cannot set it" },
+		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
+		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
+		{ "", "limits: {capture: {depth: 129}}", NULL, NULL,
+		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '128' stricter" },
+		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 129}}",
+		  "limits.capture.depth", "129", NULL },
+		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 129}}", NULL, NULL,
+		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '128' stricter" },
+		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 201}}", NULL, NULL,
+		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '200' stricter" },
+		{ "", "limits: {capture: {read_time: 31m}}", NULL, NULL,
+		  "r:1:31: 'limits.capture.read_time' needs trust: a repository can only make '30m' "
+		  "stricter" },
+		{ "", "limits: {capture: {file_size: 1}}", "limits.capture.file_size", "1", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_config struct ga_config c = GA_CONFIG_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc;
+
+		defaults_into(&c);
+		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", cases[i].user,
+						strlen(cases[i].user), &err), 0);
+		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", cases[i].file, strlen(cases[i].file),
+				    &err);
+		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
+			fail_msg("'%s', '%s': %s", cases[i].user, cases[i].file,
+				 rc ? err.msg : "accepted");
+		if (rc)
+			assert_string_equal(err.hint, HINT);
+		else
+			assert_is(&c, cases[i].key, cases[i].value,
+				  strstr(cases[i].file, cases[i].value) ? ".agentdev.yaml:1" :
+				  "/h/.config/git-agent/config.yaml:1");
+	}
+}
+
+static void who_lowered_a_limit_is_known(void **state)
+{
+	static const char user[] = "limits: {capture: {depth: 100, entries: 50}}";
+	static const char repo[] = "limits: {capture: {depth: 99}}";
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", user, strlen(user), &err), 0);
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", repo, strlen(repo), &err), 0);
+	assert_true(ga_limit_is_lowered(&c.limits, GA_LIMIT_DEPTH));
+	assert_false(ga_limit_is_lowered(&c.limits, GA_LIMIT_ENTRIES));
+	assert_int_equal(ga_config_set_word(&c, "limits.capture.depth=500", &err), 0);
+	assert_false(ga_limit_is_lowered(&c.limits, GA_LIMIT_DEPTH));
+	assert_is(&c, "limits.capture.depth", "500", "command line");
+}
+
+static void command_line(void **state)
+{
+	static const struct {
+		const char *word, *error, *hint;
+	} cases[] = {
+		{ "dirty=refuse", NULL, NULL },
+		{ "home=/x=y", NULL, NULL },
+		{ "limits.capture.depth=5", NULL, NULL },
+		{ "dirty", "'dirty' is not KEY=VALUE", NULL },
+		{ "dirty=", "'dirty' takes carry, ignore or refuse, not ''", NULL },
+		{ "dirt=refuse", "unknown key 'dirt'", "did you mean 'dirty'?" },
+		{ "limits.capture.dept=5", "unknown key 'limits.capture.dept'",
+		  "did you mean 'limits.capture.depth'?" },
+		{ "limits.capture=5", "unknown key 'limits.capture'", NULL },
+		{ "limits.x.depth=5", "unknown key 'limits.x.depth'", NULL },
+		{ "=5", "unknown key ''", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_config struct ga_config c = GA_CONFIG_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc;
+
+		defaults_into(&c);
+		rc = ga_config_set_word(&c, cases[i].word, &err);
+		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
+			fail_msg("'%s': %s", cases[i].word, rc ? err.msg : "accepted");
+		if (rc)
+			assert_int_equal(err.code, GA_EUSAGE);
+		if (cases[i].hint)
+			assert_string_equal(err.hint, cases[i].hint);
+	}
+}
+
+/* What is printed is a file that gives the same. */
+static void printed(void **state)
+{
+	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
+				   "read_time: 90s, file_size: 3MiB}}\n";
+	static const char want[] = "dirty: refuse\n"
+				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
+				   "state_dir: /h/.local/state/git-agent\n"
+				   "limits:\n"
+				   "  capture:\n"
+				   "    depth: 7\n";
+	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
+
+	(void)state;
+	for (int origin = 0; origin < 2; origin++) {
+		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf out = GA_BUF_INIT, out2 = GA_BUF_INIT;
+
+		defaults_into(&c);
+		defaults_into(&again);
+		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", file, strlen(file), &err), 0);
+		ga_config_print(&c, origin, &out);
+		if (origin)
+			assert_memory_equal(out.ptr, origins, strlen(origins));
+		else
+			assert_memory_equal(out.ptr, want, strlen(want));
+		if (ga_config_read(&again, GA_ORIGIN_USER, "f", out.ptr, out.len, &err))
+			fail_msg("%s", err.msg);
+		ga_buf_clear(&out);
+		ga_config_print(&c, false, &out);
+		ga_config_print(&again, false, &out2);
+		assert_string_equal(out.ptr, out2.ptr);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(built_in),
+		cmocka_unit_test(limits_have_names),
+		cmocka_unit_test(values),
+		cmocka_unit_test(a_long_key_is_cut_in_messages),
+		cmocka_unit_test(repository),
+		cmocka_unit_test(who_lowered_a_limit_is_known),
+		cmocka_unit_test(command_line),
+		cmocka_unit_test(printed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
