@@ -39,7 +39,9 @@ test_expect_success 'one name started and dropped several times within a second'
 	cd r &&
 	for i in 1 2 3 4; do git agent start -q --name again -- true && git agent drop again || exit 1; done &&
 	test "$(git for-each-ref refs/agent-trash | grep -c "/again-.*/base$")" = 4 &&
-	test "$(ls "$HOME"/.local/state/git-agent/*/trash | grep -c "^again-")" = 4
+	test "$(ls "$HOME"/.local/state/git-agent/*/trash | grep -c "^again-")" = 4 &&
+	: overlays leave directories of mode 000, which would stop this &&
+	test -z "$(find "$HOME"/.local/state/git-agent/*/trash -name work)" && rm -r "$HOME"/.local/state/git-agent/*/trash
 '
 
 test_expect_success STRACE 'the refs of a start reach the disk while the session lasts' '
