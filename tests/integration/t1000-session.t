@@ -239,13 +239,25 @@ test_expect_success 'bad command lines' '
 
 test_expect_success 'every command has -h, every listing --json' '
 	cd r &&
-	for c in start list show diff review land drop capture doctor version
+	for c in start list show diff review land drop capture config doctor version
 	do
 		git agent $c -h >../out && grep "^usage: git agent $c" ../out || return 1
 	done &&
 	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
 	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
 	git agent version --json | grep version
+'
+
+test_expect_success 'output that cannot be written is an error with its reason, a reader that left is none' '
+	cd r &&
+	for c in version "config --json" "list --json" "list -h"
+	do
+		test_expect_code 128 git agent $c >/dev/full 2>../err && grep "cannot write.*No space left" ../err || return 1
+	done &&
+	: more than a pipe holds &&
+	git agent start -q --name many -- sh -c "for i in \$(seq 2000); do echo >f\$i; done" &&
+	{ git agent review --json many; echo $? >../status; } 2>../err | : && test "$(cat ../status)" = 0 && test ! -s ../err &&
+	git agent drop --force many
 '
 
 # A path of 148 columns, 76 characters of which take more than one byte, and two short ones.
