@@ -89,6 +89,13 @@ static int check_work(struct cli *c, const struct ga_session *s, struct ga_error
 
 	if (rc < 0)
 		return -1;
+	if (rc && !cli_has_work(s)) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' has branches or a stash of the agent's",
+			      s->name);
+		return ga_hint(err, "'git for-each-ref " GA_SESSION_REFS "%s/' lists them, "
+				    "'git agent drop --force %s' moves them to the trash",
+			       s->name, s->name);
+	}
 	if (rc) {
 		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s->name);
 		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "

@@ -142,6 +142,22 @@ void cli_note(const char *fmt, ...)
 	(void)fprintf(stderr, "%s\n", b.ptr);
 }
 
+static int flush_output(int status)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	bool failed = fflush(stdout);
+
+	/* a reader that went away is its own business */
+	if ((!failed && !ferror(stdout)) || errno == EPIPE || status)
+		return status;
+	if (failed)
+		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write");
+	else
+		(void)ga_fail(&err, GA_EFATAL, "cannot write all of the output");
+	cli_print_error(&err);
+	return ga_error_status(err.code);
+}
+
 int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT;
@@ -157,10 +173,5 @@ int main(int argc, char **argv)
 		status = ga_error_status(err.code);
 	}
 	ga_error_release(&err);
-	if (fflush(stdout) || ferror(stdout)) {
-		/* a reader that went away is its own business */
-		if (errno != EPIPE && !status)
-			status = ga_error_status(GA_EFATAL);
-	}
-	return status;
+	return flush_output(status);
 }

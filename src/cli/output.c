@@ -74,7 +74,13 @@ int cli_print_json(json_t *j, struct ga_error *err)
 			(void)fputc(*p, stdout);
 	free(text);
 	(void)fputc('\n', stdout);
-	return ferror(stdout) ? ga_fail(err, GA_EFATAL, "cannot write JSON") : 0;
+	if (!ferror(stdout))
+		return 0;
+	if (errno != EPIPE)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write");
+	/* a reader that went away is its own business */
+	clearerr(stdout);
+	return 0;
 }
 
 bool cli_manual(const struct cli_command *cmd)

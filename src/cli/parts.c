@@ -13,6 +13,22 @@
 
 /* ---- work --------------------------------------------------------------------- */
 
+int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	static const char *const kinds[] = { "heads/", "stash" };
+	bool any = false;
+
+	for (size_t i = 0; i < GA_NELEMS(kinds) && !any; i++) {
+		cleanup_free char *prefix = ga_session_ref(s, kinds[i]);
+		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+		if (ga_refs_list(r, prefix, &refs, err))
+			return -1;
+		any = refs.n;
+	}
+	return any;
+}
+
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	int landed;
@@ -23,7 +39,7 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 	if (s->state == GA_STATE_LANDED)
 		return !ga_oid_is_zero(&s->held);
 	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
-		return 0;
+		return cli_kept_refs(r, s, err);
 	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
 		return 1;
 	landed = ga_landed(r, s, err);

@@ -18,6 +18,9 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 /* Is there anything in it that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
 
+/* Did the agent leave branches of its own, or a stash? 1 yes. */
+int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
 /* Is there anything in it that is nowhere else? 1 yes. */
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 

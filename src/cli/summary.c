@@ -164,8 +164,14 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 		    struct ga_error *err)
 {
 	cleanup_free char *dir = NULL;
+	int kept = 0;
 
 	if (!cli_has_work(s) && cli_part_work(&c->env, s, &dir, err))
+		return -1;
+	/* where some are, a note says so */
+	if (!cli_has_work(s) && s->notes.n)
+		kept = cli_kept_refs(c->env.repo, s, err);
+	if (kept < 0)
 		return -1;
 	if (dir) {
 		cleanup_free char *word = ga_quote_shell(dir);
@@ -175,6 +181,8 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 		(void)fprintf(f, "  next: git -C %s agent review %s\n", safe.ptr, s->name);
 	} else if (!cli_has_work(s) && r->limits.n) {
 		(void)fprintf(f, "  next: git agent capture %s, with other limits\n", s->name);
+	} else if (kept) {
+		(void)fprintf(f, "  next: git for-each-ref " GA_SESSION_REFS "%s/\n", s->name);
 	} else if (!cli_has_work(s)) {
 		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
 	} else if (ga_report_open(r)) {

@@ -343,6 +343,57 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 	return start_check_project(e, err) || check_command(e, o->argv[0], err) ? -1 : 0;
 }
 
+/* Whether refs of a session `name` are there, in the repository or in a submodule's. */
+static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *name,
+		    struct ga_error *err)
+{
+	cleanup_free char *base = ga_strf(GA_SESSION_REFS "%s/base", name);
+	struct ga_oid oid;
+	int rc = ga_ref_read(e->repo, base, &oid, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; rc && i < st->n_parts; i++) {
+		struct ga_part *p = &st->parts[i];
+		int found = has_refs(&p->env, &p->start, name, err);
+
+		if (found < 0)
+			return -1;
+		rc = !found;
+	}
+	return !rc;
+}
+
+/* The refs of a session outlive it where the state directory was removed or is another one now.
+ * They may be all there is of its work: numbers that have some are passed over (added to `taken`),
+ * a name is refused. */
+static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o, const char *stem,
+			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
+{
+	for (unsigned i = 1;; i++) {
+		cleanup_free char *name = o->name ? ga_strdup(o->name) : ga_strf("%s-%u", stem, i);
+		cleanup_free char *dir = ga_strf("%s/sessions/%s", e->state_dir, name);
+		int rc;
+
+		if (!ga_session_name_ok(name))
+			return 0;
+		if (ga_strv_has(taken, name) || !access(dir, F_OK)) {
+			if (o->name)
+				return 0;
+			continue;
+		}
+		rc = has_refs(e, st, name, err);
+		if (rc <= 0)
+			return rc;
+		if (o->name) {
+			(void)ga_fail(err, GA_ESTART, "an earlier session '%s' left refs", name);
+			return ga_hint(err, "choose another --name, or delete what 'git "
+					    "for-each-ref " GA_SESSION_REFS "%s/' lists", name);
+		}
+		ga_strv_push(taken, name);
+	}
+}
+
 int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err)
 {
@@ -354,6 +405,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	if (check_host(e, o, err) || begin(e, o, ret, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
+	    check_left_refs(e, o, stem, ret, &taken, err) ||
 	    ga_session_create(e->state_dir, o->name, stem, &taken, &ret->session, &ret->lock, err))
 		return -1;
 	if (prepare(e, o, &b, ret, err)) {
@@ -382,7 +434,8 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
 	    start_choose_base(e, o, true, &b, err) ||
 	    start_taken_names(e->repo, &taken, err) ||
-	    start_open_parts(e, o, &b, ret, &taken, err) || check_identity(e, err))
+	    start_open_parts(e, o, &b, ret, &taken, err) ||
+	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) || check_identity(e, err))
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;

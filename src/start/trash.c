@@ -2,6 +2,7 @@
 #include "ga/trash.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,17 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 	}
 }
 
+/* What overlays kept for themselves, in directories that are closed to their owner too: 'rm -r'
+ * would stop at them. Nothing in it is the agent's work. */
+static void remove_work(const char *dir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int at = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at >= 0)
+		(void)ga_rmtree_at(at, "work", &ignored);
+}
+
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err)
 {
@@ -80,6 +92,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
 				     s->name, q);
 	}
+	remove_work(to);
 	*ret_where = ga_steal(&to);
 	return 0;
 }

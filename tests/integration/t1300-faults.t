@@ -109,6 +109,16 @@ test_expect_success NOT_ROOT 'an unwritable state directory' '
 	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2
 '
 
+test_expect_success 'another state directory: what earlier sessions left on refs is neither in the way nor overwritten' '
+	cd r && git agent start -- printf x && git agent start --name lost -- sh -c "echo 1 >lost" && git branch -m agent/lost elsewhere &&
+	git for-each-ref refs/agent >../before &&
+	git agent -c state_dir="$HOME/other" start -- printf x && git agent -c state_dir="$HOME/other" list | grep "^printf-2 " &&
+	test_expect_code 125 git agent -c state_dir="$HOME/other" start --name lost -- true 2>../err &&
+	grep "session .lost. left refs" ../err && grep "hint: choose another --name" ../err &&
+	test_expect_code 125 git agent -c state_dir="$HOME/other" start --dry-run --name lost -- true &&
+	git agent -c state_dir="$HOME/other" drop printf-2 && git for-each-ref refs/agent >../after && test_cmp ../before ../after
+'
+
 test_expect_success 'a state directory others can write' '
 	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
 	grep "written by everybody" ../err && grep "hint: chmod" ../err

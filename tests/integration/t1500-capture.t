@@ -59,6 +59,18 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
+test_expect_success 'where branches or a stash are all there is, drop asks first' '
+	make_repo only && cd only &&
+	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&
+	grep "nothing to commit" ../err && grep "next: git for-each-ref refs/agent/h/" ../err &&
+	git agent start --name s -- sh -c "echo st >a && git stash -q" && git agent start --name n -- git branch another &&
+	for n in h s
+	do
+		test_expect_code 2 git agent drop $n 2>../err && grep "branches or a stash" ../err && grep "hint: .*refs/agent/$n/" ../err || return 1
+	done &&
+	git agent show n >../out && grep "next: git agent drop n" ../out && git agent drop n && git agent drop --force h s
+'
+
 test_expect_success 'nothing of the agent'\''s on any ref reaches a terminal raw' '
 	make_repo raw && cd raw && esc="$(printf "\033]0;x\007")" && git agent start --name r -- sh -c "
 		git switch -q -c side && echo s >s && git add s && git commit -qm \"side $esc\" && echo t >t && git add t && git commit -qm plain &&
