@@ -148,8 +148,11 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 	rc = ask(r, &pack, &first, err);
 	if (rc != 1)
 		return rc;
-	/* a disk that fails is not the file's doing */
+	/* a disk that fails is not the file's doing: what git has against that, it says twice */
 	if (ga_import_probe(r, pack.len, err))
 		return -1;
-	return ask(r, &pack, ret_reason, err);
+	rc = ask(r, &pack, ret_reason, err);
+	if (rc == 1 && strcmp(first, *ret_reason) != 0)
+		return ga_fail(err, GA_EFATAL, "cannot have a file judged: %s", *ret_reason);
+	return rc;
 }
