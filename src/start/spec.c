@@ -12,12 +12,12 @@
  * a fresh one. */
 char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_error *err)
 {
-	cleanup_free char *dir = NULL;
+	cleanup_free char *parent = start_dir(s, "work"), *dir = NULL;
 	uint64_t r;
 
 	if (ga_random(&r, sizeof(r), err))
 		return NULL;
-	dir = ga_strf("%s/work/%s-%016llx", s->dir, what, (unsigned long long)r);
+	dir = ga_strf("%s/%s-%016llx", parent, what, (unsigned long long)r);
 	if (ga_mkdir_p(dir, 0700, err))
 		return NULL;
 	return ga_steal(&dir);

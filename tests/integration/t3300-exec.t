@@ -120,7 +120,7 @@ done
 # what is committed, while git here still does what it is told
 git add -A . >/dev/null 2>&1; git commit -qm "evil in the tree"
 git config filter.evil.clean cat; git branch side; git checkout -q side && echo s >s && git add s && git commit -qm side; git checkout -q agent/evil
-echo stashed >>a; git stash -q; cp -r inner.git nested && mkdir nested/work && cp -r inner.git nested/work/.git; echo rest >rest; echo more >>a; mkdir -p d/deep; echo x >d/deep/x.txt
+echo stashed >>a; git stash -q; cp -r inner.git nested && mkdir nested/tree && cp -r inner.git nested/tree/.git; echo rest >rest; echo more >>a; mkdir -p d/deep; echo x >d/deep/x.txt
 
 # this one would cost it its commits
 printf '[submodule "sub"]\n\tpath = sub\n\turl = ext::%s\n\tupdate = !%s\n' "$evil" "$evil" >.gitmodules

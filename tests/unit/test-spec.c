@@ -183,7 +183,7 @@ static void plan_of_a_project_elsewhere(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = plan_of(w, &s);
@@ -192,7 +192,7 @@ static void plan_of_a_project_elsewhere(void **state)
 				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 				 "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
-				 "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
+				 "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
 				 "end\n");
 }
 
@@ -228,16 +228,16 @@ static void plan_of_submodules(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	ga_strv_take(&s.object_dirs, in(w, "one"));
 	s.parts = ga_calloc(1, sizeof(*s.parts));
 	s.n_parts = 1;
-	make_part(w, "work/p/sub", "s1", &s.parts[0]);
+	make_part(w, "code/p/sub", "s1", &s.parts[0]);
 	ga_strv_take(&s.parts[0].object_dirs, in(w, "one"));
 	ga_strv_take(&s.parts[0].object_dirs, in(w, "two"));
 	s.parts[0].parts = ga_calloc(1, sizeof(*s.parts));
 	s.parts[0].n_parts = 1;
-	make_part(w, "work/p/sub/a/b", "s2", &s.parts[0].parts[0]);
+	make_part(w, "code/p/sub/a/b", "s2", &s.parts[0].parts[0]);
 	got = plan_of(w, &s);
 	one = object_dest(s.object_dirs.v[0]);
 	two = object_dest(s.parts[0].object_dirs.v[1]);
@@ -254,7 +254,7 @@ static void plan_of_submodules(void **state)
 		       "mask-file\n%s/objects/info/alternates\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 		       "bind-rw\n@/aihome\nhome\n"
-		       "move\nhome\nroot@/home\nmove\nproject\nroot@/work/p\n"
+		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
 		       "end\n", one, one, two, two);
 	assert_string_equal(got, want);
 }
@@ -266,10 +266,10 @@ static void a_submodule_elsewhere_is_refused(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	s.parts = ga_calloc(1, sizeof(*s.parts));
 	s.n_parts = 1;
-	make_part(w, "work/other", "s1", &s.parts[0]);
+	make_part(w, "code/other", "s1", &s.parts[0]);
 	assert_int_equal(ga_spec_plan_trees(&s, &b, &err), -1);
 	assert_non_null(strstr(err.msg, "is no path inside a project"));
 }
@@ -280,12 +280,12 @@ static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	make_dir(w, "home/.ssh/x");
-	make_link(w, w->home, "work/p/a");
+	make_link(w, w->home, "code/p/a");
 	s.n_shared = 1;
 	s.shared = ga_calloc(1, sizeof(*s.shared));
-	s.shared[0] = (struct ga_shared){ ga_strdup("a/.ssh"), in(w, "work/p/a/.ssh"), in(w, "s/0/upper"),
+	s.shared[0] = (struct ga_shared){ ga_strdup("a/.ssh"), in(w, "code/p/a/.ssh"), in(w, "s/0/upper"),
 					  in(w, "s/0/work"), NULL };
 	got = plan_of(w, &s);
 	assert_null(strstr(got, ".ssh"));
@@ -297,7 +297,7 @@ static void tool_credentials_are_masked(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	make_file(w, "home/.local/share/uv/credentials/credentials.toml", "token");
 	make_file(w, "nvm/versions/node/v20/etc/npmrc", "token");
 	make_link(w, "../nvm", "home/.nvm");
@@ -318,7 +318,7 @@ static void plan_of_the_root(void **state)
 	cleanup_free char *got = NULL;
 	const char *tail;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	make_dir(w, "data");
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
@@ -344,7 +344,7 @@ static void object_directories(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
 	make_dir(w, "repo/lfs");
 	make_dir(w, "other/objects");
@@ -372,12 +372,12 @@ static void bwrap_starts_when_nothing_gets_hidden(void **state)
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *root = NULL, *trees = NULL;
 
-	make_spec(w, "work/p", &s);
-	ga_strv_take(&s.ro, in(w, "work"));
+	make_spec(w, "code/p", &s);
+	ga_strv_take(&s.ro, in(w, "code"));
 	root = root_of(w, &s);
 	trees = plan_of(w, &s);
 	assert_null(strstr(root, "\nsandbox\n"));
-	assert_non_null(strstr(trees, "root@/work/p\nsandbox\nend\n"));
+	assert_non_null(strstr(trees, "root@/code/p\nsandbox\nend\n"));
 }
 
 static void arguments(void **state)
@@ -392,7 +392,7 @@ static void arguments(void **state)
 				   "--dev-bind\n@/s/stage/root\n/\n--proc\n/proc\n";
 	static const char tail[] = "--ro-bind\n@/s/stage/empty-file\n/proc/keys\n";
 
-	make_spec(w, "work/p", &s);
+	make_spec(w, "code/p", &s);
 	s.network = false;
 	ga_spec_bwrap_args(&s, &b);
 	got = text_of(w, &b);
@@ -417,14 +417,14 @@ static void refuses(void **state)
 		{ NULL, w->home, NULL, NULL, NULL, "is your home directory or holds it" },
 		{ NULL, w->root, NULL, NULL, NULL, "is your home directory or holds it" },
 		{ NULL, NULL, w->home, NULL, NULL, "is your own home or holds it" },
-		{ NULL, NULL, "@work/p/ai", NULL, NULL, "lies inside the project" },
-		{ NULL, NULL, "@work", NULL, NULL, "lies inside the agents' home" },
+		{ NULL, NULL, "@code/p/ai", NULL, NULL, "lies inside the project" },
+		{ NULL, NULL, "@code", NULL, NULL, "lies inside the agents' home" },
 		{ NULL, NULL, "@s", NULL, NULL, "lies inside the agents' home" },
 		{ NULL, NULL, NULL, "/opt/s", NULL, "would be visible inside" },
-		{ NULL, NULL, NULL, "@work/p/s", NULL, "lies inside the project" },
+		{ NULL, NULL, NULL, "@code/p/s", NULL, "lies inside the project" },
 		{ NULL, NULL, NULL, NULL, "/", "would show your home" },
 		{ NULL, NULL, NULL, NULL, w->root, "would show your home" },
-		{ NULL, NULL, NULL, NULL, "@work/p/x", "lies inside the project" },
+		{ NULL, NULL, NULL, NULL, "@code/p/x", "lies inside the project" },
 		{ NULL, NULL, NULL, NULL, "@s", "would be visible inside" },
 	};
 
@@ -435,7 +435,7 @@ static void refuses(void **state)
 					       cases[i].stage };
 		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
 
-		make_spec(w, "work/p", &s);
+		make_spec(w, "code/p", &s);
 		for (size_t f = 0; f < GA_NELEMS(fields); f++) {
 			if (!values[f])
 				continue;
