@@ -46,10 +46,11 @@ static int capture_again(struct cli *c, struct ga_session *s, struct ga_report *
 {
 	struct again a = { false, false };
 
+	if (s->state != GA_STATE_CAPTURED)
+		return 0;
 	look_at(r, &a);
-	if (s->state != GA_STATE_CAPTURED ||
-	    ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
-		return s->state == GA_STATE_CAPTURED ? -1 : 0;
+	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
+		return -1;
 	if (!a.limits)
 		return 0;
 	if (s->within) {
