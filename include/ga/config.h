@@ -15,6 +15,7 @@
 #include "ga/buf.h"
 #include "ga/error.h"
 #include "ga/limits.h"
+#include "ga/strv.h"
 
 /* Later ones are stricter. */
 enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
@@ -61,6 +62,7 @@ int ga_config_set_key(struct ga_config *c, const char *key, const char *value,
 		      struct ga_error *err);
 /* "KEY=VALUE" */
 int ga_config_set_word(struct ga_config *c, const char *word, struct ga_error *err);
+int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct ga_error *err);
 
 /* The table, by number below GA_CONFIG_KEYS. */
 const char *ga_config_key(size_t i);

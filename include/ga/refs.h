@@ -57,7 +57,7 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 /* Delete one ref in process if it still has the value `old`. A missing ref is no error. */
 int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 		  struct ga_error *err);
-/* Append what is to be synced (ga/later.h) for a ref made by ga_ref_create() to outlive a
+/* Append what is to be synced (ga/sync.h) for a ref made by ga_ref_create() to outlive a
  * power cut: its file, its log, and the directories they are in. */
 void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret);
 /* Give a ref made by ga_ref_create(), which has none, a reflog in process, with an entry for

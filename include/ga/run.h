@@ -35,6 +35,13 @@ struct ga_run_paths {
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
+/* For a program that begins a sandbox and then executes another, which goes on with it: append
+ * one word that says to that one what there is. Its descriptors stay open across exec(3) from now
+ * on, so execute at once, or ga_run_finish(). */
+int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error *err);
+/* In that other program: from such a word what ga_run_begin() gave. */
+int ga_run_take_over(const char *word, struct ga_sandbox **ret, struct ga_error *err);
+
 /* Home and project, which must be there with all their layers; return while they are mounted
  * and bwrap and init come up. On failure here or below `sb` is still to be finished. */
 int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
@@ -62,8 +69,18 @@ bool ga_run_lost(const struct ga_sandbox *sb);
  * lost. What goes to a terminal goes through the filter of ga/termfilter.h unless `unfiltered`; in
  * either case what is left switched on there is undone. `*ret_status` is the agent's: 0-255,
  * 128+n. A command that could not be executed is GA_ESTART. */
-int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
-		   const char *const *envp, bool unfiltered, int *ret_status, struct ga_error *err);
+struct ga_run_command {
+	const char *cwd;
+	const char *const *argv;
+	const char *const *envp;
+	bool unfiltered;
+	/* if it runs longer than that `alarm` is called, once; it must not block. NULL: none */
+	unsigned alarm_ms;
+	void (*alarm)(void *payload);
+	void *payload;
+};
+int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
+		   struct ga_error *err);
 
 /* Run a command without a terminal: bytes in, bytes out (bounded, error beyond `out_max`), or its
  * output streamed to `out_fd` when that is not -1. Standard error goes to

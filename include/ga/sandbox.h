@@ -94,8 +94,8 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
  * caller adds "--seccomp FD" and what names descriptors. */
 void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret);
 
-/* The seccomp program (by libseccomp), as bytes for bwrap's --seccomp FD. */
-int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err);
+/* The seccomp program, as bytes for bwrap's --seccomp FD; made when this was built. */
+const void *ga_seccomp_program(size_t *ret_n);
 
 /* Find bwrap in `path` and refuse one that is set-uid, too old (< 0.8) or not there;
  * caller frees `*ret`. The version is asked for only when `check_version`. */

@@ -47,7 +47,7 @@ struct ga_start_opts {
 	const char *message;
 	bool live;
 	enum ga_dirty dirty;
-	bool unfiltered; /* see ga_run_session() */
+	bool unfiltered; /* see ga/run.h */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };
@@ -76,8 +76,14 @@ struct ga_start {
 void ga_start_release(struct ga_start *s);
 
 /* What can be begun before the repository is open, and while it is: the sandbox, for the project
- * that it most likely is. ga_start_prepare() goes on with it, or begins anew. */
-void ga_start_early(struct ga_start_env *e, const char *project, struct ga_start *ret);
+ * that it most likely is. Of `e` only paths count, no repository. On failure nothing is left of
+ * it; ga_start_prepare() goes on with it, or begins anew. */
+int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
+		   struct ga_error *err);
+/* The same for one that another program began and handed over (ga_run_take_over()). Takes over
+ * `begun`. */
+int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
+		   struct ga_start *ret, struct ga_error *err);
 
 /* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
  * sandbox begun, refs, worktree entry, state NEW. Signals are taken over as ga/run.h says

@@ -12,12 +12,12 @@
 
 #include "capture-internal.h"
 #include "ga/fd.h"
-#include "ga/later.h"
 #include "ga/lfs.h"
 #include "ga/objects.h"
 #include "ga/oidmap.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/sync.h"
 #include "ga/trace.h"
 
 #define MAX_NAMED 10 /* pointers, in notes */

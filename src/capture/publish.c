@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "ga/fd.h"
-#include "ga/later.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/sync.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "result.h"

@@ -47,6 +47,8 @@ struct cli {
 	struct ga_start_env env;   /* repository, git's configuration, state directory, paths */
 	struct ga_config settings; /* defaults and the user's file */
 	struct ga_strv overrides;  /* -c KEY=VALUE */
+	struct ga_sandbox *begun;  /* by git-agent, for the session that is started, or NULL ... */
+	char *begun_for;           /* ... and the project it was begun for */
 	bool captured;             /* picking a session captured it */
 	bool colour;               /* standard output */
 };

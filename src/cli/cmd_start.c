@@ -85,15 +85,17 @@ static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *
 }
 
 /* What takes longest goes on beside everything else. */
-static void open_early(struct cli *c, struct ga_start *st, bool dry_run)
+static void open_early(struct cli *c, struct ga_start *st)
 {
-	cleanup_free char *guess = ga_repo_guess();
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *guess = c->begun ? ga_strdup(c->begun_for) : ga_repo_guess();
 
 	if (!guess)
 		return;
-	if (!dry_run)
-		ga_start_early(&c->env, guess, st);
 	c->env.loading = ga_gitconfig_guess(guess);
+	/* a failure is met again, and told, when it is done for good */
+	if (c->begun)
+		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), st, &ignored);
 }
 
 /* The settings of this session, from the commit it is going to stand on. */
@@ -132,7 +134,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	so.unfiltered = !filter;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
-	open_early(c, &st, o->dry_run);
+	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
 	if (settle(c, o, &so, err))

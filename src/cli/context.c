@@ -12,10 +12,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/yaml.h"
-
-#ifndef GA_LIBEXECDIR
-#define GA_LIBEXECDIR "/usr/libexec/git-agent"
-#endif
+#include "host.h"
 
 void cli_scrub_environment(void)
 {
@@ -31,54 +28,16 @@ void cli_scrub_environment(void)
 		(void)unsetenv(names[i]);
 }
 
-static int find_home(struct cli *c, struct ga_error *err)
+void cli_default_home(void)
 {
 	const char *home = getenv("HOME");
+	const struct passwd *pw = home && home[0] == '/' ? NULL : getpwuid(getuid());
 
-	if (!home || home[0] != '/') {
-		const struct passwd *pw = getpwuid(getuid());
-
-		home = pw ? pw->pw_dir : NULL;
-	}
-	c->env.home = home ? realpath(home, NULL) : NULL;
-	if (!c->env.home || !strcmp(c->env.home, "/")) {
-		(void)ga_fail(err, GA_ESTART, "you have no home directory");
-		return ga_hint(err, "set HOME to a directory of your own");
-	}
-	return 0;
-}
-
-/* The two programs that run with us lie beside us in the build tree, in
- * libexec when installed. */
-static int find_programs(struct cli *c, struct ga_error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	cleanup_free char *dir = NULL;
-
-	if (n <= 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot read /proc/self/exe");
-	self[n] = '\0';
-	dir = ga_path_parent(self);
-	c->env.stage = ga_path_join(dir, "git-agent-stage");
-	if (access(c->env.stage, X_OK)) {
-		free(dir);
-		dir = ga_strdup(GA_LIBEXECDIR);
-		free(c->env.stage);
-		c->env.stage = ga_path_join(dir, "git-agent-stage");
-	}
-	c->env.init = ga_path_join(dir, "git-agent-init");
-	return 0;
+	if (pw && pw->pw_dir)
+		(void)setenv("HOME", pw->pw_dir, 1);
 }
 
 /* ---- settings ----------------------------------------------------------- */
-
-static const char *absolute(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && value[0] == '/' ? value : NULL;
-}
 
 /* The file as the commit has it: what stands in the working tree, or in a session's, is nobody's
  * word yet. */
@@ -118,10 +77,7 @@ int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *r
 	ga_config_copy(ret, &c->settings);
 	if (commit && read_repository_file(c, commit, ret, err))
 		return -1;
-	for (size_t i = 0; i < c->overrides.n; i++)
-		if (ga_config_set_word(ret, c->overrides.v[i], err))
-			return -1;
-	return 0;
+	return ga_config_set_words(ret, &c->overrides, err);
 }
 
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
@@ -166,23 +122,6 @@ static int check_home(struct cli *c, struct ga_error *err)
 	return ga_hint(err, "set 'home' to a directory that holds nothing of yours");
 }
 
-static int read_settings(struct cli *c, struct ga_error *err)
-{
-	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	const char *xdg = absolute("XDG_CONFIG_HOME");
-	cleanup_free char *file = xdg ? ga_path_join(xdg, "git-agent/config.yaml")
-				      : ga_path_join(c->env.home, ".config/git-agent/config.yaml");
-
-	ga_config_defaults(&c->settings, c->env.home, absolute("XDG_STATE_HOME"), file);
-	if (ga_config_read_user(&c->settings, err) || cli_settings(c, NULL, &conf, err))
-		return -1;
-	c->env.config_file = c->settings.user_file;
-	c->env.limits = conf.limits;
-	c->env.agent_home = ga_strdup(conf.home);
-	c->env.state_root = ga_strdup(conf.state_dir);
-	return check_home(c, err);
-}
-
 static bool want_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -192,15 +131,12 @@ static bool want_colour(int fd)
 
 int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 {
-	const char *path = getenv("PATH");
-
-	c->env.environ = (const char *const *)environ;
-	c->env.path = ga_strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
 	c->env.progress = isatty(STDERR_FILENO);
 	c->colour = want_colour(STDOUT_FILENO);
-	if (find_home(c, err) || find_programs(c, err))
+	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;
-	if (needs && read_settings(c, err))
+	if (needs && (cli_read_settings(&c->env, &c->settings, &c->overrides, err) ||
+		      check_home(c, err)))
 		return -1;
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
 		return 0;
@@ -243,6 +179,9 @@ void cli_context_release(struct cli *c)
 {
 	struct ga_start_env *e = &c->env;
 
+	/* nobody went on with it */
+	ga_run_finish(c->begun);
+	free(c->begun_for);
 	ga_gitconfig_abandon(e->loading);
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);

@@ -6,6 +6,8 @@
 
 /* Remove the GIT_* variables that would point git at another repository. */
 void cli_scrub_environment(void);
+/* Without a HOME, git's own and ours are the user database's. */
+void cli_default_home(void);
 
 /* Fill what a command with these needs may use. */
 int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err);

@@ -12,6 +12,7 @@
 #include "ga/nearest.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
+#include "host.h"
 
 /* In the order of the help text. */
 static const struct cli_command *const commands[] = {
@@ -51,6 +52,19 @@ static int unknown_command(const char *name, struct ga_error *err)
 	return ga_hint(err, "'git agent -h' lists the commands");
 }
 
+/* What git-agent has begun, which nobody but us is to know of. */
+static int take_over(struct cli *c, struct ga_error *err)
+{
+	const char *value = getenv(CLI_BEGUN), *colon = value ? strchr(value, ':') : NULL;
+	cleanup_free char *word = colon ? ga_strndup(value, (size_t)(colon - value)) : NULL;
+
+	if (!word)
+		return 0;
+	c->begun_for = ga_strdup(colon + 1);
+	(void)unsetenv(CLI_BEGUN);
+	return ga_run_take_over(word, &c->begun, err) ? cli_not_started(err) : 0;
+}
+
 static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 {
 	cleanup_(cli_context_release) struct cli c = { 0 };
@@ -58,6 +72,8 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	cleanup_free void *opts = NULL;
 	int rc;
 
+	if (take_over(&c, err))
+		return -1;
 	/* as git has it */
 	for (; argc && !strcmp(argv[0], "-c"); argc -= 2, argv += 2) {
 		if (argc < 2)
@@ -86,20 +102,6 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		rc = cmd->run(&c, opts, argc, argv, ret_status, err);
 	cli_release(cmd, opts);
 	return rc < 0 ? -1 : 0;
-}
-
-/* Descriptors 0 to 2 must exist, or the next file opened would become one. */
-static void sanitise_std_fds(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		(void)close(fd);
-	for (fd = 0; fd <= 2; fd++)
-		(void)fcntl(fd, F_SETFD, 0);
 }
 
 int cli_not_started(struct ga_error *err)
@@ -158,15 +160,16 @@ static int flush_output(int status)
 	return ga_error_status(err.code);
 }
 
+/* Executed by git-agent alone, which has seen to it that descriptors 0 to 2 are open. */
 int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	int status = 0;
 
-	sanitise_std_fds();
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
 	(void)signal(SIGPIPE, SIG_IGN);
 	cli_scrub_environment();
+	cli_default_home();
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	if (run((size_t)argc - 1, argv + 1, &status, &err)) {
 		cli_print_error(&err);

@@ -274,6 +274,14 @@ int ga_config_set_word(struct ga_config *c, const char *word, struct ga_error *e
 	return ga_fail(err, GA_EUSAGE, "'%s' is not KEY=VALUE", q);
 }
 
+int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct ga_error *err)
+{
+	for (size_t i = 0; i < words->n; i++)
+		if (ga_config_set_word(c, words->v[i], err))
+			return -1;
+	return 0;
+}
+
 /* ---- printing --------------------------------------------------------------- */
 
 char *ga_config_origin(const struct ga_config *c, size_t i)

@@ -261,24 +261,6 @@ int ga_repo_open(const char *dir, struct ga_repo **ret, struct ga_error *err)
 	return 0;
 }
 
-char *ga_repo_guess(void)
-{
-	char *cwd = getcwd(NULL, 0);
-	cleanup_free char *at = cwd ? ga_strdup(cwd) : ga_strdup("/");
-
-	free(cwd);
-	while (strcmp(at, "/") != 0) {
-		cleanup_free char *git = ga_path_join(at, ".git"), *up = ga_path_parent(at);
-		struct stat st;
-
-		if (!lstat(git, &st))
-			return S_ISDIR(st.st_mode) ? ga_steal(&at) : NULL;
-		free(at);
-		at = ga_steal(&up);
-	}
-	return NULL;
-}
-
 void ga_repo_free(struct ga_repo *r)
 {
 	if (!r)

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
-#include "ga/later.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/sync.h"
 
 #define NAME_MAX_LEN 200
 /* 2100-01-01: `git gc` expires entries by their time, and these are to stay for

@@ -93,10 +93,10 @@ static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error
 }
 
 /* That nobody reads any more is seen, and explained, by who waits for READY. */
-static int feed(int fd, const struct ga_buf *b, struct ga_error *err)
+static int feed(int fd, const void *p, size_t len, struct ga_error *err)
 {
-	for (size_t at = 0; at < b->len;) {
-		ssize_t n = send(fd, b->ptr + at, b->len - at, MSG_NOSIGNAL);
+	for (size_t at = 0; at < len;) {
+		ssize_t n = send(fd, (const char *)p + at, len - at, MSG_NOSIGNAL);
 
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return 0;
@@ -108,9 +108,9 @@ static int feed(int fd, const struct ga_buf *b, struct ga_error *err)
 	return 0;
 }
 
-static int feed_all(int *fd, const struct ga_buf *b, struct ga_error *err)
+static int feed_all(int *fd, const void *p, size_t n, struct ga_error *err)
 {
-	if (feed(*fd, b, err))
+	if (feed(*fd, p, n, err))
 		return -1;
 	(void)close(ga_steal_fd(fd));
 	return 0;
@@ -380,20 +380,31 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT, prog = GA_BUF_INIT;
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT;
+	const void *filter;
+	size_t n;
 
 	if (open_feeds(sb, &h, err) || open_channels(sb, &h, err) || start_stage(sb, &h, err))
 		return -1;
 	/* or the end of those processes would not be the end of the streams */
 	handover_release(&h);
 	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	if (ga_spec_plan_root(s, p->init, &plan, err) || feed(sb->plan, &plan, err))
+	if (ga_spec_plan_root(s, p->init, &plan, err) || feed(sb->plan, plan.ptr, plan.len, err))
 		return -1;
-	/* what bwrap reads is made while the stage mounts: the filter takes as long */
+	/* what bwrap reads is made while the stage mounts */
 	ga_spec_bwrap_args(s, &args);
-	if (feed_all(&sb->args, &args, err) || ga_seccomp_program(&prog, err))
-		return -1;
-	return feed_all(&sb->seccomp, &prog, err);
+	filter = ga_seccomp_program(&n);
+	return feed_all(&sb->args, args.ptr, args.len, err) ||
+	       feed_all(&sb->seccomp, filter, n, err) ? -1 : 0;
+}
+
+struct ga_sandbox *run_sandbox_new(void)
+{
+	struct ga_sandbox *sb = ga_calloc(1, sizeof(*sb));
+
+	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
+	sb->plan = sb->args = sb->seccomp = -1;
+	return sb;
 }
 
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
@@ -405,9 +416,7 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
-	sb = ga_calloc(1, sizeof(*sb));
-	sb->ctl = sb->pidfd = sb->child = sb->status = sb->log = sb->sigfd = -1;
-	sb->plan = sb->args = sb->seccomp = -1;
+	sb = run_sandbox_new();
 	if (begin(sb, s, p, err)) {
 		ga_run_finish(sb);
 		return -1;
@@ -421,7 +430,7 @@ int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
 	return run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) ||
-	       feed_all(&sb->plan, &plan, err) ? -1 : 0;
+	       feed_all(&sb->plan, plan.ptr, plan.len, err) ? -1 : 0;
 }
 
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,

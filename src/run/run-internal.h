@@ -34,6 +34,8 @@ struct ga_sandbox {
 	sigset_t old_mask;
 };
 
+/* One that has nothing yet. */
+struct ga_sandbox *run_sandbox_new(void);
 /* Wait until what `pidfd` names is gone; false after `ms` (-1: for ever). */
 bool run_wait_gone(int pidfd, int ms);
 /* Kill bwrap and what it started, and reap it. Returns its wait status. */

@@ -31,6 +31,7 @@ struct session {
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
 	int64_t deadline;          /* once asked to end; 0: none */
+	int64_t alarm;             /* of the caller, 0: none or over */
 	bool killed;
 };
 
@@ -291,13 +292,25 @@ static bool over(const struct session *s)
 
 static int timeout(const struct session *s)
 {
+	int64_t next = s->exited ? 0 : s->deadline;
+
 	for (size_t i = 0; i < N_STREAMS; i++)
 		if (run_stream_hurry(&s->streams[i]))
 			return 0;
-	return ga_poll_timeout(s->exited ? 0 : s->deadline);
+	if (s->alarm && (!next || s->alarm < next))
+		next = s->alarm;
+	return ga_poll_timeout(next);
 }
 
-static int loop(struct session *s, const char *cwd, const char *program, struct ga_error *err)
+static void on_alarm(struct session *s, const struct ga_run_command *c)
+{
+	if (!s->alarm || ga_now_ms() < s->alarm)
+		return;
+	s->alarm = 0;
+	c->alarm(c->payload);
+}
+
+static int loop(struct session *s, const struct ga_run_command *c, struct ga_error *err)
 {
 	while (!over(s)) {
 		struct pollfd p[2 + N_STREAMS * RUN_STREAM_POLLS];
@@ -324,17 +337,19 @@ static int loop(struct session *s, const char *cwd, const char *program, struct 
 			hang_up(s);
 		if (p[1].revents)
 			on_signals(s);
-		if ((p[0].revents && on_message(s, cwd, program, err)) || on_deadline(s, err))
+		if ((p[0].revents && on_message(s, c->cwd, c->argv[0], err)) || on_deadline(s, err))
 			return -1;
+		on_alarm(s, c);
 	}
 	return 0;
 }
 
-int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *argv,
-		   const char *const *envp, bool unfiltered, int *ret_status, struct ga_error *err)
+int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
+		   struct ga_error *err)
 {
 	cleanup_(session_release) struct session s = {
-		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = unfiltered,
+		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = c->unfiltered,
+		.alarm = c->alarm ? ga_now_ms() + c->alarm_ms : 0,
 		.term = { .fd = -1 },
 	};
 	int theirs[3] = { -1, -1, -1 };
@@ -346,11 +361,11 @@ int ga_run_session(struct ga_sandbox *sb, const char *cwd, const char *const *ar
 	s.term.fd = s.tty ? 0 : -1;
 	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
 	if (!rc)
-		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, cwd, argv, envp, theirs, s.tty ? 1 : 3,
-			       &s.id, err);
+		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, c->cwd, c->argv, c->envp, theirs,
+			       s.tty ? 1 : 3, &s.id, err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
 		ga_cleanup_closep(&theirs[i]);
-	if (rc || loop(&s, cwd, argv[0], err))
+	if (rc || loop(&s, c, err))
 		return -1;
 	/* those that came while the command ended were for the command */
 	while (run_signals_next(sb))

@@ -301,28 +301,6 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-/* The stage mounts what every session sees, and bwrap comes up, while this one's own is made. */
-static int begin_for(struct ga_start_env *e, const char *project, struct ga_start *st,
-		     struct ga_error *err)
-{
-	struct ga_run_paths paths = { e->stage, e->init, NULL };
-
-	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
-		return -1;
-	paths.bwrap = e->bwrap;
-	return start_make_surroundings(e, project, &st->spec, err) ||
-	       ga_run_begin(&st->spec, &paths, &st->sandbox, err) ? -1 : 0;
-}
-
-void ga_start_early(struct ga_start_env *e, const char *project, struct ga_start *st)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	/* a failure is met again, and told, when it is done for good */
-	if (begin_for(e, project, st, &ignored))
-		ga_spec_release(&st->spec);
-}
-
 static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		 struct ga_error *err)
 {
@@ -333,7 +311,7 @@ static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct g
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);
 	}
-	if (make_agent_home(e, err) || (!st->sandbox && begin_for(e, project, st, err)))
+	if (make_agent_home(e, err) || (!st->sandbox && ga_start_begin(e, project, st, err)))
 		return -1;
 	return start_find_tools(e, o->argv[0], &st->spec, err);
 }

@@ -9,10 +9,10 @@
 #include "ga/gitdir.h"
 #include "ga/journal.h"
 #include "ga/json.h"
-#include "ga/later.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/sync.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
@@ -56,26 +56,44 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 
 /* What start made without waiting for the disk goes there when the session has lasted
  * a while: refs that a power cut left empty would be in git's way. */
-static int sync_later(struct ga_start_env *e, const struct ga_start *st,
-		      struct ga_sync_later **ret, struct ga_error *err)
+struct unsynced {
+	struct ga_strv paths;
+	struct ga_sync_beside *beside;
+};
+
+static void sync_now(void *payload)
+{
+	struct unsynced *u = payload;
+
+	u->beside = ga_sync_beside(&u->paths);
+}
+
+static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *base = ga_session_ref(s, "base");
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
-	ga_ref_paths(e->repo, base, &paths);
-	ga_ref_paths(e->repo, s->branch, &paths);
-	ga_strv_take(&paths, ga_path_join(s->dir, "session"));
-	ga_strv_push(&paths, s->dir);
-	start_part_paths(st, &paths);
-	return ga_sync_later(&paths, SYNC_DELAY_MS, ret, err);
+	ga_ref_paths(e->repo, base, ret);
+	ga_ref_paths(e->repo, s->branch, ret);
+	ga_strv_take(ret, ga_path_join(s->dir, "session"));
+	ga_strv_push(ret, s->dir);
+	start_part_paths(st, ret);
 }
 
 static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
-	struct ga_sync_later *later = NULL;
+	struct unsynced u = { GA_STRV_INIT, NULL };
+	const struct ga_run_command c = {
+		.cwd = st->cwd,
+		.argv = (const char *const *)st->argv.v,
+		.envp = (const char *const *)st->spec.env.v,
+		.unfiltered = st->unfiltered,
+		.alarm_ms = SYNC_DELAY_MS,
+		.alarm = sync_now,
+		.payload = &u,
+	};
 	int rc;
 
 	s->state = GA_STATE_RUNNING;
@@ -85,11 +103,10 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		return -1;
 	if (ga_fault_stop("start:running", err))
 		return -1;
-	if (sync_later(e, st, &later, err))
-		return -1;
-	rc = ga_run_session(sb, st->cwd, (const char *const *)st->argv.v,
-			    (const char *const *)st->spec.env.v, st->unfiltered, ret_status, err);
-	ga_sync_later_end(later);
+	list_unsynced(e, st, &u.paths);
+	rc = ga_run_session(sb, &c, ret_status, err);
+	ga_sync_beside_end(u.beside);
+	ga_strv_release(&u.paths);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
 	return rc;

@@ -60,19 +60,6 @@ void start_add_environment(struct ga_start_env *e, const struct ga_preset *prese
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
 }
 
-int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
-			    struct ga_error *err)
-{
-	/* every stage mounts on it, each in a namespace of its own */
-	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
-		return -1;
-	ret->project = ga_strdup(project);
-	ret->home = ga_strdup(e->home);
-	ret->home_source = ga_strdup(e->agent_home);
-	ret->network = true;
-	return 0;
-}
-
 int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
 		     struct ga_error *err)
 {

@@ -52,7 +52,7 @@ make_repo() {
 # git-agent beside a stage that keeps what it is given, plan and arguments for bwrap,
 # one word to a line.
 mkdir "$scratch/fake"
-cp "$agent" "$TEST_BUILDDIR/git-agent-init" "$scratch/fake"
+cp "$agent" "$agent-main" "$TEST_BUILDDIR/git-agent-init" "$scratch/fake"
 cat >"$scratch/fake/git-agent-stage" <<EOF_STAGE
 #!/bin/sh
 tr '\\0' '\\n' <&3 >"$scratch/plan"

@@ -118,12 +118,15 @@ static const char *const *constant(char **v)
 static int run_session(struct place *p, char **argv, bool unfiltered, int *ret,
 		       struct ga_error *err)
 {
+	const struct ga_run_command c = {
+		.cwd = INSIDE_PROJECT, .argv = constant(argv), .envp = env, .unfiltered = unfiltered,
+	};
 	struct ga_sandbox *sb;
 	int rc;
 
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 		return -1;
-	rc = ga_run_session(sb, INSIDE_PROJECT, constant(argv), env, unfiltered, ret, err);
+	rc = ga_run_session(sb, &c, ret, err);
 	ga_run_finish(sb);
 	return rc;
 }

@@ -140,13 +140,17 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	cleanup_buf struct ga_buf record = GA_BUF_INIT;
 	cleanup_strv struct ga_strv a = GA_STRV_INIT;
 	cleanup_free char *bwrap = NULL;
+	const void *filter;
+	size_t n;
 	struct timespec t0, t1;
 	int p, g, b, status[2], go[2], code;
 	pid_t pid;
 
 	if (ga_spec_plan_root(&r->spec, "/bin/true", &plan, err) || ga_spec_plan_trees(&r->spec, &plan, err) ||
-	    ga_seccomp_program(&bpf, err) || ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
+	    ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
 		return fail(err);
+	filter = ga_seccomp_program(&n);
+	ga_buf_add(&bpf, filter, n);
 	ga_spec_bwrap_args(&r->spec, &args);
 	if (r->print) {
 		show(&plan);

@@ -38,7 +38,7 @@ test_expect_success 'while it comes up' 'trials 100 20 "$runctl session $box ./l
 test_expect_success 'around the start of the command' 'trials 40 80 "$runctl session $box ./linger 1000"'
 
 test_expect_success 'while a session is made' '
-	cp "$TEST_BUILDDIR/git-agent" "$TRASH/bin" && git init -q repo && (cd repo && git commit -q --allow-empty -m 1 &&
+	cp "$TEST_BUILDDIR/git-agent" "$TEST_BUILDDIR/git-agent-main" "$TRASH/bin" && git init -q repo && (cd repo && git commit -q --allow-empty -m 1 &&
 		PATH=$TRASH/bin:$PATH && trials 60 40 "git-agent start -q -- sleep 1000")
 '
 

@@ -41,7 +41,7 @@ test_expect_success STRACE 'GT-20: what is executed is on a short list, and none
 	strace -f -qq -e trace=execve,execveat -o ../trace.out git agent start --name t -- sh -c "printf \"1\r\n\" >c; git add c; git commit -qm c; echo w >w" &&
 	for c in "show t" "review t" "land t"; do strace -f -qq -e trace=execve,execveat -o ../trace.one git agent $c || exit 1; cat ../trace.one >>../trace.out; done &&
 	grep " = 0$" ../trace.out | sed -n "s/^[0-9]* *execve(\"\([^\"]*\)\".*/\1/p" | sed "s,.*/,," | sort -u >../got && cat ../got && grep -x git ../got && grep -x bwrap ../got &&
-	! grep -vxE "git|git-agent|git-agent-stage|bwrap|init|sh|cat|git-lfs" ../got && ! grep "execveat(\|execve(\"$PWD" ../trace.out
+	! grep -vxE "git|git-agent|git-agent-main|git-agent-stage|bwrap|init|sh|cat|git-lfs" ../got && ! grep "execveat(\|execve(\"$PWD" ../trace.out
 '
 
 # ---- the stores --------------------------------------------------------------------

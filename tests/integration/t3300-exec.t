@@ -135,7 +135,7 @@ git status >/dev/null 2>&1 </dev/null
 exit 0
 END
 
-outside="bwrap git git-agent git-agent-stage"
+outside="bwrap git git-agent git-agent-main git-agent-stage"
 
 # A repository with uncommitted work, and the session in it.
 evil_session() {
@@ -165,15 +165,15 @@ test_expect_success STRACE 'an interrupted session that is captured by the next 
 
 test_expect_success STRACE 'a running session looked at' '
 	evil_session running && : >../trace && { git agent start -q --name evil -- sh -c "sh \$HOME/plant; touch \$HOME/up; while test -e \$HOME/up; do sleep 0.1; done" & } &&
-	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent
+	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent git-agent-main
 	rc=$?; rm "$HOME/aihome/up"; wait; test $rc = 0
 '
 
 test_expect_success STRACE 'all of it accepted and landed: git merges, and still nothing of it runs' '
 	evil_session landed && git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review --accept-all --critical evil &&
-	traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent &&
+	traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent git-agent-main &&
 	evil_session carried && echo mine >>a && git agent start -q --name evil -- sh "$HOME/plant" &&
-		traced git agent review --accept-all --critical evil && traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent
+		traced git agent review --accept-all --critical evil && traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent git-agent-main
 '
 
 # post-merge is a hook that git-lfs itself puts into the user's repository

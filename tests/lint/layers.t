@@ -20,6 +20,7 @@ land: land capture review session risk repo config sys base
 start: start capture review session run risk repo sandbox config sys base
 cli: cli start land capture review session run risk repo sandbox config sys base
 stage: stage sys base sandbox/plan
+seccomp: base sandbox/sandbox
 init: init run/control
 '
 
@@ -27,7 +28,7 @@ init: init run/control
 libraries='
 git2 src/repo/
 git2/ src/repo/\|^tests/fuzz/mem-repo.c
-seccomp src/sandbox/seccomp.c
+seccomp src/seccomp/
 yaml src/config/yaml.c
 cmocka tests/unit/
 '
@@ -115,6 +116,12 @@ result 'the headers of libraries' "$(
 		grep -rn --include='*.[ch]' -E "#[[:space:]]*include[[:space:]]*$pattern" src include tests |
 			grep -v "^$place"
 	done
+)"
+
+# What people run is small: it loads none of what git-agent-main is linked with for libgit2.
+result 'git-agent does not need libgit2' "$(
+	readelf -d "$TEST_BUILDDIR/git-agent" 2>&1 | grep -i 'git2\|cannot\|no such'
+	readelf -d "$TEST_BUILDDIR/git-agent-main" | grep -q git2 || echo 'git-agent-main does not either'
 )"
 
 echo "1..$count"

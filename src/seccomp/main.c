@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only file that knows libseccomp. Everything is allowed but what the
+ * seccomp-compile: run by the build, and the only file that knows libseccomp. It writes the
+ * filter as a C file, since compiling it would take longer than starting the sandbox's processes.
+ *
+ * Everything is allowed but what the
  * table names: an agent runs compilers, browsers, databases and debuggers. What
  * is refused is what reaches beyond the sandbox or opens kernel code that no
  * development work needs.
  */
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -16,8 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
-#include "ga/sandbox.h"
+#include "ga/alloc.h"
 
 /* Younger than the libseccomp of some distributions; one number on every
  * architecture since 424. */
@@ -149,30 +153,51 @@ static int fill(scmp_filter_ctx ctx)
 	return rc ? rc : add_personality(ctx);
 }
 
-static int export(scmp_filter_ctx ctx, struct ga_buf *ret, struct ga_error *err)
+static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t *ret_n)
 {
-	cleanup_close int fd = memfd_create("seccomp", MFD_CLOEXEC);
-	int rc;
+	int fd = memfd_create("seccomp", MFD_CLOEXEC);
+	int rc = fd < 0 ? -errno : seccomp_export_bpf(ctx, fd);
+	ssize_t n = rc ? -1 : pread(fd, v, max * sizeof(*v), 0);
 
-	if (fd < 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a memory file");
-	rc = seccomp_export_bpf(ctx, fd);
-	if (rc || lseek(fd, 0, SEEK_SET))
-		return ga_fail_errno(err, GA_ESTART, rc ? -rc : errno,
-				     "cannot write the seccomp program");
-	return ga_read_fd(fd, 1u << 20, ret, err);
+	if (fd >= 0)
+		(void)close(fd);
+	if (rc)
+		return rc;
+	*ret_n = n > 0 ? (size_t)n / sizeof(*v) : 0;
+	return !*ret_n || *ret_n == max ? -EMSGSIZE : 0;
 }
 
-int ga_seccomp_program(struct ga_buf *ret, struct ga_error *err)
+static int print(const struct sock_filter *v, size_t n)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
-	int rc;
+	(void)puts("/* SPDX-License-Identifier: MIT\n * written by seccomp-compile */\n"
+		   "#include <linux/filter.h>\n\n"
+		   "#include \"ga/sandbox.h\"\n\n"
+		   "static const struct sock_filter program[] = {");
+	for (size_t i = 0; i < n; i++)
+		(void)printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", v[i].code, v[i].jt, v[i].jf,
+			     v[i].k);
+	(void)puts("};\n\n"
+		   "const void *ga_seccomp_program(size_t *ret_n)\n"
+		   "{\n"
+		   "\t*ret_n = sizeof(program);\n"
+		   "\treturn program;\n"
+		   "}");
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
 
-	if (!ctx)
-		return ga_fail(err, GA_ESTART, "cannot make a seccomp program");
-	rc = fill(ctx);
-	rc = rc ? ga_fail_errno(err, GA_ESTART, -rc, "cannot make a seccomp program")
-		: export(ctx, ret, err);
+int main(void)
+{
+	static struct sock_filter program[BPF_MAXINSNS];
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	int rc = ctx ? fill(ctx) : -ENOMEM;
+	size_t n;
+
+	if (!rc)
+		rc = export(ctx, program, GA_NELEMS(program), &n);
+	if (!rc)
+		rc = print(program, n);
 	seccomp_release(ctx);
-	return rc;
+	if (rc)
+		(void)fprintf(stderr, "seccomp-compile: %s\n", strerror(-rc));
+	return rc != 0;
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * git-agent itself: small, since loading what the rest needs takes as long as bringing up half a
+ * sandbox. For a start the sandbox is begun here and comes up while git-agent-main is loaded.
+ * Nothing is decided or said: what fails here fails again there, and is told.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/repo.h"
+#include "ga/trace.h"
+#include "host.h"
+
+/* Descriptors 0 to 2 must exist, or the next file opened would become one. */
+static void sanitise_std_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		(void)close(fd);
+	for (fd = 0; fd <= 2; fd++)
+		(void)fcntl(fd, F_SETFD, 0);
+}
+
+/* Is it a start that will most likely start something? `words`: the settings it is given. */
+static bool is_start(char **argv, struct ga_strv *words)
+{
+	for (; *argv && !strcmp(*argv, "-c") && argv[1]; argv += 2)
+		ga_strv_push(words, argv[1]);
+	if (!*argv || strcmp(*argv++, "start") != 0 || !*argv)
+		return false;
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (!strcmp(*argv, "-h") || !strcmp(*argv, "--help") ||
+		    !strcmp(*argv, "--dry-run"))
+			return false;
+	return true;
+}
+
+/* The sandbox of a session in the working tree around us. */
+static int begin(struct ga_start_env *e, const struct ga_strv *words, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_free char *project = ga_repo_guess();
+	cleanup_buf struct ga_buf value = GA_BUF_INIT;
+	struct ga_start st = GA_START_INIT;
+
+	if (!project || cli_read_settings(e, &conf, words, err) ||
+	    ga_start_begin(e, project, &st, err))
+		return -1;
+	if (!ga_run_hand_over(st.sandbox, &value, err)) {
+		ga_buf_addf(&value, ":%s", project);
+		if (!setenv(CLI_BEGUN, value.ptr, 1))
+			return 0;
+	}
+	ga_run_finish(st.sandbox);
+	return -1;
+}
+
+/* Returns only on failure. */
+static int become_main(const struct ga_start_env *e, char **argv, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_parent(e->init);
+	cleanup_free char *program = ga_path_join(dir, "git-agent-main"), *q = ga_escape(program);
+
+	(void)execv(program, argv);
+	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot run '%s'", q);
+	return ga_hint(err, "git-agent is not wholly installed: 'make install' where it was built "
+			    "puts that there");
+}
+
+int main(int argc, char **argv)
+{
+	struct ga_error err = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+	struct ga_start_env env = { 0 };
+	struct ga_strv words = GA_STRV_INIT;
+
+	if (argc < 1)
+		return ga_error_status(GA_EUSAGE);
+	sanitise_std_fds();
+	ga_fault_set(getenv("GIT_AGENT_FAULT"));
+	(void)unsetenv(CLI_BEGUN);
+	if (!cli_find_programs(&env, &err)) {
+		if (is_start(argv + 1, &words) && !cli_find_host(&env, &ignored))
+			(void)begin(&env, &words, &ignored);
+		(void)become_main(&env, argv, &err);
+	}
+	(void)fprintf(stderr, "git-agent: %s\n", err.msg);
+	if (err.hint)
+		(void)fprintf(stderr, "hint: %s\n", err.hint);
+	return ga_error_status(err.code);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "host.h"
+
+#ifndef GA_LIBEXECDIR
+#define GA_LIBEXECDIR "/usr/libexec/git-agent"
+#endif
+
+static int find_home(struct ga_start_env *e, struct ga_error *err)
+{
+	const char *home = getenv("HOME");
+
+	e->home = home && home[0] == '/' ? realpath(home, NULL) : NULL;
+	if (!e->home || !strcmp(e->home, "/")) {
+		(void)ga_fail(err, GA_ESTART, "you have no home directory");
+		return ga_hint(err, "set HOME to a directory of your own");
+	}
+	return 0;
+}
+
+/* The programs that run with us lie beside us in the build tree, in
+ * libexec when installed. */
+int cli_find_programs(struct ga_start_env *e, struct ga_error *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	cleanup_free char *dir = NULL;
+
+	if (n <= 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot read /proc/self/exe");
+	self[n] = '\0';
+	dir = ga_path_parent(self);
+	e->stage = ga_path_join(dir, "git-agent-stage");
+	if (access(e->stage, X_OK)) {
+		free(dir);
+		dir = ga_strdup(GA_LIBEXECDIR);
+		free(e->stage);
+		e->stage = ga_path_join(dir, "git-agent-stage");
+	}
+	e->init = ga_path_join(dir, "git-agent-init");
+	return 0;
+}
+
+int cli_find_host(struct ga_start_env *e, struct ga_error *err)
+{
+	const char *path = getenv("PATH");
+
+	e->environ = (const char *const *)environ;
+	e->path = ga_strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	return find_home(e, err);
+}
+
+static const char *absolute(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
+		      struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	const char *xdg = absolute("XDG_CONFIG_HOME");
+	cleanup_free char *file = xdg ? ga_path_join(xdg, "git-agent/config.yaml")
+				      : ga_path_join(e->home, ".config/git-agent/config.yaml");
+
+	ga_config_defaults(ret, e->home, absolute("XDG_STATE_HOME"), file);
+	if (ga_config_read_user(ret, err))
+		return -1;
+	ga_config_copy(&conf, ret);
+	if (ga_config_set_words(&conf, words, err))
+		return -1;
+	e->config_file = ret->user_file;
+	e->limits = conf.limits;
+	e->agent_home = ga_strdup(conf.home);
+	e->state_root = ga_strdup(conf.state_dir);
+	return 0;
+}

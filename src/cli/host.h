@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the environment says, for both programs of the command line.
+ */
+#ifndef HOST_H
+#define HOST_H
+
+#include "ga/config.h"
+#include "ga/start.h"
+
+/* In the environment of git-agent-main when git-agent has begun a sandbox: what
+ * ga_run_take_over() wants, a colon, and the project that it is for. */
+#define CLI_BEGUN "GIT_AGENT_BEGUN"
+
+/* Where the programs that run with us are: beside us, or installed. */
+int cli_find_programs(struct ga_start_env *e, struct ga_error *err);
+/* Home and PATH. */
+int cli_find_host(struct ga_start_env *e, struct ga_error *err);
+/* After that the settings: the built-in ones and the user's file go to `ret`, which `e` borrows
+ * from; with KEY=VALUE `words` as well they make the directories and limits of `e`. */
+int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
+		      struct ga_error *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/repo.h"
+
+char *ga_repo_guess(void)
+{
+	char *cwd = getcwd(NULL, 0);
+	cleanup_free char *at = cwd ? ga_strdup(cwd) : ga_strdup("/");
+
+	free(cwd);
+	while (strcmp(at, "/") != 0) {
+		cleanup_free char *git = ga_path_join(at, ".git"), *up = ga_path_parent(at);
+		struct stat st;
+
+		if (!lstat(git, &st))
+			return S_ISDIR(st.st_mode) ? ga_steal(&at) : NULL;
+		free(at);
+		at = ga_steal(&up);
+	}
+	return NULL;
+}

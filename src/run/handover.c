@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/parse.h"
+#include "run-internal.h"
+
+/* What there is of a sandbox that has begun and whose plan is not ended. */
+#define N_HANDED 5
+
+static void members(struct ga_sandbox *sb, int *ret[N_HANDED])
+{
+	int *const all[N_HANDED] = { &sb->ctl, &sb->child, &sb->status, &sb->log, &sb->plan };
+
+	memcpy(ret, all, sizeof(all));
+}
+
+static bool keep(int fd, bool across_exec)
+{
+	return !fcntl(fd, F_SETFD, across_exec ? 0 : FD_CLOEXEC);
+}
+
+int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error *err)
+{
+	int *fds[N_HANDED];
+
+	members(sb, fds);
+	ga_buf_addf(ret, "%d", (int)sb->bwrap);
+	for (size_t i = 0; i < N_HANDED; i++) {
+		if (!keep(*fds[i], true))
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot keep a descriptor");
+		ga_buf_addf(ret, ",%d", *fds[i]);
+	}
+	return 0;
+}
+
+/* The next number of the list. */
+static bool next(const char **text, int *ret)
+{
+	cleanup_free char *word = ga_strndup(*text, strcspn(*text, ","));
+	uint64_t n;
+
+	if (!ga_parse_u64(word, INT32_MAX, &n))
+		return false;
+	*ret = (int)n;
+	*text += strlen(word);
+	*text += **text == ',';
+	return true;
+}
+
+int ga_run_take_over(const char *text, struct ga_sandbox **ret, struct ga_error *err)
+{
+	struct ga_sandbox *sb = run_sandbox_new();
+	int *fds[N_HANDED], pid;
+	bool ok = next(&text, &pid) && pid > 0;
+
+	members(sb, fds);
+	for (size_t i = 0; ok && i < N_HANDED; i++)
+		ok = next(&text, fds[i]) && *fds[i] > STDERR_FILENO && keep(*fds[i], false);
+	if (!ok || *text) {
+		free(sb);
+		return ga_fail(err, GA_ESTART, "cannot go on with a sandbox that has begun");
+	}
+	sb->bwrap = pid;
+	*ret = sb;
+	return 0;
+}

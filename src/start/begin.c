@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "start.h"
+
+int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
+			    struct ga_error *err)
+{
+	/* every stage mounts on it, each in a namespace of its own */
+	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
+		return -1;
+	ret->project = ga_strdup(project);
+	ret->home = ga_strdup(e->home);
+	ret->home_source = ga_strdup(e->agent_home);
+	ret->network = true;
+	return 0;
+}
+
+int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
+		   struct ga_error *err)
+{
+	struct ga_run_paths paths = { e->stage, e->init, NULL };
+
+	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
+		return -1;
+	paths.bwrap = e->bwrap;
+	if (!start_make_surroundings(e, project, &ret->spec, err) &&
+	    !ga_run_begin(&ret->spec, &paths, &ret->sandbox, err))
+		return 0;
+	ga_spec_release(&ret->spec);
+	return -1;
+}
+
+int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
+		   struct ga_start *ret, struct ga_error *err)
+{
+	if (start_make_surroundings(e, project, &ret->spec, err)) {
+		ga_run_finish(begun);
+		ga_spec_release(&ret->spec);
+		return -1;
+	}
+	ret->sandbox = begun;
+	return 0;
+}
