@@ -107,6 +107,10 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err);
 int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
 		    struct ga_error *err);
 
+/* The same from a directory that is elsewhere by now. */
+int ga_session_load_from(const char *dir, const char *name, struct ga_session *ret,
+			 struct ga_error *err);
+
 /* Names of all sessions, sorted. */
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
 

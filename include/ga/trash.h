@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dropping a session: its directory goes to <state>/trash/<name>-<time>, its
- * refs to refs/agent-trash/<name>-<time>/, so that nothing it held is pruned.
+ * Dropping a session, and bringing it back: its directory goes to <state>/trash/<name>-<time>,
+ * its refs to refs/agent-trash/<name>-<time>/, so that nothing it held is pruned.
  */
 #ifndef GA_TRASH_H
 #define GA_TRASH_H
@@ -16,5 +16,13 @@
  * caller) is the directory in the trash. */
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err);
+
+/* Bring back what was moved there: `name` is a session's (of several the one dropped last) or a
+ * directory's in the trash. Its refs take their places in one transaction that overwrites none,
+ * then the directory. Safe to repeat after a crash. Fails (GA_EFATAL) where a session or branch
+ * of that name stands, and for one whose state was damaged. The session comes locked.
+ * Returns 1 if there is none. */
+int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
+		     struct ga_session *ret, int *ret_lock, struct ga_error *err);
 
 #endif

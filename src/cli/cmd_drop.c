@@ -13,6 +13,7 @@
 struct options {
 	bool force;
 	bool dry_run;
+	bool restore;
 };
 
 static const struct cli_opt opts[] = {
@@ -20,6 +21,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, force) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
+	{ "restore", 0, CLI_FLAG, NULL, "bring back what was dropped",
+	  offsetof(struct options, restore) },
 };
 
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
@@ -129,24 +132,74 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	if (trash(&c->env, &s, &where, err))
 		return -1;
 	q = ga_quote(where);
-	cli_note("dropped session '%s'; it is kept in %s", s.name, q);
+	cli_note("dropped session '%s' into %s; 'git agent drop --restore %s' brings it back",
+		 s.name, q, s.name);
+	return 0;
+}
+
+/* The session of a submodule that was dropped with the one it was a part of. */
+static int restore_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *q = ga_quote(at->path);
+	cleanup_close int lock = -1;
+	int rc;
+
+	if (at->s)
+		return 0;
+	if (!at->env) {
+		cli_note("submodule %s: %s: its session stays in the trash", q, at->why->msg);
+		return 0;
+	}
+	rc = ga_trash_restore(at->env->repo, at->env->state_dir, payload, &s, &lock, err);
+	if (rc > 0)
+		cli_note("submodule %s: its session is not in the trash any more", q);
+	else if (!rc)
+		rc = ga_start_each_part(at->env, &s, false, restore_part, payload, err);
+	return rc < 0 ? ga_error_wrap(err, "submodule %s", q) : 0;
+}
+
+static int restore(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	int rc;
+
+	if (!strncmp(name, "agent/", 6))
+		name += 6;
+	rc = ga_trash_restore(c->env.repo, c->env.state_dir, name, &s, &lock, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		cleanup_free char *q = ga_escape(name), *dir = ga_quote(c->env.state_dir);
+
+		(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
+		return ga_hint(err, "it is below %s/trash, each with the time it was dropped", dir);
+	}
+	if (ga_start_each_part(&c->env, &s, false, restore_part, s.name, err))
+		return -1;
+	cli_note("session '%s' is back", s.name);
 	return 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
+	const struct options *o = p;
+
 	(void)ret_status;
+	if (o->restore && (o->force || o->dry_run))
+		return ga_fail(err, GA_EUSAGE, "--restore takes no other option");
 	for (size_t i = 0; i < argc; i++)
-		if (drop(c, p, argv[i], err))
+		if (o->restore ? restore(c, argv[i], err) : drop(c, o, argv[i], err))
 			return -1;
 	return 0;
 }
 
 const struct cli_command cli_drop = {
 	.name = "drop",
-	.usage = "[--force] [--dry-run] NAME...",
-	.summary = "move sessions to the trash",
+	.usage = "[--force] [--dry-run] [--restore] NAME...",
+	.summary = "move sessions to the trash, or bring them back",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

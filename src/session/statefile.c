@@ -289,24 +289,29 @@ static int read_either(const char *file, const char *old, const char *name, stru
 	return -1;
 }
 
-int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
-		    struct ga_error *err)
+int ga_session_load_from(const char *dir, const char *name, struct ga_session *ret,
+			 struct ga_error *err)
 {
-	cleanup_free char *dir = NULL, *file = NULL, *old = NULL, *upper = NULL;
+	cleanup_free char *file = ga_path_join(dir, "session");
+	cleanup_free char *old = ga_path_join(dir, "session.old");
+	cleanup_free char *upper = ga_path_join(dir, "upper");
 
-	if (!ga_session_name_ok(name))
-		return 1;
-	dir = ga_strf("%s/sessions/%s", state_dir, name);
-	if (access(dir, F_OK))
-		return 1;
-	file = ga_path_join(dir, "session");
-	old = ga_path_join(dir, "session.old");
-	upper = ga_path_join(dir, "upper");
 	/* made without becoming a session, if nothing ever ran over its layers */
 	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
 		return ga_dir_is_empty(upper) ? 1 : no_state(dir, name, err);
 	if (read_either(file, old, name, ret, err))
 		return hint_damaged(dir, name, err);
-	ret->dir = ga_steal(&dir);
+	ret->dir = ga_strdup(dir);
 	return 0;
+}
+
+int ga_session_load(const char *state_dir, const char *name, struct ga_session *ret,
+		    struct ga_error *err)
+{
+	cleanup_free char *dir = NULL;
+
+	if (!ga_session_name_ok(name))
+		return 1;
+	dir = ga_strf("%s/sessions/%s", state_dir, name);
+	return access(dir, F_OK) ? 1 : ga_session_load_from(dir, name, ret, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/trash.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,10 +11,13 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/worktree.h"
+
+#define TRASH_REFS "refs/agent-trash/"
 
 static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *stamp,
 		     struct ga_error *err)
@@ -22,7 +26,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *reason = ga_strf("agent: drop %s", s->name);
 	cleanup_free char *prefix = ga_session_ref(s, "");
-	cleanup_free char *tip = ga_strf("refs/agent-trash/%s/tip", stamp);
+	cleanup_free char *tip = ga_strf(TRASH_REFS "%s/tip", stamp);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
 	int rc = ga_ref_read(r, s->branch, &oid, err);
@@ -36,7 +40,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	if (ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
-		cleanup_free char *to = ga_strf("refs/agent-trash/%s/%s", stamp,
+		cleanup_free char *to = ga_strf(TRASH_REFS "%s/%s", stamp,
 						refs.v[i].name + strlen(prefix));
 
 		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
@@ -55,7 +59,7 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 		cleanup_free char *stamp = n == 1 ? ga_strf("%s-%" PRIu64, name, now)
 						  : ga_strf("%s-%" PRIu64 "-%u", name, now, n);
 		cleanup_free char *dir = ga_path_join(trash, stamp);
-		cleanup_free char *prefix = ga_strf("refs/agent-trash/%s/", stamp);
+		cleanup_free char *prefix = ga_strf(TRASH_REFS "%s/", stamp);
 		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
 		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, &ignored) || !refs.n))
@@ -94,5 +98,193 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	}
 	remove_work(to);
 	*ret_where = ga_steal(&to);
+	return 0;
+}
+
+/* ---- and back -------------------------------------------------------------------- */
+
+/* One in the trash. */
+struct found {
+	char *entry;          /* its directory's name */
+	char *name;           /* its own */
+	uint64_t time, n;
+};
+
+static void found_release(struct found *f)
+{
+	free(f->entry);
+	free(f->name);
+	*f = (struct found){ 0 };
+}
+
+/* Cut "-NUMBER" off. */
+static bool cut_number(char *s, uint64_t *ret)
+{
+	char *dash = strrchr(s, '-');
+
+	if (!dash || dash == s || !ga_parse_u64(dash + 1, UINT64_MAX, ret))
+		return false;
+	*dash = '\0';
+	return true;
+}
+
+static bool is_session(const char *dir, const char *name)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+
+	return !ga_session_load_from(dir, name, &s, &ignored);
+}
+
+/* NAME-TIME or NAME-TIME-N? A name may end like that itself: its state file knows. */
+static bool take_apart(const char *trash, const char *entry, struct found *ret)
+{
+	cleanup_free char *dir = ga_path_join(trash, entry), *name = ga_strdup(entry);
+	uint64_t last, before;
+
+	if (!cut_number(name, &last))
+		return false;
+	*ret = (struct found){ .time = last };
+	if (!is_session(dir, name)) {
+		if (!cut_number(name, &before) || !is_session(dir, name))
+			return false;
+		*ret = (struct found){ .time = before, .n = last };
+	}
+	ret->entry = ga_strdup(entry);
+	ret->name = ga_steal(&name);
+	return true;
+}
+
+static bool is_later(const struct found *a, const struct found *b)
+{
+	return !b->entry || a->time > b->time || (a->time == b->time && a->n > b->n);
+}
+
+/* Returns 1 if there is none. */
+static int find(const char *trash, const char *name, struct found *ret, struct ga_error *err)
+{
+	DIR *d = opendir(trash);
+	struct dirent *e;
+
+	if (!d && errno != ENOENT) {
+		cleanup_free char *q = ga_escape(trash);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	}
+	while (d && (e = readdir(d))) {
+		struct found f;
+
+		if (strncmp(e->d_name, name, strlen(name)) || !take_apart(trash, e->d_name, &f))
+			continue;
+		if ((!strcmp(f.name, name) || !strcmp(f.entry, name)) && is_later(&f, ret)) {
+			found_release(ret);
+			*ret = f;
+		} else {
+			found_release(&f);
+		}
+	}
+	if (d)
+		(void)closedir(d);
+	return !ret->entry;
+}
+
+static int restore_refs(struct ga_repo *r, const struct ga_session *s, const char *entry,
+			struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	cleanup_free char *reason = ga_strf("agent: restore %s", s->name);
+	cleanup_free char *prefix = ga_strf(TRASH_REFS "%s/", entry);
+	const struct ga_oid none = { { 0 } };
+
+	if (ga_refs_list(r, prefix, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++) {
+		const char *what = refs.v[i].name + strlen(prefix);
+		cleanup_free char *to = strcmp(what, "tip") ? ga_session_ref(s, what)
+							    : ga_strdup(s->branch);
+
+		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
+		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
+	}
+	return ga_refs_update(r, &u, reason, err);
+}
+
+/* Is there a ref that would have to be overwritten? One that is not in the trash any more was
+ * brought back by a try that got no further. 1 yes. */
+static int branch_in_the_way(struct ga_repo *r, const struct ga_session *s, const char *entry,
+			     struct ga_error *err)
+{
+	cleanup_free char *tip = ga_strf(TRASH_REFS "%s/tip", entry);
+	struct ga_oid oid;
+	int rc = ga_ref_read(r, tip, &oid, err);
+
+	if (!rc)
+		rc = ga_ref_read(r, s->branch, &oid, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_session *s,
+		      const char *entry, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, s->name);
+	int rc;
+
+	if (!*s->project) {
+		(void)ga_fail(err, GA_EFATAL, "the state of session '%s' was damaged", s->name);
+		return ga_hint(err, "its refs are below " TRASH_REFS "%s/, its layers in the trash",
+			       entry);
+	}
+	if (!access(dir, F_OK)) {
+		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);
+		return ga_hint(err, "'git agent drop %s' makes room", s->name);
+	}
+	rc = branch_in_the_way(r, s, entry, err);
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' exists again", s->name);
+	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
+}
+
+/* Into its place among the sessions. */
+static int move_back(const char *state_dir, struct ga_session *s, int *ret_lock,
+		     struct ga_error *err)
+{
+	cleanup_free char *to = ga_strf("%s/sessions/%s", state_dir, s->name);
+	int rc = ga_session_lock(s, false, ret_lock, err);
+
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' is being dropped", s->name);
+	if (rc || renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE)) {
+		cleanup_free char *q = ga_escape(s->dir);
+
+		return rc ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back", q);
+	}
+	free(s->dir);
+	s->dir = ga_steal(&to);
+	return 0;
+}
+
+int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
+		     struct ga_session *ret, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *dir = NULL;
+	cleanup_(found_release) struct found f = { 0 };
+	cleanup_close int lock = -1;
+	int rc = find(trash, name, &f, err);
+
+	if (rc)
+		return rc;
+	dir = ga_path_join(trash, f.entry);
+	rc = ga_session_load_from(dir, f.name, ret, err);
+	if (rc)
+		return rc;
+	if (check_free(r, state_dir, ret, f.entry, err) ||
+	    restore_refs(r, ret, f.entry, err) || move_back(state_dir, ret, &lock, err))
+		return -1;
+	ret->state = ga_oid_is_zero(&ret->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	if (ga_session_save(ret, err))
+		return -1;
+	*ret_lock = ga_steal_fd(&lock);
 	return 0;
 }
