@@ -53,10 +53,22 @@ static char *resolve(const struct cli *c, const struct ga_report *r, const char 
 	return cli_resolve_path(c, plain, was_left, r);
 }
 
-static void say(const struct ga_session *s, const struct ga_land_result *res, bool dry_run)
+/* What no landing brings. */
+static void say_nothing(struct cli *c, const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	cli_note("agent/%s: nothing to land", s->name);
+	if (cli_kept_refs(c->env.repo, s, &ignored) > 0)
+		cli_note("  branches or a stash of the agent's: 'git for-each-ref " GA_SESSION_REFS
+			 "%s/' lists them", s->name);
+}
+
+static void say(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
+		bool dry_run)
 {
 	if (res->nothing)
-		cli_note("agent/%s: nothing to land", s->name);
+		say_nothing(c, s);
 	else
 		cli_note("agent/%s: %s", s->name, dry_run ? "would land" : "landed");
 	for (size_t i = 0; i < res->brought.n; i++) {
@@ -111,7 +123,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (o->json)
 		return cli_print_json(ga_land_json(&s, &res, o->dry_run), err);
-	say(&s, &res, o->dry_run);
+	say(c, &s, &res, o->dry_run);
 	return o->dry_run ? 0 : cli_say_parts(&c->env, &s, err);
 }
 

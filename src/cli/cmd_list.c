@@ -55,7 +55,9 @@ static const char *say_idle(struct cli *c, const struct ga_session *s, bool runn
 	if (running || s->state != GA_STATE_CAPTURED || cli_has_work(s))
 		return "";
 	/* what cannot be looked at may be work */
-	return cli_part_work(&c->env, s, &dir, &ignored) || dir ? "in submodules" : "no change";
+	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
+		return "in submodules";
+	return cli_kept_refs(c->env.repo, s, &ignored) ? "other refs" : "no change";
 }
 
 static void print_row(const struct ga_session *s, bool running, const struct ga_report *r,

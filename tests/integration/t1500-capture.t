@@ -59,15 +59,16 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
-test_expect_success 'where branches or a stash are all there is, drop asks first' '
+test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
 	make_repo only && cd only &&
 	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&
 	grep "nothing to commit" ../err && grep "next: git for-each-ref refs/agent/h/" ../err &&
 	git agent start --name s -- sh -c "echo st >a && git stash -q" && git agent start --name n -- git branch another &&
 	for n in h s
 	do
-		test_expect_code 2 git agent drop $n 2>../err && grep "branches or a stash" ../err && grep "hint: .*refs/agent/$n/" ../err || return 1
-	done &&
+		test_expect_code 2 git agent drop $n 2>../err && grep "branches or a stash" ../err && grep "hint: .*refs/agent/$n/" ../err &&
+		git agent list | grep "^$n .*other refs" && git agent land $n 2>../err && grep "nothing to land" ../err && grep "for-each-ref refs/agent/$n/" ../err || return 1
+	done && git agent list | grep "^n .*no change" &&
 	git agent show n >../out && grep "next: git agent drop n" ../out && git agent drop n && git agent drop --force h s
 '
 
