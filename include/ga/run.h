@@ -42,7 +42,10 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 /* In that other program: from such a word what ga_run_begin() gave. */
 int ga_run_take_over(const char *word, struct ga_sandbox **ret, struct ga_error *err);
 
-/* Home and project, which must be there with all their layers; return while they are mounted
+/* The agents' home, which must be there. */
+int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
+
+/* The project, which must be there with all its layers; return while they are mounted
  * and bwrap and init come up. On failure here or below `sb` is still to be finished. */
 int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
 
@@ -50,7 +53,7 @@ int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error
  * wrote to the log pipe, becomes the error (GA_ESTART). */
 int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
 
-/* All three, for who has nothing to do meanwhile. */
+/* All four, for who has nothing to do meanwhile. */
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
 

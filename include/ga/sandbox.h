@@ -81,12 +81,14 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h) in two parts. The first is what surrounds home and project; only
+/* The plan's bytes (ga/plan.h) in three parts. The first is what surrounds home and project; only
  * stage_dir, project, home, home_source, ro and network need be known yet. `init` is the absolute
  * path of git-agent-init on the host, shown at GA_INIT_INSIDE. */
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret,
 		      struct ga_error *err);
-/* The second is home and project, to the end. A shared directory that is gone on the host, or is
+/* The second is home without the project in it, for which tools must be known as well. */
+void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *ret);
+/* The third is the project, and to the end. A shared directory that is gone on the host, or is
  * reached through a symlink there by now, is left out. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 

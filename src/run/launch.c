@@ -425,6 +425,14 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 	return 0;
 }
 
+int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
+
+	ga_spec_plan_home(s, &plan);
+	return feed(sb->plan, plan.ptr, plan.len, err);
+}
+
 int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
@@ -440,7 +448,7 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
 
 	if (ga_run_begin(s, p, &sb, err))
 		return -1;
-	if (ga_run_trees(sb, s, err) || ga_run_wait_ready(sb, err)) {
+	if (ga_run_home(sb, s, err) || ga_run_trees(sb, s, err) || ga_run_wait_ready(sb, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}

@@ -155,7 +155,7 @@ static void fix_parents(const char *project, struct ga_buf *b)
 	}
 }
 
-static void add_home(const struct ga_spec *s, struct ga_buf *b)
+void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *project = ga_path_below(s->project, s->home);
 	cleanup_strv struct ga_strv masks = GA_STRV_INIT;
@@ -178,11 +178,6 @@ static void add_home(const struct ga_spec *s, struct ga_buf *b)
 		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
 
 		sandbox_words(b, masks.v[i], dest, NULL);
-	}
-	if (project) {
-		cleanup_free char *dest = ga_path_join("home", project);
-
-		sandbox_words(b, "move", "project", dest, NULL);
 	}
 }
 
@@ -229,9 +224,15 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 /* Last, since nothing more may be put where an agent writes. */
 static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 {
+	const char *below = ga_path_below(s->project, s->home);
 	cleanup_free char *home = ga_strf("root%s", s->home);
 	cleanup_free char *project = ga_strf("root%s", s->project);
 
+	if (below) {
+		cleanup_free char *dest = ga_path_join("home", below);
+
+		sandbox_words(b, "move", "project", dest, NULL);
+	}
 	sandbox_words(b, "move", "home", home, NULL);
 	/* below home it came with it */
 	if (!ga_path_inside(s->project, s->home))
@@ -245,7 +246,6 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
 	if (ga_spec_check(s, err) || add_layers(s, "project", ret, err))
 		return -1;
 	add_odb(s, ret);
-	add_home(s, ret);
 	add_trees(s, ret);
 	if (!sandbox_starts_early(s))
 		ga_buf_add0(ret, "sandbox");

@@ -313,7 +313,8 @@ static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct g
 	}
 	if (make_agent_home(e, err) || (!st->sandbox && ga_start_begin(e, project, st, err)))
 		return -1;
-	return start_find_tools(e, o->argv[0], &st->spec, err);
+	return start_find_tools(e, o->argv[0], &st->spec, err) ||
+	       ga_run_home(st->sandbox, &st->spec, err) ? -1 : 0;
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)

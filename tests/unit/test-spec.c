@@ -123,6 +123,7 @@ static char *plan_of(const struct world *w, const struct ga_spec *s)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
+	ga_spec_plan_home(s, &b);
 	if (ga_spec_plan_trees(s, &b, &err))
 		fail_msg("%s", err.msg);
 	return text_of(w, &b);
@@ -161,17 +162,17 @@ static void plan_of_a_project_below_home(void **state)
 					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL };
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(w, &s);
-	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
+				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
+				 "mountpoint\nhome/.local/bin\n"
+				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
+				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
 				 "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
 				 "@/home/src/p/a/target\n"
 				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
 				 "@/home/src/p/node_modules\n"
 				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-				 "bind-rw\n@/aihome\nhome\n"
-				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
-				 "mountpoint\nhome/.local/bin\n"
-				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
 				 "move\nproject\nhome/src/p\n"
 				 "move\nhome\nroot@/home\n"
 				 "end\n");
@@ -187,11 +188,11 @@ static void plan_of_a_project_elsewhere(void **state)
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = plan_of(w, &s);
-	assert_string_equal(got, "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
+				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
+				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 				 "bind-rw\n@/s/git\nproject/.git\n"
 				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-				 "bind-rw\n@/aihome\nhome\n"
-				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
 				 "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
 				 "end\n");
 }
@@ -241,7 +242,8 @@ static void plan_of_submodules(void **state)
 	got = plan_of(w, &s);
 	one = object_dest(s.object_dirs.v[0]);
 	two = object_dest(s.parts[0].object_dirs.v[1]);
-	want = ga_strf("overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+	want = ga_strf("bind-rw\n@/aihome\nhome\n"
+		       "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
 		       "bind-rw\n@/s/git\nproject/.git\n"
 		       "overlay\nproject/sub\n@/s1/upper\n@/s1/work\n1\n@/s1/extras\n"
 		       "bind-rw\n@/s1/git\nproject/sub/.git\n"
@@ -253,7 +255,6 @@ static void plan_of_submodules(void **state)
 		       "bind-ro\n@/two\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-		       "bind-rw\n@/aihome\nhome\n"
 		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
 		       "end\n", one, one, two, two);
 	assert_string_equal(got, want);
