@@ -23,13 +23,14 @@ enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 17
+#define GA_CONFIG_KEYS 18
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
 	unsigned dirty;   /* enum ga_dirty */
 	char *home;       /* the agents' home */
 	char *state_dir;  /* where the state of all repositories is kept */
+	uint64_t disk_free; /* bytes that are left to others */
 	struct ga_limits limits;
 	/* where each key of the table was set, and at which place of the file */
 	struct ga_config_set {

@@ -92,7 +92,9 @@ int ga_scratch_file(const char *dir, struct ga_error *err);
 /* Write `n` bytes to a nameless file in `dir`, and to the disk: an error says why they cannot
  * be. Nothing remains. */
 int ga_probe_write(const char *dir, size_t n, struct ga_error *err);
-/* Is next to nothing free where `dir` is? */
+/* Are less than that many bytes free where `dir` is, for us? */
+bool ga_disk_below(const char *dir, uint64_t bytes);
+/* Is next to nothing? */
 bool ga_disk_full(const char *dir);
 /* Is a full disk or quota behind this error: because it says so, or because next to nothing is
  * free where `dir` is? Git does not always say why it could not write. Then the message begins

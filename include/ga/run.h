@@ -77,9 +77,10 @@ struct ga_run_command {
 	const char *const *argv;
 	const char *const *envp;
 	bool unfiltered;
-	/* if it runs longer than that `alarm` is called, once; it must not block. NULL: none */
-	unsigned alarm_ms;
-	void (*alarm)(void *payload);
+	/* called every so often while it runs; must not block. True: end it, as by a hang-up.
+	 * NULL: not called */
+	unsigned tick_ms;
+	bool (*tick)(void *payload);
 	void *payload;
 };
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,

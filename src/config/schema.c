@@ -32,6 +32,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "the agents' home, shown inside in place of yours" },
 	{ "state_dir", KEY_PATH, KEY_NEVER, AT(state_dir), NULL, NULL, 0, 0, -1,
 	  "where sessions and base trees are kept" },
+	{ "disk_free", KEY_SIZE, KEY_NEVER, AT(disk_free), "256MiB", NULL, 0, 16 * TiB, -1,
+	  "a session is ended when less than that is free where its files go; 0: never" },
 	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
 	LIMIT(entries, ENTRIES, COUNT, "2000000", 1, 10000000,
 	      "files and directories, of a layer or changed by a commit"),

@@ -31,7 +31,7 @@ struct session {
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
 	int64_t deadline;          /* once asked to end; 0: none */
-	int64_t alarm;             /* of the caller, 0: none or over */
+	int64_t tick;              /* when to ask the caller next, 0: never */
 	bool killed;
 };
 
@@ -297,17 +297,20 @@ static int timeout(const struct session *s)
 	for (size_t i = 0; i < N_STREAMS; i++)
 		if (run_stream_hurry(&s->streams[i]))
 			return 0;
-	if (s->alarm && (!next || s->alarm < next))
-		next = s->alarm;
+	if (s->tick && (!next || s->tick < next))
+		next = s->tick;
 	return ga_poll_timeout(next);
 }
 
-static void on_alarm(struct session *s, const struct ga_run_command *c)
+static void on_tick(struct session *s, const struct ga_run_command *c)
 {
-	if (!s->alarm || ga_now_ms() < s->alarm)
+	if (!s->tick || s->exited || ga_now_ms() < s->tick)
 		return;
-	s->alarm = 0;
-	c->alarm(c->payload);
+	s->tick = ga_now_ms() + c->tick_ms;
+	if (c->tick(c->payload)) {
+		s->tick = 0;
+		end(s);
+	}
 }
 
 static int loop(struct session *s, const struct ga_run_command *c, struct ga_error *err)
@@ -339,7 +342,7 @@ static int loop(struct session *s, const struct ga_run_command *c, struct ga_err
 			on_signals(s);
 		if ((p[0].revents && on_message(s, c->cwd, c->argv[0], err)) || on_deadline(s, err))
 			return -1;
-		on_alarm(s, c);
+		on_tick(s, c);
 	}
 	return 0;
 }
@@ -349,7 +352,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 {
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = c->unfiltered,
-		.alarm = c->alarm ? ga_now_ms() + c->alarm_ms : 0,
+		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
 	};
 	int theirs[3] = { -1, -1, -1 };

@@ -6,6 +6,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -322,6 +323,19 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 	return start_check_project(e, err) || check_command(e, o->argv[0], err) ? -1 : 0;
 }
 
+/* There is no use in beginning what would be ended at once. */
+static int check_room(const struct ga_start_env *e, struct ga_error *err)
+{
+	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir : e->agent_home;
+	cleanup_free char *least = ga_size_text(e->disk_free), *q = ga_escape(dir);
+
+	if (dir != e->state_dir && !ga_disk_below(dir, e->disk_free))
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "less than %s are free for '%s'", least, q);
+	return ga_hint(err, "free some space, or set XDG_STATE_HOME, state_dir or home to a "
+			    "directory elsewhere, or disk_free to less");
+}
+
 /* Whether refs of a session `name` are there, in the repository or in a submodule's. */
 static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *name,
 		    struct ga_error *err)
@@ -381,7 +395,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	ret->unfiltered = o->unfiltered;
-	if (check_host(e, o, err) || begin(e, o, ret, err) ||
+	if (check_host(e, o, err) || begin(e, o, ret, err) || check_room(e, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    check_left_refs(e, o, stem, ret, &taken, err) ||

@@ -9,6 +9,7 @@
 #include "ga/gitdir.h"
 #include "ga/journal.h"
 #include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -18,7 +19,7 @@
 #include "start.h"
 
 /* Long for a command that does nothing, and nothing to what a person would miss. */
-#define SYNC_DELAY_MS 1000
+#define TICK_MS 1000
 
 static void journal_start(const struct ga_start *st)
 {
@@ -54,18 +55,40 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 	(void)ga_session_save(s, &ignored);
 }
 
-/* What start made without waiting for the disk goes there when the session has lasted
- * a while: refs that a power cut left empty would be in git's way. */
-struct unsynced {
-	struct ga_strv paths;
+/* While a session lasts. What start made without waiting for the disk goes there after a while:
+ * refs that a power cut left empty would be in git's way. */
+struct watch {
+	const struct ga_start_env *e;
+	const struct ga_session *s;
+	struct ga_strv unsynced;
 	struct ga_sync_beside *beside;
+	const char *full; /* what is on a disk with too little room */
 };
 
-static void sync_now(void *payload)
+static bool tick(void *payload)
 {
-	struct unsynced *u = payload;
+	struct watch *w = payload;
 
-	u->beside = ga_sync_beside(&u->paths);
+	if (w->unsynced.n && !w->beside)
+		w->beside = ga_sync_beside(&w->unsynced);
+	if (ga_disk_below(w->s->dir, w->e->disk_free))
+		w->full = w->s->dir;
+	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
+		w->full = w->e->agent_home;
+	return w->full != NULL;
+}
+
+/* What the command was about to write may be missing. */
+static void note_full(const struct watch *w, struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *least = ga_size_text(w->e->disk_free), *q = ga_quote(w->full);
+
+	free(s->incomplete);
+	s->incomplete = ga_strf("it was ended when less than %s were free for %s (disk_free)",
+				least, q);
+	(void)ga_journal(s->dir, "disk", json_pack("{s:s}", "incomplete", s->incomplete));
+	(void)ga_session_save(s, &ignored);
 }
 
 static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
@@ -84,15 +107,15 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
-	struct unsynced u = { GA_STRV_INIT, NULL };
+	struct watch w = { .e = e, .s = s };
 	const struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
-		.alarm_ms = SYNC_DELAY_MS,
-		.alarm = sync_now,
-		.payload = &u,
+		.tick_ms = TICK_MS,
+		.tick = tick,
+		.payload = &w,
 	};
 	int rc;
 
@@ -103,10 +126,12 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		return -1;
 	if (ga_fault_stop("start:running", err))
 		return -1;
-	list_unsynced(e, st, &u.paths);
+	list_unsynced(e, st, &w.unsynced);
 	rc = ga_run_session(sb, &c, ret_status, err);
-	ga_sync_beside_end(u.beside);
-	ga_strv_release(&u.paths);
+	ga_sync_beside_end(w.beside);
+	ga_strv_release(&w.unsynced);
+	if (w.full)
+		note_full(&w, s);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
 	return rc;

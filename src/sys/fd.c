@@ -391,13 +391,19 @@ int ga_probe_write(const char *dir, size_t n, struct ga_error *err)
 	return 0;
 }
 
+bool ga_disk_below(const char *dir, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < bytes;
+}
+
 bool ga_disk_full(const char *dir)
 {
 	struct statvfs fs;
 
-	if (statvfs(dir, &fs))
-		return false;
-	return (uint64_t)fs.f_bavail * fs.f_frsize < ALMOST_NOTHING || (fs.f_files && !fs.f_favail);
+	return ga_disk_below(dir, ALMOST_NOTHING) ||
+	       (!statvfs(dir, &fs) && fs.f_files && !fs.f_favail);
 }
 
 bool ga_explain_full(struct ga_error *err, const char *dir)

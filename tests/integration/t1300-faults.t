@@ -87,7 +87,7 @@ test_expect_success 'a state file that is gone: named, with what to do, and the 
 
 test_expect_success ROOT 'no space left at the start: said, with what to do, nothing remains' '
 	mkdir tiny && mount -t tmpfs -o size=64k,mode=700 tmpfs tiny && test_when_finished "cd /; umount \"$HOME/tiny\"" && head -c 40000 /dev/zero >tiny/fill && cd r &&
-	test_expect_code 125 env XDG_STATE_HOME="$HOME/tiny" git agent start --name tiny true 2>../err &&
+	test_expect_code 125 env XDG_STATE_HOME="$HOME/tiny" git agent -c disk_free=0 start --name tiny true 2>../err &&
 	grep -i "no space left" ../err && grep "^hint: free some space, or set XDG_STATE_HOME" ../err &&
 	test_must_fail git rev-parse --verify -q refs/agent/tiny/base
 '
@@ -132,10 +132,20 @@ test_expect_success ROOT 'OV-23: an upper on a file system that cannot hold one'
 	XDG_STATE_HOME="$HOME/fat" git agent list >../list && test ! -s list
 '
 
+test_expect_success 'OV-13: a session that fills the disk is ended before it is full, and captured' '
+	cd r && free=$(df -B1 --output=avail "$HOME" | tail -n 1) && least=$(((free >> 20) - 400))MiB &&
+	git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
+	rm "$HOME/aihome/filler"
+	grep "session incomplete: it was ended when less than $least were free" ../err && test "$(git show agent/filler:kept)" = w &&
+	git agent show --json filler | grep "ended when less than" && git agent drop --force filler &&
+	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&
+	grep "less than 16TiB are free" ../err && grep "hint: .*disk_free" ../err && test_must_fail git agent show never
+'
+
 test_expect_success ROOT 'no space left during capture: said, nothing lost, the next try works' '
 	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" &&
 	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
-	test_must_fail git agent start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
+	test_must_fail git agent -c disk_free=0 start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
 	grep -i "no space left" ../err && grep "hint: free some space first; .*git agent capture big" ../err &&
 	git agent list 2>/dev/null | grep "^big .*interrupted" &&
 	git status --porcelain && mount -o remount,size=80m "$HOME/small" && git agent capture big &&

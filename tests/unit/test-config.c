@@ -314,6 +314,7 @@ static void printed(void **state)
 	static const char want[] = "dirty: refuse\n"
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
 				   "state_dir: /h/.local/state/git-agent\n"
+				   "disk_free: 256MiB\n"
 				   "limits:\n"
 				   "  capture:\n"
 				   "    depth: 7\n";
