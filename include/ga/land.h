@@ -60,6 +60,15 @@ void ga_land_result_release(struct ga_land_result *r);
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
+/* Take the last landing of a session back: HEAD's branch, index and working tree as they were, files
+ * that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s` is
+ * what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since: HEAD
+ * is on another branch or commit, something is staged, or a file that came with it was changed.
+ * `*ret_head` is where HEAD is afterwards. A session that has not been landed by ga_land() is an
+ * error. */
+int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
+		 struct ga_error *err);
+
 /* The object of `land --json` (docs/json.md). New reference. */
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
 

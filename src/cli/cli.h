@@ -100,6 +100,10 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
+/* The same for one that has landed; without a name the one that HEAD brought. */
+int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
+		    struct ga_error *err);
+
 /* A path as listings print it, from the top; or, as git has it, from the directory the user
  * stands in, if only that one is known. Caller frees. */
 char *cli_resolve_path(const struct cli *c, const char *path,

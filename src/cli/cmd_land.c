@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/json.h"
 #include "ga/land.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -15,6 +16,7 @@ struct options {
 	bool dry_run;
 	bool json;
 	bool force;
+	bool undo;
 	const char *message;
 	struct ga_strv ignored;
 };
@@ -27,6 +29,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, ignored) },
 	{ "force", 0, CLI_FLAG, NULL, "with --with-ignored: overwrite what differs here",
 	  offsetof(struct options, force) },
+	{ "undo", 0, CLI_FLAG, NULL, "take the last landing back",
+	  offsetof(struct options, undo) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "check everything, and change nothing",
 	  offsetof(struct options, dry_run) },
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
@@ -91,6 +95,29 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 			 res->ignored_flags.n - FLAGS_SHOWN);
 }
 
+static int undo(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	struct ga_oid head;
+	json_t *j;
+
+	if (o->dry_run || o->message || o->force || o->ignored.n)
+		return ga_fail(err, GA_EUSAGE, "--undo takes no other option but --json");
+	if (cli_pick_landed(c, name, &s, &lock, err) ||
+	    ga_land_undo(c->env.repo, &s, &head, err))
+		return -1;
+	if (!o->json) {
+		cli_note("agent/%s: landing undone, you are back at %.10s", s.name, GA_HEX(&head));
+		return 0;
+	}
+	j = json_object();
+	ga_json_set_bytes(j, "session", s.name);
+	(void)json_object_set_new(j, "undone", json_true());
+	ga_json_set_oid(j, "commit", &head);
+	return cli_print_json(j, err);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -105,6 +132,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
+	if (o->undo)
+		return undo(c, o, argc ? argv[0] : NULL, err);
 	if (o->force && !o->ignored.n)
 		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
@@ -130,7 +159,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_land = {
 	.name = "land",
 	.usage = "[OPTIONS] [NAME]",
-	.summary = "merge a session's branch into the branch you are on",
+	.summary = "merge a session's branch into the branch you are on, or take that back",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -82,6 +82,9 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
 
+/* undo.c: note what is there, before anything is touched. */
+int land_undo_note(struct land *l, struct ga_error *err);
+
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+test_description='taking a landing back'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+make_repo() {
+	git init -q "$1" && (cd "$1" && mkdir d && echo a >a && echo b >d/b && echo gone >gone && printf '#!/bin/sh\n' >run && chmod +x run && ln -s a link &&
+		printf 'ign\n*.log\n' >.gitignore && git add -A && git commit -qm base)
+}
+
+# All that landing and undoing may touch: branch, commit, index, every file with its mode.
+picture() {
+	git symbolic-ref -q HEAD
+	git rev-parse HEAD
+	git ls-files -s
+	git status --porcelain --ignored
+	find . -path ./.git -prune -o ! -type d -printf '%m %y %p %l\n' | sort
+	find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
+	find . -path ./.git -prune -o -type d -print | sort
+}
+
+# The agent's work: every kind of change.
+work='echo A >>a; rm gone; mkdir -p n/deep; echo new >n/deep/new; chmod -x run; rm link; ln -s d/b link; git mv d/b d/c; git add -A; git commit -qm work; echo more >more'
+
+test_expect_success 'a clean tree: all is as before, and it can be landed again' '
+	make_repo clean && cd clean && git agent start -q --name c -- sh -c "$work" && picture >../before &&
+	git agent land c && picture >../landed && ! cmp -s ../before ../landed &&
+	git agent land --undo 2>../err && grep "agent/c: landing undone" ../err && picture >../after && test_cmp ../before ../after &&
+	git agent list | grep "^c .*captured" && ! git rev-parse -q --verify refs/agent/c/undo &&
+	git agent land c && picture | sed 2d >../again && sed 2d ../landed | test_cmp - ../again && git fsck --strict &&
+	test_expect_code 128 git agent land --undo nobody && git agent land --undo c && test_expect_code 128 git agent land --undo c 2>../err && grep "no landing of session .c. to undo" ../err
+'
+
+test_expect_success 'uncommitted work elsewhere stays, edits that were brought go' '
+	make_repo dirty && cd dirty && echo mine >>a && echo untracked >u && picture >../start &&
+	git agent start -q --name d -- sh -c "sed -i s/mine/MINE/ a; echo other >other; echo theirs >>u" &&
+	echo edit >>d/b && echo x >x.log && picture >../before &&
+	git agent land d && grep MINE a && grep theirs u && test -e other &&
+	git agent land --undo d && picture >../after && test_cmp ../before ../after &&
+	git agent land d && grep MINE a && git agent land --undo && picture >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'ignored files that were brought go, what they replaced comes back' '
+	make_repo ign && cd ign && mkdir -p ign/own && echo own >ign/own/f && echo old >old.log && chmod 600 old.log && ln -s /nowhere dead.log &&
+	git agent start -q --name i -- sh -c "$work; mkdir -p ign/a/b; echo 1 >ign/a/b/1; chmod +x ign/a/b/1; ln -s 1 ign/a/b/l; echo theirs >old.log; rm -f dead.log; echo file >dead.log" &&
+	git agent review --accept-all --critical i && picture >../before &&
+	git agent land --with-ignored ign --with-ignored old.log --with-ignored dead.log --force i && test -x ign/a/b/1 && grep theirs old.log && grep file dead.log &&
+	git agent land --undo && picture >../after && test_cmp ../before ../after && test ! -e ign/a
+'
+
+test_expect_success 'landed, then ignored files: two steps, taken back one by one' '
+	make_repo steps && cd steps && git agent start -q --name s -- sh -c "$work; mkdir ign; echo 1 >ign/1" && git agent review --accept-all --critical s &&
+	picture >../before && git agent land s && picture >../one && git agent land --with-ignored ign s && test -e ign/1 && picture >../two &&
+	git agent land --undo s && picture >../after && test_cmp ../one ../after && git agent list | grep "^s .*landed" &&
+	git agent land --undo s && picture >../after && test_cmp ../before ../after && git agent list | grep "^s .*captured"
+'
+
+test_expect_success 'without a branch, and in a linked worktree' '
+	make_repo det && cd det && git agent start -q --name t -- sh -c "$work" && git switch -q --detach && picture >../before && git agent land t && git agent land --undo &&
+	picture >../after && test_cmp ../before ../after && git switch -q main && git worktree add -q ../det2 -b two && cd ../det2 &&
+	picture >../before && git agent land t && git agent land --undo t && picture >../after && test_cmp ../before ../after
+'
+
+# refused WHAT COMMAND PATTERN: after COMMAND undoing is refused, and touches nothing.
+refused() {
+	test_expect_success "refused, nothing touched: $1" "
+		rm -rf ref ref2 && make_repo ref && cd ref && echo mine >>a && git agent start -q --name r$n -- sh -c \"echo q >q; sed -i s/mine/MINE/ a; mkdir ign; echo i >ign/i; rm gone; echo w >>d/b\" &&
+		git agent land --with-ignored ign r$n && { $2; } && picture >../before &&
+		test_expect_code 2 git agent land --undo r$n 2>../err && grep \"$3\" ../err && picture >../after && test_cmp ../before ../after && git rev-parse -q --verify refs/agent/r$n/undo
+	"
+	n=$((n + 1))
+}
+n=1
+refused 'a commit on top' 'git commit -q --allow-empty -m top' 'your branch has moved since .* landed'
+refused 'reset to before' 'git reset -q --keep HEAD^' 'your branch has moved'
+refused 'another branch' 'git switch -q -c other' 'landed on .main., and you are not there'
+refused 'no branch' 'git switch -q --detach' 'landed on .main., and you are not there'
+refused 'a file of the merge edited' 'echo edit >>q' 'q'
+refused 'a file of the merge staged' 'echo edit >>q; git add q' 'q'
+refused 'something else staged' 'echo s >s; git add s' 's'
+refused 'a file that was brought edited' 'echo edit >>a' 'files changed since they were brought: a'
+refused 'a file that was brought made executable' 'chmod +x a' 'files changed since they were brought: a'
+refused 'an ignored file edited' 'echo edit >>ign/i' 'files changed since they were brought: ign/i'
+refused 'an ignored file gone' 'rm ign/i' 'files changed since they were brought: ign/i'
+refused 'a link in its place' 'rm ign/i; ln -s /etc/passwd ign/i' 'files changed since they were brought: ign/i'
+refused 'an untracked file in the way' 'echo u >gone' 'gone'
+refused 'an ignored directory in the way' 'echo gone >>.git/info/exclude; mkdir gone; echo x >gone/x' 'gone'
+refused 'a merge in progress' 'git branch side HEAD^ && git switch -q side && echo s >side && git add side && git commit -qm side && git switch -q main && git merge -q --no-commit --no-ff side' 'a merge is in progress'
+
+test_expect_success 'what landed by plain git is not ours to undo; options' '
+	make_repo plain && cd plain && git agent start -q --name p -- sh -c "$work" && git merge -q agent/p && git agent list | grep "^p .*landed" &&
+	test_expect_code 128 git agent land --undo p 2>../err && grep "no landing of session .p. to undo" ../err && grep "hint: .*reflog" ../err &&
+	test_expect_code 1 git agent land --undo 2>../err && grep "no session landed as the commit you are on" ../err &&
+	test_expect_code 129 git agent land --undo --dry-run p && test_expect_code 129 git agent land --undo -m x p &&
+	git reset -q --hard HEAD^^ && git agent land p && git agent land --undo --json p >../json && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"undone\"] and o[\"session\"]==\"p\" and len(o[\"commit\"])==40" <../json
+'
+
+test_expect_success 'a note that somebody made up is not followed' '
+	make_repo forged && cd forged && git agent start -q --name f -- sh -c "$work" && git agent land f && echo secret >../outside &&
+	blob=$(printf "git-agent landing 1\0%s\0refs/heads/main\0%040d\0000\0../outside\00033188\0000\0%040d\0" "$(git rev-parse HEAD^)" 0 0 | git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\trecord\n" "$blob" | git mktree) && git update-ref refs/agent/f/undo "$(git commit-tree -p HEAD^ -m x "$tree")" &&
+	picture >../before && test_expect_code 128 git agent land --undo f 2>../err && grep "is not what a landing notes" ../err && picture >../after && test_cmp ../before ../after && grep secret ../outside
+'
+
+test_done
