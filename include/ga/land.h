@@ -64,8 +64,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
  * that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s` is
  * what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since: HEAD
  * is on another branch or commit, something is staged, or a file that came with it was changed.
- * `*ret_head` is where HEAD is afterwards. A session that has not been landed by ga_land() is an
- * error. */
+ * `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing is an
+ * error, and so is one whose merge it left to the user to finish. */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
 

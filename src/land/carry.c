@@ -194,9 +194,9 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 		return -1;
 	if (!wanted.n)
 		return 0;
-	root = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	root = land_open_root(l->repo, err);
 	if (root < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+		return -1;
 	for (size_t i = 0; i < wanted.n; i++) {
 		struct land_carries *list = &l->carries;
 		const char *why = NULL;
@@ -302,9 +302,9 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
 		return 0;
-	root = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	root = land_open_root(l->repo, err);
 	if (root < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+		return -1;
 	for (size_t i = 0; i < l->carries.n; i++) {
 		struct land_carry *c = &l->carries.v[i];
 		const char *why = NULL;

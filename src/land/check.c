@@ -240,11 +240,10 @@ static int added_in_the_way(struct land *l, int root, const char *path, struct g
 
 static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_close int root =
-	    open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int root = land_open_root(l->repo, err);
 
 	if (root < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+		return -1;
 	for (size_t i = 0; i < l->changes.n; i++) {
 		const struct ga_change *c = &l->changes.v[i];
 

@@ -381,13 +381,6 @@ static int check_here(struct land *l, int root, struct ga_error *err)
 	return 0;
 }
 
-static int open_root(struct land *l, struct ga_error *err)
-{
-	int fd = open(ga_repo_info(l->repo)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
-}
-
 int land_ignored_check(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = -1;
@@ -400,7 +393,7 @@ int land_ignored_check(struct land *l, struct ga_error *err)
 		return -1;
 	l->ignored_had = ga_calloc(l->ignored.n, sizeof(*l->ignored_had));
 	l->ignored_will = ga_calloc(l->ignored.n, sizeof(*l->ignored_will));
-	root = open_root(l, err);
+	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
 	return check_flags(l, root, err) || check_here(l, root, err) ? -1 : 0;
@@ -489,7 +482,7 @@ int land_ignored_write(struct land *l, struct ga_error *err)
 
 	if (!l->ignored.n)
 		return 0;
-	root = open_root(l, err);
+	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
 	for (size_t i = 0; i < l->ignored.n; i++)

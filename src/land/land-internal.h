@@ -5,7 +5,9 @@
 #ifndef GA_LAND_INTERNAL_H
 #define GA_LAND_INTERNAL_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "ga/buf.h"
@@ -47,6 +49,7 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	struct ga_oid note, former; /* what undoing goes by; the one before it, or zero */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
 	struct ga_left_files ignored;
 	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
@@ -82,8 +85,27 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
 
-/* undo.c: note what is there, before anything is touched. */
-int land_undo_note(struct land *l, struct ga_error *err);
+/* note.c: what stands at a path of the working tree. */
+/* Something to read that stands at a path: a file, or the target of a link. */
+struct land_here {
+	mode_t mode; /* type and permissions; 0: nothing is there */
+	int fd;      /* of a file */
+	uint64_t size;
+	char target[PATH_MAX];
+};
+/* Returns 1 for anything else, and for what cannot be read. */
+int land_open_here(int root, const char *path, struct land_here *ret);
+void land_here_release(struct land_here *h);
+int land_open_root(const struct ga_repo *r, struct ga_error *err);
+
+#define LAND_NOTE_MAGIC "git-agent landing 1"
+/* Note what is there, before anything is touched (fills note, former). Where nothing was
+ * touched in the end the note before it is the note again. */
+int land_note(struct land *l, struct ga_error *err);
+void land_note_forget(struct land *l);
+/* `former` takes the place of `note`. */
+int land_note_replace(struct land *l, const struct ga_oid *note, const struct ga_oid *former,
+		      const char *what, struct ga_error *err);
 
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);

@@ -192,10 +192,12 @@ static int run(struct land *l, struct ga_error *err)
 		}
 		return 0;
 	}
-	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_undo_note(l, err))
+	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
-	if (l->merge && land_merge(l, err))
+	if (l->merge && land_merge(l, err)) {
+		land_note_forget(l);
 		return -1;
+	}
 	if (land_carry_write(l, err))
 		return -1;
 	if ((l->merge || arrived || l->ret->brought.n) && record(l, err))

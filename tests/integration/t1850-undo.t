@@ -48,6 +48,15 @@ test_expect_success 'ignored files that were brought go, what they replaced come
 	git agent land --undo && picture >../after && test_cmp ../before ../after && test ! -e ign/a
 '
 
+test_expect_success 'large ones too, and names that are hard to write' '
+	make_repo large && cd large && truncate -s 70M big.log && echo end >>big.log && name=$(printf "ign\n \"\047\\\\x") && echo "$name" >>.git/info/exclude &&
+	mkdir -p ign && echo own >"ign/$(printf "\377 \n")" && picture >../before &&
+	git agent start -q --name l -- sh -c "truncate -s 80M big.log; echo theirs >\"ign/\$(printf \"\\377 \\n\")\"; echo x >\"ign/\$(printf \"a\\nb\")\"" &&
+	test_expect_code 3 git agent land --with-ignored big.log --with-ignored ign --force l && picture >../after && test_cmp ../before ../after && git agent review --accept l big.log ign &&
+	git agent land --with-ignored big.log --with-ignored ign --force l && test "$(stat -c %s big.log)" = 83886080 &&
+	git agent land --undo l && picture >../after && test_cmp ../before ../after
+'
+
 test_expect_success 'landed, then ignored files: two steps, taken back one by one' '
 	make_repo steps && cd steps && git agent start -q --name s -- sh -c "$work; mkdir ign; echo 1 >ign/1" && git agent review --accept-all --critical s &&
 	picture >../before && git agent land s && picture >../one && git agent land --with-ignored ign s && test -e ign/1 && picture >../two &&
@@ -71,7 +80,7 @@ refused() {
 	n=$((n + 1))
 }
 n=1
-refused 'a commit on top' 'git commit -q --allow-empty -m top' 'your branch has moved since .* landed'
+refused 'a commit on top' 'git commit -q --allow-empty -m top' 'your branch has moved since .* landed at'
 refused 'reset to before' 'git reset -q --keep HEAD^' 'your branch has moved'
 refused 'another branch' 'git switch -q -c other' 'landed on .main., and you are not there'
 refused 'no branch' 'git switch -q --detach' 'landed on .main., and you are not there'
@@ -93,6 +102,15 @@ test_expect_success 'what landed by plain git is not ours to undo; options' '
 	test_expect_code 1 git agent land --undo 2>../err && grep "no session landed as the commit you are on" ../err &&
 	test_expect_code 129 git agent land --undo --dry-run p && test_expect_code 129 git agent land --undo -m x p &&
 	git reset -q --hard HEAD^^ && git agent land p && git agent land --undo --json p >../json && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"undone\"] and o[\"session\"]==\"p\" and len(o[\"commit\"])==40" <../json
+'
+
+test_expect_success 'a merge that was left to the user, or refused by a hook, leaves no note' '
+	make_repo left && cd left && git agent start -q --name x -- sh -c "echo theirs >a; echo n >n" && echo ours >a && git commit -qam ours &&
+	test_expect_code 4 git agent land x && ! git rev-parse -q --verify refs/agent/x/undo && git checkout -q --theirs a && git add a && git commit -qm merged &&
+	git agent list | grep "^x .*landed" && test_expect_code 128 git agent land --undo x 2>../err && grep "no landing of session .x. to undo" ../err &&
+	git agent start -q --name y -- sh -c "echo y >y" && printf "#!/bin/sh\nexit 1\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit &&
+	test_expect_code 4 git agent land y && ! git rev-parse -q --verify refs/agent/y/undo && git merge --abort && rm .git/hooks/pre-merge-commit &&
+	git agent land y && git rev-parse -q --verify refs/agent/y/undo && git agent land --undo y && test ! -e y
 '
 
 test_expect_success 'a note that somebody made up is not followed' '
