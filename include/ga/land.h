@@ -16,9 +16,17 @@
 #include "ga/session.h"
 #include "ga/strv.h"
 
+enum ga_land_how {
+	GA_LAND_MERGE,   /* a merge commit, also where HEAD could simply move on */
+	GA_LAND_SQUASH,  /* one commit of the user's, with all changes */
+	GA_LAND_FF_ONLY, /* HEAD moves on to the branch; refused where it cannot */
+};
+
 struct ga_land_opts {
+	enum ga_land_how how;
 	bool dry_run;        /* check everything, change nothing in working tree, index and refs */
-	const char *message; /* -m; NULL: "Merge agent/<name>" */
+	const char *message; /* -m; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the
+			      * subjects of its commits. Without a meaning for GA_LAND_FF_ONLY */
 	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
 	const struct ga_strv *ignored;
 	bool force;          /* these may overwrite what differs here */
@@ -36,7 +44,7 @@ struct ga_land_result {
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
 
-/* Merge agent/<name> into HEAD with git (no-ff, the user's hooks and signing),
+/* Merge agent/<name> into HEAD with git (as `o->how` says, the user's hooks and signing),
  * then bring the paths that could not be separated from the user's work as uncommitted edits.
  * What is merged is the commit that was checked, by id, whatever happens to the branch meanwhile.
  *

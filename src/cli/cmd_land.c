@@ -17,12 +17,19 @@ struct options {
 	bool json;
 	bool force;
 	bool undo;
+	bool merge, squash, ff_only;
 	const char *message;
 	struct ga_strv ignored;
 };
 
 static const struct cli_opt opts[] = {
-	{ "message", 'm', CLI_VALUE, "MSG", "message of the merge commit",
+	{ "merge", 0, CLI_FLAG, NULL, "make a merge commit (default)",
+	  offsetof(struct options, merge) },
+	{ "squash", 0, CLI_FLAG, NULL, "make one commit of all changes",
+	  offsetof(struct options, squash) },
+	{ "ff-only", 0, CLI_FLAG, NULL, "move your branch on to the session's, or refuse",
+	  offsetof(struct options, ff_only) },
+	{ "message", 'm', CLI_VALUE, "MSG", "message of the commit",
 	  offsetof(struct options, message) },
 	{ "with-ignored", 0, CLI_LIST, "PATH",
 	  "bring what was ignored at PATH as well, as files; may be repeated",
@@ -102,7 +109,8 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	struct ga_oid head;
 	json_t *j;
 
-	if (o->dry_run || o->message || o->force || o->ignored.n)
+	if (o->dry_run || o->message || o->force || o->ignored.n || o->merge || o->squash ||
+	    o->ff_only)
 		return ga_fail(err, GA_EUSAGE, "--undo takes no other option but --json");
 	if (cli_pick_landed(c, name, &s, &lock, err) ||
 	    ga_land_undo(c->env.repo, &s, &head, err))
@@ -128,12 +136,18 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
 				   .ignored = &ignored, .force = o->force,
-				   .limits = &c->env.limits };
+				   .limits = &c->env.limits,
+				   .how = o->squash ? GA_LAND_SQUASH : o->ff_only ? GA_LAND_FF_ONLY
+								   : GA_LAND_MERGE };
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
 	if (o->undo)
 		return undo(c, o, argc ? argv[0] : NULL, err);
+	if (o->merge + o->squash + o->ff_only > 1)
+		return ga_fail(err, GA_EUSAGE, "--merge, --squash and --ff-only: choose one");
+	if (o->ff_only && o->message)
+		return ga_fail(err, GA_EUSAGE, "--ff-only makes no commit to take a message");
 	if (o->force && !o->ignored.n)
 		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||

@@ -69,6 +69,8 @@ char *land_list(const struct ga_strv *paths);
 /* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
+/* Can it be done in the way that was asked for? */
+int land_check_how(struct land *l, struct ga_error *err);
 
 /* check.c */
 int land_check_flags(struct land *l, struct ga_error *err);

@@ -150,7 +150,8 @@ static int prepare(struct land *l, struct ga_error *err)
 	/* what came by plain git is no longer ours to stop */
 	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
-	if ((l->merge && land_check_worktree(l, err)) || land_ignored_check(l, err))
+	if ((l->merge && (land_check_how(l, err) || land_check_worktree(l, err))) ||
+	    land_ignored_check(l, err))
 		return -1;
 	return l->rest_only ? 0 : land_carry_decide(l, err);
 }

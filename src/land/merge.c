@@ -8,6 +8,9 @@
 #include "ga/quote.h"
 #include "land-internal.h"
 
+#define SUBJECTS 100 /* of commits, in one message */
+#define COMMITS_MAX 1000000
+
 /* `git merge-tree --write-tree` answers with the tree's id, a NUL, and more when
  * there are conflicts (status 1). It runs in the user's working tree because the
  * attributes and merge drivers there are those the real merge will go by; all of
@@ -109,31 +112,137 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 	return ga_hint(err, "nothing was committed; 'git status' tells whether files were touched");
 }
 
-int land_merge(struct land *l, struct ga_error *err)
+/* git staged what it could of a squash, and left it. */
+static int fail_squash(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *own = ga_strf("Merge agent/%s", l->s->name);
-	const char *message = l->opts->message ? l->opts->message : own;
-	/* what the user's configuration says otherwise would give another result
-	 * than the one that was checked */
-	const char *const args[] = { "merge", "--no-ff", "--commit", "--no-squash", "--no-edit",
-				     "--no-autostash", "--quiet", "-m", message,
-				     GA_HEX(&l->tip), NULL };
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	if (unmerged(l, &paths, err))
+		return -1;
+	list = land_list(&paths);
+	(void)ga_fail(err, GA_ECONFLICT, "squashing agent/%s conflicts in %s", l->s->name, list);
+	return ga_hint(err, "resolve, 'git add' and 'git commit'; or 'git reset --merge' to go back");
+}
+
+/* One git command that brings the branch, or a part of that. */
+static int run_git(struct land *l, const char *const *args, int *ret_status, struct ga_buf *why,
+		   struct ga_error *err)
+{
 	struct ga_git g = GA_GIT_INIT;
-	cleanup_free char *branch = NULL;
-	int status;
 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
 	g.show_stderr = names_are_plain(&l->changes);
-	g.errout = g.show_stderr ? NULL : &why;
-	if (ga_git_run(l->repo, &g, &status, err))
+	g.errout = g.show_stderr ? NULL : why;
+	return ga_git_run(l->repo, &g, ret_status, err);
+}
+
+static int merge(struct land *l, const char *const *args, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	if (run_git(l, args, &status, &why, err))
 		return -1;
-	if (status)
-		return ga_repo_operation(l->repo) ? fail_left(l, err)
-						  : fail_refused(l, status, &why, err);
-	if (ga_repo_head(l->repo, &l->ret->commit, &branch, err))
+	if (!status)
+		return 0;
+	if (ga_repo_operation(l->repo))
+		return fail_left(l, err);
+	/* of a squash there is no sign but what is unmerged */
+	return l->opts->how == GA_LAND_SQUASH && l->conflicts ? fail_squash(l, err)
+							      : fail_refused(l, status, &why, err);
+}
+
+/* "Squash agent/NAME" and the subjects, which are the agent's words: safe to show. */
+static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *commits = NULL;
+	size_t n = 0;
+
+	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
+	if (ga_rev_list(l->repo, &l->tip, 1, &l->head, 1, COMMITS_MAX, &commits, &n, err))
 		return -1;
+	for (size_t i = 0; i < n && i < SUBJECTS; i++) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+		if (ga_commit_read(l->repo, &commits[i], &c, err))
+			return -1;
+		ga_buf_adds(ret, "* ");
+		ga_quote_add_text(ret, c.message, strcspn(c.message, "\n"));
+		ga_buf_addch(ret, '\n');
+	}
+	if (n > SUBJECTS)
+		ga_buf_addf(ret, "* and %zu more\n", n - SUBJECTS);
 	return 0;
+}
+
+static int squash(struct land *l, struct ga_error *err)
+{
+	const char *const stage[] = { "merge", "--squash", "--no-autostash", "--quiet",
+				      GA_HEX(&l->tip), NULL };
+	cleanup_buf struct ga_buf own = GA_BUF_INIT, why = GA_BUF_INIT;
+	const char *commit[] = { "commit", "--quiet", "-m", l->opts->message, NULL };
+	int status;
+
+	if (!l->opts->message) {
+		if (squash_message(l, &own, err))
+			return -1;
+		commit[3] = own.ptr;
+	}
+	if (merge(l, stage, err) || run_git(l, commit, &status, &why, err))
+		return -1;
+	if (!status)
+		return 0;
+	(void)ga_fail(err, GA_ECONFLICT,
+		      "the changes are staged but not committed: a hook or signing refused it");
+	return ga_hint(err, "'git commit' tries again, 'git reset --merge' goes back");
+}
+
+static int merge_commit(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *own = ga_strf("Merge agent/%s", l->s->name);
+	/* what the user's configuration says otherwise would give another result
+	 * than the one that was checked */
+	const char *const args[] = { "merge", "--no-ff", "--commit", "--no-squash", "--no-edit",
+				     "--no-autostash", "--quiet", "-m",
+				     l->opts->message ? l->opts->message : own,
+				     GA_HEX(&l->tip), NULL };
+
+	return merge(l, args, err);
+}
+
+static int fast_forward(struct land *l, struct ga_error *err)
+{
+	const char *const args[] = { "merge", "--ff-only", "--no-squash", "--no-autostash",
+				     "--quiet", GA_HEX(&l->tip), NULL };
+
+	return merge(l, args, err);
+}
+
+int land_check_how(struct land *l, struct ga_error *err)
+{
+	int rc = l->opts->how == GA_LAND_FF_ONLY ? ga_is_ancestor(l->repo, &l->head, &l->tip, err)
+						 : 1;
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	(void)ga_fail(err, GA_EFATAL, "your branch has commits that agent/%s lacks: it cannot move "
+				      "on to it", l->s->name);
+	return ga_hint(err, "'git agent land --merge' or '--squash' brings it");
+}
+
+int land_merge(struct land *l, struct ga_error *err)
+{
+	static int (*const ways[])(struct land *l, struct ga_error *err) = {
+		[GA_LAND_MERGE] = merge_commit,
+		[GA_LAND_SQUASH] = squash,
+		[GA_LAND_FF_ONLY] = fast_forward,
+	};
+	cleanup_free char *branch = NULL;
+
+	if (ways[l->opts->how](l, err))
+		return -1;
+	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
 }

@@ -31,6 +31,14 @@ test_expect_success 'a clean tree: all is as before, and it can be landed again'
 	test_expect_code 128 git agent land --undo nobody && git agent land --undo c && test_expect_code 128 git agent land --undo c 2>../err && grep "no landing of session .c. to undo" ../err
 '
 
+for how in squash ff-only merge
+do
+	test_expect_success "the same with --$how" '
+		make_repo how-$how && cd how-$how && git agent start -q --name h-$how -- sh -c "$work" && echo mine >mine && picture >../before &&
+		git agent land --$how h-$how && test -e more && git agent land --undo && picture >../after && test_cmp ../before ../after
+	'
+done
+
 test_expect_success 'uncommitted work elsewhere stays, edits that were brought go' '
 	make_repo dirty && cd dirty && echo mine >>a && echo untracked >u && picture >../start &&
 	git agent start -q --name d -- sh -c "sed -i s/mine/MINE/ a; echo other >other; echo theirs >>u" &&
