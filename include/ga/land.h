@@ -68,12 +68,21 @@ void ga_land_result_release(struct ga_land_result *r);
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
+/* Finish a landing that was left to the user (GA_ECONFLICT): the commit, then what is brought as
+ * uncommitted edits. GA_ECONFLICT again if it is still not possible. Flags were looked at before it
+ * began; what resolves a conflict is the user's. A squash leaves no sign of what it was: it is
+ * finished by hand. */
+int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+		     struct ga_land_result *ret, struct ga_error *err);
+/* Or give it up: everything is as it was before, as `git merge --abort` has it. */
+int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
+
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were, files
  * that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s` is
  * what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since: HEAD
  * is on another branch or commit, something is staged, or a file that came with it was changed.
  * `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing is an
- * error, and so is one whose merge it left to the user to finish. */
+ * error, and so is one whose merge the user finished without ga_land_continue(). */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
 

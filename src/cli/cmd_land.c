@@ -16,7 +16,7 @@ struct options {
 	bool dry_run;
 	bool json;
 	bool force;
-	bool undo;
+	bool undo, resume, abort;
 	bool merge, squash, ff_only;
 	const char *message;
 	struct ga_strv ignored;
@@ -36,6 +36,9 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, ignored) },
 	{ "force", 0, CLI_FLAG, NULL, "with --with-ignored: overwrite what differs here",
 	  offsetof(struct options, force) },
+	{ "continue", 0, CLI_FLAG, NULL, "finish a landing that conflicted",
+	  offsetof(struct options, resume) },
+	{ "abort", 0, CLI_FLAG, NULL, "give it up", offsetof(struct options, abort) },
 	{ "undo", 0, CLI_FLAG, NULL, "take the last landing back",
 	  offsetof(struct options, undo) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "check everything, and change nothing",
@@ -109,9 +112,6 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	struct ga_oid head;
 	json_t *j;
 
-	if (o->dry_run || o->message || o->force || o->ignored.n || o->merge || o->squash ||
-	    o->ff_only)
-		return ga_fail(err, GA_EUSAGE, "--undo takes no other option but --json");
 	if (cli_pick_landed(c, name, &s, &lock, err) ||
 	    ga_land_undo(c->env.repo, &s, &head, err))
 		return -1;
@@ -124,6 +124,47 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	(void)json_object_set_new(j, "undone", json_true());
 	ga_json_set_oid(j, "commit", &head);
 	return cli_print_json(j, err);
+}
+
+static int abort_merge(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+
+	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	    ga_land_abort(c->env.repo, &s, err))
+		return -1;
+	cli_note("agent/%s: not landed", s.name);
+	return 0;
+}
+
+static int resume(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
+	cleanup_close int lock = -1;
+
+	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
+	    ga_land_continue(c->env.repo, &s, &r, &res, err))
+		return -1;
+	if (o->json)
+		return cli_print_json(ga_land_json(&s, &res, false), err);
+	say(c, &s, &res, false);
+	return cli_say_parts(&c->env, &s, err);
+}
+
+/* What is done about one that was begun. */
+static int go_on(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+{
+	if (o->undo + o->resume + o->abort > 1 || o->dry_run || o->message || o->force ||
+	    o->ignored.n || o->merge || o->squash || o->ff_only || (o->json && o->abort))
+		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
+			       o->undo ? "undo" : o->resume ? "continue" : "abort",
+			       o->abort ? "" : " but --json");
+	return o->undo ? undo(c, o, name, err)
+	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -142,8 +183,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
-	if (o->undo)
-		return undo(c, o, argc ? argv[0] : NULL, err);
+	if (o->undo || o->resume || o->abort)
+		return go_on(c, o, argc ? argv[0] : NULL, err);
 	if (o->merge + o->squash + o->ff_only > 1)
 		return ga_fail(err, GA_EUSAGE, "--merge, --squash and --ff-only: choose one");
 	if (o->ff_only && o->message)

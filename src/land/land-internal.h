@@ -69,6 +69,9 @@ char *land_list(const struct ga_strv *paths);
 /* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
+/* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its commit. */
+int land_check_left(struct land *l, struct ga_error *err);
+int land_finish(struct land *l, struct ga_error *err);
 /* Can it be done in the way that was asked for? */
 int land_check_how(struct land *l, struct ga_error *err);
 

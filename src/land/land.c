@@ -219,6 +219,31 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	return rc;
 }
 
+/* The commit of a merge that conflicted, or was refused, and what comes after it. */
+static int finish(struct land *l, struct ga_error *err)
+{
+	if (check_state(l->s, err) || land_check_left(l, err) ||
+	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err) ||
+	    land_note(l, err))
+		return -1;
+	if (land_finish(l, err)) {
+		land_note_forget(l);
+		return -1;
+	}
+	return land_carry_write(l, err) || record(l, err) ? -1 : 0;
+}
+
+int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+		     struct ga_land_result *ret, struct ga_error *err)
+{
+	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
+	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
+	int rc = finish(&l, err);
+
+	land_release(&l);
+	return rc;
+}
+
 /* ---- by whatever way ---------------------------------------------------- */
 
 /* Is each change base..tip in HEAD, alone or under later edits? */

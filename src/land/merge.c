@@ -90,13 +90,13 @@ static int fail_left(struct land *l, struct ga_error *err)
 		(void)ga_fail(
 		    err, GA_ECONFLICT,
 		    "the merge is done but was not committed: a hook or signing refused it");
-		return ga_hint(err, "'git commit' tries again, 'git merge --abort' goes back");
+		return ga_hint(err, "'git agent land --continue %s' tries again, --abort goes back",
+			       l->s->name);
 	}
 	list = land_list(&paths);
 	(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name, list);
-	return ga_hint(err,
-		       "resolve, 'git add' and 'git commit'%s; or 'git merge --abort' to go back",
-		       l->s->left_out.n ? ", then land again for what is uncommitted" : "");
+	return ga_hint(err, "resolve, 'git add', then 'git agent land --continue %s'; or --abort to "
+			    "go back", l->s->name);
 }
 
 /* git did not begin. The working tree was looked at before, so this is a race or
@@ -245,4 +245,69 @@ int land_merge(struct land *l, struct ga_error *err)
 	if (ways[l->opts->how](l, err))
 		return -1;
 	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
+}
+
+/* ---- one that was left ------------------------------------------------------------ */
+
+/* Is it a merge of this branch that is in progress? */
+static int check_left(struct land *l, struct ga_error *err)
+{
+	const char *const args[] = { "rev-parse", "--quiet", "--verify", "MERGE_HEAD", NULL };
+	const char *operation = ga_repo_operation(l->repo);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	struct land_refs refs;
+	struct ga_oid oid;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	if (land_refs_read(l->repo, l->s, &refs, err) || ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	ga_buf_chomp(&out);
+	if (operation && !strcmp(operation, "merge") && !status &&
+	    ga_oid_parse(out.ptr, out.len, &oid) && ga_oid_equal(&oid, &refs.branch)) {
+		l->tip = oid;
+		return 0;
+	}
+	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
+	return ga_hint(err, "'git status' tells what is in progress");
+}
+
+int land_finish(struct land *l, struct ga_error *err)
+{
+	const char *const args[] = { "commit", "--quiet", "--no-edit", NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_free char *branch = NULL;
+	int status;
+
+	if (unmerged(l, &paths, err))
+		return -1;
+	if (paths.n || run_git(l, args, &status, &why, err))
+		return paths.n ? fail_left(l, err) : -1;
+	if (status)
+		return fail_left(l, err);
+	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
+}
+
+int land_check_left(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+
+	if (check_left(l, err) || ga_repo_head(l->repo, &l->head, &branch, err))
+		return -1;
+	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
+}
+
+int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
+{
+	static const char *const args[] = { "merge", "--abort", NULL };
+	struct land l = { .repo = r, .s = s };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.user_hooks = true;
+	return check_left(&l, err) || ga_git_ok(r, &g, err) ? -1 : 0;
 }

@@ -49,9 +49,28 @@ test_expect_success 'a squash that conflicts, and one that a hook refuses, are l
 	rm .git/hooks/pre-commit && git commit -qm again && git agent list | grep "^h .*landed"
 '
 
+test_expect_success 'a conflict: given up, or resolved and gone on with, and then undone' '
+	make_repo go && cd go && printf "1\n2\n" >w && git add w && git commit -qm w && echo mine >>w &&
+	git agent start -q --name g -- sh -c "echo theirs >a; echo n >n; sed -i s/mine/MINE/ w" && echo ours >a && git commit -qm ours a && git rev-parse HEAD >../before &&
+	test_expect_code 4 git agent land g 2>../err && grep "hint: .*git agent land --continue g" ../err && grep mine w &&
+	test_expect_code 4 git agent land --continue g 2>../err && grep "conflicts in a" ../err &&
+	git agent land --abort 2>../err && grep "agent/g: not landed" ../err && git rev-parse HEAD | test_cmp ../before - && test "$(cat a)" = ours && grep mine w && test ! -e n &&
+	test_expect_code 128 git agent land --abort 2>../err && grep "no landing of agent/g was left" ../err && test_expect_code 128 git agent land --continue &&
+	test_expect_code 4 git agent land g && echo both >a && git add a && git agent land --continue --json >../json && grep MINE w && git agent list | grep "^g .*landed" &&
+	test "$(git log -1 --format=%s)" = "Merge agent/g" && git rev-parse -q --verify HEAD^2 && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"landed\"] and o[\"brought\"]==[{\"path\":\"w\"}]" <../json &&
+	git agent land --undo && git rev-parse HEAD | test_cmp ../before - && grep mine w && test "$(cat a)" = ours && test ! -e n
+'
+
+test_expect_success 'a merge that a hook refused is gone on with; one of something else is not ours' '
+	make_repo hook && cd hook && git agent start -q --name h -- sh -c "echo h >h" && printf "#!/bin/sh\ntest -e ok\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && echo ok >>.git/info/exclude &&
+	test_expect_code 4 git agent land h && cp .git/hooks/pre-merge-commit .git/hooks/pre-commit && test_expect_code 4 git agent land --continue h && touch ok && git agent land --continue h && git agent list | grep "^h .*landed" &&
+	git agent start -q --name i -- sh -c "echo i >i" && git switch -qc side HEAD^ && git commit -q --allow-empty -m s && git switch -q main && git commit -q --allow-empty -m m && git merge -q --no-commit --no-ff side &&
+	test_expect_code 128 git agent land --continue i 2>../err && grep "no landing of agent/i was left" ../err && test_expect_code 128 git agent land --abort i && test -e .git/MERGE_HEAD
+'
+
 test_expect_success 'one way at a time' '
 	make_repo usage && cd usage && git agent start -q --name u -- sh -c "echo u >u" &&
-	test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test ! -e u
+	test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test_expect_code 129 git agent land --continue --abort u && test_expect_code 129 git agent land --abort --json u && test ! -e u
 '
 
 test_done

@@ -101,7 +101,7 @@ test_expect_success 'exit statuses tell what to do' '
 	git agent start -q --name c -- sh -c "echo agent >a" && echo mine >a &&
 	test_expect_code 2 git agent land c && test_expect_code 2 git agent drop c && test "$(cat a)" = mine &&
 	git commit -qam mine && test_expect_code 4 git agent land --dry-run c && git diff --quiet &&
-	test_expect_code 4 git agent land c 2>../err && grep "^hint: .*git merge --abort" ../err && git merge --abort &&
+	test_expect_code 4 git agent land c 2>../err && grep "^hint: .*git agent land --continue c.*--abort" ../err && git agent land --abort &&
 	git agent start -q --name f -- sh -c "echo all: >Makefile" && test_expect_code 3 git agent land f &&
 	test_expect_code 125 git agent start -- nowhere-at-all && test_expect_code 3 git agent start -- sh -c "exit 3"
 '
