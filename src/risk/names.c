@@ -138,6 +138,42 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-homoglyph", s, n);
 	if (!valid)
 		fire_on(k, "name-invalid-utf8", s, n);
+	if (!ga_risk_composed(s, n))
+		fire_on(k, "name-unicode-collision", s, n);
+}
+
+/* A name in letters that look like those of a file which other rules are about. */
+static void check_lookalike(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf plain = GA_BUF_INIT;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	size_t n = strlen(k->folded);
+	bool any = false;
+	uint32_t c;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		char latin;
+
+		len = ga_utf8_decode(k->folded + i, n - i, &c);
+		latin = len > 1 ? ga_lookalike(c) : '\0';
+		if (!len)
+			len = 1;
+		any |= latin != '\0';
+		if (latin)
+			ga_buf_addch(&plain, latin);
+		else
+			ga_buf_add(&plain, k->folded + i, len);
+	}
+	if (!any)
+		return;
+	ga_matcher_find(k->matcher, plain.ptr, false, &hits);
+	for (size_t i = 0; i < hits.n; i++)
+		if (hits.v[i].rule->severity >= GA_HIGH) {
+			cleanup_free char *shown = ga_quote(plain.ptr);
+
+			ga_look_fire(k, "name-homoglyph", ga_strf("reads as %s", shown));
+			return;
+		}
 }
 
 /* File names that a framework's router prescribes; an editor given one as a
@@ -177,16 +213,6 @@ static void check_shell(struct ga_look *k, const char *s, size_t n)
 		ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; (p = strstr(p, word)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
 static void check_double_ext(struct ga_look *k)
 {
 	static const char documents[] = "pdf doc docx xls xlsx ppt pptx jpg jpeg png gif bmp webp "
@@ -196,12 +222,12 @@ static void check_double_ext(struct ga_look *k)
 	const char *ext = strrchr(k->base, '.'), *before = ext;
 	cleanup_free char *middle = NULL;
 
-	if (!ext || ext == k->base || !has_word(programs, ext + 1))
+	if (!ext || ext == k->base || !ga_has_word(programs, ext + 1))
 		return;
 	while (before > k->base && before[-1] != '.')
 		before--;
 	middle = ga_strndup(before, (size_t)(ext - before));
-	if ((before > k->base && *middle && has_word(documents, middle)) ||
+	if ((before > k->base && *middle && ga_has_word(documents, middle)) ||
 	    strstr(k->base, "     "))
 		ga_look_fire(k, "name-double-ext", NULL);
 }
@@ -235,4 +261,5 @@ void ga_look_names(struct ga_look *k)
 	if (long_part || depth > 64 || strlen(k->c->path) > 1024)
 		ga_look_fire(k, "name-too-long", NULL);
 	check_double_ext(k);
+	check_lookalike(k);
 }
