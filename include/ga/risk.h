@@ -103,10 +103,14 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 
-/* The same for what capture left behind: also what there is to say because it is ignored, and of
- * its type and permissions (`mode`; 0: nobody looked). Lines that stand for a directory are told
- * what runs out of such directories; files in it are not told it again (`in_place`). */
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f, bool in_place,
+/* What there is to say of what capture left behind because it is ignored, and because of its type
+ * and permissions (`f->mode`; 0: nobody looked). `severe`: so is what rules say of the path. */
+void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
+/* Is it, so that something may well load or run the file from where it lies? */
+bool ga_flag_is_severe_in_place(const struct ga_flag *f);
+
+/* Both: what ga_classify_path() says, and that. */
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
 		      struct ga_flags *ret);
 
 /* A flag of a rule on something that the caller found; `detail` (quoted, may be NULL) is copied. */

@@ -33,31 +33,36 @@ static bool lies_in_executed(const char *folded)
 	}
 }
 
-/* What a name looks like is no reason for anything to load the file. */
-static bool any_severe(const struct ga_flags *f, size_t from)
-{
-	for (size_t i = from; i < f->n; i++)
-		if (f->v[i].severity >= GA_HIGH && strcmp(f->v[i].category, "filename") != 0)
-			return true;
-	return false;
-}
-
-void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f, bool in_place,
-		      struct ga_flags *ret)
+void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret)
 {
 	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFT_SPECIAL;
-	size_t from = ret->n;
 
-	ga_classify_path(h, f->path, dir, ret);
 	ga_risk_fold(&folded, f->path);
-	if (f->kind == GA_LEFT_IGNORED && any_severe(ret, from))
+	if (f->kind == GA_LEFT_IGNORED && severe)
 		ga_flags_add_rule(ret, "ignored-config", GA_CRITICAL, f->path, &none, NULL);
-	if (f->kind == GA_LEFT_IGNORED && !in_place && lies_in_executed(folded.ptr))
+	if (f->kind == GA_LEFT_IGNORED && lies_in_executed(folded.ptr))
 		ga_flags_add_rule(ret, "ignored-executables", GA_CRITICAL, f->path, &none, NULL);
 	if (f->kind == GA_LEFT_SPECIAL)
 		ga_flags_add_rule(ret, "special-file", GA_CRITICAL, f->path, &none, NULL);
 	if (S_ISREG(f->mode) && (f->mode & (S_ISUID | S_ISGID)))
 		ga_flags_add_rule(ret, "setuid-caps-xattr", GA_CRITICAL, f->path, &none, NULL);
+}
+
+bool ga_flag_is_severe_in_place(const struct ga_flag *f)
+{
+	return f->severity >= GA_HIGH && strcmp(f->category, "filename") != 0 &&
+	       strcmp(f->rule, "ignore-rules-source") != 0;
+}
+
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
+		      struct ga_flags *ret)
+{
+	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFT_SPECIAL, severe = false;
+	size_t from = ret->n;
+
+	ga_classify_path(h, f->path, dir, ret);
+	for (size_t i = from; i < ret->n; i++)
+		severe |= ga_flag_is_severe_in_place(&ret->v[i]);
+	ga_classify_place(f, severe, ret);
 }
