@@ -40,15 +40,6 @@ void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char
 		p->detail = detail;
 }
 
-void ga_look_fire(struct ga_look *k, const char *id, char *detail)
-{
-	const struct ga_rule *rule = ga_rule_find(id);
-
-	if (!rule)
-		GA_BUG("a rule that is not in the table");
-	ga_look_fire_as(k, id, rule->severity, detail);
-}
-
 static void add_detail(struct ga_pending *p, char *detail)
 {
 	char *both;
@@ -61,6 +52,23 @@ static void add_detail(struct ga_pending *p, char *detail)
 	free(p->detail);
 	free(detail);
 	p->detail = both;
+}
+
+void ga_look_fire(struct ga_look *k, const char *id, char *detail)
+{
+	const struct ga_rule *rule = ga_rule_find(id);
+	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
+	struct ga_pending *p;
+
+	if (!rule)
+		GA_BUG("a rule that is not in the table");
+	ga_look_fire_as(k, id, node >= 0 ? GA_CRITICAL : rule->severity, detail);
+	p = pending_of(k, rule);
+	if (node < 0 || p->host)
+		return;
+	p->host = true;
+	add_detail(p, ga_strf("on this host run by %s",
+			      k->host->raised_by.v[k->raised.nodes[node].value]));
 }
 
 void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
@@ -223,18 +231,10 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 
 static void apply_hit(struct ga_look *k, const struct ga_hit *hit)
 {
-	const char *id = hit->rule->id;
-	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
 	struct ga_pending *p;
 
-	if (node >= 0)
-		ga_look_fire_as(k, id, GA_CRITICAL,
-				ga_strf("on this host run by %s",
-					k->host->raised_by.v[k->raised.nodes[node].value]));
-	else
-		ga_look_fire(k, id, NULL);
+	ga_look_fire(k, hit->rule->id, NULL);
 	p = pending_of(k, hit->rule);
-	p->host |= node >= 0;
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
 }

@@ -17,7 +17,7 @@ enum { ENVRC_MAX = 256 << 10 };
 
 static void add(struct ga_host_facts *h, const char *dir, const char *name, bool is_dir)
 {
-	cleanup_free char *path = ga_resolve_lexically(dir, name);
+	cleanup_free char *path = ga_path_resolve(dir, name);
 	cleanup_free char *file = NULL, *shown = NULL;
 
 	/* the root itself is no file */

@@ -135,8 +135,5 @@ void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h);
 const char *ga_tool_rules(const char *word);
 /* Does `word` run tests, so that test code runs too? `next`: the word behind it. */
 bool ga_tool_runs_tests(const char *word, const char *next);
-/* Resolve `path` against directory `dir`, both relative to the root, by text alone.
- * NULL if it leaves the root or is absolute. The caller frees it. */
-char *ga_resolve_lexically(const char *dir, const char *path);
 
 #endif

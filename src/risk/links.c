@@ -12,35 +12,6 @@
 /* Linux gives up beyond this, so no link that works is longer. */
 enum { TARGET_MAX = 4096 };
 
-char *ga_resolve_lexically(const char *dir, const char *path)
-{
-	struct ga_buf b = GA_BUF_INIT;
-
-	if (path[0] == '/')
-		return NULL;
-	ga_buf_adds(&b, dir);
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && !memcmp(path, "..", 2)) {
-			const char *slash = strrchr(b.ptr, '/');
-
-			if (!b.len) {
-				ga_buf_release(&b);
-				return NULL;
-			}
-			ga_buf_truncate(&b, slash ? (size_t)(slash - b.ptr) : 0);
-		} else if (n && !(n == 1 && path[0] == '.')) {
-			if (b.len)
-				ga_buf_addch(&b, '/');
-			ga_buf_add(&b, path, n);
-		}
-		if (!path[n])
-			return ga_buf_steal(&b);
-		path += n + 1;
-	}
-}
-
 /* Does the way from the link's directory leave the root, or pass through a link? */
 static bool escapes(struct ga_look *k, const char *dir, const char *target)
 {
@@ -49,7 +20,7 @@ static bool escapes(struct ga_look *k, const char *dir, const char *target)
 	for (const char *p = target;;) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *part = ga_strndup(p, n);
-		char *next = ga_resolve_lexically(at, part);
+		char *next = ga_path_resolve(at, part);
 
 		free(at);
 		at = next;
@@ -72,7 +43,7 @@ static bool into_system(const char *target)
 		return false;
 	while (*target == '/')
 		target++;
-	plain = ga_resolve_lexically("", target);
+	plain = ga_path_resolve("", target);
 	if (!plain) /* ".." above the root stays there */
 		return strstr(target, "proc") || strstr(target, "dev");
 	for (size_t i = 0; i < GA_NELEMS(roots); i++)

@@ -16,6 +16,8 @@ POS("hook-config-command", "tools/hk", NONE, FILE_("x\n"), NULL),
 NEG("hook-config-command", "tools/hk/x", NONE, FILE_("x\n"), NULL),
 POS("direnv-dependents", "env/vars", NONE, FILE_("x\n"), NULL),
 NEG("direnv-dependents", "env/other", NONE, FILE_("x\n"), NULL),
+POS("host-environment-reached", "dotfiles/zshrc", FILE_("a\n"), FILE_("b\n"), NULL),
+NEG("host-environment-reached", "dotfiles/zshrc2", FILE_("a\n"), FILE_("b\n"), NULL),
 /* git */
 POS("hook-name-anywhere", "x/pre-commit", NONE, EXEC_("x\n"), NULL),
 POS("hook-name-anywhere", "x/update", NONE, FILE_("#!/bin/sh\n"), NULL),

@@ -27,6 +27,7 @@ static void fixture_facts(struct ga_host_facts *h)
 	ga_host_facts_add(h, "tools/fmt", false, "host-config-reached", ga_strdup("filter.x.clean"));
 	ga_host_facts_add(h, "tools/hk", false, "hook-config-command", ga_strdup("hook.x.command"));
 	ga_host_facts_add(h, "env/vars", false, "direnv-dependents", ga_strdup("named in .envrc"));
+	ga_host_facts_add(h, "dotfiles/zshrc", false, "host-environment-reached", ga_strdup("~/.zshrc"));
 	h->matcher = ga_matcher_new();
 }
 
@@ -147,7 +148,7 @@ static void left(const char *path, enum ga_left_kind kind, mode_t mode, struct g
 {
 	const struct ga_left_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
 
-	ga_classify_left(NULL, &f, false, ret);
+	ga_classify_left(NULL, &f, ret);
 }
 
 static void make_special(bool fires, struct ga_flags *ret)
