@@ -374,7 +374,11 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->above);
 	ga_strmap_release(&k->dirs);
 	ga_strmap_release(&k->raised);
+	ga_strmap_release(&k->names);
+	ga_strmap_release(&k->required);
+	ga_strv_release(&k->required_keys);
 	free(k->facts);
+	free(k->sieve);
 	free(k->v);
 }
 

@@ -222,15 +222,21 @@ static void check_lock(struct ga_look *k)
 	};
 	const char *manifest = NULL;
 
-	for (size_t i = 0; i < GA_NELEMS(pairs); i++)
+	/* each of them has a rule of its own */
+	for (size_t i = 0; k->n && i < GA_NELEMS(pairs); i++)
 		if (!strcmp(k->base, pairs[i][0]))
 			manifest = pairs[i][1];
 	if (!manifest || k->c->old.mode == GA_MODE_NONE)
 		return;
 	/* In a workspace the manifest may be that of any member. */
-	for (size_t i = 0; i < k->changes->n; i++)
-		if (!strcmp(ga_path_base(k->changes->v[i].path), manifest))
-			return;
+	for (size_t i = 0; !k->names_listed && i < k->changes->n; i++) {
+		const char *base = ga_path_base(k->changes->v[i].path);
+
+		ga_strmap_add(&k->names, base, strlen(base), 0);
+	}
+	k->names_listed = true;
+	if (ga_strmap_first(&k->names, manifest, strlen(manifest)) >= 0)
+		return;
 	ga_look_fire(k, "lockfile-swap", ga_strf("no %s changes with it", manifest));
 }
 

@@ -65,7 +65,17 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 	uint32_t c;
 
 	while (n && *s != ':') {
-		size_t len = ga_utf8_decode(s, n, &c);
+		size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.+@ "), len;
+
+		/* most there is needs no folding */
+		if (plain) {
+			plain = plain < n ? plain : n;
+			ga_buf_add(out, s, plain);
+			s += plain;
+			n -= plain;
+			continue;
+		}
+		len = ga_utf8_decode(s, n, &c);
 
 		if (!len) {
 			ga_buf_addch(out, *s);

@@ -46,8 +46,9 @@ struct ga_hit {
 struct ga_hits {
 	struct ga_hit *v;
 	size_t n, cap;
+	uint64_t tried; /* patterns held against paths, of all searches: what they cost */
 };
-#define GA_HITS_INIT { NULL, 0, 0 }
+#define GA_HITS_INIT { NULL, 0, 0, 0 }
 void ga_hits_release(struct ga_hits *h);
 #define cleanup_hits cleanup_(ga_hits_release)
 
@@ -72,7 +73,13 @@ struct ga_look {
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
 	const char *base;   /* last component of `folded` */
-	uint64_t added_bytes; /* of all changes so far */
+	/* Of all changes together, each filled when it is first asked for or as they pass by. */
+	struct ga_strmap names;    /* last components of changed paths */
+	struct ga_strmap required; /* packages of Python that the new tree asks for ... */
+	struct ga_strv required_keys; /* ... and what its keys point into */
+	bool names_listed, required_listed;
+	struct ga_sieve *sieve;    /* of the words that added lines are searched for (text.c) */
+	uint64_t added_bytes;
 	size_t added_lines;
 	bool link_covered;  /* a high or critical path rule covers this very path */
 	struct ga_pending {

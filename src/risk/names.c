@@ -31,6 +31,16 @@ static bool starts_with_short_name(const char *s, size_t n)
 }
 
 /* What means a git file although it is not written like one. */
+/* Can it be one? Most names are told apart by a look. */
+static bool maybe_alias(const char *s, size_t n)
+{
+	bool odd = n && s[0] == '.';
+
+	for (size_t i = 0; i < n && !odd; i++)
+		odd = (s[i] & 0x80) || s[i] == '~' || s[i] == '\\' || s[i] == ':';
+	return odd;
+}
+
 static void check_git_alias(struct ga_look *k, const char *s, size_t n)
 {
 	static const char *const files[] = { ".gitmodules", ".gitattributes", ".gitignore",
@@ -190,18 +200,20 @@ static bool router_name(const char *s, size_t n)
 
 static void check_option(struct ga_look *k, const char *s, size_t n)
 {
-	cleanup_free char *part = ga_strndup(s, n);
+	cleanup_free char *part = NULL;
 
-	if (n && strchr("-+~=", s[0]))
-		ga_look_fire_as(k, "name-leading-dash-plus",
-				router_name(s, n) ? GA_MEDIUM : GA_HIGH, ga_quote(part));
+	if (!n || !strchr("-+~=", s[0]))
+		return;
+	part = ga_strndup(s, n);
+	ga_look_fire_as(k, "name-leading-dash-plus", router_name(s, n) ? GA_MEDIUM : GA_HIGH,
+			ga_quote(part));
 }
 
 /* Brackets, braces and "$name" are what routers of web frameworks name files
  * with; what substitutes, separates or redirects has no such use. */
 static void check_shell(struct ga_look *k, const char *s, size_t n)
 {
-	cleanup_free char *part = ga_strndup(s, n);
+	cleanup_free char *part = NULL;
 	bool strong = n && (s[0] == ' ' || s[n - 1] == ' '), weak = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -209,8 +221,10 @@ static void check_shell(struct ga_look *k, const char *s, size_t n)
 		strong |= s[i] == '$' && i + 1 < n && (s[i + 1] == '(' || s[i + 1] == '{');
 		weak |= strchr("(){}[]'!$", s[i]) != NULL;
 	}
-	if (strong || weak)
-		ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
+	if (!strong && !weak)
+		return;
+	part = ga_strndup(s, n);
+	ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
 }
 
 static void check_double_ext(struct ga_look *k)
@@ -232,6 +246,20 @@ static void check_double_ext(struct ga_look *k)
 		ga_look_fire(k, "name-double-ext", NULL);
 }
 
+/* Nothing in it that one of the checks below could mind, but for names of devices. */
+static bool plain_name(const char *s, size_t n)
+{
+	static const char devices[] = "acnlp"; /* what they begin with */
+
+	if (n && (strchr(devices, s[0]) || s[0] == '-' || s[n - 1] == '.'))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
+		    s[i] != '.' && s[i] != '-' && s[i] != '_')
+			return false;
+	return true;
+}
+
 void ga_look_names(struct ga_look *k)
 {
 	const char *p = k->c->path;
@@ -244,9 +272,10 @@ void ga_look_names(struct ga_look *k)
 
 		depth++;
 		long_part |= n > 200;
-		check_git_alias(k, p, n);
+		if (maybe_alias(p, n))
+			check_git_alias(k, p, n);
 		check_traversal(k, p, n);
-		if (added) {
+		if (added && !plain_name(p, n)) {
 			check_windows(k, p, n);
 			check_characters(k, p, n);
 			check_option(k, p, n);

@@ -41,51 +41,75 @@ static bool is_search_path(const char *dir)
 /* The module that a path of Python is at the top of such a directory, or NULL. */
 static char *module_of(const char *path)
 {
-	cleanup_free char *dir = ga_path_parent(path);
 	const char *base = ga_path_base(path);
 	size_t n = strlen(base);
+	cleanup_free char *dir = NULL;
 
+	if (n <= 3 || strcmp(base + n - 3, ".py") != 0)
+		return NULL;
+	dir = ga_path_parent(path);
 	if (!strcmp(base, "__init__.py")) {
 		cleanup_free char *above = ga_path_parent(dir);
 
 		return *dir && is_search_path(above) ? ga_strdup(ga_path_base(dir)) : NULL;
 	}
-	if (n <= 3 || strcmp(base + n - 3, ".py") != 0 || !is_search_path(dir))
-		return NULL;
-	return ga_strndup(base, n - 3);
+	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
 }
 
-/* Is there "name" in a list of requirements, as a word that a version may follow? */
-static bool requires(const char *list, const char *name)
+/* Note the package that a requirement begins with; in letters that count. */
+static void add_required(struct ga_look *k, const char *s)
 {
-	size_t n = strlen(name);
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_-.";
+	char *name = ga_strndup(s, strspn(s, name_chars));
 
-	for (const char *p = list; (p = strcasestr(p, name)); p += n)
-		if ((p == list || strchr("\n\"'[,", p[-1])) &&
-		    (!p[n] || strchr(" \n\r\"'<>=~!;[,", p[n])))
-			return true;
-	return false;
+	for (char *p = name; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+	ga_strv_take(&k->required_keys, name);
+	ga_strmap_add(&k->required, name, strlen(name), 0);
 }
 
-static bool is_declared(struct ga_look *k, const char *name)
+static bool required_line(void *arg, char *line)
+{
+	add_required(arg, line + strspn(line, " \t"));
+	return true;
+}
+
+/* Each string of a list in TOML. */
+static void add_list(struct ga_look *k, const char *value)
+{
+	for (const char *p = value; (p = strpbrk(p, "\"'")); p++) {
+		add_required(k, p + 1);
+		p = strchr(p + 1, *p);
+		if (!p)
+			return;
+	}
+}
+
+static void list_required(struct ga_look *k)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_strv struct ga_strv values = GA_STRV_INIT;
 	struct ga_entry e = ga_look_entry(k, k->new_tree, "requirements.txt");
 
-	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text) &&
-	    requires(text.ptr, name))
-		return true;
+	k->required_listed = true;
+	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+		ga_known_lines(&text, required_line, k);
 	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
 	ga_buf_clear(&text);
 	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text) ||
 	    !ga_toml_list(&text, &values))
-		return false;
+		return;
 	for (size_t i = 0; i < values.n; i++)
-		if (!strncmp(values.v[i], "project.dependencies = ", 23) &&
-		    requires(values.v[i], name))
-			return true;
-	return false;
+		if (!strncmp(values.v[i], "project.dependencies = ", 23))
+			add_list(k, values.v[i] + 23);
+}
+
+static bool is_required(struct ga_look *k, const char *module)
+{
+	if (!k->required_listed)
+		list_required(k);
+	return ga_strmap_first(&k->required, module, strlen(module)) >= 0;
 }
 
 void ga_look_shadow(struct ga_look *k)
@@ -101,6 +125,6 @@ void ga_look_shadow(struct ga_look *k)
 		return;
 	if (ga_has_word(stdlib, module))
 		ga_look_fire(k, "py-shadow", ga_strdup("it comes with Python"));
-	else if (is_declared(k, module))
+	else if (is_required(k, module))
 		ga_look_fire(k, "py-shadow", ga_strdup("the project depends on it"));
 }

@@ -130,7 +130,7 @@ static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:
 
 /* Which three bytes begin one of the words above: most lines hold none, and need
  * no closer look. One bit for each value of a hash of three lowered bytes. */
-struct sieve {
+struct ga_sieve {
 	unsigned char bits[1 << 11];
 };
 
@@ -144,7 +144,7 @@ static unsigned sieve_hash(unsigned a, unsigned b, unsigned c)
 	return (a * 2654435761u ^ b * 40503u ^ c * 7919u) >> 3 & ((1u << 14) - 1);
 }
 
-static void sieve_add(struct sieve *s, const char *const *words, size_t n)
+static void sieve_add(struct ga_sieve *s, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned h = sieve_hash(lowered(words[i][0]), lowered(words[i][1]),
@@ -155,7 +155,7 @@ static void sieve_add(struct sieve *s, const char *const *words, size_t n)
 }
 #define SIEVE_ADD(s, words) sieve_add((s), (words), GA_NELEMS(words))
 
-static void sieve_fill(struct sieve *s)
+static void sieve_fill(struct ga_sieve *s)
 {
 	memset(s, 0, sizeof(*s));
 	SIEVE_ADD(s, download_sources);
@@ -166,7 +166,7 @@ static void sieve_fill(struct sieve *s)
 	SIEVE_ADD(s, other_marks);
 }
 
-static bool sieve_hits(const struct sieve *s, const char *line, size_t n)
+static bool sieve_hits(const struct ga_sieve *s, const char *line, size_t n)
 {
 	unsigned a, b, c;
 
@@ -397,9 +397,11 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
 	struct kind is = kind_of(k);
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-	struct sieve sieve;
 
-	sieve_fill(&sieve);
+	if (!k->sieve) {
+		k->sieve = ga_malloc(sizeof(*k->sieve));
+		sieve_fill(k->sieve);
+	}
 	for (size_t i = 0, n; i < added->len; i += n + 1) {
 		const char *start = added->ptr + i;
 		const char *end = memchr(start, '\n', added->len - i);
@@ -408,7 +410,7 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 		n = end ? (size_t)(end - start) : added->len - i;
 		if (encoded(start, n))
 			ga_look_fire(k, "obfuscated-blob", NULL);
-		words = sieve_hits(&sieve, start, n);
+		words = sieve_hits(k->sieve, start, n);
 		if (!words && !is.instructions)
 			continue;
 		ga_buf_clear(&line);

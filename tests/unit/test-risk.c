@@ -5,8 +5,8 @@
  */
 #include "risk-support.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "risk-fixtures.h"
 
@@ -310,6 +310,57 @@ static void test_no_drowning(void **state)
 	ga_flags_release(&f);
 }
 
+/* Guards that go are told of: nothing else would show that something is missing. */
+static void test_guards_removed(void **state)
+{
+	static const char *const guards[][2] = {
+		{ ".gitignore", "gitignore" }, { "CODEOWNERS", "forge-policy" },
+		{ ".pre-commit-config.yaml", "pre-commit" }, { ".gitleaks.toml", "scanner-config" },
+		{ "yarn.lock", "node-lockfiles" }, { "tests/a/b.c", "test-code" },
+		{ ".claudeignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
+		struct change_fixture x = { "", guards[i][0], true, FILE_("x\n"), NONE, NULL };
+		struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *flag;
+
+		classify_change(&x, NULL, &f);
+		flag = flag_of(&f, guards[i][0], guards[i][1]);
+		if (!flag || strncmp(flag->reason, "removed: ", 9) != 0)
+			fail_msg("'%s' goes unseen", guards[i][0]);
+		ga_flags_release(&f);
+	}
+}
+
+/* Names that cannot be looked at in full are not taken for harmless either. */
+static void test_fail_closed(void **state)
+{
+	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	make_uninspected(true, &f);
+	assert_int_equal(flag_of(&f, "doc/x", "uninspected")->severity, GA_HIGH);
+	ga_flags_release(&f);
+	classify_change(&json, NULL, &f);
+	assert_int_equal(flag_of(&f, "package.json", "npm-manifest-lifecycle")->severity, GA_HIGH);
+	ga_flags_release(&f);
+	for (int i = 0; i < 70; i++)
+		ga_buf_adds(&path, "d/");
+	ga_buf_adds(&path, "package.json");
+	{
+		struct change_fixture deep = { "", path.ptr, true, NONE, FILE_("{}"), NULL };
+
+		classify_change(&deep, NULL, &f);
+	}
+	assert_int_equal(flag_of(&f, path.ptr, "uninspected")->severity, GA_HIGH);
+	assert_non_null(flag_of(&f, path.ptr, "npm-manifest"));
+	ga_flags_release(&f);
+}
+
 /* A rename from a harmless place flags where it arrives. */
 static void test_rename(void **state)
 {
@@ -443,32 +494,109 @@ static void test_binary(void **state)
 	ga_buf_release(&late);
 }
 
-static void test_speed(void **state)
+/* ---- cost: what is counted here is work, never time --------------------------------- */
+
+static uint64_t work_of(const struct ga_matcher *m, const char *path)
 {
-	struct ga_matcher *m;
-	struct ga_hits hits = GA_HITS_INIT;
-	clock_t start = clock(), compiled;
-	size_t found = 0;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(m, folded.ptr, true, &hits);
+	return hits.tried;
+}
+
+static char *ordinary_path(size_t i)
+{
+	static const char *const ends[] = { "ts", "test.js", "mk", "c", "h", "json", "md" };
+
+	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i,
+		       ends[i % GA_NELEMS(ends)]);
+}
+
+/* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
+static void test_work_is_linear(void **state)
+{
+	enum { PART = 10000, PARTS = 10 };
+	struct ga_matcher *m = ga_matcher_new();
+	uint64_t work[PARTS] = { 0 }, all = 0;
 
 	(void)state;
-	m = ga_matcher_new();
-	compiled = clock();
-	for (int i = 0; i < 100000; i++) {
-		char path[128];
-		struct ga_buf folded = GA_BUF_INIT;
+	for (size_t i = 0; i < (size_t)PART * PARTS; i++) {
+		cleanup_free char *path = ordinary_path(i);
 
-		(void)snprintf(path, sizeof(path), "packages/part-%d/src/module%d/file-%d.%s", i % 97,
-			       i % 331, i, i % 3 ? "ts" : i % 2 ? "test.js" : "mk");
-		ga_risk_fold(&folded, path);
-		ga_matcher_find(m, folded.ptr, false, &hits);
-		found += hits.n;
-		ga_buf_release(&folded);
+		work[i / PART] += work_of(m, path);
 	}
-	print_message("# compiled in %.1f ms, 100000 paths in %.0f ms, %zu hits\n",
-		      (double)(compiled - start) * 1e3 / CLOCKS_PER_SEC,
-		      (double)(clock() - compiled) * 1e3 / CLOCKS_PER_SEC, found);
-	ga_hits_release(&hits);
+	for (int i = 0; i < PARTS; i++) {
+		all += work[i];
+		if (work[i] > work[0] + work[0] / 20)
+			fail_msg("part %d takes %ju patterns, the first %ju", i, (uintmax_t)work[i],
+				 (uintmax_t)work[0]);
+	}
+	/* of some 2000 patterns */
+	print_message("# %.1f patterns are tried for a path\n", (double)all / PART / PARTS);
+	assert_true(all < (uint64_t)PART * PARTS * 60);
 	ga_matcher_free(m);
+}
+
+/* No path, however it is made, has a pattern tried twice. */
+static void test_work_is_bounded(void **state)
+{
+	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
+					      ".yarn/", "a.", "node_modules/", "config/", ".." };
+	struct ga_matcher *m = ga_matcher_new();
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(pieces); i++) {
+		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
+
+		ga_buf_addf(&once, "%sx", pieces[i]);
+		for (int n = 0; n < 500; n++)
+			ga_buf_adds(&often, pieces[i]);
+		ga_buf_addch(&often, 'x');
+		if (work_of(m, often.ptr) > work_of(m, once.ptr) + 10)
+			fail_msg("'%s': %ju patterns are tried, not %ju", pieces[i],
+				 (uintmax_t)work_of(m, often.ptr), (uintmax_t)work_of(m, once.ptr));
+	}
+	ga_matcher_free(m);
+}
+
+/* What would have every path looked up for every other, or from the top again and again, does not:
+ * these end at once, or in hours. */
+static void test_work_of_trees(void **state)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
+	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	(void)state;
+	for (int i = 0; i < 900; i++)
+		ga_buf_adds(&deep, "refs/");
+	assert_int_equal(ga_blob_write(repo, "a\n", 2, &a.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, "b\n", 2, &b.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, deep.ptr, deep.len < 4000 ? deep.len : 4000, &l.oid, &err), 0);
+	l.mode = GA_MODE_LINK;
+	for (int i = 0; i < 20000; i++) {
+		cleanup_free char *lock = ga_strf("p/%d/yarn.lock", i), *py = ga_strf("src/m%d.py", i);
+
+		ga_changes_add(&c, lock, &a, &b);
+		ga_changes_add(&c, py, &none, &b);
+	}
+	for (int i = 0; i < 50; i++) {
+		cleanup_free char *file = ga_strf("%sf%d", deep.ptr, i), *link = ga_strf("l%d", i);
+
+		ga_changes_add(&c, file, &none, &b);
+		ga_changes_add(&c, link, &none, &l);
+	}
+	ga_changes_sort(&c);
+	assert_int_equal(ga_tree_apply(repo, NULL, NULL, &c, &tree, &err), 0);
+	assert_int_equal(ga_classify(repo, NULL, NULL, &tree, &c, &f, &err), 0);
+	assert_true(has_rule(&f, "lockfile-swap"));
+	assert_non_null(flag_of(&f, "l7", "symlink-escapes"));
+	assert_true(has_rule(&f, "uninspected"));
 }
 
 int main(void)
@@ -479,11 +607,15 @@ int main(void)
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_severities),
 		cmocka_unit_test(test_no_drowning),
+		cmocka_unit_test(test_guards_removed),
+		cmocka_unit_test(test_fail_closed),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_uninspected),
 		cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_work_is_linear),
+		cmocka_unit_test(test_work_is_bounded),
+		cmocka_unit_test(test_work_of_trees),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
