@@ -77,12 +77,12 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 /* Or give it up: everything is as it was before, as `git merge --abort` has it. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
-/* Take the last landing of a session back: HEAD's branch, index and working tree as they were, files
- * that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s` is
- * what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since: HEAD
- * is on another branch or commit, something is staged, or a file that came with it was changed.
- * `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing is an
- * error, and so is one whose merge the user finished without ga_land_continue(). */
+/* Take the last landing of a session back: HEAD's branch, index and working tree as they were,
+ * files that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s`
+ * is what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since:
+ * HEAD is on another branch or commit, something is staged, or a file that came with it was
+ * changed. `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing
+ * is an error, and so is one whose merge the user finished without ga_land_continue(). */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
 

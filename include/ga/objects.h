@@ -67,6 +67,10 @@ int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga
 int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,
 		 struct ga_error *err);
 
+/* From now on what is written one by one through this handle is kept in memory, and gone with it:
+ * for questions about trees that are to leave nothing behind. */
+int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
+
 /* ---- writing ----------------------------------------------------------- */
 
 /* One pack under construction: many objects, one file, one sync. Objects added

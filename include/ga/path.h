@@ -26,6 +26,10 @@ const char *ga_path_base(const char *path);
  * The caller frees it. */
 char *ga_path_parent(const char *path);
 
+/* Resolve `path` against directory `dir`, both relative to one root ("" is the root itself), by
+ * text alone. NULL if it leaves the root or is absolute. The caller frees it. */
+char *ga_path_resolve(const char *dir, const char *path);
+
 /* A relative path that git may hold: not empty, no empty, "." or ".."
  * component, no leading or trailing slash. */
 bool ga_path_relative_ok(const char *path);

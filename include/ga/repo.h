@@ -64,6 +64,10 @@ int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *er
  * there is none. Nothing is written to any. */
 int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_error *err);
 
+/* A variable of the environment git commands start from: the places git itself, and what its
+ * hooks run, look at (HOME, PATH, identity) have to be looked at in the same way. NULL: unset. */
+const char *ga_env_get(const char *name);
+
 /* ---- git as a program ------------------------------------------------- */
 
 /* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),

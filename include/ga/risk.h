@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "ga/error.h"
+#include "ga/left.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/strv.h"
@@ -30,6 +31,7 @@ struct ga_rule {
 	const char *reason;
 };
 const struct ga_rule *ga_rules(size_t *ret_n);
+const struct ga_rule *ga_rule_find(const char *id); /* NULL: no such rule */
 
 struct ga_flag {
 	const char *rule;      /* id; static, or owned by the host facts */
@@ -100,6 +102,20 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
  * rules are compiled anew for each call then. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
+
+/* What there is to say of what capture left behind because it is ignored, and because of its type
+ * and permissions (`f->mode`; 0: nobody looked). `severe`: so is what rules say of the path. */
+void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
+/* Is it, so that something may well load or run the file from where it lies? */
+bool ga_flag_is_severe_in_place(const struct ga_flag *f);
+
+/* Both: what ga_classify_path() says, and that. */
+void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
+		      struct ga_flags *ret);
+
+/* A flag of a rule on something that the caller found; `detail` (quoted, may be NULL) is copied. */
+void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
+		       const struct ga_entry *e, const char *detail);
 
 /* Does this flag keep its path off the branch? (critical) */
 bool ga_flag_holds(const struct ga_flag *f);

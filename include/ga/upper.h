@@ -45,6 +45,7 @@ struct ga_upper_result {
 	struct ga_changes changes;    /* against the base tree */
 	struct ga_left_list left;
 	struct ga_strv newly_ignored; /* ignored by the result's rules but not by the base's */
+	struct ga_strv set_id, linked; /* changed files with such a bit, and with other names */
 	struct ga_strv notes;         /* odd things met, for people, quoted */
 	uint64_t met;                 /* limits that kept something away: a bit for each */
 	char *keep;                   /* the new pack's .keep, or NULL if no object was written */

@@ -50,6 +50,35 @@ char *ga_path_parent(const char *path)
 	return ga_strndup(path, (size_t)(slash - path));
 }
 
+char *ga_path_resolve(const char *dir, const char *path)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (path[0] == '/')
+		return NULL;
+	ga_buf_adds(&b, dir);
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && !memcmp(path, "..", 2)) {
+			const char *slash = strrchr(b.ptr, '/');
+
+			if (!b.len) {
+				ga_buf_release(&b);
+				return NULL;
+			}
+			ga_buf_truncate(&b, slash ? (size_t)(slash - b.ptr) : 0);
+		} else if (n && !(n == 1 && path[0] == '.')) {
+			if (b.len)
+				ga_buf_addch(&b, '/');
+			ga_buf_add(&b, path, n);
+		}
+		if (!path[n])
+			return ga_buf_steal(&b);
+		path += n + 1;
+	}
+}
+
 bool ga_path_relative_ok(const char *path)
 {
 	const char *p = path;

@@ -101,16 +101,33 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 static void flag_left(const struct capture *c, const struct outcome *o, struct ga_report *r)
 {
 	const struct ga_left_list *left = &c->upper.left;
-	cleanup_free char *dir = ga_path_join(c->s->dir, "upper");
-	cleanup_close int upper = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *layer = ga_path_join(c->s->dir, "upper");
+	cleanup_close int upper = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 
 	for (size_t i = 0; i < left->n; i++)
 		ga_classify_path(&o->facts, left->v[i].path,
 				 left_is_dir(c->s, upper, left->v[i].path), &flags);
+	for (size_t i = 0; i < c->upper.newly_ignored.n; i++)
+		ga_flags_add_rule(&flags, "ignore-rules-source", GA_LOW,
+				  c->upper.newly_ignored.v[i], &none, NULL);
 	for (size_t i = 0; i < flags.n; i++)
 		flags.v[i].severity = GA_LOW;
 	ga_report_add_left_flags(r, &flags);
+}
+
+static void flag_inodes(const struct capture *c, const struct ga_strv *paths, const char *rule,
+			struct ga_flags *ret)
+{
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct ga_change *change = ga_changes_find(&c->upper.changes, paths->v[i]);
+
+		/* no commit has what was odd about the file: it is told, and in nobody's way */
+		if (change)
+			ga_flags_add_rule(ret, rule, GA_MEDIUM, paths->v[i], &change->new,
+					  "the branch has the file without that");
+	}
 }
 
 /* A flag that is there again on the very same content was judged already. */
@@ -135,12 +152,16 @@ static bool anything(const struct capture *c, const struct outcome *o)
 
 static void fill_report(struct capture *c, struct outcome *o)
 {
+	cleanup_flags struct ga_flags inodes = GA_FLAGS_INIT;
 	struct ga_report *r = o->report;
 
 	ga_report_begin(r, c->s);
 	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
+	flag_inodes(c, &c->upper.set_id, "setuid-caps-xattr", &inodes);
+	flag_inodes(c, &c->upper.linked, "hardlink", &inodes);
+	ga_report_add_flags(r, &inodes, NULL);
 	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
 	if (c->s->incomplete)

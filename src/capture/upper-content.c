@@ -184,6 +184,15 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 	return ga_pack_add_blob(w->pack, target, (size_t)n, ret, w->err);
 }
 
+/* What is odd about a changed file and no tree can say. */
+static void note_inode(struct walk *w, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID)))
+		ga_strv_push(&w->res->set_id, w->path.ptr);
+	if (S_ISREG(st->st_mode) && st->st_nlink > 1)
+		ga_strv_push(&w->res->linked, w->path.ptr);
+}
+
 static int add_content(struct walk *w, const struct walk_item *it, const struct ga_entry *new)
 {
 	/* [UP-REG/BASE-DIR] [UP-LNK/BASE-DIR], and of whatever else is no directory */
@@ -193,13 +202,16 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 		if (walk_removed(w, &it->base))
 			return -1;
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &none, new);
+		note_inode(w, &it->st);
 		return 0;
 	}
 	/* [UP-SAME/BASE-ANY]: copied up, touched, written with what was there. Else what it is now:
 	 * [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY] [UP-CLOSED/BASE-ANY]
 	 * [UP-OWNER/BASE-ANY] */
-	if (!ga_entry_equal(&it->base, new))
+	if (!ga_entry_equal(&it->base, new)) {
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
+		note_inode(w, &it->st);
+	}
 	return 0;
 }
 

@@ -179,6 +179,8 @@ void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
 	put_changes(b, &r->changes);
 	put_left(b, &r->left);
 	wire_put_strv(b, &r->newly_ignored);
+	wire_put_strv(b, &r->set_id);
+	wire_put_strv(b, &r->linked);
 	wire_put_strv(b, &r->notes);
 	put_str(b, r->keep);
 	wire_put_u64(b, r->met);
@@ -189,6 +191,8 @@ int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result 
 	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
 			       get_left(b, pos, &r->left) ||
 			       wire_get_strv(b, pos, &r->newly_ignored) ||
+			       wire_get_strv(b, pos, &r->set_id) ||
+			       wire_get_strv(b, pos, &r->linked) ||
 			       wire_get_strv(b, pos, &r->notes) ||
 			       get_str(b, pos, &r->keep) || wire_get_u64(b, pos, &r->met)
 		       ? -1

@@ -25,6 +25,8 @@ void ga_upper_result_release(struct ga_upper_result *r)
 	ga_changes_release(&r->changes);
 	ga_left_release(&r->left);
 	ga_strv_release(&r->newly_ignored);
+	ga_strv_release(&r->set_id);
+	ga_strv_release(&r->linked);
 	ga_strv_release(&r->notes);
 	free(r->keep);
 	*r = (struct ga_upper_result)GA_UPPER_RESULT_INIT;

@@ -69,7 +69,8 @@ char *land_list(const struct ga_strv *paths);
 /* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
-/* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its commit. */
+/* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its
+ * commit. */
 int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 /* Can it be done in the way that was asked for? */
@@ -91,7 +92,7 @@ int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
 
 /* note.c: what stands at a path of the working tree. */
-/* Something to read that stands at a path: a file, or the target of a link. */
+/* note.c: something to read that stands at a path: a file, or the target of a link. */
 struct land_here {
 	mode_t mode; /* type and permissions; 0: nothing is there */
 	int fd;      /* of a file */

@@ -95,8 +95,8 @@ static int fail_left(struct land *l, struct ga_error *err)
 	}
 	list = land_list(&paths);
 	(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name, list);
-	return ga_hint(err, "resolve, 'git add', then 'git agent land --continue %s'; or --abort to "
-			    "go back", l->s->name);
+	return ga_hint(err, "resolve, 'git add', then 'git agent land --continue %s'; or --abort "
+			    "to go back", l->s->name);
 }
 
 /* git did not begin. The working tree was looked at before, so this is a race or
@@ -122,7 +122,8 @@ static int fail_squash(struct land *l, struct ga_error *err)
 		return -1;
 	list = land_list(&paths);
 	(void)ga_fail(err, GA_ECONFLICT, "squashing agent/%s conflicts in %s", l->s->name, list);
-	return ga_hint(err, "resolve, 'git add' and 'git commit'; or 'git reset --merge' to go back");
+	return ga_hint(err, "resolve, 'git add' and 'git commit'; or 'git reset --merge' to go "
+			    "back");
 }
 
 /* One git command that brings the branch, or a part of that. */

@@ -350,7 +350,8 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 
 	if (root < 0 || read_note(r, s, &u, &note, &tree, err))
 		return -1;
-	rc = check_head(&l, &u, err) || check_files(&l, &u, root, err) || reset(&l, &u, err) ? -1 : 0;
+	rc = check_head(&l, &u, err) || check_files(&l, &u, root, err) ||
+	     reset(&l, &u, err) ? -1 : 0;
 	for (size_t i = 0; !rc && i < u.n; i++)
 		rc = put_back(&l, root, &tree, &u, i, err);
 	if (!rc)

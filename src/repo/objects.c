@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-internal.h"
 
+#include <git2/sys/mempack.h>
+#include <git2/sys/odb_backend.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,20 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 	if (git_odb_write(&id, r->odb, data, n, type))
 		return ga_fail_git(err, "cannot write a %s", git_object_type2string(type));
 	*ret = ga_from_git_oid(&id);
+	return 0;
+}
+
+int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err)
+{
+	enum { BEFORE_ALL_OTHERS = 1000 };
+	git_odb_backend *memory = NULL;
+
+	if (git_mempack_new(&memory))
+		return ga_fail_git(err, "cannot keep objects in memory");
+	if (git_odb_add_backend(r->odb, memory, BEFORE_ALL_OTHERS)) {
+		memory->free(memory);
+		return ga_fail_git(err, "cannot keep objects in memory");
+	}
 	return 0;
 }
 

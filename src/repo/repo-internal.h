@@ -42,10 +42,6 @@ int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct g
  * `ret` holds what came before and is the caller's to release. */
 int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err);
 
-/* A variable of the environment git commands start from: the places git itself
- * looks at (HOME, identity) have to be looked at in the same way. */
-const char *ga_env_get(const char *name);
-
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
 {
 	git_oid o;

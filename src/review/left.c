@@ -3,10 +3,12 @@
  * What was left behind: a line for each place, and all of it file by file.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "ga/json.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/risk.h"
 #include "review-internal.h"
@@ -36,13 +38,212 @@ void review_put_left(struct ga_buf *out, const struct ga_left *l)
 	ga_buf_adds(out, ")\n");
 }
 
-/* What its name says; a directory nobody could look into is a directory. */
-static void flags_of(const struct ga_left_file *f, const struct ga_host_facts *facts,
-		     struct ga_flags *ret)
-{
-	bool dir = f->mode ? S_ISDIR(f->mode) : f->kind != GA_LEFT_SPECIAL;
+/* ---- flags of places -------------------------------------------------------- */
 
-	ga_classify_path(facts, f->path, dir, ret);
+static int compare_flags(const void *a, const void *b)
+{
+	const struct ga_report_flag *const *x = a, *const *y = b;
+	int c = strcmp((*x)->path, (*y)->path);
+
+	return c ? c : strcmp((*x)->id, (*y)->id);
+}
+
+void review_left_flags(const struct ga_report *r, struct review_left_flags *ret)
+{
+	ret->v = ga_calloc(r->n_flags + 1, sizeof(*ret->v));
+	ret->n = 0;
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (r->flags[i].left)
+			ret->v[ret->n++] = &r->flags[i];
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_flags);
+}
+
+void review_left_flags_release(struct review_left_flags *f)
+{
+	free(f->v);
+}
+
+/* The first flag whose path is not before `path`. */
+static size_t first_flag(const struct review_left_flags *f, const char *path)
+{
+	size_t from = 0, to = f->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (strcmp(f->v[mid]->path, path) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* The next flag at or beneath a place, from `*pos` (begin with SIZE_MAX); NULL: no more. */
+static const struct ga_report_flag *next_flag(const struct review_left_flags *f, const char *place,
+					      size_t *pos)
+{
+	cleanup_free char *below = ga_strf("%s/", place);
+	size_t i = *pos == SIZE_MAX ? first_flag(f, place) : *pos + 1;
+
+	if (i < f->n && strcmp(f->v[i]->path, place) != 0 &&
+	    strncmp(f->v[i]->path, below, strlen(below)) != 0)
+		i = *pos == SIZE_MAX || !strcmp(f->v[*pos]->path, place) ? first_flag(f, below) :
+									   f->n;
+	*pos = i;
+	return i < f->n && ga_path_inside(f->v[i]->path, place) ? f->v[i] : NULL;
+}
+
+/* What the rule says of such a file where it lies: the flag itself is low, since nothing brings
+ * it to the host by itself. */
+static enum ga_severity severity_in_place(const struct ga_report_flag *f)
+{
+	const struct ga_rule *rule = ga_rule_find(f->id);
+
+	return rule && rule->severity > f->severity ? rule->severity : f->severity;
+}
+
+static void add_flag(struct ga_flags *ret, const struct ga_report_flag *f)
+{
+	GA_GROW(ret->v, ret->n, ret->cap);
+	ret->v[ret->n++] = (struct ga_flag){ .rule = f->id, .category = f->category,
+					     .severity = severity_in_place(f),
+					     .path = ga_strdup(f->path),
+					     .reason = ga_strdup(f->reason) };
+}
+
+static int compare_place(const void *key, const void *place)
+{
+	return strcmp(key, ((const struct ga_left *)place)->path);
+}
+
+/* The first line that is not before `path`. */
+static size_t first_line(const struct ga_left_list *l, const char *path)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (strcmp(l->v[mid].path, path) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* One line of the report: what was flagged at and beneath it, and what it is itself. */
+static void flags_of_line(const struct review_left_flags *stored, const struct ga_left *line,
+			  struct ga_flags *ret)
+{
+	const struct ga_left_file itself = { .path = line->path, .kind = line->kind };
+	const struct ga_report_flag *f;
+	size_t pos = SIZE_MAX;
+	bool severe = false;
+
+	while ((f = next_flag(stored, line->path, &pos))) {
+		add_flag(ret, f);
+		severe |= !strcmp(f->path, line->path) &&
+			  ga_flag_is_severe_in_place(&ret->v[ret->n - 1]);
+	}
+	ga_classify_place(&itself, severe, ret);
+}
+
+/* A place: a line, or a directory that stands for several of them. */
+static void flags_of_place(const struct ga_report *r, const struct review_left_flags *stored,
+			   const char *place, struct ga_flags *ret)
+{
+	cleanup_free char *below = ga_strf("%s/", place);
+	size_t i = first_line(&r->left, place);
+
+	for (; i < r->left.n && !strcmp(r->left.v[i].path, place); i++)
+		flags_of_line(stored, &r->left.v[i], ret);
+	for (i = first_line(&r->left, below);
+	     i < r->left.n && ga_path_inside(r->left.v[i].path, place); i++)
+		flags_of_line(stored, &r->left.v[i], ret);
+	ga_flags_sort(ret);
+}
+
+void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
+			   const struct review_left_flags *stored, const char *place)
+{
+	cleanup_strv struct ga_strv seen = GA_STRV_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+	flags_of_place(r, stored, place, &flags);
+	for (size_t i = 0; i < flags.n; i++) {
+		const struct ga_flag *f = &flags.v[i];
+		cleanup_free char *q = ga_quote(f->path);
+
+		if (f->severity < GA_HIGH || ga_strv_has(&seen, f->rule))
+			continue;
+		ga_strv_push(&seen, f->rule);
+		ga_buf_adds(out, "             ");
+		review_paint(out, colour, review_severity_colour(f->severity),
+			     ga_severity_name(f->severity));
+		ga_buf_adds(out, ": ");
+		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
+		ga_buf_addf(out, " [%s]%s%s\n", f->rule, strcmp(f->path, place) ? " " : "",
+			    strcmp(f->path, place) ? q : "");
+	}
+}
+
+static json_t *place_flags_json(const struct ga_report *r, const struct review_left_flags *stored,
+				const char *place)
+{
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	json_t *a = json_array();
+
+	flags_of_place(r, stored, place, &flags);
+	for (size_t i = 0; i < flags.n; i++) {
+		const struct ga_flag *f = &flags.v[i];
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "id", f->rule);
+		(void)json_object_set_new(o, "severity",
+					  json_string(ga_severity_name(f->severity)));
+		ga_json_set_bytes(o, "category", f->category);
+		ga_json_set_bytes(o, "path", f->path);
+		ga_json_set_bytes(o, "reason", f->reason);
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+/* ---- flags of files ----------------------------------------------------------- */
+
+/* Does a file lie in a directory that a line of the report stands for? */
+static bool in_place(const struct ga_report *r, const char *path)
+{
+	cleanup_free char *dir = ga_strdup(path);
+
+	for (char *slash; r->left.n && (slash = strrchr(dir, '/'));) {
+		*slash = '\0';
+		if (bsearch(dir, r->left.v, r->left.n, sizeof(*r->left.v), compare_place))
+			return true;
+	}
+	return false;
+}
+
+/* What is said of a place is not said of each file in it again. */
+static void flags_of(const struct ga_report *r, const struct ga_left_file *f,
+		     const struct ga_host_facts *facts, struct ga_flags *ret)
+{
+	bool inside = in_place(r, f->path);
+	size_t n = 0;
+
+	ga_classify_left(facts, f, ret);
+	for (size_t i = 0; i < ret->n; i++) {
+		if (inside && !strcmp(ret->v[i].rule, "ignored-executables")) {
+			free(ret->v[i].path);
+			free(ret->v[i].reason);
+			continue;
+		}
+		ret->v[n++] = ret->v[i];
+	}
+	ret->n = n;
 	ga_flags_sort(ret);
 }
 
@@ -93,7 +294,9 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags places;
 
+	review_left_flags(r, &places);
 	if (!files->n) {
 		ga_buf_adds(out, "nothing was left behind\n");
 		return;
@@ -101,15 +304,17 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 	ga_left_group(&r->left, &groups);
 	review_paint(out, colour, RC_BOLD, "left behind, in the session until it is dropped");
 	ga_buf_addch(out, '\n');
-	for (size_t i = 0; i < groups.n; i++)
+	for (size_t i = 0; i < groups.n; i++) {
 		review_put_left(out, &groups.v[i]);
+		review_put_left_flags(out, colour, r, &places, groups.v[i].path);
+	}
 	ga_buf_addch(out, '\n');
 	review_paint(out, colour, RC_BOLD, "files");
 	ga_buf_addch(out, '\n');
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-		flags_of(&files->v[i], facts, &flags);
+		flags_of(r, &files->v[i], facts, &flags);
 		put_file(out, &files->v[i], colour, &flags);
 	}
 	ga_buf_addf(out, "\nnext: git agent land --with-ignored PATH %s\n", r->session);
@@ -117,9 +322,12 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-json_t *review_left_json(const struct ga_left_list *l)
+json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l)
 {
+	cleanup_(review_left_flags_release) struct review_left_flags flags;
 	json_t *a = json_array();
+
+	review_left_flags(r, &flags);
 
 	for (size_t i = 0; i < l->n; i++) {
 		json_t *o = json_object();
@@ -128,6 +336,7 @@ json_t *review_left_json(const struct ga_left_list *l)
 		(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
 		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
 		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
+		(void)json_object_set_new(o, "flags", place_flags_json(r, &flags, l->v[i].path));
 		(void)json_array_append_new(a, o);
 	}
 	return a;
@@ -151,13 +360,14 @@ static json_t *flags_json(const struct ga_flags *flags)
 	return a;
 }
 
-static json_t *file_json(const struct ga_left_file *f, const struct ga_host_facts *facts)
+static json_t *file_json(const struct ga_report *r, const struct ga_left_file *f,
+			 const struct ga_host_facts *facts)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	cleanup_free char *mode = ga_strf("%04o", (unsigned)(f->mode & 07777));
 	json_t *o = json_object();
 
-	flags_of(f, facts, &flags);
+	flags_of(r, f, facts, &flags);
 	ga_json_set_bytes(o, "path", f->path);
 	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(f->kind)));
 	(void)json_object_set_new(o, "type", json_string(type_name(f->mode)));
@@ -175,9 +385,9 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 
 	ga_left_group(&r->left, &groups);
 	ga_json_set_bytes(o, "session", r->session);
-	(void)json_object_set_new(o, "groups", review_left_json(&groups));
+	(void)json_object_set_new(o, "groups", review_left_json(r, &groups));
 	for (size_t i = 0; i < files->n; i++)
-		(void)json_array_append_new(a, file_json(&files->v[i], facts));
+		(void)json_array_append_new(a, file_json(r, &files->v[i], facts));
 	(void)json_object_set_new(o, "files", a);
 	return o;
 }

@@ -40,9 +40,19 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_chang
 
 /* "1.5 MiB" */
 void review_put_size(struct ga_buf *out, uint64_t bytes);
-json_t *review_left_json(const struct ga_left_list *l);
+json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
 /* A line for a place that was left behind. */
 void review_put_left(struct ga_buf *out, const struct ga_left *l);
+/* The report's flags of what was left behind, by path; borrowed from it. */
+struct review_left_flags {
+	const struct ga_report_flag **v;
+	size_t n;
+};
+void review_left_flags(const struct ga_report *r, struct review_left_flags *ret);
+void review_left_flags_release(struct review_left_flags *f);
+/* Lines for what would run from such a place, or be loaded: each rule once. */
+void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
+			   const struct review_left_flags *stored, const char *place);
 
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 

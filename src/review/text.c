@@ -230,17 +230,21 @@ static void put_held(const struct text *t, struct ga_report const *r, const stru
 		more(t, held->n - FILES_SHOWN, "files");
 }
 
-static void put_left(const struct text *t, const struct ga_left_list *l)
+static void put_left(const struct text *t, const struct ga_report *r)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags flags;
 
-	if (!l->n)
+	review_left_flags(r, &flags);
+	if (!r->left.n)
 		return;
-	ga_left_group(l, &groups);
+	ga_left_group(&r->left, &groups);
 	heading(t, "left behind, in the session until it is dropped\n"
 		   "(git agent review --left-behind lists it file by file)");
-	for (size_t i = 0; i < groups.n && i < LEFT_SHOWN; i++)
+	for (size_t i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
 		review_put_left(t->out, &groups.v[i]);
+		review_put_left_flags(t->out, t->colour, r, &flags, groups.v[i].path);
+	}
 	if (groups.n > LEFT_SHOWN)
 		more(t, groups.n - LEFT_SHOWN, "places");
 }
@@ -363,7 +367,7 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 	put_flags(&t, r);
 	put_held(&t, r, &held);
 	put_left_out(&t, &r->left_out);
-	put_left(&t, &r->left);
+	put_left(&t, r);
 	put_notes(&t, &r->notes);
 	put_files(&t, &stat);
 	put_next(&t, s, r, stat.changes.n);

@@ -26,7 +26,7 @@ static struct ga_pending *pending_of(struct ga_look *k, const struct ga_rule *ru
 
 void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
 {
-	const struct ga_rule *rule = ga_rule_by_id(id);
+	const struct ga_rule *rule = ga_rule_find(id);
 	struct ga_pending *p;
 
 	if (!rule)
@@ -40,13 +40,60 @@ void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char
 		p->detail = detail;
 }
 
+static void add_detail(struct ga_pending *p, char *detail)
+{
+	char *both;
+
+	if (!p->detail) {
+		p->detail = detail;
+		return;
+	}
+	both = ga_strf("%s; %s", p->detail, detail);
+	free(p->detail);
+	free(detail);
+	p->detail = both;
+}
+
 void ga_look_fire(struct ga_look *k, const char *id, char *detail)
 {
-	const struct ga_rule *rule = ga_rule_by_id(id);
+	const struct ga_rule *rule = ga_rule_find(id);
+	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
+	struct ga_pending *p;
 
 	if (!rule)
 		GA_BUG("a rule that is not in the table");
-	ga_look_fire_as(k, id, rule->severity, detail);
+	ga_look_fire_as(k, id, node >= 0 ? GA_CRITICAL : rule->severity, detail);
+	p = pending_of(k, rule);
+	if (node < 0 || p->host)
+		return;
+	p->host = true;
+	add_detail(p, ga_strf("on this host run by %s",
+			      k->host->raised_by.v[k->raised.nodes[node].value]));
+}
+
+void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		if (strcmp(k->v[i].rule->id, id) != 0)
+			continue;
+		if (s > k->v[i].severity)
+			k->v[i].severity = s;
+		add_detail(&k->v[i], detail);
+		return;
+	}
+	free(detail);
+}
+
+void ga_look_lower(struct ga_look *k, const char *rules, const char *why)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		struct ga_pending *p = &k->v[i];
+
+		if (!p->rank || p->host || !ga_has_word(rules, p->rule->id))
+			continue;
+		p->severity = GA_LOW;
+		add_detail(p, ga_strdup(why));
+	}
 }
 
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err)
@@ -184,16 +231,9 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 
 static void apply_hit(struct ga_look *k, const struct ga_hit *hit)
 {
-	const char *id = hit->rule->id;
-	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
 	struct ga_pending *p;
 
-	if (node >= 0)
-		ga_look_fire_as(k, id, GA_CRITICAL,
-				ga_strf("on this host run by %s",
-					k->host->raised_by.v[k->raised.nodes[node].value]));
-	else
-		ga_look_fire(k, id, NULL);
+	ga_look_fire(k, hit->rule->id, NULL);
 	p = pending_of(k, hit->rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
@@ -225,11 +265,14 @@ static void look_at_path(struct ga_look *k, bool removed)
 static void fire_fact(struct ga_look *k, uint32_t index, bool removed)
 {
 	const struct ga_host_fact *f = k->facts[index];
+	struct ga_pending *p;
 
 	/* What is gone is not run, but somebody relied on it. */
 	ga_look_fire_as(k, f->rule, removed ? GA_HIGH : GA_CRITICAL, ga_strdup(f->reason));
 	/* Says more than any pattern of its category. */
-	pending_of(k, ga_rule_by_id(f->rule))->rank = FACT_RANK;
+	p = pending_of(k, ga_rule_find(f->rule));
+	p->rank = FACT_RANK;
+	p->host = true;
 }
 
 static void fire_facts(struct ga_look *k, const struct ga_strmap *m, size_t len, bool removed)
@@ -286,6 +329,7 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 		ga_look_names(k);
 		ga_look_link(k);
 		ga_look_repository(k);
+		ga_look_shadow(k);
 		ga_look_content(k);
 	}
 	settle(k, ret);
@@ -330,7 +374,11 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->above);
 	ga_strmap_release(&k->dirs);
 	ga_strmap_release(&k->raised);
+	ga_strmap_release(&k->names);
+	ga_strmap_release(&k->required);
+	ga_strv_release(&k->required_keys);
 	free(k->facts);
+	free(k->sieve);
 	free(k->v);
 }
 
@@ -357,6 +405,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
+	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
 	ga_matcher_free(own);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names that are one name where case does not count. Only new paths can bring
- * that about, so only the directories above those are read, each once: changes
- * are sorted, and a stack holds the directories above the current one.
+ * Names that are one name where case, or how a character is composed, does not count. Only new
+ * paths can bring that about, so only the directories above those are read, each once: changes are
+ * sorted, and a stack holds the directories above the current one.
  */
 #include <string.h>
 
@@ -39,6 +39,25 @@ static void stack_release(struct stack *s)
 	free(s->v);
 }
 
+/* What all names have in common that some system takes for this one. */
+static void common_form(struct ga_buf *out, const char *name)
+{
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+	ga_risk_fold(&folded, name);
+	ga_risk_decompose(out, folded.ptr);
+}
+
+/* Are two such names one already where only case counts? */
+static bool same_letters(const char *a, const char *b)
+{
+	cleanup_buf struct ga_buf x = GA_BUF_INIT, y = GA_BUF_INIT;
+
+	ga_risk_fold(&x, a);
+	ga_risk_fold(&y, b);
+	return !strcmp(x.ptr, y.ptr);
+}
+
 static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 		struct ga_error *err)
 {
@@ -53,7 +72,7 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 	for (size_t i = 0; i < l->tree.n; i++) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-		ga_risk_fold(&b, l->tree.v[i].name);
+		common_form(&b, l->tree.v[i].name);
 		ga_strv_take(&l->folded, ga_buf_steal(&b));
 	}
 	for (size_t i = 0; i < l->folded.n; i++)
@@ -66,7 +85,7 @@ static const char *twin(const struct level *l, const char *name)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	ga_risk_fold(&b, name);
+	common_form(&b, name);
 	for (int32_t i = ga_strmap_first(&l->index, b.ptr, b.len); i >= 0;
 	     i = l->index.nodes[i].next) {
 		const char *other = l->tree.v[l->index.nodes[i].value].name;
@@ -79,7 +98,7 @@ static const char *twin(const struct level *l, const char *name)
 
 static void flag(const struct ga_change *c, const char *id, char *detail, struct ga_flags *ret)
 {
-	const struct ga_rule *rule = ga_rule_by_id(id);
+	const struct ga_rule *rule = ga_rule_find(id);
 
 	ga_flags_add(ret, rule, rule->severity, c->path, &c->new,
 		     ga_strf("%s: %s", rule->reason, detail));
@@ -118,7 +137,9 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 			cleanup_free char *path = ga_strf("%s%s", dir, other);
 			cleanup_free char *shown = ga_quote(path);
 
-			flag(c, "name-case-collision", ga_strf("the other is %s", shown), ret);
+			flag(c, same_letters(name, other) ? "name-case-collision" :
+							    "name-unicode-collision",
+			     ga_strf("the other is %s", shown), ret);
 		}
 		if (!p[n])
 			return 0;

@@ -9,6 +9,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "known.h"
 #include "text.h"
 
 enum { CONTENT_MAX = 10 << 20, HEAD = 8000 };
@@ -43,6 +44,65 @@ static bool is_media(const struct ga_buf *b)
 static bool is_binary(const struct ga_buf *b)
 {
 	return memchr(b->ptr, '\0', b->len < HEAD ? b->len : HEAD) != NULL;
+}
+
+/* Bytes that text in no usual encoding has many of. */
+static bool is_garbled(const struct ga_buf *b)
+{
+	size_t n = b->len < HEAD ? b->len : HEAD, odd = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)b->ptr[i];
+
+		odd += (c < ' ' && !strchr("\b\t\n\v\f\r\033", c)) || c == 0x7f;
+	}
+	return odd * 20 > n;
+}
+
+/* What a picture has behind its end, if that can be told: what other programs would read. */
+static const char *behind_media(const struct ga_buf *b)
+{
+	static const char png_end[] = { 0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82' };
+	enum { ZIP_END_MAX = 22 + 65535 };
+	size_t tail = b->len < ZIP_END_MAX ? b->len : ZIP_END_MAX;
+	const char *end;
+
+	if (memmem(b->ptr + b->len - tail, tail, "PK\5\6", 4))
+		return "an archive is behind the picture";
+	if (!STARTS(b, "\x89PNG\r\n"))
+		return NULL;
+	end = memmem(b->ptr, b->len, png_end, sizeof(png_end));
+	return end && end + sizeof(png_end) != b->ptr + b->len ?
+		       "something is behind the end of the picture" : NULL;
+}
+
+static void check_binary(struct ga_look *k, const struct ga_buf *b)
+{
+	const char *behind = NULL;
+
+	if (is_media(b) && !(behind = behind_media(b)))
+		return;
+	ga_look_fire(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
+}
+
+/* Scripts in documents are expected where a project keeps its pages. */
+static void check_document(struct ga_look *k)
+{
+	static const char dirs[] = "docs doc web www public static assets site html templates "
+				   "views "
+				   "resources res images img icons test tests fixtures examples "
+				   "data src app";
+	const char *p = k->folded;
+
+	if (k->c->old.mode != GA_MODE_NONE || !ga_look_fired(k, "active-document"))
+		return;
+	for (const char *slash; (slash = strchr(p, '/')); p = slash + 1) {
+		cleanup_free char *dir = ga_strndup(p, (size_t)(slash - p));
+
+		if (ga_has_word(dirs, dir))
+			return;
+	}
+	ga_look_say(k, "active-document", GA_MEDIUM, ga_strdup("not where pages usually are"));
 }
 
 /* ---- modes and names that need a look inside ----------------------------- */
@@ -128,10 +188,11 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 	};
 	const char *ext = strrchr(k->base, '.');
 	bool source = false;
+	size_t lines = 1;
 
 	for (size_t i = 0; ext && i < GA_NELEMS(sources); i++)
 		source |= !strcmp(ext, sources[i]);
-	for (size_t i = 0; source && i < text->len;) {
+	for (size_t i = 0; source && i < text->len; lines++) {
 		const char *end = memchr(text->ptr + i, '\n', text->len - i);
 		size_t n = end ? (size_t)(end - text->ptr) - i : text->len - i;
 
@@ -141,6 +202,8 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 		}
 		i += n + 1;
 	}
+	if (source && text->len > 5000 && text->len / lines > 500)
+		ga_look_fire(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
 }
 
 /* A lock file that changes alone: nobody asked for other packages. */
@@ -159,26 +222,32 @@ static void check_lock(struct ga_look *k)
 	};
 	const char *manifest = NULL;
 
-	for (size_t i = 0; i < GA_NELEMS(pairs); i++)
+	/* each of them has a rule of its own */
+	for (size_t i = 0; k->n && i < GA_NELEMS(pairs); i++)
 		if (!strcmp(k->base, pairs[i][0]))
 			manifest = pairs[i][1];
 	if (!manifest || k->c->old.mode == GA_MODE_NONE)
 		return;
 	/* In a workspace the manifest may be that of any member. */
-	for (size_t i = 0; i < k->changes->n; i++)
-		if (!strcmp(ga_path_base(k->changes->v[i].path), manifest))
-			return;
+	for (size_t i = 0; !k->names_listed && i < k->changes->n; i++) {
+		const char *base = ga_path_base(k->changes->v[i].path);
+
+		ga_strmap_add(&k->names, base, strlen(base), 0);
+	}
+	k->names_listed = true;
+	if (ga_strmap_first(&k->names, manifest, strlen(manifest)) >= 0)
+		return;
 	ga_look_fire(k, "lockfile-swap", ga_strf("no %s changes with it", manifest));
 }
 
 /* ---- added text ----------------------------------------------------------- */
 
 /* Lines of `text` that `old` has nowhere, each with its newline; NUL becomes a
- * space, so that the result is a string. */
-static void added_lines(const struct ga_buf *old, const struct ga_buf *text, struct ga_buf *out)
+ * space, so that the result is a string. Returns how many. */
+static size_t added_lines(const struct ga_buf *old, const struct ga_buf *text, struct ga_buf *out)
 {
 	cleanup_strmap struct ga_strmap lines = GA_STRMAP_INIT;
-	size_t start = 0;
+	size_t start = 0, count = 0;
 
 	for (size_t i = 0, n; i < old->len; i += n + 1) {
 		const char *end = memchr(old->ptr + i, '\n', old->len - i);
@@ -198,27 +267,12 @@ static void added_lines(const struct ga_buf *old, const struct ga_buf *text, str
 			continue;
 		ga_buf_add(out, text->ptr + i, n);
 		ga_buf_addch(out, '\n');
+		count++;
 	}
 	for (size_t i = 0; i < out->len; i++)
 		if (!out->ptr[i])
 			out->ptr[i] = ' ';
-}
-
-/* Files whose syntax is known. */
-static void check_known(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
-			const struct ga_buf *added)
-{
-	if (!strcmp(k->base, ".gitattributes"))
-		ga_look_attributes(k, added);
-	if (!strcmp(k->base, ".gitmodules"))
-		ga_look_modules(k, text);
-	if (!strcmp(k->base, "package.json"))
-		ga_look_manifest(k, old, text);
-	if (ga_look_fired(k, "dotenv") || ga_look_fired(k, "direnv"))
-		ga_look_dotenv(k, added);
-	if (ga_look_fired(k, "version-selectors") || ga_look_fired(k, "tool-versions") ||
-	    !strcmp(k->base, ".bazelversion"))
-		ga_look_version(k, text);
+	return count;
 }
 
 static void check_text(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
@@ -227,12 +281,13 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 
 	if (old->len == text->len && !memcmp(old->ptr, text->ptr, old->len))
 		return; /* only the mode changed */
-	added_lines(old, text, &added);
-	check_known(k, old, text, &added);
+	k->added_lines += added_lines(old, text, &added);
 	ga_text_characters(k, &added);
 	ga_text_lines(k, &added);
+	ga_text_hidden(k, &added);
 	ga_text_modelines(k, old, text);
 	check_minified(k, text);
+	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
 }
 
 static bool is_regular(const struct ga_entry *e)
@@ -249,6 +304,7 @@ void ga_look_content(struct ga_look *k)
 		return;
 	check_lock(k);
 	r = ga_look_blob(k, &k->c->new, CONTENT_MAX, &text);
+	k->added_bytes += text.len;
 	if (r > 0) {
 		ga_look_fire(k, "huge-file", NULL);
 		ga_look_uninspected(k, "longer than 10 MiB", NULL);
@@ -258,12 +314,15 @@ void ga_look_content(struct ga_look *k)
 	/* An old version that is too long or unreadable leaves everything as added. */
 	if (is_regular(&k->c->old) && ga_look_blob(k, &k->c->old, CONTENT_MAX, &old) != 0)
 		ga_buf_clear(&old);
+	check_document(k);
 	check_exec(k, &text);
 	check_lfs(k, &text);
 	if (is_program(&text))
 		ga_look_fire(k, "binary-executable", NULL);
-	else if (!is_binary(&text))
+	else if (is_binary(&text))
+		check_binary(k, &text);
+	else
 		check_text(k, &old, &text);
-	else if (!is_media(&text))
+	if (!is_binary(&text) && is_garbled(&text))
 		ga_look_fire(k, "binary-blob", NULL);
 }

@@ -17,7 +17,7 @@ enum { ENVRC_MAX = 256 << 10 };
 
 static void add(struct ga_host_facts *h, const char *dir, const char *name, bool is_dir)
 {
-	cleanup_free char *path = ga_resolve_lexically(dir, name);
+	cleanup_free char *path = ga_path_resolve(dir, name);
 	cleanup_free char *file = NULL, *shown = NULL;
 
 	/* the root itself is no file */
@@ -113,6 +113,33 @@ void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h)
 		envrc_facts(dir, text.ptr, h);
 }
 
+/* From the top down: what is not there has nothing in it. */
+static void read_above(int workfd, const char *path, struct ga_strmap *seen,
+		       struct ga_host_facts *h)
+{
+	for (size_t n = 1; path[n - 1]; n++) {
+		cleanup_free char *dir = NULL;
+		struct stat st;
+		int32_t node;
+		bool there;
+
+		if (path[n] != '/')
+			continue;
+		node = ga_strmap_first(seen, path, n);
+		if (node >= 0 && !seen->nodes[node].value)
+			return;
+		if (node >= 0)
+			continue;
+		dir = ga_strndup(path, n);
+		there = ga_path_relative_ok(dir) &&
+			!fstatat(workfd, dir, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+		ga_strmap_add(seen, path, n, there);
+		if (!there)
+			return;
+		ga_envrc_read(workfd, dir, h);
+	}
+}
+
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 			  struct ga_host_facts *h, struct ga_error *err)
 {
@@ -122,22 +149,7 @@ int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 
 	if (workfd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", root);
-	for (size_t i = 0; i < changes->n; i++) {
-		const char *path = changes->v[i].path;
-
-		/* Deepest first, until one that was seen: all above it were, too. */
-		for (size_t n = strlen(path); n; n--) {
-			cleanup_free char *dir = NULL;
-
-			if (path[n] != '/')
-				continue;
-			if (ga_strmap_first(&seen, path, n) >= 0)
-				break;
-			ga_strmap_add(&seen, path, n, 0);
-			dir = ga_strndup(path, n);
-			if (ga_path_relative_ok(dir))
-				ga_envrc_read(workfd, dir, h);
-		}
-	}
+	for (size_t i = 0; i < changes->n; i++)
+		read_above(workfd, changes->v[i].path, &seen, h);
 	return 0;
 }

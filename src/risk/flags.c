@@ -4,6 +4,16 @@
 
 #include "internal.h"
 
+bool ga_has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; n && (p = strstr(p, word)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
 void ga_flags_release(struct ga_flags *f)
 {
 	for (size_t i = 0; i < f->n; i++) {

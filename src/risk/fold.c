@@ -40,7 +40,7 @@ static uint32_t lower(uint32_t c)
 	return c;
 }
 
-static void put_utf8(struct ga_buf *out, uint32_t c)
+void ga_risk_put(struct ga_buf *out, uint32_t c)
 {
 	if (c < 0x80) {
 		ga_buf_addch(out, (char)c);
@@ -65,13 +65,23 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 	uint32_t c;
 
 	while (n && *s != ':') {
-		size_t len = ga_utf8_decode(s, n, &c);
+		size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.+@ "), len;
+
+		/* most there is needs no folding */
+		if (plain) {
+			plain = plain < n ? plain : n;
+			ga_buf_add(out, s, plain);
+			s += plain;
+			n -= plain;
+			continue;
+		}
+		len = ga_utf8_decode(s, n, &c);
 
 		if (!len) {
 			ga_buf_addch(out, *s);
 			len = 1;
 		} else if (!hfs_ignored(c)) {
-			put_utf8(out, lower(c));
+			ga_risk_put(out, lower(c));
 		}
 		s += len;
 		n -= len;

@@ -131,7 +131,7 @@ static bool runs_directories(const char *line)
 static int place(struct ga_gather *g, const struct ga_scan *s, const char *line, const char *path,
 		 bool unknown, bool slash)
 {
-	cleanup_free char *plain = ga_resolve_lexically("", path);
+	cleanup_free char *plain = ga_path_resolve("", path);
 	cleanup_free char *star = NULL;
 	size_t wild = strcspn(path, "*?");
 	enum ga_kind kind;

@@ -34,6 +34,14 @@ void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, cons
 	h->v[h->n++] = (struct ga_host_fact){ ga_strdup(path), dir, rule, reason };
 }
 
+void ga_gather_raise(struct ga_gather *g, const char *rule, const char *by)
+{
+	if (ga_strv_has(&g->h->raised, rule))
+		return;
+	ga_strv_push(&g->h->raised, rule);
+	ga_strv_push(&g->h->raised_by, by);
+}
+
 void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, const char *what)
 {
 	const char *rules = ga_tool_rules(word);
@@ -44,10 +52,9 @@ void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, con
 		return;
 	copy = ga_strf("%s%s", rules, ga_tool_runs_tests(word, next) ? " test-code" : "");
 	for (char *id = strtok_r(copy, " ", &save); id; id = strtok_r(NULL, " ", &save)) {
-		if (ga_strv_has(&g->h->raised, id))
-			continue;
-		ga_strv_push(&g->h->raised, id);
-		ga_strv_pushf(&g->h->raised_by, "%s, which calls %s", what, word);
+		cleanup_free char *by = ga_strf("%s, which calls %s", what, word);
+
+		ga_gather_raise(g, id, by);
 	}
 }
 
@@ -169,33 +176,6 @@ void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char 
 }
 
 /* ---- configuration ------------------------------------------------------------ */
-
-/* What git makes of "~/": asked from git, which looks at the environment. */
-static int find_home(struct ga_gather *g, const struct ga_gitconfig *c)
-{
-	static const char *const args[] = { "config", "--type=path", "--get", "ga.home", NULL };
-	static const char *const config[] = { "ga.home=~/", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git git = GA_GIT_INIT;
-	bool needed = false;
-	int status;
-
-	for (size_t i = 0; i < c->n && !needed; i++)
-		needed = c->v[i].value && strstr(c->v[i].value, "~/");
-	if (!needed)
-		return 0;
-	git.args = args;
-	git.config = config;
-	git.out = &out;
-	if (ga_git_run(g->repo, &git, &status, g->err))
-		return -1;
-	ga_buf_chomp(&out);
-	while (out.len > 1 && out.ptr[out.len - 1] == '/')
-		ga_buf_truncate(&out, out.len - 1);
-	if (status == 0 && out.ptr[0] == '/')
-		g->home = ga_buf_steal(&out);
-	return 0;
-}
 
 /* A path value made absolute: "~/x", "/x", or beneath `base`. */
 static char *absolute(const struct ga_gather *g, const char *base, const char *value)
@@ -441,8 +421,10 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 {
 	cleanup_close int workfd = -1;
 
-	if (find_tree(g) || find_home(g, c) || scan_hook_dirs(g, c))
+	ga_gather_home(g);
+	if (find_tree(g) || scan_hook_dirs(g, c))
 		return -1;
+	ga_gather_environment(g);
 	for (size_t i = 0; i < c->n; i++)
 		if (scan_item(g, &c->v[i]))
 			return -1;
@@ -454,10 +436,10 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 				     g->info->workdir);
 	ga_envrc_read(workfd, "", g->h);
 	g->h->lfs_store = ga_lfs_store(g->repo, c);
-	if (ga_strv_has(&g->h->drivers, "filter:lfs") && !ga_strv_has(&g->h->raised, "lfsconfig")) {
-		ga_strv_push(&g->h->raised, "lfsconfig");
-		ga_strv_push(&g->h->raised_by, "git-lfs");
-	}
+	if (ga_strv_has(&g->h->drivers, "filter:lfs"))
+		ga_gather_raise(g, "lfsconfig", "git-lfs");
+	if (ga_gitconfig_bool(c, "submodule.recurse", false))
+		ga_gather_raise(g, "gitmodules", "every checkout, since submodule.recurse is set");
 	return 0;
 }
 

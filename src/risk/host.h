@@ -11,7 +11,7 @@ struct ga_gather {
 	struct ga_repo *repo;
 	const struct ga_repo_info *info;
 	struct ga_host_facts *h;
-	char *home;          /* what "~" means to git; NULL: nothing needed it */
+	char *home;          /* what "~" means to git; NULL: there is none */
 	bool have_tree;      /* HEAD is born */
 	struct ga_oid tree;  /* HEAD's */
 	struct ga_strv scripts; /* relative paths of scripts hooks name: read one step further */
@@ -38,6 +38,14 @@ int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text)
  * symbolic link of the working tree on the way, and where it ends, becomes a fact. */
 void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char *rule,
 		    const char *what);
+
+/* Raise one rule; `by` says what runs such files. */
+void ga_gather_raise(struct ga_gather *g, const char *rule, const char *by);
+
+/* host-home.c: where "~" is, and what of the user's own, outside the project, leads into it: links
+ * in the home directory, PATH, units of systemd. */
+void ga_gather_home(struct ga_gather *g);
+void ga_gather_environment(struct ga_gather *g);
 
 /* Raise the rules of a tool. */
 void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, const char *what);

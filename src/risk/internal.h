@@ -12,8 +12,8 @@
 #include "ga/risk.h"
 #include "ga/strmap.h"
 
-/* NULL: no such rule. */
-const struct ga_rule *ga_rule_by_id(const char *id);
+/* Is `word` one of the words of `list`, which single blanks separate? (flags.c) */
+bool ga_has_word(const char *list, const char *word);
 
 /* ---- folding (fold.c) --------------------------------------------------- */
 
@@ -21,6 +21,16 @@ const struct ga_rule *ga_rule_by_id(const char *id);
  * each component, code points HFS+ ignores are dropped, letters lowered, the rest
  * cut at ':' (an NTFS stream), trailing dots and spaces stripped. */
 void ga_risk_fold(struct ga_buf *out, const char *path);
+/* Append one code point. */
+void ga_risk_put(struct ga_buf *out, uint32_t c);
+
+/* compose.c: append `s` (folded) as all spellings of its characters have in common. */
+void ga_risk_decompose(struct ga_buf *out, const char *s);
+/* Is nothing in it written as letter and mark that has a code point of its own? */
+bool ga_risk_composed(const char *s, size_t n);
+
+/* confuse.c: the Latin letter that this one of another script looks like; 0: none. */
+char ga_lookalike(uint32_t c);
 
 /* ---- patterns (match.c) -------------------------------------------------- */
 
@@ -36,8 +46,9 @@ struct ga_hit {
 struct ga_hits {
 	struct ga_hit *v;
 	size_t n, cap;
+	uint64_t tried; /* patterns held against paths, of all searches: what they cost */
 };
-#define GA_HITS_INIT { NULL, 0, 0 }
+#define GA_HITS_INIT { NULL, 0, 0, 0 }
 void ga_hits_release(struct ga_hits *h);
 #define cleanup_hits cleanup_(ga_hits_release)
 
@@ -62,11 +73,20 @@ struct ga_look {
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
 	const char *base;   /* last component of `folded` */
+	/* Of all changes together, each filled when it is first asked for or as they pass by. */
+	struct ga_strmap names;    /* last components of changed paths */
+	struct ga_strmap required; /* packages of Python that the new tree asks for ... */
+	struct ga_strv required_keys; /* ... and what its keys point into */
+	bool names_listed, required_listed;
+	struct ga_sieve *sieve;    /* of the words that added lines are searched for (text.c) */
+	uint64_t added_bytes;
+	size_t added_lines;
 	bool link_covered;  /* a high or critical path rule covers this very path */
 	struct ga_pending {
 		const struct ga_rule *rule;
 		enum ga_severity severity;
 		unsigned rank; /* 0: a predicate */
+		bool host;     /* the host's own state says so: content cannot lower it */
 		char *detail;  /* owned, quoted; may be NULL */
 	} *v;
 	size_t n, cap;
@@ -77,6 +97,12 @@ struct ga_look {
  * once for a change, with the highest severity. */
 void ga_look_fire(struct ga_look *k, const char *rule, char *detail);
 void ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
+/* Say more of a rule that fired, or make it more severe: what its file holds. Nothing happens if
+ * it did not fire. `detail` is as above. */
+void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
+/* What changed is harmless by all that is known of such files: the rules about its path (ids,
+ * separated by blanks) are low, unless the host's own state is behind one. `why` says so. */
+void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
 /* "could not be inspected", high; releases the error. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
 bool ga_look_fired(const struct ga_look *k, const char *rule);
@@ -91,14 +117,10 @@ void ga_look_link(struct ga_look *k);       /* links.c */
 void ga_look_link_gone(struct ga_look *k);  /* links.c */
 void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
 void ga_look_content(struct ga_look *k);    /* content.c */
-/* content-known.c: files whose syntax is known. `added` holds the added lines. */
-void ga_look_attributes(struct ga_look *k, const struct ga_buf *added);
-void ga_look_modules(struct ga_look *k, const struct ga_buf *text);
-void ga_look_dotenv(struct ga_look *k, const struct ga_buf *added);
-void ga_look_version(struct ga_look *k, const struct ga_buf *text);
-void ga_look_manifest(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
-/* collide.c: name-case-collision, over the whole new tree at once. */
+void ga_look_shadow(struct ga_look *k);     /* shadow.c */
+/* collide.c: names that are one name on some systems, over the whole new tree at once. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
+void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 
 /* Append a flag; `reason` is taken over. */
 void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
@@ -120,8 +142,5 @@ void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h);
 const char *ga_tool_rules(const char *word);
 /* Does `word` run tests, so that test code runs too? `next`: the word behind it. */
 bool ga_tool_runs_tests(const char *word, const char *next);
-/* Resolve `path` against directory `dir`, both relative to the root, by text alone.
- * NULL if it leaves the root or is absolute. The caller frees it. */
-char *ga_resolve_lexically(const char *dir, const char *path);
 
 #endif

@@ -10,50 +10,23 @@
 #include "internal.h"
 
 /* Linux gives up beyond this, so no link that works is longer. */
-enum { TARGET_MAX = 4096 };
-
-char *ga_resolve_lexically(const char *dir, const char *path)
-{
-	struct ga_buf b = GA_BUF_INIT;
-
-	if (path[0] == '/')
-		return NULL;
-	ga_buf_adds(&b, dir);
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && !memcmp(path, "..", 2)) {
-			const char *slash = strrchr(b.ptr, '/');
-
-			if (!b.len) {
-				ga_buf_release(&b);
-				return NULL;
-			}
-			ga_buf_truncate(&b, slash ? (size_t)(slash - b.ptr) : 0);
-		} else if (n && !(n == 1 && path[0] == '.')) {
-			if (b.len)
-				ga_buf_addch(&b, '/');
-			ga_buf_add(&b, path, n);
-		}
-		if (!path[n])
-			return ga_buf_steal(&b);
-		path += n + 1;
-	}
-}
+enum { TARGET_MAX = 4096, STEPS_MAX = 100, DEPTH_MAX = 64 };
 
 /* Does the way from the link's directory leave the root, or pass through a link? */
 static bool escapes(struct ga_look *k, const char *dir, const char *target)
 {
 	cleanup_free char *at = ga_strdup(dir);
+	int steps = 0;
 
 	for (const char *p = target;;) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *part = ga_strndup(p, n);
-		char *next = ga_resolve_lexically(at, part);
+		char *next = ga_path_resolve(at, part);
 
 		free(at);
 		at = next;
-		if (!at)
+		/* each step is looked up from the top: one that takes so many goes nowhere good */
+		if (!at || ++steps > STEPS_MAX)
 			return true;
 		if (!p[n])
 			return false;
@@ -72,7 +45,7 @@ static bool into_system(const char *target)
 		return false;
 	while (*target == '/')
 		target++;
-	plain = ga_resolve_lexically("", target);
+	plain = ga_path_resolve("", target);
 	if (!plain) /* ".." above the root stays there */
 		return strstr(target, "proc") || strstr(target, "dev");
 	for (size_t i = 0; i < GA_NELEMS(roots); i++)
@@ -195,11 +168,15 @@ static bool config_text(struct ga_look *k)
 void ga_look_repository(struct ga_look *k)
 {
 	static const char *const files[] = { "head", "config", "commondir", "gitdir" };
-	cleanup_free char *dir = ga_path_parent(k->c->path);
 	bool found = false;
+	int depth = 0;
 
 	for (size_t i = 0; i < GA_NELEMS(files) && !found; i++)
-		found = !strcmp(k->base, files[i]) && is_repository(k, dir);
+		if (!strcmp(k->base, files[i])) {
+			cleanup_free char *dir = ga_path_parent(k->c->path);
+
+			found = is_repository(k, dir);
+		}
 	if (!found && !strcmp(k->base, "config"))
 		found = config_text(k);
 	/* Or it is what was missing: the first thing beneath objects or refs. */
@@ -208,6 +185,11 @@ void ga_look_repository(struct ga_look *k)
 		size_t n = (size_t)(slash - p);
 		cleanup_free char *above = NULL;
 
+		if (++depth > DEPTH_MAX) {
+			ga_look_uninspected(k, "nested too deep to look for repositories",
+					    NULL);
+			return;
+		}
 		if (!(n == 7 && !memcmp(p, "objects", 7)) && !(n == 4 && !memcmp(p, "refs", 4)))
 			continue;
 		above = ga_strndup(k->c->path, p > k->c->path ? (size_t)(p - 1 - k->c->path) : 0);

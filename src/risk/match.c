@@ -3,13 +3,15 @@
  * Each pattern is filed under one literal piece of itself: a last component, an
  * extension, a directory, or the first byte of the last component. A path is
  * looked up by its own pieces, and only patterns found there are matched. The
- * few patterns without such a piece are tried on every path.
+ * few patterns without such a piece are searched for, by the longest text that they have.
  */
 #include <string.h>
 
 #include "ga/strv.h"
 #include "ga/wildmatch.h"
 #include "internal.h"
+
+enum { PATTERNS_MAX = 8192 };
 
 struct pattern {
 	char *glob;
@@ -19,6 +21,7 @@ struct pattern {
 	bool on_base; /* matched against the last component */
 	bool link;    /* holds for a link only: the pattern covers something beneath */
 	bool partial; /* ... but not everything beneath */
+	char *must;   /* literal text that what matches has; NULL: it was found by such */
 };
 
 struct ga_matcher {
@@ -60,6 +63,24 @@ static bool file_by_dir(struct ga_matcher *m, const char *body, uint32_t index)
 	return best != NULL;
 }
 
+/* The longest stretch without a wildcard. */
+static char *longest_literal(const char *body)
+{
+	const char *best = body;
+	size_t best_len = 0;
+
+	for (const char *p = body; *p;) {
+		size_t n = strcspn(p, "*?[\\");
+
+		if (n > best_len) {
+			best = p;
+			best_len = n;
+		}
+		p += n + (p[n] != '\0');
+	}
+	return ga_strndup(best, best_len);
+}
+
 static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *body, bool anchored)
 {
 	const char *slash = strrchr(body, '/'), *last = slash ? slash + 1 : body;
@@ -85,6 +106,7 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 		ga_strmap_add(&m->firsts, last, 1, index);
 		return;
 	}
+	p->must = longest_literal(body);
 	GA_GROW(m->rest, m->n_rest, m->cap_rest);
 	m->rest[m->n_rest++] = index;
 }
@@ -111,7 +133,8 @@ static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const cha
 	p->glob = ga_strf("%s%.*s", anchored || p->on_base ? "" : "**/", (int)n, body);
 	p->rank = rank_of(p->glob);
 	file_pattern(m, p, p->glob + (anchored || p->on_base ? 0 : 3), anchored);
-	m->n++;
+	if (++m->n > PATTERNS_MAX)
+		GA_BUG("more patterns than a search has room for");
 }
 
 /* One pattern without braces, already in lower case. */
@@ -181,8 +204,10 @@ void ga_matcher_free(struct ga_matcher *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n; i++)
+	for (size_t i = 0; i < m->n; i++) {
 		free(m->v[i].glob);
+		free(m->v[i].must);
+	}
 	free(m->v);
 	free(m->rest);
 	ga_strmap_release(&m->bases);
@@ -199,15 +224,30 @@ struct search {
 	const char *path, *base;
 	bool link;
 	struct ga_hits *ret;
+	uint64_t seen[PATTERNS_MAX / 64]; /* patterns that were tried */
 };
+
+/* A pattern found at one piece of the path is found at each like it: once is enough, or a path
+ * of a thousand times the same directory takes a million times as long. */
+static bool seen_before(struct search *s, uint32_t index)
+{
+	uint64_t bit = (uint64_t)1 << (index % 64), *word = &s->seen[index / 64];
+	bool seen = *word & bit;
+
+	*word |= bit;
+	return seen;
+}
 
 static void try_pattern(struct search *s, uint32_t index)
 {
 	const struct pattern *p = &s->m->v[index];
 	bool whole = !p->partial;
 
-	if (p->link && !s->link)
+	if ((p->link && !s->link) || seen_before(s, index))
 		return;
+	if (p->must && !strstr(p->on_base ? s->base : s->path, p->must))
+		return;
+	s->ret->tried++;
 	if (!p->exact && !ga_wildmatch(p->glob, p->on_base ? s->base : s->path, false))
 		return;
 	for (size_t i = 0; i < s->ret->n; i++) {
@@ -233,7 +273,7 @@ static void try_filed(struct search *s, const struct ga_strmap *map, const char 
 void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
-	struct search s = { m, folded, folded, link, ret };
+	struct search s = { .m = m, .path = folded, .base = folded, .link = link, .ret = ret };
 
 	ret->n = 0;
 	for (const char *slash; (slash = strchr(s.base, '/')); s.base = slash + 1)

@@ -31,6 +31,16 @@ static bool starts_with_short_name(const char *s, size_t n)
 }
 
 /* What means a git file although it is not written like one. */
+/* Can it be one? Most names are told apart by a look. */
+static bool maybe_alias(const char *s, size_t n)
+{
+	bool odd = n && s[0] == '.';
+
+	for (size_t i = 0; i < n && !odd; i++)
+		odd = (s[i] & 0x80) || s[i] == '~' || s[i] == '\\' || s[i] == ':';
+	return odd;
+}
+
 static void check_git_alias(struct ga_look *k, const char *s, size_t n)
 {
 	static const char *const files[] = { ".gitmodules", ".gitattributes", ".gitignore",
@@ -138,6 +148,42 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-homoglyph", s, n);
 	if (!valid)
 		fire_on(k, "name-invalid-utf8", s, n);
+	if (!ga_risk_composed(s, n))
+		fire_on(k, "name-unicode-collision", s, n);
+}
+
+/* A name in letters that look like those of a file which other rules are about. */
+static void check_lookalike(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf plain = GA_BUF_INIT;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	size_t n = strlen(k->folded);
+	bool any = false;
+	uint32_t c;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		char latin;
+
+		len = ga_utf8_decode(k->folded + i, n - i, &c);
+		latin = len > 1 ? ga_lookalike(c) : '\0';
+		if (!len)
+			len = 1;
+		any |= latin != '\0';
+		if (latin)
+			ga_buf_addch(&plain, latin);
+		else
+			ga_buf_add(&plain, k->folded + i, len);
+	}
+	if (!any)
+		return;
+	ga_matcher_find(k->matcher, plain.ptr, false, &hits);
+	for (size_t i = 0; i < hits.n; i++)
+		if (hits.v[i].rule->severity >= GA_HIGH) {
+			cleanup_free char *shown = ga_quote(plain.ptr);
+
+			ga_look_fire(k, "name-homoglyph", ga_strf("reads as %s", shown));
+			return;
+		}
 }
 
 /* File names that a framework's router prescribes; an editor given one as a
@@ -154,18 +200,20 @@ static bool router_name(const char *s, size_t n)
 
 static void check_option(struct ga_look *k, const char *s, size_t n)
 {
-	cleanup_free char *part = ga_strndup(s, n);
+	cleanup_free char *part = NULL;
 
-	if (n && strchr("-+~=", s[0]))
-		ga_look_fire_as(k, "name-leading-dash-plus",
-				router_name(s, n) ? GA_MEDIUM : GA_HIGH, ga_quote(part));
+	if (!n || !strchr("-+~=", s[0]))
+		return;
+	part = ga_strndup(s, n);
+	ga_look_fire_as(k, "name-leading-dash-plus", router_name(s, n) ? GA_MEDIUM : GA_HIGH,
+			ga_quote(part));
 }
 
 /* Brackets, braces and "$name" are what routers of web frameworks name files
  * with; what substitutes, separates or redirects has no such use. */
 static void check_shell(struct ga_look *k, const char *s, size_t n)
 {
-	cleanup_free char *part = ga_strndup(s, n);
+	cleanup_free char *part = NULL;
 	bool strong = n && (s[0] == ' ' || s[n - 1] == ' '), weak = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -173,18 +221,10 @@ static void check_shell(struct ga_look *k, const char *s, size_t n)
 		strong |= s[i] == '$' && i + 1 < n && (s[i + 1] == '(' || s[i + 1] == '{');
 		weak |= strchr("(){}[]'!$", s[i]) != NULL;
 	}
-	if (strong || weak)
-		ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
-}
-
-static bool has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; (p = strstr(p, word)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
+	if (!strong && !weak)
+		return;
+	part = ga_strndup(s, n);
+	ga_look_fire_as(k, "name-shell-meta", strong ? GA_HIGH : GA_MEDIUM, ga_quote(part));
 }
 
 static void check_double_ext(struct ga_look *k)
@@ -196,14 +236,28 @@ static void check_double_ext(struct ga_look *k)
 	const char *ext = strrchr(k->base, '.'), *before = ext;
 	cleanup_free char *middle = NULL;
 
-	if (!ext || ext == k->base || !has_word(programs, ext + 1))
+	if (!ext || ext == k->base || !ga_has_word(programs, ext + 1))
 		return;
 	while (before > k->base && before[-1] != '.')
 		before--;
 	middle = ga_strndup(before, (size_t)(ext - before));
-	if ((before > k->base && *middle && has_word(documents, middle)) ||
+	if ((before > k->base && *middle && ga_has_word(documents, middle)) ||
 	    strstr(k->base, "     "))
 		ga_look_fire(k, "name-double-ext", NULL);
+}
+
+/* Nothing in it that one of the checks below could mind, but for names of devices. */
+static bool plain_name(const char *s, size_t n)
+{
+	static const char devices[] = "acnlp"; /* what they begin with */
+
+	if (n && (strchr(devices, s[0]) || s[0] == '-' || s[n - 1] == '.'))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
+		    s[i] != '.' && s[i] != '-' && s[i] != '_')
+			return false;
+	return true;
 }
 
 void ga_look_names(struct ga_look *k)
@@ -218,9 +272,10 @@ void ga_look_names(struct ga_look *k)
 
 		depth++;
 		long_part |= n > 200;
-		check_git_alias(k, p, n);
+		if (maybe_alias(p, n))
+			check_git_alias(k, p, n);
 		check_traversal(k, p, n);
-		if (added) {
+		if (added && !plain_name(p, n)) {
 			check_windows(k, p, n);
 			check_characters(k, p, n);
 			check_option(k, p, n);
@@ -235,4 +290,5 @@ void ga_look_names(struct ga_look *k)
 	if (long_part || depth > 64 || strlen(k->c->path) > 1024)
 		ga_look_fire(k, "name-too-long", NULL);
 	check_double_ext(k);
+	check_lookalike(k);
 }

@@ -28,12 +28,23 @@ const struct ga_rule *ga_rules(size_t *ret_n)
 	return rules;
 }
 
-const struct ga_rule *ga_rule_by_id(const char *id)
+const struct ga_rule *ga_rule_find(const char *id)
 {
 	for (size_t i = 0; i < GA_NELEMS(rules); i++)
 		if (!strcmp(rules[i].id, id))
 			return &rules[i];
 	return NULL;
+}
+
+void ga_flags_add_rule(struct ga_flags *f, const char *id, enum ga_severity s, const char *path,
+		       const struct ga_entry *e, const char *detail)
+{
+	const struct ga_rule *rule = ga_rule_find(id);
+
+	if (!rule)
+		GA_BUG("a rule that is not in the table");
+	ga_flags_add(f, rule, s, path, e,
+		     ga_strf("%s%s%s", rule->reason, detail ? ": " : "", detail ? detail : ""));
 }
 
 const char *ga_severity_name(enum ga_severity s)

@@ -7,6 +7,8 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
+enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
+
 /* ---- characters ------------------------------------------------------------ */
 
 static bool is_bidi(uint32_t c)
@@ -35,8 +37,39 @@ static bool redraws(uint32_t c, const char *next)
 	       (c == '\r' && *next != '\n' && *next);
 }
 
+static bool in_token(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
+}
+
+/* Is the word around byte `at` Latin but for letters that only look it? *ret_end is where it, or
+ * the part of it that is looked at, ends. */
+static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
+{
+	size_t from = at, to = at, len;
+	bool latin = false;
+	uint32_t c;
+
+	while (from && at - from < TOKEN_MAX && in_token(s[from - 1]))
+		from--;
+	while (to < n && to - at < TOKEN_MAX && in_token(s[to]))
+		to++;
+	*ret_end = to;
+	for (size_t i = from; i < to; i += len) {
+		len = ga_utf8_decode(s + i, to - i, &c);
+		if (!len) /* cut in two by the limit */
+			return false;
+		latin |= isalpha((unsigned char)s[i]) != 0;
+		if (len > 1 && !ga_lookalike(c))
+			return false;
+	}
+	return latin;
+}
+
 void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 {
+	bool mixed = false;
+	size_t looked = 0;
 	uint32_t c, before = 0, bidi = 0, hidden = 0, control = 0;
 	const char *s = added->ptr;
 
@@ -57,7 +90,11 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 			hidden = c;
 		if (!control && redraws(c, s + i + len))
 			control = c;
+		if (!mixed && i >= looked && len > 1 && ga_lookalike(c))
+			mixed = disguised(s, added->len, i, &looked);
 	}
+	if (mixed)
+		ga_look_fire(k, "homoglyph-identifier", NULL);
 	if (bidi)
 		ga_look_fire(k, "bidi-controls", ga_strf("U+%04X", (unsigned)bidi));
 	if (hidden)
@@ -74,7 +111,7 @@ static const char *const loaders[] = {
 	"/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode", "certutil.exe -decode",
 	"downloadstring(", "eval \"$(curl", "eval \"$(wget", "eval $(curl", "eval $(wget",
 	"-c \"$(curl", "-c \"$(wget", "-c '$(curl", "<(curl", "<(wget", "exec(base64", "eval(atob(",
-	"exec(requests.get", "exec(urllib", "frombase64string(",
+	"exec(__import__(", "exec(requests.get", "exec(urllib", "frombase64string(",
 };
 static const char *const collectors[] = {
 	"webhook.site", ".ngrok.", "ngrok-free.", "requestbin", ".oast.", "oastify.com",
@@ -89,13 +126,11 @@ static const char *const weakeners[] = {
 	"node_tls_reject_unauthorized", "#[ignore]",
 };
 static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
-static const char *const privileges[] = { "pull_request_target", "workflow_run", "write-all",
-					  "id-token: write", "self-hosted" };
 static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:generate", "#cgo" };
 
 /* Which three bytes begin one of the words above: most lines hold none, and need
  * no closer look. One bit for each value of a hash of three lowered bytes. */
-struct sieve {
+struct ga_sieve {
 	unsigned char bits[1 << 11];
 };
 
@@ -109,7 +144,7 @@ static unsigned sieve_hash(unsigned a, unsigned b, unsigned c)
 	return (a * 2654435761u ^ b * 40503u ^ c * 7919u) >> 3 & ((1u << 14) - 1);
 }
 
-static void sieve_add(struct sieve *s, const char *const *words, size_t n)
+static void sieve_add(struct ga_sieve *s, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned h = sieve_hash(lowered(words[i][0]), lowered(words[i][1]),
@@ -120,7 +155,7 @@ static void sieve_add(struct sieve *s, const char *const *words, size_t n)
 }
 #define SIEVE_ADD(s, words) sieve_add((s), (words), GA_NELEMS(words))
 
-static void sieve_fill(struct sieve *s)
+static void sieve_fill(struct ga_sieve *s)
 {
 	memset(s, 0, sizeof(*s));
 	SIEVE_ADD(s, download_sources);
@@ -128,11 +163,10 @@ static void sieve_fill(struct sieve *s)
 	SIEVE_ADD(s, collectors);
 	SIEVE_ADD(s, weakeners);
 	SIEVE_ADD(s, plugin_keys);
-	SIEVE_ADD(s, privileges);
 	SIEVE_ADD(s, other_marks);
 }
 
-static bool sieve_hits(const struct sieve *s, const char *line, size_t n)
+static bool sieve_hits(const struct ga_sieve *s, const char *line, size_t n)
 {
 	unsigned a, b, c;
 
@@ -235,21 +269,49 @@ static bool sends_data(const char *line)
 	return HAS_ANY(line, collectors) || numeric_host(line);
 }
 
+/* 256 times the binary logarithm. */
+static unsigned log2_256(unsigned v)
+{
+	unsigned whole = 31 - (unsigned)__builtin_clz(v), part = 0;
+	uint64_t x = (uint64_t)v << (31 - whole); /* 1 <= x / 2^31 < 2 */
+
+	for (int i = 0; i < 8; i++) {
+		x = x * x >> 31;
+		part = part << 1 | (x >> 32 ? 1 : 0);
+		x >>= x >> 32 ? 1 : 0;
+	}
+	return whole * 256 + part;
+}
+
+/* Is what stands there without a blank as good as random: more than 5.5 bits a byte? */
+static bool random_run(const char *s)
+{
+	unsigned seen[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < RUN_LOOKED_AT; i++)
+		seen[(unsigned char)s[i]]++;
+	for (size_t i = 0; i < GA_NELEMS(seen); i++)
+		sum += seen[i] ? seen[i] * log2_256(seen[i]) : 0;
+	return RUN_LOOKED_AT * log2_256(RUN_LOOKED_AT) - sum > RUN_LOOKED_AT * (5 * 256 + 128);
+}
+
 static bool encoded(const char *line, size_t n)
 {
-	size_t run = 0, blank = 0;
+	size_t run = 0, solid = 0, blank = 0;
 
 	if (n <= 200)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)line[i];
+		bool space = c == ' ' || c == '\t';
 
 		run = isalnum(c) || strchr("+/=_-", c) ? run + 1 : 0;
-		if (run >= 512)
+		solid = space ? 0 : solid + 1;
+		if (run >= 512 || (solid == RUN_LOOKED_AT && random_run(line + i + 1 - solid)))
 			return true;
-		if (c != ' ' && c != '\t' && blank > 200)
+		if (!space && blank > 200)
 			return true;
-		blank = c == ' ' || c == '\t' ? blank + 1 : 0;
+		blank = space ? blank + 1 : 0;
 	}
 	return false;
 }
@@ -277,8 +339,15 @@ static bool go_command(const char *line)
 
 /* Which of the rules for certain files apply to this one. */
 struct kind {
-	bool go, tsconfig, workflow, instructions;
+	bool go, tsconfig, instructions;
 };
+
+bool ga_text_is_for_agents(const struct ga_look *k)
+{
+	return ga_look_fired(k, "instruction-files") || ga_look_fired(k, "claude-code-dirs") ||
+	       ga_look_fired(k, "cursor-rules") || ga_look_fired(k, "copilot") ||
+	       ga_look_fired(k, "agents-dir");
+}
 
 static struct kind kind_of(const struct ga_look *k)
 {
@@ -289,10 +358,7 @@ static struct kind kind_of(const struct ga_look *k)
 		.go = ext && !strcmp(ext, ".go"),
 		.tsconfig = json && (!strncmp(k->base, "tsconfig", 8) ||
 				     !strncmp(k->base, "jsconfig", 8)),
-		.workflow = ga_look_fired(k, "ci-github"),
-		.instructions = ga_look_fired(k, "instruction-files") ||
-				ga_look_fired(k, "claude-code-dirs") ||
-				ga_look_fired(k, "cursor-rules") || ga_look_fired(k, "copilot"),
+		.instructions = ga_text_is_for_agents(k),
 	};
 }
 
@@ -325,18 +391,17 @@ static void check_words(struct ga_look *k, const struct kind *is, const char *li
 		fire_quoting(k, "go-generate", line);
 	if (is->tsconfig && HAS_ANY(line, plugin_keys))
 		fire_quoting(k, "ts-plugins", line);
-	if (is->workflow && HAS_ANY(line, privileges))
-		ga_look_fire_as(k, "ci-github", GA_HIGH,
-				ga_strdup("asks for privileges, secrets or own machines"));
 }
 
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
 	struct kind is = kind_of(k);
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-	struct sieve sieve;
 
-	sieve_fill(&sieve);
+	if (!k->sieve) {
+		k->sieve = ga_malloc(sizeof(*k->sieve));
+		sieve_fill(k->sieve);
+	}
 	for (size_t i = 0, n; i < added->len; i += n + 1) {
 		const char *start = added->ptr + i;
 		const char *end = memchr(start, '\n', added->len - i);
@@ -345,7 +410,7 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 		n = end ? (size_t)(end - start) : added->len - i;
 		if (encoded(start, n))
 			ga_look_fire(k, "obfuscated-blob", NULL);
-		words = sieve_hits(&sieve, start, n);
+		words = sieve_hits(k->sieve, start, n);
 		if (!words && !is.instructions)
 			continue;
 		ga_buf_clear(&line);

@@ -235,6 +235,20 @@ rm -rf "$scratch/plain"
 printf '%6d  %-30s %7d MB  %-27s %7d MB\n' "$n" 'capture: memory for 1 GiB' $((ours / 1024)) 'git add' $((gits / 1024))
 results="$results,
   {\"files\": $n, \"what\": \"capture: memory for 1 GiB\", \"against\": \"git add\", \"kib\": $ours, \"against_kib\": $gits}"
+
+# all rules on that many changed paths, content read and all, against a tenth of them: processor time,
+# the least of three
+flags() {
+	for _ in 1 2 3; do
+		"$TEST_BUILDDIR/tests/helpers/classify" "$1"
+	done | awk '!least || $3 < least { least = $3 } END { print least }'
+}
+many=$(flags 100000) few_paths=$(flags 10000)
+ratio=$(awk -v a="$many" -v b="$few_paths" 'BEGIN { printf "%.2f", a / b }')
+printf '%6d  %-30s %9.2f  %-27s %9.2f  %5s\n' 100000 'flags: changed paths, all rules' "$many" \
+	'a tenth of them' "$few_paths" "$ratio"
+results="$results,
+  {\"files\": 100000, \"what\": \"flags: changed paths, all rules\", \"against\": \"a tenth of them\", \"ms\": $many, \"against_ms\": $few_paths}"
 growth=$(awk -v a="$first" -v b="$last" 'BEGIN { printf "%.2f", b / a }')
 echo "a warm start at the last size against one at the first: $growth"
 cat >"$TEST_BUILDDIR/bench.json" <<EOF_JSON

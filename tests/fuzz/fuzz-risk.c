@@ -18,6 +18,9 @@ static const char *const names[] = {
 	".envrc", ".env", "package.json", ".gitmodules", ".gitattributes", "Makefile", "src/a.js",
 	".python-version", "link", "script.sh", "package-lock.json", ".tool-versions", "text",
 	".github/workflows/ci.yml", "bin/git", "CLAUDE.md", ".vscode/settings.json", "a/.envrc",
+	"pyproject.toml", "Cargo.toml", "go.mod", ".vscode/tasks.json", "x.code-workspace",
+	".idea/codeStyles/x.xml", ".claude/settings.json", "x.ipynb", "compose.yaml", ".gitconfig",
+	".npmrc", "CMakeLists.txt", "yarn.lock", "json.py", "x.svg", ".gitignore",
 };
 
 static struct ga_host_facts *facts(void)

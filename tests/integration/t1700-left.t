@@ -52,8 +52,31 @@ test_expect_success 'as JSON, with names of any byte' '
 	assert names[b"build/fifo"]["kind"] == "special" and names[b"build/fifo"]["type"] == "special"
 	assert names[b"build/sub/run"]["mode"].endswith("755")
 	assert names[b".envrc"]["flags"][0]["severity"] in ("critical", "high"), names[b".envrc"]
+	assert [f["id"] for f in names[b"build/fifo"]["flags"]] == ["special-file"], names[b"build/fifo"]
+	assert "setuid-caps-xattr" in [f["id"] for f in names[b"build/sub/run"]["flags"]], names[b"build/sub/run"]
+	assert "ignored-config" in [f["id"] for f in names[b".envrc"]["flags"]], names[b".envrc"]
+	# said of the place, not of each file in it
+	assert names[b"build/o"]["flags"] == [], names[b"build/o"]
+	places = {g["path"]: [(f["id"], f["severity"], f["path"]) for f in g["flags"]] for g in o["groups"] if "path" in g}
+	assert ("ignored-executables", "critical", "build") in places["build"], places
+	assert ("ignored-config", "critical", ".envrc") in places[".envrc"], places
+	assert places["one.log"] == [], places
 	# what is counted in the groups is what is listed
 	assert sum(g["count"] for g in o["groups"]) == len(o["files"]), (o["groups"], len(o["files"]))
+	EOT
+'
+
+test_expect_success 'what would run from there is said in the review, and stands in the way of nothing' '
+	cd r && grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
+	git agent review --stat x >../out2 && grep -A9 "^left behind" ../out2 >../places && cat ../places &&
+	grep -A1 "build (" ../places | grep "critical: .*\[ignored-executables\]" &&
+	git agent review --json x >../json2 && python3 - ../json2 <<-\EOT
+	import json, sys
+	o = json.load(open(sys.argv[1]))
+	ids = {f["id"]: f for p in o["left_behind"] for f in p["flags"]}
+	assert ids["ignored-executables"]["severity"] == "critical", ids
+	assert ids["ignored-config"]["path"] == ".envrc", ids
+	assert all(f["severity"] == "low" for f in o["flags"] if f["left_behind"]), o["flags"]
 	EOT
 '
 
@@ -170,6 +193,21 @@ test_expect_success 'many flags: each is found again, and one verdict takes all 
 	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err && grep "4000 high" ../err && test ! -e fresh-f &&
 	git agent review --accept flags fresh-f && git agent land --with-ignored fresh-f flags 2>../err && cat ../err &&
 	grep "flagged: .* more" ../err && test "$(find fresh-f -type f | wc -l)" = 4000
+'
+
+test_expect_success 'odd files that are on the branch are told, and rules that only the session has' '
+	git init -q odd && cd odd && echo a >a && git add a && git commit -qm base &&
+	git agent start --name odd -- sh -c "echo x >s; chmod 4644 s; echo y >h; ln h h2; echo new/ >.gitignore; mkdir new; echo z >new/z" &&
+	git agent review --json odd >../json && python3 - ../json <<-\EOT
+	import json, sys
+	o = json.load(open(sys.argv[1]))
+	flags = {(f["id"], f["path"]): f for f in o["flags"]}
+	assert flags["setuid-caps-xattr", "s"]["severity"] == "medium", flags
+	assert flags["hardlink", "h"]["severity"] == flags["hardlink", "h2"]["severity"] == "medium", flags
+	assert flags["ignore-rules-source", "new"]["left_behind"], flags
+	assert ("hardlink", "s") not in flags and ("setuid-caps-xattr", "h") not in flags, flags
+	assert [f["id"] for p in o["left_behind"] if p["path"] == "new" for f in p["flags"]] == ["ignore-rules-source"], o["left_behind"]
+	EOT
 '
 
 test_done

@@ -13,7 +13,7 @@ repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
 run: run sandbox sys base
-risk: risk repo sys base
+risk: risk repo sys base config/yaml
 review: review session risk repo sys base
 capture: capture review session run risk repo sandbox config sys base
 land: land capture review session risk repo config sys base

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "land-support.h"
 
+#include "../../src/review/review-internal.h"
 #include "ga/diff.h"
 #include "ga/quote.h"
 
@@ -325,6 +326,69 @@ static void left_flags(void **state)
 	assert_int_equal(ga_report_open(&back), 1);
 }
 
+/* Places have the flags of what lies in them, with the severity of the rule, and of what they are
+ * themselves; names that only begin alike are other places. */
+static void left_places(void **state)
+{
+	static const struct {
+		const char *path, *rule;
+	} stored[] = {
+	    {"a", "ignore-rules-source"}, {"a-b", "dotenv"}, {"a/.env", "dotenv"},
+	    {"a/x/.envrc", "direnv"}, {"ab/.env", "dotenv"}, {"b", "direnv"},
+	};
+	static const struct {
+		const char *place, *shown;
+	} places[] = {
+	    {"a", "ignore-rules-source:high dotenv:high direnv:critical "},
+	    {"b", "direnv:critical ignored-config:critical "},
+	    {"build/x", "ignored-executables:critical "},
+	    {"c", ""},
+	};
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags flags;
+	json_t *list, *place;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < GA_NELEMS(stored); i++) {
+		struct ga_flag one = {.rule = stored[i].rule, .category = "c", .severity = GA_LOW,
+				      .path = (char *)(uintptr_t)stored[i].path,
+				      .reason = (char *)(uintptr_t)"because"};
+		const struct ga_flags f = {&one, 1, 1};
+
+		ga_report_add_left_flags(&r, &f);
+	}
+	for (i = 0; i < GA_NELEMS(places); i++)
+		ga_left_add(&r.left, places[i].place, GA_LEFT_IGNORED, 1, 1);
+	ga_left_sort(&r.left);
+	list = review_left_json(&r, &r.left);
+	review_left_flags(&r, &flags);
+	json_array_foreach(list, i, place) {
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		json_t *fs = json_object_get(place, "flags"), *f;
+		size_t n = 0, j;
+
+		assert_string_equal(json_string_value(json_object_get(place, "path")),
+				    places[i].place);
+		json_array_foreach(fs, j, f) {
+			cleanup_free char *one = ga_strf(
+			    "%s:%s ", json_string_value(json_object_get(f, "id")),
+			    json_string_value(json_object_get(f, "severity")));
+
+			if (!strstr(places[i].shown, one))
+				fail_msg("%s has %s", places[i].place, one);
+			n++;
+		}
+		for (const char *p = places[i].shown; (p = strchr(p, ' ')); p++)
+			n--;
+		if (n)
+			fail_msg("%s has other flags", places[i].place);
+		review_put_left_flags(&text, false, &r, &flags, places[i].place);
+		assert_int_equal(text.len > 0, *places[i].shown != '\0');
+	}
+	json_decref(list);
+}
+
 static void left_groups(void **state)
 {
 	static const struct {
@@ -452,7 +516,10 @@ static void json(void **state)
 	    "\"reason\":\"because\",\"held\":false,\"left_behind\":false,"
 	    "\"verdict\":\"open\"}],"
 	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
-	    "\"bytes\":4096}],"
+	    "\"bytes\":4096,\"flags\":[{\"id\":\"ignored-executables\","
+	    "\"severity\":\"critical\",\"category\":\"file-type\",\"path\":\"node_modules\","
+	    "\"reason\":\"editors and builds run what lies in directories like this one, "
+	    "ignored or not\"}]}],"
 	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],\"limits\":[]}",
 	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
 	{
@@ -541,6 +608,7 @@ int main(void)
 	    cmocka_unit_test(text),
 	    cmocka_unit_test(diff),
 	    cmocka_unit_test(left_flags),
+	    cmocka_unit_test(left_places),
 	    cmocka_unit_test(left_groups),
 	    cmocka_unit_test(diff_has_held_and_left_out),
 	    cmocka_unit_test(diff_hides_nothing),

@@ -2,11 +2,9 @@
  *
  * What the host's own state makes critical: hooks, configuration, .envrc.
  */
-#include "repo-support.h"
+#include "risk-support.h"
 
-#include "ga/objects.h"
-#include "ga/repo.h"
-#include "ga/risk.h"
+#include <stdlib.h>
 
 /* One repository for each case: made by `setup`, a shell script, with every file
  * of `files` tracked. */
@@ -47,7 +45,8 @@ static const char *held_by(const struct host *h, const char *path)
 {
 	static const char *const rules[] = { "hooks-path-configured", "hook-config-command",
 					     "host-hook-reached", "host-config-reached",
-					     "direnv-dependents" };
+					     "direnv-dependents",
+					     "host-environment-reached" };
 	struct ga_flags f = GA_FLAGS_INIT;
 	const char *found = NULL;
 
@@ -138,6 +137,14 @@ static const struct {
 	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", "direnv-dependents" },
 	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", "direnv-dependents" },
 	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", "direnv-dependents" },
+	{ "dotfile", "ln -s \"$PWD/conf.cfg\" ~/.zshrc", "conf.cfg", "host-environment-reached" },
+	{ "dotfile-gone", "rm ~/.zshrc; ln -s \"$PWD/nowhere\" ~/.zshrc", "conf.cfg", NULL },
+	{ "dotfile-dir", "rm ~/.zshrc; mkdir -p ~/.config && ln -s \"$PWD/lib\" ~/.config/fish",
+	  "lib/new.fish", "host-environment-reached" },
+	{ "dotfile-other", "", "lib/new.fish", NULL },
+	{ "unit", "mkdir -p ~/.config/systemd/user && printf '[Service]\\nExecStart=/bin/sh %%h/unit/tools/fmt x\\n' "
+		  ">~/.config/systemd/user/a.service", "tools/fmt", "host-environment-reached" },
+	{ "unit-other", "", "tools/fmt", NULL },
 	{ "envrc-none", "echo 'export A=1' >.envrc", "bin/tool", NULL },
 };
 
@@ -225,6 +232,83 @@ static void test_drivers(void **state)
 	host_close(&h);
 }
 
+/* Directories of the project in PATH: all of them, or what has the name of a command. */
+static void test_search_path(void **state)
+{
+	struct change_fixture shadow = { "path-shadow-bin", "bin/ls", true, NONE, EXEC_("x\n"), NULL };
+	static const struct {
+		const char *name, *front, *back; /* of what PATH is; '@': the project's top */
+		bool bin_held, raised;
+	} paths[] = {
+		{ "p-none", "", ":/bin", false, false },
+		{ "p-absolute", "", ":@/bin", true, false },
+		{ "p-relative", "", ":bin", true, false },
+		{ "p-dot", ".:", "", false, true },
+		{ "p-empty", "", ":", false, true },
+		{ "p-root", "", ":@", false, true },
+	};
+	cleanup_free char *before = ga_strdup(getenv("PATH"));
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
+		cleanup_free char *dir = in_scratch(paths[i].name), *path = NULL;
+		bool top = paths[i].back[0] && paths[i].back[1] == '@';
+		struct ga_flags f = GA_FLAGS_INIT;
+		const char *rule;
+		struct host h;
+
+		path = ga_strf("%s%s%s%s%s", paths[i].front, before, top ? ":" : "", top ? dir : "",
+			       paths[i].back + (top ? 2 : 0));
+		assert_int_equal(setenv("PATH", path, 1), 0);
+		host_open(&h, paths[i].name, "");
+		rule = held_by(&h, "bin/tool");
+		assert_int_equal(setenv("PATH", before, 1), 0);
+		if ((rule != NULL) != paths[i].bin_held)
+			fail_msg("%s: bin/tool is %s", paths[i].name, rule ? rule : "free");
+		repo = h.repo;
+		classify_change(&shadow, &h.facts, &f);
+		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) !=
+		    paths[i].raised)
+			fail_msg("%s: bin/ls", paths[i].name);
+		ga_flags_release(&f);
+		host_close(&h);
+	}
+}
+
+/* Rules that look at content are raised as well, and say by what. */
+static void test_raised_content(void **state)
+{
+	struct change_fixture x = { "npm-manifest-lifecycle", "package.json", true, FILE_("{}"),
+				    FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
+	struct ga_flags f = GA_FLAGS_INIT;
+	const struct ga_flag *flag;
+	struct host h;
+
+	(void)state;
+	host_open(&h, "raised", "echo 'npm ci' >.git/hooks/pre-commit");
+	repo = h.repo;
+	classify_change(&x, &h.facts, &f);
+	flag = flag_of(&f, "package.json", "npm-manifest-lifecycle");
+	assert_int_equal(flag->severity, GA_CRITICAL);
+	assert_non_null(strstr(flag->reason, "scripts.prepare"));
+	assert_non_null(strstr(flag->reason, "which calls npm"));
+	ga_flags_release(&f);
+	host_close(&h);
+}
+
+static void test_submodule_recurse(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_open(&h, "recurse", "git config submodule.recurse yes");
+	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
+	host_close(&h);
+	host_open(&h, "no-recurse", "git config submodule.recurse no");
+	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_HIGH);
+	host_close(&h);
+}
+
 /* An .envrc deeper in the project counts for what changes beneath it; one that an
  * agent could have put behind a link does not lead out. */
 static void test_nested_envrc(void **state)
@@ -273,6 +357,9 @@ int main(void)
 		cmocka_unit_test(test_reached),
 		cmocka_unit_test(test_tools),
 		cmocka_unit_test(test_drivers),
+		cmocka_unit_test(test_search_path),
+		cmocka_unit_test(test_raised_content),
+		cmocka_unit_test(test_submodule_recurse),
 		cmocka_unit_test(test_nested_envrc),
 		cmocka_unit_test(test_unborn),
 	};

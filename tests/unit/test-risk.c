@@ -3,132 +3,18 @@
  * Rules about changes and what they hold: each fires on what it is for and not on
  * what looks like it, on its own and among many.
  */
-#include "repo-support.h"
+#include "risk-support.h"
 
-#include <time.h>
+#include <inttypes.h>
+#include <sys/stat.h>
 
-#include "../../src/risk/internal.h"
-#include "ga/objects.h"
-#include "ga/repo.h"
-#include "ga/risk.h"
 #include "risk-fixtures.h"
-
-static bool has_rule(const struct ga_flags *f, const char *rule)
-{
-	for (size_t i = 0; i < f->n; i++)
-		if (!strcmp(f->v[i].rule, rule))
-			return true;
-	return false;
-}
-
-static const struct ga_flag *flag_of(const struct ga_flags *f, const char *path, const char *rule)
-{
-	for (size_t i = 0; i < f->n; i++)
-		if (!strcmp(f->v[i].rule, rule) && !strcmp(f->v[i].path, path))
-			return &f->v[i];
-	return NULL;
-}
 
 /* ---- changes ------------------------------------------------------------------- */
 
-/* A side of a change, and what stands around it on both sides. */
-struct side {
-	uint32_t mode;
-	const char *text; /* of a gitlink: nothing */
-};
-#define NONE { GA_MODE_NONE, NULL }
-#define FILE_(t) { GA_MODE_FILE, t }
-#define EXEC_(t) { GA_MODE_EXEC, t }
-#define LINK_(t) { GA_MODE_LINK, t }
-#define MODULE_ { GA_MODE_GITLINK, NULL }
-
-/* 6000 bytes without a blank. */
-#define A10 "abcdefghij"
-#define A100 A10 A10 A10 A10 A10 A10 A10 A10 A10 A10
-#define A1000 A100 A100 A100 A100 A100 A100 A100 A100 A100 A100
-#define LONG_LINE A1000 A1000 A1000 A1000 A1000 A1000 "\n"
-
-static const struct change_fixture {
-	const char *rule, *path;
-	bool fires;
-	struct side old, new;
-	const char *around; /* "path" or "path>target", separated by blanks */
-} change_fixtures[] = {
-#define POS(rule, path, old, ...) { rule, path, true, old, __VA_ARGS__ }
-#define NEG(rule, path, old, ...) { rule, path, false, old, __VA_ARGS__ }
+static const struct change_fixture change_fixtures[] = {
 #include "risk-changes.h"
-#undef POS
-#undef NEG
 };
-
-static struct ga_repo *repo;
-
-static struct ga_entry entry_of(const struct side *s)
-{
-	struct ga_entry e = { s->mode, { { 0 } } };
-	struct ga_error err = GA_ERROR_INIT;
-
-	if (s->mode == GA_MODE_GITLINK)
-		memset(e.oid.id, 0x11, sizeof(e.oid.id));
-	else if (s->mode != GA_MODE_NONE &&
-		 ga_blob_write(repo, s->text, strlen(s->text), &e.oid, &err))
-		fail_msg("%s", err.msg);
-	return e;
-}
-
-static void add_around(struct ga_changes *c, const char *around)
-{
-	cleanup_free char *copy = ga_strdup(around ? around : "");
-	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
-	char *save = NULL;
-
-	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-		char *target = strchr(p, '>');
-		struct side s = { target ? GA_MODE_LINK : GA_MODE_FILE, target ? target + 1 : "x\n" };
-		struct ga_entry e = entry_of(&s);
-
-		if (target)
-			*target = '\0';
-		ga_changes_add(c, p, &none, &e);
-	}
-}
-
-static struct ga_oid tree_of(const struct ga_changes *c)
-{
-	struct ga_error err = GA_ERROR_INIT;
-	struct ga_oid oid;
-
-	if (ga_tree_apply(repo, NULL, NULL, c, &oid, &err))
-		fail_msg("%s", err.msg);
-	return oid;
-}
-
-static void classify_change(const struct change_fixture *x, const struct ga_host_facts *h,
-			    struct ga_flags *ret)
-{
-	struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT, diff = GA_CHANGES_INIT;
-	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
-	struct ga_entry a = entry_of(&x->old), b = entry_of(&x->new);
-	struct ga_error err = GA_ERROR_INIT;
-	struct ga_oid old_tree, new_tree;
-
-	add_around(&old, x->around);
-	add_around(&new, x->around);
-	if (a.mode)
-		ga_changes_add(&old, x->path, &none, &a);
-	if (b.mode)
-		ga_changes_add(&new, x->path, &none, &b);
-	ga_changes_sort(&old);
-	ga_changes_sort(&new);
-	old_tree = tree_of(&old);
-	new_tree = tree_of(&new);
-	if (ga_tree_diff(repo, &old_tree, &new_tree, &diff, &err) ||
-	    ga_classify(repo, h, &old_tree, &new_tree, &diff, ret, &err))
-		fail_msg("%s", err.msg);
-	ga_changes_release(&old);
-	ga_changes_release(&new);
-	ga_changes_release(&diff);
-}
 
 static void fixture_facts(struct ga_host_facts *h)
 {
@@ -141,6 +27,7 @@ static void fixture_facts(struct ga_host_facts *h)
 	ga_host_facts_add(h, "tools/fmt", false, "host-config-reached", ga_strdup("filter.x.clean"));
 	ga_host_facts_add(h, "tools/hk", false, "hook-config-command", ga_strdup("hook.x.command"));
 	ga_host_facts_add(h, "env/vars", false, "direnv-dependents", ga_strdup("named in .envrc"));
+	ga_host_facts_add(h, "dotfiles/zshrc", false, "host-environment-reached", ga_strdup("~/.zshrc"));
 	h->matcher = ga_matcher_new();
 }
 
@@ -166,7 +53,173 @@ static void test_changes(void **state)
 	ga_host_facts_release(&h);
 }
 
-/* Every rule has a fixture that fires and one that does not. */
+/* ---- fixtures that have to be made ------------------------------------------------ */
+
+/* Of each rule that no line of a table can show: flags of something it is for, or is not. */
+static void make_long_name(bool fires, struct ga_flags *ret)
+{
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+
+	for (int i = 0; i < (fires ? 70 : 3); i++)
+		ga_buf_adds(&path, "d/");
+	ga_buf_adds(&path, "x");
+	ga_classify_path(NULL, path.ptr, false, ret);
+}
+
+/* `n` changes of files that are added, or deleted from among `around`. */
+static void make_many(size_t n, bool deleted, size_t around, size_t size, struct ga_flags *ret)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
+	cleanup_free char *text = ga_malloc(size + 1);
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	memset(text, '\n', size);
+	assert_int_equal(ga_blob_write(repo, text, size, &e.oid, &err), 0);
+	for (size_t i = 0; i < n + around; i++) {
+		cleanup_free char *path = ga_strf("doc/%06zu.txt", i);
+
+		ga_changes_add(&all, path, &none, &e);
+		if (i < n)
+			ga_changes_add(&c, path, deleted ? &e : &none, deleted ? &none : &e);
+	}
+	tree = tree_of(&all);
+	assert_int_equal(ga_classify(repo, NULL, deleted ? &tree : NULL, deleted ? NULL : &tree, &c,
+				     ret, &err), 0);
+}
+
+static void make_huge_diff(bool fires, struct ga_flags *ret)
+{
+	make_many(fires ? 2001 : 2000, false, 0, 1, ret);
+}
+
+static void make_long_diff(bool fires, struct ga_flags *ret)
+{
+	make_many(5, false, 0, fires ? 10001 : 10000, ret);
+}
+
+static void make_mass_delete(bool fires, struct ga_flags *ret)
+{
+	make_many(20, true, fires ? 70 : 90, 1, ret);
+}
+
+static void make_huge_file(bool fires, struct ga_flags *ret)
+{
+	make_many(1, false, 0, (10u << 20) + fires, ret);
+}
+
+static void make_huge_sum(bool fires, struct ga_flags *ret)
+{
+	make_many(8, false, 0, fires ? 7 << 20 : 6 << 20, ret);
+}
+
+static void make_uninspected(bool fires, struct ga_flags *ret)
+{
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0xab } } };
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+
+	if (!fires)
+		assert_int_equal(ga_blob_write(repo, "x\n", 2, &e.oid, &err), 0);
+	ga_changes_add(&c, "doc/x", &none, &e);
+	assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err), 0);
+}
+
+/* A new path beside another. */
+static void beside(const char *path, const char *other, struct ga_flags *ret)
+{
+	struct change_fixture x = { "", path, true, NONE, FILE_("x\n"), other };
+
+	classify_change(&x, NULL, ret);
+}
+
+static void make_case_collision(bool fires, struct ga_flags *ret)
+{
+	beside("src/Main.c", fires ? "src/main.c" : "lib/main.c", ret);
+}
+
+static void make_unicode_collision(bool fires, struct ga_flags *ret)
+{
+	beside("caf\xc3\xa9", fires ? "CAFE\xcc\x81" : "cafe", ret);
+}
+
+static void left(const char *path, enum ga_left_kind kind, mode_t mode, struct ga_flags *ret)
+{
+	const struct ga_left_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
+
+	ga_classify_left(NULL, &f, ret);
+}
+
+static void make_special(bool fires, struct ga_flags *ret)
+{
+	left("doc/x", fires ? GA_LEFT_SPECIAL : GA_LEFT_IGNORED, fires ? S_IFIFO : S_IFREG, ret);
+}
+
+static void make_set_id(bool fires, struct ga_flags *ret)
+{
+	left("doc/x", GA_LEFT_IGNORED, S_IFREG | (fires ? 04755 : 0755), ret);
+}
+
+static void make_executed(bool fires, struct ga_flags *ret)
+{
+	left(fires ? "web/Node_Modules/x/index.js" : "web/modules/x.js", GA_LEFT_IGNORED, S_IFREG, ret);
+}
+
+static void make_ignored_config(bool fires, struct ga_flags *ret)
+{
+	left(fires ? ".env" : ".editorconfig", GA_LEFT_IGNORED, S_IFREG, ret);
+}
+
+/* What capture finds in a layer, where its own tests look for it: here is the rule. */
+static void make_found(const char *rule, bool fires, struct ga_flags *ret)
+{
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
+
+	if (fires)
+		ga_flags_add_rule(ret, rule, GA_LOW, "x", &none, "y");
+}
+
+static void make_ignore_rules(bool fires, struct ga_flags *ret)
+{
+	make_found("ignore-rules-source", fires, ret);
+}
+
+static void make_hardlink(bool fires, struct ga_flags *ret)
+{
+	make_found("hardlink", fires, ret);
+}
+
+static const struct made {
+	const char *rule;
+	void (*make)(bool fires, struct ga_flags *ret);
+} made[] = {
+	{ "name-too-long", make_long_name }, { "huge-diff", make_huge_diff },
+	{ "huge-diff", make_long_diff }, { "mass-delete", make_mass_delete },
+	{ "huge-file", make_huge_file }, { "huge-file", make_huge_sum },
+	{ "uninspected", make_uninspected }, { "name-case-collision", make_case_collision },
+	{ "name-unicode-collision", make_unicode_collision }, { "special-file", make_special },
+	{ "setuid-caps-xattr", make_set_id }, { "ignored-executables", make_executed },
+	{ "ignored-config", make_ignored_config }, { "ignore-rules-source", make_ignore_rules },
+	{ "hardlink", make_hardlink },
+};
+
+static void test_made(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(made); i++)
+		for (int fires = 0; fires < 2; fires++) {
+			struct ga_flags f = GA_FLAGS_INIT;
+
+			made[i].make(fires, &f);
+			if (has_rule(&f, made[i].rule) != fires)
+				fail_msg("'%s' (%zu): %s", made[i].rule, i,
+					 fires ? "silent" : "fires");
+			ga_flags_release(&f);
+		}
+}
+
+/* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */
 static void test_complete(void **state)
 {
 	size_t n;
@@ -182,16 +235,15 @@ static void test_complete(void **state)
 		for (size_t j = 0; j < GA_NELEMS(name_fixtures); j++)
 			if (!strcmp(name_fixtures[j].rule, rules[i].id))
 				fires = silent = true;
+		for (size_t j = 0; j < GA_NELEMS(made); j++)
+			if (!strcmp(made[j].rule, rules[i].id))
+				fires = silent = true;
 		for (size_t j = 0; j < GA_NELEMS(change_fixtures); j++) {
 			if (strcmp(change_fixtures[j].rule, rules[i].id) != 0)
 				continue;
 			fires |= change_fixtures[j].fires;
 			silent |= !change_fixtures[j].fires;
 		}
-		if (!strcmp(rules[i].id, "name-too-long") || !strcmp(rules[i].id, "huge-file") ||
-		    !strcmp(rules[i].id, "uninspected") || !strcmp(rules[i].id, "binary-blob") ||
-		    !strcmp(rules[i].id, "name-case-collision"))
-			continue; /* tests of their own */
 		if (!fires || !silent)
 			fail_msg("'%s' has no fixture that %s", rules[i].id,
 				 fires ? "stays silent" : "fires");
@@ -255,6 +307,57 @@ static void test_no_drowning(void **state)
 	ga_flags_release(&f);
 	ga_classify_path(NULL, "docs/readme.txt", false, &f);
 	assert_int_equal(f.n, 0);
+	ga_flags_release(&f);
+}
+
+/* Guards that go are told of: nothing else would show that something is missing. */
+static void test_guards_removed(void **state)
+{
+	static const char *const guards[][2] = {
+		{ ".gitignore", "gitignore" }, { "CODEOWNERS", "forge-policy" },
+		{ ".pre-commit-config.yaml", "pre-commit" }, { ".gitleaks.toml", "scanner-config" },
+		{ "yarn.lock", "node-lockfiles" }, { "tests/a/b.c", "test-code" },
+		{ ".claudeignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
+		struct change_fixture x = { "", guards[i][0], true, FILE_("x\n"), NONE, NULL };
+		struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *flag;
+
+		classify_change(&x, NULL, &f);
+		flag = flag_of(&f, guards[i][0], guards[i][1]);
+		if (!flag || strncmp(flag->reason, "removed: ", 9) != 0)
+			fail_msg("'%s' goes unseen", guards[i][0]);
+		ga_flags_release(&f);
+	}
+}
+
+/* Names that cannot be looked at in full are not taken for harmless either. */
+static void test_fail_closed(void **state)
+{
+	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	make_uninspected(true, &f);
+	assert_int_equal(flag_of(&f, "doc/x", "uninspected")->severity, GA_HIGH);
+	ga_flags_release(&f);
+	classify_change(&json, NULL, &f);
+	assert_int_equal(flag_of(&f, "package.json", "npm-manifest-lifecycle")->severity, GA_HIGH);
+	ga_flags_release(&f);
+	for (int i = 0; i < 70; i++)
+		ga_buf_adds(&path, "d/");
+	ga_buf_adds(&path, "package.json");
+	{
+		struct change_fixture deep = { "", path.ptr, true, NONE, FILE_("{}"), NULL };
+
+		classify_change(&deep, NULL, &f);
+	}
+	assert_int_equal(flag_of(&f, path.ptr, "uninspected")->severity, GA_HIGH);
+	assert_non_null(flag_of(&f, path.ptr, "npm-manifest"));
 	ga_flags_release(&f);
 }
 
@@ -391,64 +494,128 @@ static void test_binary(void **state)
 	ga_buf_release(&late);
 }
 
-static void test_speed(void **state)
+/* ---- cost: what is counted here is work, never time --------------------------------- */
+
+static uint64_t work_of(const struct ga_matcher *m, const char *path)
 {
-	struct ga_matcher *m;
-	struct ga_hits hits = GA_HITS_INIT;
-	clock_t start = clock(), compiled;
-	size_t found = 0;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(m, folded.ptr, true, &hits);
+	return hits.tried;
+}
+
+static char *ordinary_path(size_t i)
+{
+	static const char *const ends[] = { "ts", "test.js", "mk", "c", "h", "json", "md" };
+
+	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i,
+		       ends[i % GA_NELEMS(ends)]);
+}
+
+/* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
+static void test_work_is_linear(void **state)
+{
+	enum { PART = 10000, PARTS = 10 };
+	struct ga_matcher *m = ga_matcher_new();
+	uint64_t work[PARTS] = { 0 }, all = 0;
 
 	(void)state;
-	m = ga_matcher_new();
-	compiled = clock();
-	for (int i = 0; i < 100000; i++) {
-		char path[128];
-		struct ga_buf folded = GA_BUF_INIT;
+	for (size_t i = 0; i < (size_t)PART * PARTS; i++) {
+		cleanup_free char *path = ordinary_path(i);
 
-		(void)snprintf(path, sizeof(path), "packages/part-%d/src/module%d/file-%d.%s", i % 97,
-			       i % 331, i, i % 3 ? "ts" : i % 2 ? "test.js" : "mk");
-		ga_risk_fold(&folded, path);
-		ga_matcher_find(m, folded.ptr, false, &hits);
-		found += hits.n;
-		ga_buf_release(&folded);
+		work[i / PART] += work_of(m, path);
 	}
-	print_message("# compiled in %.1f ms, 100000 paths in %.0f ms, %zu hits\n",
-		      (double)(compiled - start) * 1e3 / CLOCKS_PER_SEC,
-		      (double)(clock() - compiled) * 1e3 / CLOCKS_PER_SEC, found);
-	ga_hits_release(&hits);
+	for (int i = 0; i < PARTS; i++) {
+		all += work[i];
+		if (work[i] > work[0] + work[0] / 20)
+			fail_msg("part %d takes %ju patterns, the first %ju", i, (uintmax_t)work[i],
+				 (uintmax_t)work[0]);
+	}
+	/* of some 2000 patterns */
+	print_message("# %.1f patterns are tried for a path\n", (double)all / PART / PARTS);
+	assert_true(all < (uint64_t)PART * PARTS * 60);
 	ga_matcher_free(m);
 }
 
-static int setup(void **state)
+/* No path, however it is made, has a pattern tried twice. */
+static void test_work_is_bounded(void **state)
 {
-	struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *path = NULL;
+	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
+					      ".yarn/", "a.", "node_modules/", "config/", ".." };
+	struct ga_matcher *m = ga_matcher_new();
 
-	if (scratch_setup(state))
-		return -1;
-	SH("repo", "git init -q . && git commit -q --allow-empty -m start");
-	path = in_scratch("repo");
-	return ga_repo_open(path, &repo, &err);
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(pieces); i++) {
+		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
+
+		ga_buf_addf(&once, "%sx", pieces[i]);
+		for (int n = 0; n < 500; n++)
+			ga_buf_adds(&often, pieces[i]);
+		ga_buf_addch(&often, 'x');
+		if (work_of(m, often.ptr) > work_of(m, once.ptr) + 10)
+			fail_msg("'%s': %ju patterns are tried, not %ju", pieces[i],
+				 (uintmax_t)work_of(m, often.ptr), (uintmax_t)work_of(m, once.ptr));
+	}
+	ga_matcher_free(m);
 }
 
-static int teardown(void **state)
+/* What would have every path looked up for every other, or from the top again and again, does not:
+ * these end at once, or in hours. */
+static void test_work_of_trees(void **state)
 {
-	ga_repo_free(repo);
-	return scratch_teardown(state);
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
+	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	(void)state;
+	for (int i = 0; i < 900; i++)
+		ga_buf_adds(&deep, "refs/");
+	assert_int_equal(ga_blob_write(repo, "a\n", 2, &a.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, "b\n", 2, &b.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, deep.ptr, deep.len < 4000 ? deep.len : 4000, &l.oid, &err), 0);
+	l.mode = GA_MODE_LINK;
+	for (int i = 0; i < 20000; i++) {
+		cleanup_free char *lock = ga_strf("p/%d/yarn.lock", i), *py = ga_strf("src/m%d.py", i);
+
+		ga_changes_add(&c, lock, &a, &b);
+		ga_changes_add(&c, py, &none, &b);
+	}
+	for (int i = 0; i < 50; i++) {
+		cleanup_free char *file = ga_strf("%sf%d", deep.ptr, i), *link = ga_strf("l%d", i);
+
+		ga_changes_add(&c, file, &none, &b);
+		ga_changes_add(&c, link, &none, &l);
+	}
+	ga_changes_sort(&c);
+	assert_int_equal(ga_tree_apply(repo, NULL, NULL, &c, &tree, &err), 0);
+	assert_int_equal(ga_classify(repo, NULL, NULL, &tree, &c, &f, &err), 0);
+	assert_true(has_rule(&f, "lockfile-swap"));
+	assert_non_null(flag_of(&f, "l7", "symlink-escapes"));
+	assert_true(has_rule(&f, "uninspected"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_severities),
 		cmocka_unit_test(test_no_drowning),
+		cmocka_unit_test(test_guards_removed),
+		cmocka_unit_test(test_fail_closed),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_uninspected),
 		cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_work_is_linear),
+		cmocka_unit_test(test_work_is_bounded),
+		cmocka_unit_test(test_work_of_trees),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

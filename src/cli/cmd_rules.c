@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/risk.h"
+#include "ga/strmap.h"
+
+enum { FILE_MAX = (10 << 20) + 1 }; /* one more than rules look at: too long is told as they do */
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+/* ---- the table ---------------------------------------------------------------- */
+
+static json_t *rule_json(const struct ga_rule *rule)
+{
+	cleanup_strv struct ga_strv patterns = GA_STRV_INIT;
+	json_t *o = json_object();
+
+	for (const char *p = rule->patterns; p;) {
+		const char *end = strstr(p, ", ");
+
+		ga_strv_push_n(&patterns, p, end ? (size_t)(end - p) : strlen(p));
+		p = end ? end + 2 : NULL;
+	}
+	(void)json_object_set_new(o, "id", json_string(rule->id));
+	(void)json_object_set_new(o, "category", json_string(rule->category));
+	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(rule->severity)));
+	(void)json_object_set_new(o, "editor", json_boolean(rule->editor));
+	(void)json_object_set_new(o, "on_delete", json_boolean(rule->on_delete));
+	(void)json_object_set_new(o, "patterns", ga_json_strv(&patterns));
+	(void)json_object_set_new(o, "reason", json_string(rule->reason));
+	return o;
+}
+
+static int list_rules(struct cli *c, const struct options *o, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	if (o->json) {
+		json_t *a = json_array();
+
+		for (size_t i = 0; i < n; i++)
+			(void)json_array_append_new(a, rule_json(&rules[i]));
+		return cli_print_json(a, err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *severity = ga_strf("%s%s", ga_severity_name(rules[i].severity),
+						      rules[i].editor ? "+E" : "");
+
+		ga_buf_addf(&out, "%-9s %-17s %-24s %s\n", severity, rules[i].category,
+			    rules[i].id, rules[i].reason);
+	}
+	return cli_page(c, out.ptr, out.len, err);
+}
+
+/* ---- paths -------------------------------------------------------------------- */
+
+/* How a path was judged. */
+enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY };
+
+static const char *const state_names[] = {
+	[NEW] = "new", [CHANGED] = "changed", [UNCHANGED] = "unchanged", [REMOVED] = "removed",
+	[NAME_ONLY] = "name", [DIRECTORY] = "directory",
+};
+static const char *const state_texts[] = {
+	[NEW] = "not in HEAD", [CHANGED] = "changed since HEAD",
+	[UNCHANGED] = "as in HEAD: judged as if it were new", [REMOVED] = "removed since HEAD",
+	[NAME_ONLY] = "no such file: its name alone",
+	[DIRECTORY] = "a directory: its name alone, not what is in it",
+};
+
+struct explained {
+	char *path;
+	enum state state;
+};
+
+struct explain {
+	struct cli *c;
+	struct ga_repo *repo;
+	int root;
+	bool have_tree;
+	struct ga_oid tree;
+	struct explained *v;
+	size_t n;
+	struct ga_changes changes;
+	struct ga_flags flags;
+	struct ga_strmap seen;    /* paths given, of `v` */
+	struct ga_strmap by_path; /* flags, the most severe of a path first */
+};
+
+static void explain_release(struct explain *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		free(e->v[i].path);
+	free(e->v);
+	if (e->root >= 0)
+		(void)close(e->root);
+	ga_strmap_release(&e->seen);
+	ga_strmap_release(&e->by_path);
+	ga_changes_release(&e->changes);
+	ga_flags_release(&e->flags);
+}
+
+/* The first flag of a path, and that behind another; NULL: no more. */
+static const struct ga_flag *flag_at(const struct explain *e, int32_t node)
+{
+	return node < 0 ? NULL : &e->flags.v[e->by_path.nodes[node].value];
+}
+
+static int32_t first_flag(const struct explain *e, const char *path)
+{
+	return ga_strmap_first(&e->by_path, path, strlen(path));
+}
+
+static int32_t next_flag(const struct explain *e, int32_t node)
+{
+	return e->by_path.nodes[node].next;
+}
+
+/* From the top of the working tree, as git takes a path: from where the user stands. */
+static char *from_top(const struct explain *e, const char *path, struct ga_error *err)
+{
+	const char *root = ga_repo_info(e->repo)->workdir, *below;
+	cleanup_free char *cwd = getcwd(NULL, 0), *q = NULL;
+	char *full = NULL;
+
+	below = path[0] == '/' ? ga_path_below(path, root) : cwd ? ga_path_below(cwd, root) : NULL;
+	if (below && *path)
+		full = ga_path_resolve(path[0] == '/' ? "" : below, path[0] == '/' ? below : path);
+	if (full && *full)
+		return full;
+	free(full);
+	q = ga_escape(path);
+	(void)ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+	return NULL;
+}
+
+/* What stands in the working tree, as an entry whose content is in memory. Returns 1 if there
+ * is nothing, or a directory (*ret_state). */
+static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
+		      enum state *ret_state, struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(e->root, path, O_PATH | O_NOFOLLOW, 0), in = -1;
+	cleanup_free char *q = ga_escape(path);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct stat st;
+	ssize_t n;
+
+	*ret_state = NAME_ONLY;
+	if (fd < 0 || fstat(fd, &st))
+		return 1;
+	if (S_ISLNK(st.st_mode)) {
+		n = readlinkat(fd, "", ga_buf_reserve(&text, 65536), 65536);
+		if (n < 0)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		ret->mode = GA_MODE_LINK;
+		return ga_blob_write(e->repo, text.ptr, (size_t)n, &ret->oid, err);
+	}
+	if (!S_ISREG(st.st_mode)) {
+		*ret_state = S_ISDIR(st.st_mode) ? DIRECTORY : NAME_ONLY;
+		return 1;
+	}
+	in = ga_openat_beneath(e->root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+	if (in < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	while (text.len < FILE_MAX && (n = read(in, ga_buf_reserve(&text, 65536), 65536)) > 0)
+		text.len += (size_t)n;
+	return ga_blob_write(e->repo, text.ptr, text.len < FILE_MAX ? text.len : FILE_MAX,
+			     &ret->oid, err);
+}
+
+/* Find out what became of a path since HEAD, and note the change. */
+static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
+{
+	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
+	int rc;
+
+	x->state = NAME_ONLY;
+	/* no tree can hold what is in git's own directory */
+	if (ga_path_names_dotgit(x->path))
+		return 0;
+	if (e->have_tree && ga_tree_entry(e->repo, &e->tree, x->path, &old, err))
+		return -1;
+	if (old.mode == GA_MODE_TREE)
+		old = none;
+	rc = entry_here(e, x->path, &new, &x->state, err);
+	if (rc < 0)
+		return -1;
+	if (rc && (x->state == DIRECTORY || !old.mode))
+		return 0;
+	if (rc || !old.mode)
+		x->state = rc ? REMOVED : NEW;
+	else
+		x->state = ga_entry_equal(&old, &new) ? UNCHANGED : CHANGED;
+	ga_changes_add(&e->changes, x->path, x->state == UNCHANGED ? &none : &old, &new);
+	return 0;
+}
+
+static int classify(struct explain *e, const struct ga_host_facts *facts, struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->v[i].state == NAME_ONLY || e->v[i].state == DIRECTORY)
+			ga_classify_path(facts, e->v[i].path, e->v[i].state == DIRECTORY,
+					 &e->flags);
+	if (!e->changes.n)
+		return 0;
+	ga_changes_sort(&e->changes);
+	if (ga_tree_apply(e->repo, NULL, e->have_tree ? &e->tree : NULL, &e->changes, &tree, err))
+		return -1;
+	return ga_classify(e->repo, facts, e->have_tree ? &e->tree : NULL, &tree, &e->changes,
+			   &e->flags, err);
+}
+
+static int begin(struct explain *e, struct cli *c, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc;
+
+	if (ga_repo_open(".", &c->env.repo, err) ||
+	    ga_gitconfig_load(c->env.repo, &c->env.config, err))
+		return -1;
+	e->repo = c->env.repo;
+	if (ga_repo_write_to_memory(e->repo, err))
+		return -1;
+	e->root = open(ga_repo_info(e->repo)->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (e->root < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
+	rc = ga_repo_head(e->repo, &head, &branch, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	e->have_tree = true;
+	return ga_commit_tree(e->repo, &head, &e->tree, err);
+}
+
+/* ---- what is said of them -------------------------------------------------------- */
+
+static void put_path(const struct explain *e, const struct explained *x, struct ga_buf *out)
+{
+	cleanup_free char *q = ga_quote(x->path);
+	int32_t first = first_flag(e, x->path);
+	const struct ga_flag *f;
+
+	ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
+	if (first < 0)
+		ga_buf_adds(out, "  no rule fires\n");
+	for (int32_t i = first; (f = flag_at(e, i)); i = next_flag(e, i)) {
+		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
+		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
+		ga_buf_addf(out, " [%s]\n", f->rule);
+	}
+}
+
+static json_t *path_json(const struct explain *e, const struct explained *x)
+{
+	json_t *o = json_object(), *a = json_array();
+	const struct ga_flag *f;
+
+	ga_json_set_bytes(o, "path", x->path);
+	(void)json_object_set_new(o, "state", json_string(state_names[x->state]));
+	for (int32_t i = first_flag(e, x->path); (f = flag_at(e, i)); i = next_flag(e, i)) {
+		json_t *flag = json_object();
+
+		(void)json_object_set_new(flag, "id", json_string(f->rule));
+		(void)json_object_set_new(flag, "severity",
+					  json_string(ga_severity_name(f->severity)));
+		(void)json_object_set_new(flag, "category", json_string(f->category));
+		ga_json_set_bytes(flag, "reason", f->reason);
+		(void)json_object_set_new(flag, "held", json_boolean(ga_flag_holds(f)));
+		(void)json_array_append_new(a, flag);
+	}
+	(void)json_object_set_new(o, "flags", a);
+	return o;
+}
+
+static int print(const struct explain *e, const struct options *o, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (o->json) {
+		json_t *a = json_array();
+
+		for (size_t i = 0; i < e->n; i++)
+			(void)json_array_append_new(a, path_json(e, &e->v[i]));
+		return cli_print_json(a, err);
+	}
+	for (size_t i = 0; i < e->n; i++)
+		put_path(e, &e->v[i], &out);
+	return cli_page(e->c, out.ptr, out.len, err);
+}
+
+static int add_path(struct explain *e, const char *arg, struct ga_error *err)
+{
+	struct explained x = { .path = from_top(e, arg, err) };
+
+	if (!x.path)
+		return -1;
+	if (ga_strmap_first(&e->seen, x.path, strlen(x.path)) >= 0) {
+		free(x.path);
+		return 0;
+	}
+	if (look_at(e, &x, err)) {
+		free(x.path);
+		return -1;
+	}
+	ga_strmap_add(&e->seen, x.path, strlen(x.path), 0);
+	e->v[e->n++] = x;
+	return 0;
+}
+
+static int explain(struct cli *c, const struct options *o, size_t n, char **paths, int *ret_status,
+		   struct ga_error *err)
+{
+	cleanup_(explain_release) struct explain e = { .c = c, .root = -1,
+						       .changes = GA_CHANGES_INIT,
+						       .flags = GA_FLAGS_INIT };
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+
+	if (begin(&e, c, err))
+		return -1;
+	e.v = ga_calloc(n, sizeof(*e.v));
+	for (size_t i = 0; i < n; i++)
+		if (add_path(&e, paths[i], err))
+			return -1;
+	if (ga_host_facts_gather(e.repo, &c->env.config, &facts, err) || classify(&e, &facts, err))
+		return -1;
+	for (size_t i = 0; i < e.flags.n; i++)
+		ga_strmap_add(&e.by_path, e.flags.v[i].path, strlen(e.flags.v[i].path),
+			      (uint32_t)i);
+	*ret_status = e.flags.n ? 0 : 1;
+	return print(&e, o, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+
+	if (!argc)
+		return list_rules(c, p, err);
+	if (!strcmp(argv[0], "explain")) {
+		if (argc < 2)
+			return ga_fail(err, GA_EUSAGE, "'git agent rules explain' needs a path");
+		return explain(c, p, argc - 1, argv + 1, ret_status, err);
+	}
+	q = ga_escape(argv[0]);
+	(void)ga_fail(err, GA_EUSAGE, "'git agent rules' knows 'explain', not '%s'", q);
+	return ga_hint(err, "'git agent rules explain %s' says which rules fire on that path", q);
+}
+
+const struct cli_command cli_rules = {
+	.name = "rules",
+	.usage = "[--json] [explain PATH...]",
+	.summary = "list the rules that flag changes; say which fire on a path",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.max_args = SIZE_MAX,
+	.run = run,
+};

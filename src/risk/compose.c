@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Spellings of one character. What HFS+ and most people take for one name need not be the same
+ * code points: an accented letter is one, or a letter and a mark. Of the scripts for which this
+ * matters in names; Hangul by its arithmetic; forms of ASCII for East Asian typesetting.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/quote.h"
+#include "internal.h"
+
+enum { STEPS_MAX = 4, MARKS_MAX = 32 };
+
+static const struct composed {
+	uint16_t whole, first, mark;
+} table[] = {
+#include "compose.def"
+};
+
+static const struct composed *find(uint32_t c)
+{
+	size_t from = 0, to = GA_NELEMS(table);
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (table[mid].whole == c)
+			return &table[mid];
+		if (table[mid].whole < c)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return NULL;
+}
+
+static bool is_mark(uint32_t c)
+{
+	return c >= 0x300 && c <= 0x36f;
+}
+
+static void put_hangul(struct ga_buf *out, uint32_t c)
+{
+	uint32_t s = c - 0xac00;
+
+	ga_risk_put(out, 0x1100 + s / 588);
+	ga_risk_put(out, 0x1161 + s % 588 / 28);
+	if (s % 28)
+		ga_risk_put(out, 0x11a7 + s % 28);
+}
+
+static void put_ligature(struct ga_buf *out, uint32_t c)
+{
+	static const char *const parts[] = { "ff", "fi", "fl", "ffi", "ffl", "st", "st" };
+
+	ga_buf_adds(out, parts[c - 0xfb00]);
+}
+
+struct marks {
+	uint32_t v[MARKS_MAX];
+	size_t n;
+};
+
+/* Marks of one letter come in any order. */
+static void flush_marks(struct ga_buf *out, struct marks *m)
+{
+	for (size_t i = 1; i < m->n; i++)
+		for (size_t j = i; j && m->v[j - 1] > m->v[j]; j--) {
+			uint32_t swap = m->v[j];
+
+			m->v[j] = m->v[j - 1];
+			m->v[j - 1] = swap;
+		}
+	for (size_t i = 0; i < m->n; i++)
+		ga_risk_put(out, m->v[i]);
+	m->n = 0;
+}
+
+static void add_mark(struct ga_buf *out, struct marks *m, uint32_t c)
+{
+	if (m->n == MARKS_MAX)
+		flush_marks(out, m);
+	m->v[m->n++] = c;
+}
+
+static void put_letter(struct ga_buf *out, struct marks *m, uint32_t c)
+{
+	uint32_t late[STEPS_MAX];
+	const struct composed *d;
+	size_t n = 0;
+
+	while (n < STEPS_MAX && (d = find(c))) {
+		if (d->mark)
+			late[n++] = d->mark;
+		c = d->first;
+	}
+	if (is_mark(c)) {
+		add_mark(out, m, c);
+	} else {
+		flush_marks(out, m);
+		if (c >= 0xac00 && c <= 0xd7a3)
+			put_hangul(out, c);
+		else if (c >= 0xfb00 && c <= 0xfb06)
+			put_ligature(out, c);
+		else
+			ga_risk_put(out, c >= 0xff01 && c <= 0xff5e ? c - 0xfee0 : c);
+	}
+	while (n)
+		add_mark(out, m, late[--n]);
+}
+
+void ga_risk_decompose(struct ga_buf *out, const char *s)
+{
+	struct marks marks = { .n = 0 };
+	size_t n = strlen(s);
+	uint32_t c;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		len = ga_utf8_decode(s + i, n - i, &c);
+		if (len > 1) {
+			put_letter(out, &marks, c);
+			continue;
+		}
+		flush_marks(out, &marks);
+		ga_buf_addch(out, s[i]);
+		len = 1;
+	}
+	flush_marks(out, &marks);
+}
+
+bool ga_risk_composed(const char *s, size_t n)
+{
+	uint32_t c, before = 0;
+
+	for (size_t i = 0, len; i < n; i += len, before = c) {
+		len = ga_utf8_decode(s + i, n - i, &c);
+		if (!len) {
+			len = 1;
+			c = 0;
+		}
+		for (size_t t = 0; is_mark(c) && !is_mark(before) && t < GA_NELEMS(table); t++)
+			if (table[t].first == before && table[t].mark == c)
+				return false;
+		if (c == 0x212a || c == 0x212b)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makefiles, CMake, containers and scripts: formats nobody but their own tool can parse, searched
+ * for what tells most. Only where lists of files are all that changes is a rule lowered.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "known.h"
+
+/* Which of the words does the text have, without regard to case? */
+static void find_words(const char *text, const char *const *words, size_t n, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasestr(text, words[i]))
+			ga_strv_push(ret, words[i]);
+}
+
+static void say_words(const struct ga_known *f, const char *rule, enum ga_severity s,
+		      const char *intro, const char *const *words, size_t n)
+{
+	cleanup_strv struct ga_strv found = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	find_words(f->added->ptr, words, n, &found);
+	if (!found.n)
+		return;
+	list = ga_known_list(&found);
+	ga_look_say(f->k, rule, s, ga_strf("%s %s", intro, list));
+}
+
+/* ---- containers --------------------------------------------------------------------- */
+
+void ga_known_container(const struct ga_known *f)
+{
+	static const char *const reach[] = {
+		"privileged: true", "--privileged", "pid: host", "network_mode: host", "ipc: host",
+		"userns_mode: host", "--network=host", "--pid=host", "docker.sock", "cap_add",
+		"devices:", "security_opt", "--security=insecure", "seccomp=unconfined",
+		"apparmor=unconfined",
+	};
+
+	say_words(f, ga_look_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
+		  "reaches out of the container:", reach, GA_NELEMS(reach));
+}
+
+/* ---- make ----------------------------------------------------------------------------- */
+
+/* Targets with their recipes: "target\nrecipe lines". */
+struct makefile {
+	struct ga_strv rules;
+	struct ga_buf rule;
+};
+
+static void makefile_release(struct makefile *m)
+{
+	ga_strv_release(&m->rules);
+	ga_buf_release(&m->rule);
+}
+
+static void end_rule(struct makefile *m)
+{
+	if (m->rule.len)
+		ga_strv_push(&m->rules, m->rule.ptr);
+	ga_buf_clear(&m->rule);
+}
+
+static bool makefile_line(void *arg, char *line)
+{
+	struct makefile *m = arg;
+	size_t colon = strcspn(line, ":=");
+
+	if (line[0] == '\t') {
+		if (m->rule.len)
+			ga_buf_addf(&m->rule, "\n%s", line);
+		return true;
+	}
+	if (!line[0] || strchr(" #", line[0]))
+		return true;
+	end_rule(m);
+	if (line[colon] == ':' && line[colon + 1] != '=' && line[0] != '.') {
+		ga_buf_add(&m->rule, line, colon);
+		ga_buf_addf(&m->rule, "\n%s", line + colon);
+	}
+	return true;
+}
+
+static void read_makefile(const struct ga_buf *text, struct makefile *ret)
+{
+	ga_known_lines(text, makefile_line, ret);
+	end_rule(ret);
+	ga_strv_sort_unique(&ret->rules);
+}
+
+void ga_known_makefile(const struct ga_known *f)
+{
+	static const char *const at_once[] = { "$(shell ", "${shell ", "!= " };
+	cleanup_(makefile_release) struct makefile a = { .rule = GA_BUF_INIT },
+						   b = { .rule = GA_BUF_INIT };
+	cleanup_strv struct ga_strv targets = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	say_words(f, "make", GA_LOW, "runs a command on merely being read:", at_once,
+		  GA_NELEMS(at_once));
+	read_makefile(f->old, &a);
+	read_makefile(f->text, &b);
+	for (size_t i = 0; i < b.rules.n; i++)
+		if (ga_strv_find(&a.rules, b.rules.v[i]) < 0)
+			ga_strv_push_n(&targets, b.rules.v[i], strcspn(b.rules.v[i], "\n"));
+	if (!targets.n)
+		return;
+	list = ga_known_list(&targets);
+	ga_look_say(f->k, "make", GA_LOW, ga_strf("changes what these do: %s", list));
+}
+
+/* ---- automake ------------------------------------------------------------------------- */
+
+/* "NAME = words" or "+=", where NAME lists files, and make would expand none of the words. */
+static bool is_file_list(const char *line)
+{
+	static const char word_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_./+-@ \t";
+	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS", "_PROGRAMS",
+					    "_LIBRARIES", "_LTLIBRARIES", "EXTRA_DIST" };
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_";
+	size_t n = strspn(line, name_chars);
+	const char *p = line + n + strspn(line + n, " \t");
+	bool known = false;
+
+	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		known |= n >= len && !memcmp(line + n - len, ends[i], len);
+	}
+	p += *p == '+';
+	return known && *p == '=' && !p[1 + strspn(p + 1, word_chars)];
+}
+
+/* All but the lists of files, in order; lines as make reads them, what a backslash continues made
+ * one. */
+struct rest {
+	struct ga_buf all, line;
+};
+
+static void rest_release(struct rest *r)
+{
+	ga_buf_release(&r->all);
+	ga_buf_release(&r->line);
+}
+
+static bool rest_line(void *arg, char *line)
+{
+	struct rest *r = arg;
+	size_t n = strlen(line);
+	bool more = n && line[n - 1] == '\\';
+
+	ga_buf_add(&r->line, line, n - more);
+	ga_buf_addch(&r->line, more ? ' ' : '\n');
+	if (more)
+		return true;
+	ga_buf_chomp(&r->line);
+	if (!is_file_list(r->line.ptr))
+		ga_buf_addf(&r->all, "%s\n", r->line.ptr);
+	ga_buf_clear(&r->line);
+	return true;
+}
+
+void ga_known_automake(const struct ga_known *f)
+{
+	cleanup_(rest_release) struct rest a = { GA_BUF_INIT, GA_BUF_INIT },
+					   b = { GA_BUF_INIT, GA_BUF_INIT };
+
+	if (!f->old->len || memchr(f->text->ptr, '\0', f->text->len) ||
+	    memchr(f->old->ptr, '\0', f->old->len))
+		return;
+	ga_known_lines(f->old, rest_line, &a);
+	ga_known_lines(f->text, rest_line, &b);
+	/* a last line that goes on is left in `line` */
+	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr))
+		ga_look_lower(f->k, "autotools make", "only lists of files change");
+}
+
+/* ---- CMake ------------------------------------------------------------------------------ */
+
+void ga_known_cmake(const struct ga_known *f)
+{
+	static const char *const commands[] = {
+		"execute_process", "file(DOWNLOAD", "FetchContent_", "ExternalProject_Add",
+		"add_custom_command", "add_custom_target", "try_run", "CMAKE_TOOLCHAIN_FILE",
+		"_COMPILER_LAUNCHER",
+	};
+
+	say_words(f, "cmake", GA_LOW, "adds", commands, GA_NELEMS(commands));
+}
+
+/* ---- scripts ------------------------------------------------------------------------------ */
+
+void ga_known_script(const struct ga_known *f)
+{
+	bool direct = f->k->c->new.mode == GA_MODE_EXEC || !strncmp(f->text->ptr, "#!", 2);
+
+	if (!direct)
+		return;
+	/* that it became one says as much */
+	if (!ga_look_fired(f->k, "exec-bit-added"))
+		ga_look_say(f->k, "scripts-by-convention", GA_HIGH,
+			    ga_strdup("can be started directly"));
+	ga_look_say(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
+}

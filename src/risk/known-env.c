@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of lines "KEY=VALUE", settings of package managers, and files that name a version.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "known.h"
+
+/* ---- environment files -------------------------------------------------------------- */
+
+static bool loader_variable(const char *name)
+{
+	static const char *const exact[] = {
+		"PATH", "NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT",
+		"PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "BASH_ENV",
+		"ENV", "PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE",
+		"CODEX_HOME", "CLAUDE_CONFIG_DIR", "DOCKER_HOST", "KUBECONFIG",
+		"NODE_EXTRA_CA_CERTS", "ZDOTDIR", "SSH_ASKPASS", "BROWSER", "SHELL", "IFS",
+	};
+	static const char *const prefixes[] = { "LD_", "DYLD_", "GIT_", "SSL_CERT_" };
+	static const char *const suffixes[] = { "_PROXY", "_BASE_URL", "_API_URL" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < GA_NELEMS(exact); i++)
+		if (!strcasecmp(name, exact[i]))
+			return true;
+	for (size_t i = 0; i < GA_NELEMS(prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	for (size_t i = 0; i < GA_NELEMS(suffixes); i++)
+		if (n > strlen(suffixes[i]) &&
+		    !strcasecmp(name + n - strlen(suffixes[i]), suffixes[i]))
+			return true;
+	return false;
+}
+
+void ga_known_dotenv(const struct ga_known *f)
+{
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_";
+
+	for (const char *line = f->added->ptr; line && *line;) {
+		const char *next = strchr(line, '\n');
+		const char *p = line + strspn(line, " \t");
+		cleanup_free char *name = NULL;
+		size_t n;
+
+		if (!strncmp(p, "export ", 7) || !strncmp(p, "export\t", 7))
+			p += 7 + strspn(p + 7, " \t");
+		n = strspn(p, name_chars);
+		name = ga_strndup(p, n);
+		p += n + strspn(p + n, " \t");
+		/* direnv's PATH_add is a call, the rest are assignments. */
+		if ((*p == '=' || *p == ':' || !strncmp(p, "+=", 2)) && loader_variable(name))
+			ga_look_fire(f->k, "dotenv-loader-vars", ga_strdup(name));
+		line = next ? next + 1 : NULL;
+	}
+}
+
+/* ---- version selectors --------------------------------------------------------------- */
+
+void ga_known_version(const struct ga_known *f)
+{
+	static const char *const words[] = { "/", "\\", ":", "..", "system" };
+	const char *value = f->text->ptr + strspn(f->text->ptr, " \t\n");
+
+	/* nvm's names for long-term releases are the one slash with a meaning. */
+	if (!strncmp(value, "lts/", 4))
+		value += 4;
+	for (size_t i = 0; i < GA_NELEMS(words); i++)
+		if (strstr(value, words[i])) {
+			ga_look_fire(f->k, "version-selector-odd", NULL);
+			return;
+		}
+}
+
+
+/* ---- settings of package managers -------------------------------------------------------- */
+
+/* The name that a line of INI, TOML, YAML or .yarnrc sets, or the element of XML that it opens. */
+static char *setting_of(const char *line)
+{
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_-.@:/";
+	const char *p = line + strspn(line, " \t<\"'-");
+	size_t n = strspn(p, name_chars);
+
+	while (n && p[n - 1] == ':')
+		n--;
+	return ga_strndup(p, n);
+}
+
+static const char *what_it_does(const char *name)
+{
+	static const struct {
+		const char *names, *what;
+	} table[] = {
+		{ "git script-shell node-options init-module yarn-path yarnPath plugins shell "
+		  "rustc rustc-wrapper rustc-workspace-wrapper rustdoc runner linker rustflags "
+		  "credential-provider keyring-provider preload", "names what is run" },
+		{ "registry index-url extra-index-url index find-links npmRegistryServer proxy "
+		  "https-proxy trusted-host url mirror packageSources replace-with add",
+		  "chooses where packages come from" },
+		{ "_authToken _auth _password npmAuthToken password username",
+		  "holds what proves who you are" },
+	};
+	const char *colon = strrchr(name, ':');
+
+	for (size_t i = 0; i < GA_NELEMS(table); i++)
+		if (ga_has_word(table[i].names, name) ||
+		    (colon && ga_has_word(table[i].names, colon + 1)))
+			return table[i].what;
+	return NULL;
+}
+
+struct rc {
+	struct ga_look *k;
+	const char *rule;
+	const char *said[3];
+	size_t n_said;
+};
+
+static bool rc_line(void *arg, char *line)
+{
+	cleanup_free char *name = setting_of(line);
+	const char *what = what_it_does(name);
+	struct rc *rc = arg;
+
+	for (size_t i = 0; what && i < rc->n_said; i++)
+		if (rc->said[i] == what)
+			return true;
+	if (what && rc->n_said < GA_NELEMS(rc->said)) {
+		rc->said[rc->n_said++] = what;
+		ga_look_say(rc->k, rc->rule, GA_LOW,
+			    ga_strf("%s %s%s", name, what,
+				    strstr(line, "${") ? ", with the value of a variable" : ""));
+	}
+	return true;
+}
+
+void ga_known_rc(const struct ga_known *f)
+{
+	static const struct {
+		const char *base, *rule;
+	} files[] = {
+		{ ".npmrc", "npmrc" }, { "npmrc", "npmrc" }, { ".yarnrc", "yarn-classic" },
+		{ ".yarnrc.yml", "yarn-berry" }, { "pip.conf", "python-deps" },
+		{ "pip.ini", "python-deps" }, { "uv.toml", "python-deps" },
+		{ "nuget.config", "nuget" }, { "settings.xml", "maven" },
+		{ "config", "cargo-config" }, { "config.toml", "cargo-config" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(files); i++) {
+		struct rc rc = { .k = f->k, .rule = files[i].rule };
+
+		if (!strcmp(f->k->base, files[i].base) && ga_look_fired(f->k, files[i].rule))
+			ga_known_lines(f->added, rc_line, &rc);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lock files: from where packages come, and what proves that they are the same.
+ */
+#include <string.h>
+
+#include "ga/quote.h"
+#include "known.h"
+
+/* What lines of a lock file say, whatever its format. */
+struct lock {
+	struct ga_strv hosts;    /* of https addresses */
+	size_t sources, proofs;  /* lines that name an address, and a checksum */
+	bool plain, local, git, script;
+};
+
+static void lock_release(struct lock *l)
+{
+	ga_strv_release(&l->hosts);
+}
+
+static bool has_one(const char *line, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+#define HAS_ONE(line, words) has_one((line), (words), GA_NELEMS(words))
+
+static bool lock_line(void *arg, char *line)
+{
+	static const char *const proofs[] = { "integrity", "checksum", "sha512-", "sha256", "hash",
+					      "narHash", "h1:" };
+	static const char *const local[] = { "\"file:", " file:", "'file:", "\"link:", "path = \"",
+					     "path+file:" };
+	static const char *const scripts[] = { "\"hasInstallScript\": true",
+					       "requiresBuild: true" };
+	static const char *const git[] = { "git+", "git://", "ssh://", "git@" };
+	struct lock *l = arg;
+	const char *https = strstr(line, "https://");
+
+	l->sources += https != NULL;
+	l->proofs += HAS_ONE(line, proofs);
+	l->plain |= strstr(line, "http://") != NULL;
+	l->local |= HAS_ONE(line, local);
+	l->git |= HAS_ONE(line, git);
+	l->script |= HAS_ONE(line, scripts);
+	for (; https; https = strstr(https, "https://")) {
+		size_t n;
+
+		https += 8;
+		n = strcspn(https, "/:?#\"' \t,)");
+		if (!l->hosts.n || strlen(l->hosts.v[l->hosts.n - 1]) != n ||
+		    strncmp(l->hosts.v[l->hosts.n - 1], https, n) != 0)
+			ga_strv_push_n(&l->hosts, https, n);
+	}
+	return true;
+}
+
+static void read_lock(const struct ga_buf *text, struct lock *ret)
+{
+	ga_known_lines(text, lock_line, ret);
+	ga_strv_sort_unique(&ret->hosts);
+}
+
+void ga_known_lock(const struct ga_known *f)
+{
+	cleanup_(lock_release) struct lock was = { .plain = false }, is = { .plain = false },
+					   added = { .plain = false };
+	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
+	const char *what = NULL;
+
+	if (!strstr(f->k->base, "lock") && strcmp(f->k->base, "npm-shrinkwrap.json") != 0)
+		return; /* the rules are about manifests, too */
+	read_lock(f->old, &was);
+	read_lock(f->text, &is);
+	read_lock(f->added, &added);
+	for (size_t i = 0; f->old->len && i < added.hosts.n; i++)
+		if (ga_strv_find(&was.hosts, added.hosts.v[i]) < 0)
+			ga_strv_push(&hosts, added.hosts.v[i]);
+	if (hosts.n && was.hosts.n) {
+		cleanup_free char *list = ga_known_list(&hosts);
+
+		ga_look_fire(f->k, "lockfile-swap", ga_strf("packages from elsewhere: %s", list));
+		return;
+	}
+	if (added.plain)
+		what = "a package over plain http";
+	else if (added.git && !was.git)
+		what = "a package from a git repository";
+	else if (added.local && !was.local)
+		what = "a package from a local file";
+	else if (was.proofs && was.proofs >= was.sources && is.proofs < is.sources)
+		what = "packages without a checksum";
+	else if (added.script && f->old->len)
+		what = "a package that runs a script when it is installed";
+	if (what)
+		ga_look_fire(f->k, "lockfile-swap", ga_strdup(what));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jupyter notebooks: cells are code, outputs are what came of it.
+ */
+#include <string.h>
+
+#include "known.h"
+
+/* Outputs in these forms are run or rendered by the page that shows them. */
+static bool active_output(const json_t *outputs)
+{
+	static const char *const active[] = { "text/html", "application/javascript",
+					      "image/svg+xml", "application/vnd.*", "text/latex",
+					      "text/markdown" };
+	const json_t *output;
+	const char *type;
+	json_t *data;
+	size_t i;
+
+	json_array_foreach(outputs, i, output)
+		json_object_foreach(json_object_get(output, "data"), type, data)
+			if (GA_KNOWN_IN(type, active))
+				return true;
+	return false;
+}
+
+/* Take from every cell what running it leaves; false: this is no notebook. */
+static bool strip_outputs(json_t *notebook)
+{
+	json_t *cells = json_object_get(notebook, "cells"), *cell;
+	size_t i;
+
+	json_array_foreach(cells, i, cell) {
+		(void)json_object_del(cell, "outputs");
+		(void)json_object_del(cell, "execution_count");
+	}
+	return json_is_array(cells);
+}
+
+static bool any_active(const json_t *notebook)
+{
+	const json_t *cell;
+	size_t i;
+
+	json_array_foreach(json_object_get(notebook, "cells"), i, cell)
+		if (active_output(json_object_get(cell, "outputs")))
+			return true;
+	return false;
+}
+
+void ga_known_notebook(const struct ga_known *f)
+{
+	cleanup_json json_t *a = NULL, *b = NULL;
+
+	if (!f->old->len || !strstr(f->k->base, ".ipynb"))
+		return;
+	a = ga_known_json(f->old, false);
+	b = ga_known_json(f->text, false);
+	if (!a || !b || any_active(b))
+		return;
+	if (strip_outputs(a) && strip_outputs(b) && ga_known_json_same(a, b))
+		ga_look_lower(f->k, "jupyter", "only outputs of cells change");
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * package.json
+ */
+#include <string.h>
+
+#include "ga/quote.h"
+#include "known.h"
+
+static const char *const dependencies[] = { "dependencies", "devDependencies",
+					    "peerDependencies", "optionalDependencies" };
+
+static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)
+{
+	cleanup_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	struct ga_buf b = GA_BUF_INIT;
+	size_t n = text ? strlen(text) : 0;
+
+	ga_buf_addf(&b, "%s%s: ", where, key);
+	ga_quote_add(&b, text ? text : "", n > 100 ? 100 : n);
+	if (n > 100)
+		ga_buf_adds(&b, "...");
+	ga_look_fire(k, "npm-manifest-lifecycle", ga_buf_steal(&b));
+}
+
+static void compare_keys(struct ga_look *k, const json_t *old, const json_t *new,
+			 const char *where, const char *const *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const json_t *a = json_object_get(old, keys[i]), *b = json_object_get(new, keys[i]);
+
+		if (b && !ga_known_json_same(a, b))
+			fire_value(k, where, keys[i], b);
+	}
+}
+
+/* What installing or committing runs by itself. */
+static void check_lifecycle(struct ga_look *k, const json_t *old, const json_t *new)
+{
+	static const char *const scripts[] = { "preinstall", "install", "postinstall",
+					       "preprepare", "prepare", "postprepare",
+					       "prepublish", "dependencies" };
+	static const char *const keys[] = { "gypfile", "husky", "gitHooks", "simple-git-hooks",
+					    "lint-staged", "pre-commit" };
+
+	compare_keys(k, json_object_get(old, "scripts"), json_object_get(new, "scripts"),
+		     "scripts.", scripts, GA_NELEMS(scripts));
+	compare_keys(k, old, new, "", keys, GA_NELEMS(keys));
+}
+
+/* Does a version say where code is, instead of which one is wanted? */
+static bool is_local(const char *value)
+{
+	static const char *const forms[] = { "file:*", "link:*", "portal:*", "patch:*", "./*",
+					     "../*", "/*" };
+
+	return GA_KNOWN_IN(value, forms);
+}
+
+/* Entries of a map whose keys are packages, and whose values became paths. */
+static void check_map(struct ga_look *k, const json_t *old, const json_t *new, const char *where)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)new, key, value) {
+		const char *to = json_string_value(value);
+		cleanup_free char *shown = NULL;
+
+		if (!to || key[0] == '.' || key[0] == '#' || !is_local(to) ||
+		    ga_known_json_same(json_object_get(old, key), value))
+			continue;
+		shown = ga_quote(key);
+		ga_look_fire(k, "node-shadow", ga_strf("%s: %s", where, shown));
+	}
+}
+
+static void check_shadow(struct ga_look *k, const json_t *old, const json_t *new)
+{
+	static const char *const maps[] = { "overrides", "resolutions", "browser", "imports",
+					    "exports" };
+	const json_t *a = json_object_get(old, "pnpm"), *b = json_object_get(new, "pnpm");
+
+	for (size_t i = 0; i < GA_NELEMS(maps); i++)
+		check_map(k, json_object_get(old, maps[i]), json_object_get(new, maps[i]),
+			  maps[i]);
+	check_map(k, json_object_get(a, "overrides"), json_object_get(b, "overrides"),
+		  "pnpm.overrides");
+	if (json_object_get(b, "patchedDependencies") &&
+	    !ga_known_json_same(json_object_get(a, "patchedDependencies"),
+				json_object_get(b, "patchedDependencies")))
+		ga_look_fire(k, "node-shadow", ga_strdup("pnpm.patchedDependencies"));
+}
+
+static void add_packages(const json_t *a, const json_t *b, struct ga_strv *ret)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	ga_known_json_changed(a, b, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *was = json_string_value(json_object_get(a, names.v[i]));
+		const char *is = json_string_value(json_object_get(b, names.v[i]));
+
+		if (was && is)
+			ga_strv_pushf(ret, "%s %s -> %s", names.v[i], was, is);
+		else
+			ga_strv_pushf(ret, "%s%s %s", is ? "+" : "-", names.v[i],
+				      is ? is : was ? was : "?");
+	}
+}
+
+static void say_packages(struct ga_look *k, const json_t *old, const json_t *new)
+{
+	cleanup_strv struct ga_strv packages = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	for (size_t i = 0; i < GA_NELEMS(dependencies); i++)
+		add_packages(json_object_get(old, dependencies[i]),
+			     json_object_get(new, dependencies[i]), &packages);
+	if (!packages.n)
+		return;
+	list = ga_known_list(&packages);
+	ga_look_say(k, "npm-manifest", GA_LOW, ga_strf("packages: %s", list));
+}
+
+void ga_known_package_json(const struct ga_known *f)
+{
+	static const char *const harmless[] = {
+		"version", "description", "keywords", "author", "contributors", "maintainers",
+		"license", "licenses", "homepage", "repository", "bugs", "funding",
+	};
+	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);
+	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
+	cleanup_free char *list = NULL, *why = NULL;
+	bool all = true;
+
+	if (!b || !f->text->len) {
+		ga_look_fire(f->k, "npm-manifest-lifecycle", ga_strdup("it could not be parsed"));
+		return;
+	}
+	check_lifecycle(f->k, a, b);
+	check_shadow(f->k, a, b);
+	say_packages(f->k, a, b);
+	if (!a)
+		return;
+	ga_known_json_changed(a, b, &keys);
+	for (size_t i = 0; i < keys.n; i++)
+		all &= GA_KNOWN_IN(keys.v[i], harmless);
+	list = ga_known_list(&keys);
+	if (all && (keys.n || f->old->len)) {
+		why = ga_strf(keys.n ? "only %s changes" : "only its layout changes%s", list);
+		ga_look_lower(f->k, "npm-manifest", why);
+	} else if (keys.n) {
+		ga_look_say(f->k, "npm-manifest", GA_LOW, ga_strf("changed: %s", list));
+	}
+}

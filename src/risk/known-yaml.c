@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workflows of GitHub, Gitea and Forgejo: what gives a job more than it had.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "ga/yaml.h"
+#include "known.h"
+
+static const char *const triggers[] = { "pull_request_target", "workflow_run" };
+
+/* "owner/name@<commit>", a path of this repository, or an image by its digest. */
+static bool is_pinned(const char *uses)
+{
+	const char *at = strrchr(uses, '@');
+
+	if (!strncmp(uses, "./", 2))
+		return true;
+	if (!at)
+		return false;
+	if (!strncmp(at, "@sha256:", 8))
+		return strspn(at + 8, "0123456789abcdef") == 64;
+	return strlen(at + 1) == 40 && strspn(at + 1, "0123456789abcdef") == 40;
+}
+
+/* Names behind "secrets." */
+static void add_secrets(const char *text, struct ga_strv *ret)
+{
+	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_";
+
+	for (const char *p = text; (p = strstr(p, "secrets.")); p++) {
+		const char *name = p + strlen("secrets.");
+
+		ga_strv_pushf(ret, "secret %.*s", (int)strspn(name, chars), name);
+	}
+}
+
+static void add_text(const char *key, const char *text, struct ga_strv *ret)
+{
+	if (!strcmp(key, "on"))
+		for (size_t i = 0; i < GA_NELEMS(triggers); i++)
+			if (!strcmp(text, triggers[i]))
+				ga_strv_pushf(ret, "on %s", text);
+	if (!strcmp(key, "permissions") && !strcmp(text, "write-all"))
+		ga_strv_push(ret, "permissions: write-all");
+	if (!strcmp(key, "id-token") && !strcmp(text, "write"))
+		ga_strv_push(ret, "id-token: write");
+	if (!strcmp(key, "runs-on") && strcasestr(text, "self-hosted"))
+		ga_strv_push(ret, "runs on own machines");
+	if (!strcmp(key, "uses") && !is_pinned(text))
+		ga_strv_pushf(ret, "uses %s, which can change", text);
+	if (!strcmp(key, "run") && strstr(text, "${{") && strstr(text, "github.event."))
+		ga_strv_push(ret, "a command made of an event's text");
+	add_secrets(text, ret);
+}
+
+/* `key` is that of the node, or of the list it is in. Nested no deeper than the parser allows. */
+static void add_findings(const struct ga_yaml *y, const char *key, struct ga_strv *ret)
+{
+	if (y->kind == GA_YAML_TEXT) {
+		add_text(key, y->text, ret);
+		return;
+	}
+	for (size_t i = 0; i < y->n; i++) {
+		const struct ga_yaml *item = &y->v[i];
+
+		if (y->kind == GA_YAML_LIST) {
+			add_findings(item, key, ret);
+			continue;
+		}
+		if (!strcmp(key, "on"))
+			add_text(key, item->key, ret);
+		add_findings(item, item->key, ret);
+	}
+}
+
+static bool read_workflow(const struct ga_buf *text, struct ga_strv *ret)
+{
+	cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (ga_yaml_parse("workflow", text->ptr, text->len, &y, &ignored))
+		return false;
+	add_findings(&y, "", ret);
+	ga_strv_sort_unique(ret);
+	return true;
+}
+
+/* What cannot be parsed is at least searched. */
+static bool mentions_privileges(const char *added)
+{
+	static const char *const words[] = { "pull_request_target", "workflow_run", "write-all",
+					     "id-token: write", "self-hosted", "secrets.",
+					     "github.event." };
+
+	for (size_t i = 0; i < GA_NELEMS(words); i++)
+		if (strcasestr(added, words[i]))
+			return true;
+	return false;
+}
+
+static void raise(struct ga_look *k, const char *detail)
+{
+	ga_look_say(k, ga_look_fired(k, "ci-github") ? "ci-github" : "ci-gitea-forgejo", GA_HIGH,
+		    ga_strdup(detail));
+}
+
+void ga_known_workflow(const struct ga_known *f)
+{
+	cleanup_strv struct ga_strv was = GA_STRV_INIT, is = GA_STRV_INIT, new = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	if (!strstr(f->k->base, ".y"))
+		return; /* an action's own scripts */
+	if (!read_workflow(f->text, &is)) {
+		if (mentions_privileges(f->added->ptr))
+			raise(f->k, "asks for privileges, secrets or own machines");
+		return;
+	}
+	(void)read_workflow(f->old, &was);
+	for (size_t i = 0; i < is.n; i++)
+		if (ga_strv_find(&was, is.v[i]) < 0)
+			ga_strv_push(&new, is.v[i]);
+	if (!new.n)
+		return;
+	list = ga_known_list(&new);
+	raise(f->k, list);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files whose syntax is known well enough to say more than their name does. Each look gets both
+ * versions, says what changed on the rules that fired on the path, and lowers these where all
+ * that changed is on a list of what is harmless. What cannot be parsed, in either version, is left
+ * as it was: lists of harmless things are only ever compared with what was understood.
+ */
+#ifndef GA_RISK_KNOWN_H
+#define GA_RISK_KNOWN_H
+
+#include <jansson.h>
+
+#include "internal.h"
+
+#define GA_KNOWN_MAX ((size_t)1 << 20) /* of a file that is parsed */
+
+struct ga_known {
+	struct ga_look *k;
+	const struct ga_buf *old, *text; /* `old` is empty if there was none */
+	const struct ga_buf *added;      /* lines of `text` that `old` has not; holds no NUL */
+};
+
+/* Look at the current change; called once its path rules have fired. */
+void ga_look_known(const struct ga_known *f);
+
+void ga_known_attributes(const struct ga_known *f); /* known-git.c */
+void ga_known_modules(const struct ga_known *f);
+void ga_known_gitconfig(const struct ga_known *f);
+void ga_known_ignore(const struct ga_known *f);
+void ga_known_dotenv(const struct ga_known *f); /* known-env.c */
+void ga_known_version(const struct ga_known *f);
+void ga_known_rc(const struct ga_known *f);
+void ga_known_package_json(const struct ga_known *f); /* known-npm.c */
+void ga_known_vscode_settings(const struct ga_known *f); /* known-editor.c */
+void ga_known_vscode_tasks(const struct ga_known *f);
+void ga_known_workspace(const struct ga_known *f);
+void ga_known_idea(const struct ga_known *f);
+void ga_known_claude(const struct ga_known *f);
+void ga_known_notebook(const struct ga_known *f); /* known-notebook.c */
+void ga_known_pyproject(const struct ga_known *f); /* known-toml.c */
+void ga_known_cargo(const struct ga_known *f);
+void ga_known_gomod(const struct ga_known *f);     /* known-go.c */
+void ga_known_workflow(const struct ga_known *f);  /* known-yaml.c */
+void ga_known_container(const struct ga_known *f); /* known-build.c */
+void ga_known_makefile(const struct ga_known *f);
+void ga_known_automake(const struct ga_known *f);
+void ga_known_cmake(const struct ga_known *f);
+void ga_known_script(const struct ga_known *f);
+void ga_known_lock(const struct ga_known *f); /* known-lock.c */
+
+/* ---- what they share (known.c) -------------------------------------------- */
+
+/* Some of the names, quoted, and how many more there are. */
+char *ga_known_list(const struct ga_strv *names);
+/* Is `name` one of `list`? An element that ends in '*' stands for all that begin so. */
+bool ga_known_in(const char *name, const char *const *list, size_t n);
+#define GA_KNOWN_IN(name, list) ga_known_in((name), (list), GA_NELEMS(list))
+/* Call for each line of `text` without its end, as long as it returns true. */
+void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg);
+
+/* ---- JSON (known-json.c) ---------------------------------------------------- */
+
+/* An object, each of its keys once; NULL: it is none. With `comments`, comments and commas
+ * before a closing bracket are taken for what editors take them for. Nothing at all is an empty
+ * object. */
+json_t *ga_known_json(const struct ga_buf *text, bool comments);
+#define cleanup_json cleanup_(ga_known_json_release)
+void ga_known_json_release(json_t **j);
+/* The same text but for white space; order counts. Both may be NULL. */
+bool ga_known_json_same(const json_t *a, const json_t *b);
+/* Keys whose values are not the same in both objects. */
+void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
+
+/* ---- TOML (toml.c) ------------------------------------------------------------ */
+
+/* Every value of the document as "table.key = VALUE", VALUE as written without comments, line ends
+ * and blanks around; sorted. Of tables in an array each has its number behind its name. This is no
+ * parser: types are not looked at. Returns false if anything is not as expected. */
+bool ga_toml_list(const struct ga_buf *text, struct ga_strv *ret);
+/* The values that only one of the lists has; keys alone, sorted, each once. */
+void ga_toml_changed(const struct ga_strv *a, const struct ga_strv *b, struct ga_strv *ret);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * New modules of Python with the name of another one, and packages of Node in the tree.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "known.h"
+
+/* Modules that come with Python and that programs import. */
+static const char stdlib[] =
+	"abc argparse array ast asyncio base64 bdb binascii bisect builtins bz2 calendar cmath cmd "
+	"code codecs collections colorsys compileall concurrent configparser contextlib "
+	"contextvars copy copyreg csv ctypes curses dataclasses datetime dbm decimal difflib dis "
+	"doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch "
+	"fractions ftplib functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq "
+	"hmac html http imaplib importlib inspect io ipaddress itertools json keyword linecache "
+	"locale logging lzma mailbox marshal math mimetypes mmap modulefinder multiprocessing "
+	"netrc ntpath numbers opcode operator optparse os pathlib pdb pickle pickletools pkgutil "
+	"platform plistlib poplib posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc "
+	"queue quopri random re readline reprlib resource runpy sched secrets select selectors "
+	"shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics "
+	"string stringprep struct subprocess symtable sys sysconfig syslog tarfile tempfile "
+	"termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback "
+	"tracemalloc tty turtle types typing unicodedata unittest urllib uuid venv warnings wave "
+	"weakref webbrowser wsgiref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
+
+/* Directories that a program of theirs, or one started at the top, imports from first. */
+static bool is_search_path(const char *dir)
+{
+	static const char *const dirs[] = { "", "src", "bin", "scripts", "tools" };
+
+	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
+		if (!strcmp(dir, dirs[i]))
+			return true;
+	return false;
+}
+
+/* The module that a path of Python is at the top of such a directory, or NULL. */
+static char *module_of(const char *path)
+{
+	const char *base = ga_path_base(path);
+	size_t n = strlen(base);
+	cleanup_free char *dir = NULL;
+
+	if (n <= 3 || strcmp(base + n - 3, ".py") != 0)
+		return NULL;
+	dir = ga_path_parent(path);
+	if (!strcmp(base, "__init__.py")) {
+		cleanup_free char *above = ga_path_parent(dir);
+
+		return *dir && is_search_path(above) ? ga_strdup(ga_path_base(dir)) : NULL;
+	}
+	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
+}
+
+/* Note the package that a requirement begins with; in letters that count. */
+static void add_required(struct ga_look *k, const char *s)
+{
+	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789_-.";
+	char *name = ga_strndup(s, strspn(s, name_chars));
+
+	for (char *p = name; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+	ga_strv_take(&k->required_keys, name);
+	ga_strmap_add(&k->required, name, strlen(name), 0);
+}
+
+static bool required_line(void *arg, char *line)
+{
+	add_required(arg, line + strspn(line, " \t"));
+	return true;
+}
+
+/* Each string of a list in TOML. */
+static void add_list(struct ga_look *k, const char *value)
+{
+	for (const char *p = value; (p = strpbrk(p, "\"'")); p++) {
+		add_required(k, p + 1);
+		p = strchr(p + 1, *p);
+		if (!p)
+			return;
+	}
+}
+
+static void list_required(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_strv struct ga_strv values = GA_STRV_INIT;
+	struct ga_entry e = ga_look_entry(k, k->new_tree, "requirements.txt");
+
+	k->required_listed = true;
+	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
+		ga_known_lines(&text, required_line, k);
+	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
+	ga_buf_clear(&text);
+	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text) ||
+	    !ga_toml_list(&text, &values))
+		return;
+	for (size_t i = 0; i < values.n; i++)
+		if (!strncmp(values.v[i], "project.dependencies = ", 23))
+			add_list(k, values.v[i] + 23);
+}
+
+static bool is_required(struct ga_look *k, const char *module)
+{
+	if (!k->required_listed)
+		list_required(k);
+	return ga_strmap_first(&k->required, module, strlen(module)) >= 0;
+}
+
+void ga_look_shadow(struct ga_look *k)
+{
+	cleanup_free char *module = NULL;
+
+	if (k->c->old.mode != GA_MODE_NONE)
+		return;
+	if (!strncmp(k->folded, "node_modules/", 13) || strstr(k->folded, "/node_modules/"))
+		ga_look_fire(k, "node-shadow", NULL);
+	module = module_of(k->folded);
+	if (!module)
+		return;
+	if (ga_has_word(stdlib, module))
+		ga_look_fire(k, "py-shadow", ga_strdup("it comes with Python"));
+	else if (is_required(k, module))
+		ga_look_fire(k, "py-shadow", ga_strdup("the project depends on it"));
+}

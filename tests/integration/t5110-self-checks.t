@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what must hold of flags from a session to its landing; docs/flags.md counts the checks'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+test_expect_success 'a repository' '
+	git init -q r && cd r && mkdir docs && seq 1 40 >docs/a.md && printf "%s\n" a: "	one" "" "" "" "" b: "	two" >Makefile &&
+	echo x >.gitignore && echo y >CODEOWNERS && git add -A && git commit -qm base
+'
+
+test_expect_success 'self-check 3: what has no flag lands without a review' '
+	cd r && git agent start -q --name plain -- sh -c "echo more >>docs/a.md; echo new >docs/b.md" &&
+	git agent review --json plain >../json && grep "\"flags\": \[\]" ../json && git agent land plain && grep more docs/a.md
+'
+
+test_expect_success 'self-check 3: a file moved to where it runs is flagged there, however alike it is' '
+	cd r && git agent start -q --name moved -- sh -c "mkdir -p .github/workflows && git mv docs/a.md .github/workflows/a.yml && git commit -qm move" &&
+	git agent review --json moved >../json && python3 - ../json <<-\EOT
+	import json, sys
+	flags = [(f["id"], f["path"]) for f in json.load(open(sys.argv[1]))["flags"]]
+	assert ("ci-github", ".github/workflows/a.yml") in flags and all(p != "docs/a.md" for _, p in flags), flags
+	EOT
+'
+
+test_expect_success 'self-check 4: what was accepted is that content, and no other' '
+	cd r && git agent start -q --name make -- sh -c "sed -i s/one/three/ Makefile" && test_expect_code 3 git agent land make &&
+	git agent review --accept make Makefile && git switch -q agent/make && sed -i s/three/four/ Makefile && git commit -qam other &&
+	git switch -q - && test_expect_code 3 git agent land make 2>../err && cat ../err && grep "1 high" ../err && ! grep four Makefile &&
+	git agent review --accept make Makefile && git agent land make && grep four Makefile
+'
+
+test_expect_success 'self-check 5: what a merge makes is judged, not what the agent made' '
+	cd r && git agent start -q --name merge -- sh -c "sed -i s/two/five/ Makefile" && git agent review --accept merge Makefile &&
+	sed -i s/four/six/ Makefile && git commit -qam mine && test_expect_code 3 git agent land merge 2>../err && cat ../err &&
+	grep "new flags where it lands" ../err && grep two Makefile && git agent review --accept merge Makefile && git agent land merge &&
+	grep five Makefile && grep six Makefile
+'
+
+test_expect_success 'self-check 6: a guard that goes is told of' '
+	cd r && git agent start -q --name guards -- sh -c "rm .gitignore CODEOWNERS" && git agent review --json guards >../json &&
+	python3 - ../json <<-\EOT
+	import json, sys
+	flags = {f["path"]: f["reason"] for f in json.load(open(sys.argv[1]))["flags"]}
+	assert flags[".gitignore"].startswith("removed: ") and flags["CODEOWNERS"].startswith("removed: "), flags
+	EOT
+'
+
+test_done

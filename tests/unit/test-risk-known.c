@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files whose syntax is known: what changed decides how severe it is and what the reason says. What
+ * is not understood stays what its name makes it.
+ */
+#include "risk-support.h"
+
+#include "../../src/risk/known.h"
+
+static const struct {
+	const char *rule, *path;
+	struct side old, new;
+	enum ga_severity want;
+	const char *reason; /* part of it; NULL: nothing of content */
+} cases[] = {
+	/* package.json */
+	{ "npm-manifest", "package.json", FILE_("{\"version\":\"1\",\"scripts\":{\"a\":\"b\"}}"),
+	  FILE_("{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}"), GA_LOW, "only version changes" },
+	{ "npm-manifest", "package.json", FILE_("{\"a\":1}"), FILE_("{ \"a\": 1 }"), GA_LOW,
+	  "layout" },
+	{ "npm-manifest", "package.json", FILE_("{\"version\":\"1\"}"),
+	  FILE_("{\"version\":\"2\",\"main\":\"x.js\"}"), GA_HIGH, "changed: version, main" },
+	{ "npm-manifest", "package.json", FILE_("{\"dependencies\":{\"a\":\"1\",\"b\":\"1\"}}"),
+	  FILE_("{\"dependencies\":{\"a\":\"2\",\"c\":\"1\"}}"), GA_HIGH, "a 1 -> 2, +c 1, -b 1" },
+	{ "npm-manifest", "package.json", FILE_("{\"version\":\"1\"}"),
+	  FILE_("{\"version\":\"2\",\"version\":\"3\"}"), GA_HIGH, NULL },
+	{ "npm-manifest", "package.json", FILE_("{\"version\":\"1\""), FILE_("{\"version\":\"2\"}"),
+	  GA_HIGH, NULL },
+	{ "npm-manifest", "package.json", FILE_("{\"exports\":{\"a\":1,\"b\":2}}"),
+	  FILE_("{\"exports\":{\"b\":2,\"a\":1}}"), GA_HIGH, "exports" },
+	{ "npm-manifest-lifecycle", "package.json", FILE_("{}"),
+	  FILE_("{\"scripts\":{\"postinstall\":\"node x.js\"}}"), GA_HIGH,
+	  "scripts.postinstall: \"node x.js\"" },
+	/* pyproject.toml */
+	{ "python-build", "pyproject.toml", FILE_("[project]\nname = 'x'\nversion = '1'\n"),
+	  FILE_("[project]\nname = \"x\"\nversion = '2' # now\n"), GA_HIGH, "project.name" },
+	{ "python-build", "pyproject.toml", FILE_("[project]\nname = 'x'\nversion = '1'\n"),
+	  FILE_("# x\n[project]\nversion = '2' # now\nname='x'\n"), GA_LOW,
+	  "only project.version changes" },
+	{ "python-build", "pyproject.toml", FILE_("[tool.black]\nline-length = 80\n"),
+	  FILE_("[tool.black]\nline-length = 100\n"), GA_LOW, "tool.black.line-length" },
+	{ "python-build", "pyproject.toml", FILE_("project.version = '1'\n"),
+	  FILE_("project.version = '2'\n[build-system]\nbackend-path = [\n '.', # here\n]\n"), GA_HIGH,
+	  "build-system" },
+	{ "python-build", "pyproject.toml", FILE_("[project]\nversion = '1'\n"),
+	  FILE_("[project]\nversion = '''\n2\n[x]\n'''\n[tool.x]\ny = 1\n"), GA_HIGH, "tool.x.y" },
+	{ "python-build", "pyproject.toml", FILE_("[project]\nversion = '1'\n"),
+	  FILE_("[project]\nversion = '2\n"), GA_HIGH, NULL },
+	{ "python-build", "pyproject.toml", FILE_("[project]\nversion = '1'\n"),
+	  FILE_("[project]\n\"versi\\u006fn\" = '2'\n"), GA_HIGH, NULL },
+	{ "python-build", "pyproject.toml", FILE_("[project]\nversion = '1'\n"),
+	  FILE_("[project]\r\nversion = '2'\r\n"), GA_LOW, "project.version" },
+	/* Cargo.toml */
+	{ "cargo", "Cargo.toml", FILE_("[package]\nversion = '1'\n[dependencies]\na = '1'\n"),
+	  FILE_("[package]\nversion = '2'\n[dependencies]\na = '1'\n"), GA_LOW, "package.version" },
+	{ "cargo", "Cargo.toml", FILE_("[package]\nversion = '1'\n"),
+	  FILE_("[package]\nversion = '1'\nbuild = 'evil.rs'\n"), GA_HIGH, "package.build" },
+	{ "cargo", "Cargo.toml", FILE_("[dependencies]\na = '1'\n"),
+	  FILE_("[dependencies]\na = { path = \"x\", version = '1' }\n"), GA_HIGH, "dependencies.a" },
+	{ "cargo", "Cargo.toml", FILE_("[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n"),
+	  FILE_("[[bin]]\nname = 'b'\n[[bin]]\nname = 'a'\n"), GA_HIGH, "bin#0.name" },
+	/* go.mod */
+	{ "go-build", "go.mod", FILE_("module x\n\ngo 1.20\nrequire a v1\n"),
+	  FILE_("module x\n\ngo 1.21.3 // now\nrequire (\n\ta v1\n)\n"), GA_LOW,
+	  "only the version of the language" },
+	{ "go-build", "go.mod", FILE_("module x\nrequire (\n\ta v1\n)\n"),
+	  FILE_("module x\nrequire (\n\ta v1\n)\nreplace a => ./b\n"), GA_HIGH, "+replace a => ./b" },
+	{ "go-build", "go.mod", FILE_("module x\nreplace a => \"./b//c\"\n"),
+	  FILE_("module x\nreplace a => \"./b//d\"\n"), GA_HIGH, NULL },
+	{ "go-build", "go.mod", FILE_("module x\ngo 1.20\n"),
+	  FILE_("module x\ngo 1.20\ntoolchain x\n"), GA_HIGH, "+toolchain x" },
+	/* VS Code */
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"),
+	  FILE_("{ // mine\n\"editor.tabSize\": 4, \"[c]\": {\"editor.rulers\": [80],}, }"), GA_LOW,
+	  "only colours, blanks and the like" },
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"),
+	  FILE_("{\"editor.tabSize\": 4, \"python.defaultInterpreterPath\": \"./x\"}"), GA_CRITICAL,
+	  "sets python.defaultInterpreterPath" },
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"),
+	  FILE_("{ // \r \"task.allowAutomaticTasks\": \"on\",\n \"editor.tabSize\": 4}"), GA_CRITICAL,
+	  "task.allowAutomaticTasks" },
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"),
+	  FILE_("{\"[c]\": {\"editor.tabSize\": 4, \"editor.defaultFormatter\": \"x\"}}"), GA_CRITICAL,
+	  "editor.defaultFormatter" },
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"), FILE_("{\"editor.tabSize\": 4"),
+	  GA_CRITICAL, NULL },
+	{ "vscode-settings", ".vscode/settings.json", FILE_("{}"),
+	  FILE_("{\"editor.tabSize\": \"//\", \"x.path\": \"/*\"}"), GA_CRITICAL, "x.path" },
+	{ "vscode-tasks", ".vscode/tasks.json", NONE,
+	  FILE_("{\"tasks\":[{\"label\":\"go\",\"runOptions\":{\"runOn\":\"folderOpen\"},"
+		"\"presentation\":{\"reveal\":\"never\"}}]}"), GA_CRITICAL,
+	  "starts when the folder opens: go, out of sight" },
+	{ "code-workspace", "x.code-workspace", FILE_("{\"folders\":[],\"settings\":{}}"),
+	  FILE_("{\"folders\":[],\"settings\":{\"editor.tabSize\":2}}"), GA_LOW, "editor.tabSize" },
+	{ "code-workspace", "x.code-workspace", FILE_("{\"folders\":[]}"),
+	  FILE_("{\"folders\":[{\"path\":\"..\"}]}"), GA_CRITICAL, "changed: folders" },
+	/* JetBrains */
+	{ "jetbrains", ".idea/codeStyles/Project.xml", NONE,
+	  FILE_("<component name=\"ProjectCodeStyleConfiguration\"><x/></component>"), GA_LOW,
+	  "only code style" },
+	{ "jetbrains", ".idea/codeStyles/Project.xml", NONE,
+	  FILE_("<component name=\"ProjectCodeStyleConfiguration\"/>"
+		"<component name=\"RunManager\"/>"), GA_HIGH, "RunManager" },
+	{ "jetbrains", ".idea/codeStyles/Project.xml", NONE,
+	  FILE_("<component name=\"ProjectCodeStyleConfiguration\"/>"
+		"<component a=\"\" name=\"RunManager\"/>"), GA_HIGH, NULL },
+	{ "jetbrains", ".idea/codeStyles/Project.xml", NONE,
+	  FILE_("<!DOCTYPE x><component name=\"ProjectCodeStyleConfiguration\"/>"), GA_HIGH, NULL },
+	{ "jetbrains-autorun", ".idea/workspace.xml", NONE,
+	  FILE_("<project><component name=\"RunManager\"/></project>"), GA_CRITICAL,
+	  "components: RunManager" },
+	/* Claude Code */
+	{ "claude-settings", ".claude/settings.json", FILE_("{\"model\":\"x\"}"),
+	  FILE_("{\"model\":\"x\",\"hooks\":{},\"env\":{}}"), GA_CRITICAL,
+	  "changes what runs or is allowed: hooks, env" },
+	{ "claude-settings", ".claude/settings.json", FILE_("{\"model\":\"x\"}"),
+	  FILE_("{\n\t\"model\": \"x\"\n}\n"), GA_LOW, "layout" },
+	/* a new file without anything is what its name makes it */
+	{ "claude-settings", ".claude/settings.json", NONE, FILE_("{}"), GA_CRITICAL, NULL },
+	{ "vscode-settings", ".vscode/settings.json", NONE, FILE_("{}"), GA_CRITICAL, NULL },
+	{ "npm-manifest", "package.json", NONE, FILE_("{}"), GA_HIGH, NULL },
+	{ "cargo", "Cargo.toml", NONE, FILE_("\n"), GA_HIGH, NULL },
+	{ "go-build", "go.mod", NONE, FILE_("\n"), GA_HIGH, NULL },
+	/* notebooks */
+	{ "jupyter", "a.ipynb", FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[]}]}"),
+	  FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[{\"data\":{\"text/plain\":\"1\"}}],"
+		"\"execution_count\":3}]}"), GA_LOW, "only outputs" },
+	{ "jupyter", "a.ipynb", FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[]}]}"),
+	  FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[{\"data\":{\"text/html\":\"1\"}}]}]}"),
+	  GA_HIGH, NULL },
+	{ "jupyter", "a.ipynb", FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[]}]}"),
+	  FILE_("{\"cells\":[{\"source\":\"2\",\"outputs\":[]}]}"), GA_HIGH, NULL },
+	/* workflows */
+	{ "ci-github", ".github/workflows/a.yml", NONE, FILE_("on: push\njobs: {}\n"), GA_MEDIUM,
+	  NULL },
+	{ "ci-github", ".github/workflows/a.yml", FILE_("on: push\n"),
+	  FILE_("on:\n  push:\n  pull_request_target:\n"), GA_HIGH, "on pull_request_target" },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n"), GA_HIGH, "uses x/y@v1" },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("jobs:\n  a:\n    steps:\n"
+		"      - uses: x/y@0123456789012345678901234567890123456789\n"), GA_MEDIUM, NULL },
+	{ "ci-github", ".github/workflows/a.yml",
+	  FILE_("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n"),
+	  FILE_("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - run: make\n"), GA_MEDIUM,
+	  NULL },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("jobs:\n  a:\n    env:\n      X: ${{ secrets.KEY }}\n"), GA_HIGH, "secret KEY" },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("jobs:\n  a:\n    steps:\n      - run: echo ${{ github.event.issue.title }}\n"),
+	  GA_HIGH, "event's text" },
+	{ "ci-github", ".github/workflows/a.yml", NONE, FILE_("permissions: write-all\n"), GA_HIGH,
+	  "write-all" },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("permissions:\n  id-token: write\njobs:\n  a:\n    runs-on: [self-hosted, x]\n"),
+	  GA_HIGH, "id-token: write, runs on own machines" },
+	{ "ci-github", ".github/workflows/a.yml", NONE,
+	  FILE_("a: &x [1]\nb: *x\non: pull_request_target\n"), GA_HIGH, "asks for privileges" },
+	/* containers */
+	{ "compose", "compose.yaml", NONE, FILE_("x:\n  privileged: true\n"), GA_HIGH,
+	  "privileged: true" },
+	{ "dockerfile", "Dockerfile", NONE, FILE_("RUN --security=insecure x\n"), GA_HIGH,
+	  "--security=insecure" },
+	{ "dockerfile", "Dockerfile", NONE, FILE_("FROM x\n"), GA_MEDIUM, NULL },
+	/* builds and scripts */
+	{ "make", "Makefile", FILE_("all: x\n\tcc x\nclean:\n\trm x\n"),
+	  FILE_("all: x\n\tcc x\nclean:\n\trm y\nX := $(shell id)\n"), GA_HIGH,
+	  "runs a command on merely being read: $(shell ; changes what these do: clean" },
+	{ "autotools", "Makefile.am", FILE_("a_SOURCES = a.c \\\n\tb.c\nall:\n\tx\n"),
+	  FILE_("a_SOURCES = a.c \\\n\tc.c\nEXTRA_DIST += d/e\nall:\n\tx\n"), GA_LOW,
+	  "only lists of files" },
+	{ "autotools", "Makefile.am", FILE_("a_SOURCES = a.c\nall:\n\tx\nb:\n\ty\n"),
+	  FILE_("a_SOURCES = c.c\nall:\n\ty\nb:\n\tx\n"), GA_HIGH, NULL },
+	{ "autotools", "Makefile.am", FILE_("a_SOURCES = a.c\n"), FILE_("a_SOURCES = $(shell id)\n"),
+	  GA_HIGH, NULL },
+	{ "autotools", "Makefile.am", FILE_("a_SOURCES = a.c\n"), FILE_("a_CFLAGS = -x\n"), GA_HIGH,
+	  NULL },
+	{ "autotools", "Makefile.am", FILE_("a_SOURCES = a.c\n# x\n"),
+	  FILE_("a_SOURCES = a.c\n# x \\\n"), GA_HIGH, NULL },
+	{ "autotools", "Makefile.am", NONE, FILE_("a_SOURCES = a.c\n"), GA_HIGH, NULL },
+	{ "cmake", "CMakeLists.txt", NONE, FILE_("execute_process(COMMAND x)\n"), GA_HIGH,
+	  "execute_process" },
+	{ "scripts-by-convention", "tools/x.sh", NONE, FILE_("#!/bin/sh\nid\n"), GA_HIGH,
+	  "started directly" },
+	{ "scripts-by-convention", "tools/x.txt", NONE, FILE_("id\n"), GA_MEDIUM, NULL },
+	{ "obfuscated-blob", "tools/x.sh", NONE, FILE_("#!/bin/sh\n" LONG_LINE), GA_HIGH, "script" },
+	{ "obfuscated-blob", "doc/x", NONE, FILE_(LONG_LINE), GA_MEDIUM, NULL },
+	/* git, package managers, ignore rules */
+	{ "gitconfig-file", ".gitconfig", NONE, FILE_("[user]\n\tname = x\n"), GA_HIGH, NULL },
+	{ "gitconfig-file", ".gitconfig", NONE, FILE_("[Core]\n\tfsMonitor = ./x\n"), GA_CRITICAL,
+	  "core.fsmonitor = ./x" },
+	{ "gitconfig-file", ".gitconfig", NONE, FILE_("[filter \"a\"] clean = id\n"), GA_CRITICAL,
+	  "filter.clean = id" },
+	{ "gitconfig-file", ".gitconfig", FILE_("[alias]\n\tx = !id\n"),
+	  FILE_("# y\n[alias]\n\tx = !id\n"), GA_HIGH, NULL },
+	{ "gitignore", ".gitignore", FILE_(".env\n"), FILE_(".env\n!.env\n"), GA_MEDIUM,
+	  "no longer ignores .env" },
+	{ "npmrc", ".npmrc", NONE, FILE_("script-shell=./x\n"), GA_HIGH,
+	  "script-shell names what is run" },
+	{ "npmrc", ".npmrc", NONE, FILE_("@a:registry=https://x.example/${NPM_TOKEN}\n"), GA_HIGH,
+	  "chooses where packages come from, with the value of a variable" },
+	{ "cargo-config", ".cargo/config.toml", NONE, FILE_("[build]\nrustc-wrapper = 'x'\n"),
+	  GA_CRITICAL, "rustc-wrapper names what is run" },
+	/* documents */
+	{ "active-document", "docs/x.svg", NONE, FILE_("<svg/>\n"), GA_LOW, NULL },
+	{ "active-document", "kernel/x.svg", NONE, FILE_("<svg/>\n"), GA_MEDIUM, "usually" },
+};
+
+static void test_known(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct change_fixture x = { cases[i].rule, cases[i].path, true, cases[i].old,
+					    cases[i].new, NULL };
+		const struct ga_rule *rule = ga_rule_find(cases[i].rule);
+		struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *flag;
+
+		classify_change(&x, NULL, &f);
+		flag = flag_of(&f, cases[i].path, cases[i].rule);
+		if (!flag)
+			fail_msg("%zu: '%s' does not fire", i, cases[i].rule);
+		if (flag->severity != cases[i].want)
+			fail_msg("%zu: '%s' is %s: %s", i, cases[i].rule,
+				 ga_severity_name(flag->severity), flag->reason);
+		if (cases[i].reason ? !strstr(flag->reason, cases[i].reason) :
+				      strcmp(flag->reason, rule->reason) != 0)
+			fail_msg("%zu: '%s' says: %s", i, cases[i].rule, flag->reason);
+		if (strncmp(flag->reason, rule->reason, strlen(rule->reason)) != 0)
+			fail_msg("%zu: the rule's own reason is gone: %s", i, flag->reason);
+		ga_flags_release(&f);
+	}
+}
+
+/* What the host's hooks run is no less severe for what is in it. */
+static void test_host_is_not_lowered(void **state)
+{
+	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"version\":\"1\"}"),
+				    FILE_("{\"version\":\"2\"}"), NULL };
+	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	ga_strv_push(&h.raised, "npm-manifest");
+	ga_strv_push(&h.raised_by, "the hook pre-commit of this clone, which calls npm");
+	classify_change(&x, &h, &f);
+	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
+	ga_flags_release(&f);
+	ga_host_facts_release(&h);
+}
+
+/* A rule of the same category that content says nothing about is not drowned by a lowered one. */
+static void test_lowered_hides_nothing(void **state)
+{
+	struct change_fixture x = { "", "vendor/pyproject.toml", true,
+				    FILE_("[project]\nversion = '1'\n"),
+				    FILE_("[project]\nversion = '2'\n"), NULL };
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	classify_change(&x, NULL, &f);
+	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
+	assert_int_equal(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
+	ga_flags_release(&f);
+}
+
+/* Nesting, numbers and sizes beyond what is sensible: the path rule stays, and nothing breaks. */
+static void test_bombs(void **state)
+{
+	static const struct {
+		const char *path, *rule, *before, *again, *after;
+		size_t times;
+	} bombs[] = {
+		{ "package.json", "npm-manifest", "{\"a\":", "[", "", 100000 },
+		{ "package.json", "npm-manifest", "{\"a\":", "{\"a\":", "1", 5000 },
+		{ "package.json", "npm-manifest", "{\"version\":\"", "xxxxxxxxxx", "\"}", 200000 },
+		{ "pyproject.toml", "python-build", "a = ", "[", "", 100000 },
+		{ "pyproject.toml", "python-build", "", "[[a]]\n", "", 20000 },
+		{ "pyproject.toml", "python-build", "", "a.", "b = 1\n", 20000 },
+		{ "go.mod", "go-build", "", "require (\n", "", 20000 },
+		{ ".github/workflows/a.yml", "ci-github", "a: ", "[", "", 20000 },
+		{ ".github/workflows/a.yml", "ci-github", "a: &a [x]\n", "b: [*a, *a]\n", "", 2000 },
+		{ ".vscode/settings.json", "vscode-settings", "{", "/* */", "", 100000 },
+		{ ".vscode/settings.json", "vscode-settings", "{\"a\":1", " }", "", 100000 },
+		{ ".idea/x.xml", "jetbrains", "", "<component name=\"a\"/>", "", 20000 },
+		{ "Makefile", "make", "", "a:\n\tx\n", "", 20000 },
+		{ "AGENTS.md", "instruction-files", "", "<!-- x\n", "", 20000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(bombs); i++) {
+		struct ga_buf b = GA_BUF_INIT;
+		struct ga_flags f = GA_FLAGS_INIT;
+
+		ga_buf_adds(&b, bombs[i].before);
+		for (size_t n = 0; n < bombs[i].times; n++)
+			ga_buf_adds(&b, bombs[i].again);
+		ga_buf_adds(&b, bombs[i].after);
+		{
+			struct change_fixture x = { "", bombs[i].path, true, FILE_("{}\n"),
+						    FILE_(b.ptr), NULL };
+
+			classify_change(&x, NULL, &f);
+		}
+		if (!flag_of(&f, bombs[i].path, bombs[i].rule) ||
+		    flag_of(&f, bombs[i].path, bombs[i].rule)->severity !=
+			    ga_rule_find(bombs[i].rule)->severity)
+			fail_msg("%zu: '%s'", i, bombs[i].path);
+		ga_flags_release(&f);
+		ga_buf_release(&b);
+	}
+}
+
+/* ---- TOML -------------------------------------------------------------------------- */
+
+static void test_toml(void **state)
+{
+	static const struct {
+		const char *text, *values; /* NULL: refused */
+	} docs[] = {
+		{ "", "" },
+		{ "a=1", "a = 1|" },
+		{ "a = 1 # x\n# y\n\nb.c = \"#\"", "a = 1|b.c = \"#\"|" },
+		{ "[t]\na = [1, # one\n 2,\n]\n", "t = {}|t.a = [1,2,]|" },
+		{ "[a . \"b c\"]\nd = {x = 1, y = 'z }'}\n", "a.b c = {}|a.b c.d = {x=1,y='z }'}|" },
+		{ "[[a]]\nx=1\n[[a]]\nx=1\n", "a#0 = {}|a#0.x = 1|a#1 = {}|a#1.x = 1|" },
+		{ "a = \"\"\"x\n\\\"\"\"\"\"\nb = '''\n'''", "a = \"\"\"x\n\\\"\"\"\"\"|b = '''\n'''|" },
+		{ "a = 1979-05-27 07:32:00Z\n", "a = 1979-05-2707:32:00Z|" },
+		{ "a = \"x\n\"", NULL },
+		{ "a", NULL },
+		{ "a = ", NULL },
+		{ "= 1", NULL },
+		{ "[a\nb = 1", NULL },
+		{ "a = [1}", NULL },
+		{ "a = 1]", NULL },
+		{ "a = '''x", NULL },
+		{ "\"a\\n\" = 1", NULL },
+		{ "\xef\xbb\xbf" "a = 1", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(docs); i++) {
+		cleanup_buf struct ga_buf text = GA_BUF_INIT, got = GA_BUF_INIT;
+		cleanup_strv struct ga_strv values = GA_STRV_INIT;
+		bool ok;
+
+		ga_buf_adds(&text, docs[i].text);
+		ok = ga_toml_list(&text, &values);
+		for (size_t v = 0; v < values.n; v++)
+			ga_buf_addf(&got, "%s|", values.v[v]);
+		if (ok != (docs[i].values != NULL) || (ok && strcmp(got.ptr, docs[i].values) != 0))
+			fail_msg("%zu: %s", i, ok ? got.ptr : "refused");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_host_is_not_lowered),
+		cmocka_unit_test(test_lowered_hides_nothing),
+		cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_toml),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
