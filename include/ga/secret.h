@@ -98,14 +98,12 @@ bool ga_secret_placeholder(const char *value, size_t n);
 
 /* The rules' patterns, compiled, with the user's own. */
 struct ga_secret_names;
-/* `add`: patterns of files that are secret whatever is in them; `allow`: of such that are not.
- * Either may be NULL. */
+/* `add`: patterns (ga_pattern_ok()) of files that are secret whatever is in them; `allow`: of such
+ * that are not. Either may be NULL. */
 struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow);
 void ga_secret_names_free(struct ga_secret_names *n);
 void ga_cleanup_secret_names(struct ga_secret_names **n);
 #define cleanup_secret_names cleanup_(ga_cleanup_secret_names)
-/* Can this be a pattern of the user's? As in .gitignore, but without '!' and braces. */
-bool ga_secret_pattern_ok(const char *pattern);
 /* Tells one set of rules and patterns from another. */
 uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow);
 

@@ -17,7 +17,8 @@
 /* In the order of the help text. */
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_list, &cli_show,    &cli_diff,   &cli_review,
-	&cli_land,  &cli_drop, &cli_capture, &cli_config, &cli_doctor, &cli_version,
+	&cli_land,  &cli_drop, &cli_capture, &cli_secrets, &cli_config, &cli_doctor,
+	&cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)

@@ -151,7 +151,8 @@ static bool names_secret(const char *p, size_t n)
 		"accesskey", "privatekey", "secretkeybase", "keybase", "authkey", "signingkey",
 		"encryptionkey", "masterkey", "sessionkey", "accountkey", "sharedaccesskey",
 		"credential", "credentials", "clientsecret", "secretvalue", "appsecret",
-		"authtoken", "cookiesecret", "jwtkey", "sharedsecret", "presharedkey", "securitykey",
+		"authtoken", "cookiesecret", "jwtkey", "sharedsecret", "presharedkey",
+		"securitykey",
 		"cleartextpassword", "userpass", "dbpass", "pass", "salt", "pepper", "dsn",
 		"connectionstring",
 	};

@@ -61,19 +61,6 @@ static char *join(const struct ga_strv *patterns)
 	return b.len ? ga_buf_steal(&b) : NULL;
 }
 
-bool ga_secret_pattern_ok(const char *p)
-{
-	size_t n = strlen(p);
-
-	if (!n || n > 256 || *p == '!' || !strcmp(p, "/") || strpbrk(p, "{}\\") ||
-	    strstr(p, ", ") || strstr(p, "//"))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
-			return false;
-	return true;
-}
-
 struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow)
 {
 	struct ga_secret_names *n = ga_calloc(1, sizeof(*n));

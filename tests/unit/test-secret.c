@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ga/secret.h"
+#include "ga/wildmatch.h"
 #include "secret-fixtures.h"
 
 static struct ga_secret judge_with(struct ga_secret_names *names, const char *path,
@@ -172,11 +173,11 @@ static void test_configured(void **state)
 	for (const char *const *p = (const char *const[]){ "", "/", "!x", "{a,b}", "a\nb", "a, b",
 							   "a\\b", "a//b", NULL };
 	     *p; p++)
-		assert_false(ga_secret_pattern_ok(*p));
+		assert_false(ga_pattern_ok(*p));
 	for (const char *const *p = (const char *const[]){ "a", "/a/b", "*.x", "dir/", "a/**/b",
 							   NULL };
 	     *p; p++)
-		assert_true(ga_secret_pattern_ok(*p));
+		assert_true(ga_pattern_ok(*p));
 }
 
 /* What cannot be looked at is assumed to be what its name says. */
