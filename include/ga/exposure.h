@@ -38,6 +38,7 @@ struct ga_exposed {
 	struct ga_secret secret;
 	enum ga_exposed_as as;
 	enum ga_exposed_view view;
+	bool clear; /* committed, but encrypted: a filter of git's opens it at checkout */
 };
 struct ga_exposure {
 	struct ga_exposed *v;
@@ -77,8 +78,8 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret);
 
 /* Say of each that it is masked which a session would not be shown: live secrets (T1) that are in
- * no commit, but for the paths in `expose` and what lies beneath them. What is committed is in
- * every session's history, and is not hidden. */
+ * no commit in clear, but for the paths in `expose` and what lies beneath them. What is committed
+ * is in every session's history, and is not hidden. */
 void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose);
 
 /* Is it the name of a directory that package managers fill? */

@@ -75,6 +75,8 @@ enum {
 	GA_MARK_JWK = 1 << 14,          /* a JSON web key with its private part */
 	GA_MARK_KEYSTORE = 1 << 15,     /* a wallet's, encrypted */
 	GA_MARK_PGP_SECRET = 1 << 16,   /* binary OpenPGP, beginning with a secret key */
+	GA_MARK_FILTERED = 1 << 17,     /* encrypted by git-crypt or transcrypt: a filter of git's
+					 * opens it at checkout */
 };
 
 #define GA_SECRET_PRINTS_MAX 64

@@ -120,7 +120,7 @@ static void print_notes(const struct ga_exposure *x, const struct options *o, si
 	size_t committed = 0;
 
 	for (size_t i = 0; i < x->n; i++)
-		committed += x->v[i].secret.tier > GA_TIER_NOTE &&
+		committed += x->v[i].secret.tier > GA_TIER_NOTE && !x->v[i].clear &&
 			     (x->v[i].as == GA_EXPOSED_COMMITTED ||
 			      x->v[i].as == GA_EXPOSED_HISTORY);
 	if (committed)

@@ -417,6 +417,15 @@ static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
 		secret_met(m, GA_MARK_OPAQUE, p, n);
 }
 
+/* What is committed of a file that is in clear when git checks it out. */
+static bool is_filtered(const char *p, size_t n)
+{
+	static const char crypt[] = "\0GITCRYPT", salted[] = "U2FsdGVkX1";
+
+	return (n >= sizeof(crypt) && !memcmp(p, crypt, sizeof(crypt))) ||
+	       (n >= sizeof(salted) && !memcmp(p, salted, sizeof(salted) - 1));
+}
+
 void ga_secret_look(const void *bytes, size_t n, struct ga_secret_marks *ret)
 {
 	const char *p = bytes;
@@ -426,6 +435,10 @@ void ga_secret_look(const void *bytes, size_t n, struct ga_secret_marks *ret)
 		n = GA_SECRET_LOOK_MAX;
 	if (!n)
 		return;
+	if (is_filtered(p, n)) {
+		ret->bits = GA_MARK_FILTERED;
+		return;
+	}
 	look_for_keys(p, n, ret);
 	look_for_tokens(p, n, ret);
 	if (is_der_key(bytes, n))

@@ -74,7 +74,7 @@ void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
 	for (size_t i = 0; i < x->n; i++) {
 		struct ga_exposed *e = &x->v[i];
 		bool loose = e->as == GA_EXPOSED_MODIFIED || e->as == GA_EXPOSED_UNTRACKED ||
-			     e->as == GA_EXPOSED_IGNORED;
+			     e->as == GA_EXPOSED_IGNORED || e->clear;
 
 		if (loose && e->view == GA_VIEW_SEEN && e->secret.tier == GA_TIER_BLOCK &&
 		    !is_exposed(e->path, expose))
@@ -214,6 +214,24 @@ void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 		look_at(f, path, &name, &st, as);
 	else if (S_ISLNK(st.st_mode))
 		look_at_link(f, path, &name, as);
+}
+
+void finder_filtered(struct finder *f, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
+	struct ga_secret_marks marks = { .bits = 0 };
+	struct ga_secret_name name;
+	struct ga_secret s;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
+		return;
+	judge(f, path, &st, &name, &s, &marks);
+	/* locked here, so it is in base trees */
+	if (s.tier == GA_TIER_NONE || marks.bits & GA_MARK_FILTERED)
+		return;
+	secrets_add(f->ret, path, &s, GA_EXPOSED_COMMITTED);
+	f->ret->v[f->ret->n - 1].clear = true;
 }
 
 /* ---- tracked, and changed ----------------------------------------------------------- */

@@ -63,6 +63,9 @@ void finder_walk(struct finder *f, const char *dir);
 /* find.c: one file of the working tree. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 
+/* The same of one whose committed form is encrypted. */
+void finder_filtered(struct finder *f, const char *path);
+
 /* tree.c: committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
 /* Judge a blob at `path`; `ret_marks` may be NULL. */

@@ -13,6 +13,16 @@
 #define BLOB_MAX ((size_t)16 << 20)
 #define HISTORY_MAX ((size_t)1 << 30)
 
+/* Of a live secret by its name it matters, too, whether it is encrypted. */
+static bool is_read(const struct ga_secret_name *name)
+{
+	bool live = name->content;
+
+	for (size_t i = 0; i < name->n; i++)
+		live |= name->rules[i]->tier == GA_TIER_BLOCK;
+	return live;
+}
+
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks)
@@ -22,7 +32,7 @@ void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 	int rc = 0;
 
 	ga_buf_clear(&f->content);
-	if (name->content)
+	if (is_read(name))
 		rc = ga_blob_read(f->o->repo, oid, BLOB_MAX, &f->content, &ignored);
 	if (!rc)
 		ga_secret_look(f->content.ptr, f->content.len, &marks);
@@ -41,7 +51,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) || !finder_named(f, path, &name))
 		return;
 	finder_blob(f, path, &e->oid, &name, &s, NULL);
-	if (s.tier != GA_TIER_NONE)
+	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
 		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);
 }
 
@@ -81,8 +91,15 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 	for (size_t i = 0; i < changes.n; i++)
 		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
 	secrets_cache_add_tree(&f->cache, tree, &found);
-	for (size_t i = 0; i < found.n; i++)
-		secrets_add(f->ret, found.v[i].path, &found.v[i].secret, GA_EXPOSED_COMMITTED);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct ga_exposed *x = &found.v[i];
+
+		/* whether it is open here can change at any time */
+		if (x->secret.bits & GA_MARK_FILTERED)
+			finder_filtered(f, x->path);
+		else
+			secrets_add(f->ret, x->path, &x->secret, GA_EXPOSED_COMMITTED);
+	}
 	return 0;
 }
 

@@ -19,6 +19,7 @@ void start_base_release(struct start_base *b)
 	ga_scan_release(&b->scan);
 	ga_exposure_release(&b->secrets);
 	ga_strv_release(&b->hidden);
+	ga_strv_release(&b->clear);
 	ga_strv_release(&b->objects);
 	ga_strv_release(&b->stored);
 }

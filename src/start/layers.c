@@ -246,9 +246,10 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 		if (!start_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
-	return l->s->live && b->hidden.n
-		       ? start_mask_live(l->e, l->s, b, &l->tree, l->project, l->extras, err)
-		       : 0;
+	if (!b->clear.n && !(l->s->live && b->hidden.n))
+		return 0;
+	return open_extras(l, err) ||
+	       start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err) ? -1 : 0;
 }
 
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,

@@ -276,7 +276,7 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;
-	if (start_make_gitdir(e, s, &st->base, visible, err))
+	if (start_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
 	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||
 	       start_make_parts(o, st, err) ? -1 : 0;

@@ -21,12 +21,19 @@
 
 /* ---- finding ------------------------------------------------------------------ */
 
-static void collect(const struct start_base *b, struct ga_strv *ret)
+static void collect(struct start_base *b)
 {
-	for (size_t i = 0; i < b->secrets.n; i++)
-		if (b->secrets.v[i].view == GA_VIEW_MASKED)
-			ga_strv_push(ret, b->secrets.v[i].path);
-	ga_strv_sort_unique(ret);
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const struct ga_exposed *x = &b->secrets.v[i];
+
+		if (x->view != GA_VIEW_MASKED)
+			continue;
+		ga_strv_push(&b->hidden, x->path);
+		if (x->clear)
+			ga_strv_push(&b->clear, x->path);
+	}
+	ga_strv_sort_unique(&b->hidden);
+	ga_strv_sort_unique(&b->clear);
 }
 
 int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
@@ -62,7 +69,7 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 	if (o->secrets == GA_SECRETS_MASK)
 		ga_exposure_mask(&b->secrets, &expose);
 	ga_exposure_sort(&b->secrets);
-	collect(b, &b->hidden);
+	collect(b);
 	return 0;
 }
 
@@ -227,12 +234,12 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 	return 0;
 }
 
-/* What the base has at `path`, in the form that a checkout gives it. */
+/* What the base has at `path`, in the form that a checkout gives it, or as it is. */
 static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, const char *path,
-		    const struct ga_entry *entry, struct ga_error *err)
+		    const struct ga_entry *entry, bool raw, struct ga_error *err)
 {
 	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->base), path);
-	const char *const args[] = { "cat-file", "--filters", object, NULL };
+	const char *const args[] = { "cat-file", raw ? "blob" : "--filters", object, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
@@ -252,11 +259,15 @@ static bool is_shared(const struct ga_session *s, const char *path)
 	return false;
 }
 
-int start_mask_live(struct ga_start_env *e, const struct ga_session *s, const struct start_base *b,
-		    const struct ga_oid *tree, int project, int extras, struct ga_error *err)
+int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
+		       const struct start_base *b, const struct ga_oid *tree, int project,
+		       int extras, struct ga_error *err)
 {
-	for (size_t i = 0; i < b->hidden.n; i++) {
-		const char *path = b->hidden.v[i];
+	const struct ga_strv *hidden = s->live ? &b->hidden : &b->clear;
+
+	for (size_t i = 0; i < hidden->n; i++) {
+		const char *path = hidden->v[i];
+		bool raw = ga_strv_find(&b->clear, path) >= 0;
 		struct ga_entry entry;
 
 		if (is_shared(s, path))
@@ -265,13 +276,13 @@ int start_mask_live(struct ga_start_env *e, const struct ga_session *s, const st
 		    make_parents(extras, path, err))
 			return -1;
 		if (entry.mode == GA_MODE_FILE || entry.mode == GA_MODE_EXEC
-			    ? put_base(e, s, extras, path, &entry, err)
+			    ? put_base(e, s, extras, path, &entry, raw, err)
 			    : white_out(extras, path, err))
 			return -1;
 	}
-	for (size_t i = 0; i < b->hidden.n; i++)
-		if (!is_shared(s, b->hidden.v[i]) &&
-		    dress_parents(project, "", extras, b->hidden.v[i], err))
+	for (size_t i = 0; i < hidden->n; i++)
+		if (!is_shared(s, hidden->v[i]) &&
+		    dress_parents(project, "", extras, hidden->v[i], err))
 			return -1;
 	return 0;
 }

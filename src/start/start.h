@@ -20,7 +20,8 @@ struct start_base {
 	size_t max_shared;   /* ignored directories that can be */
 	struct ga_scan scan;
 	struct ga_exposure secrets;
-	struct ga_strv hidden;  /* paths that are kept out, sorted */
+	struct ga_strv hidden;  /* paths that are kept out, sorted ... */
+	struct ga_strv clear;   /* ... and those of them that git's filters open at checkout */
 	struct ga_strv objects; /* loose objects of what is in them, hidden as well ... */
 	struct ga_strv stored;  /* ... and paths of what git has stored where it cannot be */
 };
@@ -45,10 +46,11 @@ void start_describe_secrets(const struct start_base *b, struct ga_start *st);
  * to be. */
 int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,
 		      struct ga_error *err);
-/* And over the rest for a session with the working tree beneath: whiteouts, or what the base
- * has. */
-int start_mask_live(struct ga_start_env *e, const struct ga_session *s, const struct start_base *b,
-		    const struct ga_oid *tree, int project, int extras, struct ga_error *err);
+/* And over the rest, into `extras`: for a session with the working tree beneath whiteouts, or
+ * what the base has; for all what is committed of files that a filter opens. */
+int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
+		       const struct start_base *b, const struct ga_oid *tree, int project,
+		       int extras, struct ga_error *err);
 
 /* The base of a submodule is the commit that the superproject's base has for it. What is not
  * committed in it stays outside: `*ret_dirty` paths. Returns 1 and why for people if the submodule
@@ -116,8 +118,8 @@ int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga
 /* The git dir's upper layer, with `visible` for its refs; for a live session, which has no
  * base tree, with an index of its own. */
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct ga_base *base, const struct ga_refs *visible,
-		      struct ga_error *err);
+		      const struct start_base *b, const struct ga_base *base,
+		      const struct ga_refs *visible, struct ga_error *err);
 
 /* What the sandbox of a session looks like: what depends on its project's path alone; what of
  * the repository and of the home directory it shows; then its layers, `base` NULL for a live

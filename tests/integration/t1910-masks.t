@@ -91,6 +91,16 @@ test_expect_success 'a link of a secret'\''s name: what it leads to is kept out;
 	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
 '
 
+test_expect_success 'what a filter of git opens at checkout: sessions see what is committed, as a clone without the key does' '
+	git init -q cr && cd cr && git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" && git config filter.crypt.smudge "tail -c +11 | base64 -d" && git config filter.crypt.required true &&
+	echo "*.env filter=crypt" >.gitattributes && echo "TOKEN=$T" >prod.env && echo "PORT=1" >dev.env && git add -A && git commit -qm base && test -z "$(git status --porcelain)" && ! in_objects . &&
+	{ git agent secrets >../out || :; } && line prod.env | grep "^T1  masked  committed" && ! line dev.env && for live in "" --live
+	do
+		{ git agent start $live --name x$live -- sh -c "cat prod.env; echo --; cat dev.env; git status --porcelain prod.env; echo b >b" >../out 2>../err || :; } && cat ../err ../out && ! grep "$T" ../out && sed -n "/^--/,\$p" ../out >../tail && printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
+		grep "kept out.*: prod.env\$" ../err && ! grep "changed while" ../err && echo b >../want && git diff --name-only main agent/x$live | test_cmp ../want - || exit 1
+	done && git agent start --name y --expose prod.env -- grep -c "$T" prod.env
+'
+
 test_expect_success 'in a submodule as anywhere' '
 	git init -q sub && cd sub && echo .env >.gitignore && git add -A && git commit -qm 1 && cd .. && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add ../sub sub && git commit -qm 1 && echo "TOKEN=$T" >sub/.env && pem >k.pem &&
 	{ git agent start --name x -- sh -c "cat sub/.env k.pem" >../out 2>../err || :; } && ! grep -E "$T|MIIE" ../out && grep "kept out.*: k.pem, sub/.env\$" ../err && { git agent start --name y --expose sub/.env -- cat sub/.env >../out 2>../err; } && grep "$T" ../out
