@@ -173,6 +173,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_secret_n
 	if (!secrets_cache_file(&f->cache, path, st, &s))
 		judge(f, path, st, name, &s, &marks);
 	secrets_cache_add_file(&f->cache, path, st, &s);
+	finder_note_twin(f, st, &s);
 	if (s.tier != GA_TIER_NONE)
 		secrets_add(f->ret, path, &s, as);
 }
@@ -195,6 +196,7 @@ static void look_at_link(struct finder *f, const char *path, const struct ga_sec
 		return;
 	/* two names may lead to one file, and the cache knows files by one */
 	judge(f, to, &st, name, &s, &marks);
+	finder_note_twin(f, &st, &s);
 	if (s.tier != GA_TIER_NONE)
 		secrets_add(f->ret, to, &s, as);
 }
@@ -261,6 +263,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 		if (old.tier >= s.tier && ga_secret_within(&here, &there))
 			return 0;
 	}
+	finder_note_twin(f, &st, &s);
 	secrets_add(f->ret, path, &s, GA_EXPOSED_MODIFIED);
 	return 0;
 }
@@ -336,8 +339,11 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		rc = finder_tree(&f, o->tree, err);
 	if (!rc && o->scan)
 		rc = find_work(&f, o->scan, err);
+	if (!rc && o->scan)
+		finder_twins(&f, o->scan);
 	secrets_cache_close(&f.cache);
 	ga_secret_names_free(f.names);
 	ga_buf_release(&f.content);
+	free(f.twins);
 	return rc ? ga_error_wrap(err, "cannot look for secrets") : 0;
 }

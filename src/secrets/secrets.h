@@ -52,6 +52,12 @@ struct finder {
 	struct ga_buf content;
 	int work;                      /* the working tree */
 	size_t entries;                /* looked at in directories */
+	struct finder_twin {
+		dev_t dev;
+		ino_t ino;
+		struct ga_secret secret;
+	} *twins;                      /* live secrets with several names */
+	size_t n_twins, cap_twins;
 };
 /* Does a rule cover the name? */
 bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
@@ -65,6 +71,10 @@ void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 
 /* The same of one whose committed form is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
+
+/* twins.c: take note of a file that may have several names; find the others. */
+void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
+void finder_twins(struct finder *f, const struct ga_scan *scan);
 
 /* tree.c: committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);

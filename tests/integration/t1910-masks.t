@@ -91,6 +91,11 @@ test_expect_success 'a link of a secret'\''s name: what it leads to is kept out;
 	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
 '
 
+test_expect_success 'other names of the same file: kept out, wherever they are' '
+	git init -q hard && cd hard && printf "cache/\n.env\n" >.gitignore && mkdir -p cache/deep/node_modules && git add -A && git commit -qm 1 && echo "TOKEN=$T" >.env && ln .env notes.txt && ln .env cache/deep/node_modules/a && echo x >cache/deep/b && ln cache/deep/b cache/deep/c &&
+	{ git agent start --name x -- sh -c "cat .env notes.txt cache/deep/node_modules/a; cat cache/deep/c; git status --porcelain" >../out 2>../err || :; } && cat ../err && echo x | test_cmp - ../out && grep "kept out.*: .env, cache/deep/node_modules/a, notes.txt\$" ../err && ! in_objects .
+'
+
 test_expect_success 'what a filter of git opens at checkout: sessions see what is committed, as a clone without the key does' '
 	git init -q cr && cd cr && git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" && git config filter.crypt.smudge "tail -c +11 | base64 -d" && git config filter.crypt.required true &&
 	echo "*.env filter=crypt" >.gitattributes && echo "TOKEN=$T" >prod.env && echo "PORT=1" >dev.env && git add -A && git commit -qm base && test -z "$(git status --porcelain)" && ! in_objects . &&
