@@ -39,6 +39,24 @@ static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
 		ga_exposure_mask(x, NULL);
 }
 
+/* With what a start passes over, which a session sees then. */
+static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
+{
+	cleanup_exposure struct ga_exposure some = *x;
+	struct ga_exposure_opts all = *o;
+
+	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
+	all.all_dirs = true;
+	all.state_dir = NULL;
+	if (ga_exposure_find(&all, x, err))
+		return -1;
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < some.n; k++)
+			if (x->v[i].as == some.v[k].as && !strcmp(x->v[i].path, some.v[k].path))
+				x->v[i].view = some.v[k].view;
+	return 0;
+}
+
 static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 		struct ga_error *err)
 {
@@ -46,7 +64,7 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
 	cleanup_free char *branch = NULL;
 	struct ga_exposure_opts eo = { .repo = c->env.repo, .state_dir = c->env.state_dir,
-				       .scan = &scan, .all_dirs = o->all };
+				       .scan = &scan };
 	struct ga_oid head, tree;
 	int unborn = ga_repo_head(c->env.repo, &head, &branch, err);
 
@@ -60,11 +78,13 @@ static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
 	}
 	eo.add = &conf.secrets_add;
 	eo.allow = &conf.secrets_allow;
-	if (ga_exposure_find(&eo, ret, err) ||
+	if (ga_exposure_find(&eo, ret, err))
+		return -1;
+	judge_views(ret, &conf);
+	if ((o->all && find_all(&eo, ret, err)) ||
 	    (o->history && ga_exposure_history(&eo, ret, err)))
 		return -1;
 	ga_exposure_config(&c->env.config, ret);
-	judge_views(ret, &conf);
 	ga_exposure_sort(ret);
 	return 0;
 }

@@ -12,7 +12,7 @@ test_expect_success 'each is listed by what it is to git, with the rule and with
 	line cache/deep/.env.bak | grep "^T1  masked  ignored .*, in a copy" && line cache/deep/.git/config | grep "^T1  masked" && line server.key | grep "^T1  masked  untracked .*: a private key (sec-pem)\$" &&
 	line config/database.yml | grep "^T1  masked  modified " && line config/application.yml | grep "^T1  seen    committed " && test "$(grep -c application.yml ../out)" = 1 &&
 	! grep -E "node_modules|env.example|new.sql" ../out && ! grep -E "$T|$K|MIIE" ../out ../err && grep "note: 1 more that may hold one" ../err && grep "committed" ../err &&
-	git agent secrets --all >../out; line new.sql | grep "^T3  seen    untracked" && line cache/node_modules/x/.env &&
+	git agent secrets --all >../out; line new.sql | grep "^T3  seen    untracked" && line cache/node_modules/x/.env | grep "^T1  seen" && line .env | grep "^T1  masked" &&
 	git agent secrets server.key cache >../out && test "$(wc -l <../out)" = 3 && cd cache && git agent secrets deep/.env.bak >../../out && test "$(wc -l <../../out)" = 1 &&
 	test_expect_code 1 git agent secrets .env.local && git agent secrets ../a
 '
@@ -27,6 +27,7 @@ test_expect_success 'JSON, and names of any byte' '
 	assert names[b"cache/odd\n\xff\x1b[m.env"]["session"] == "masked", names
 	assert names[b".env"]["tier"] == 1 and names[b".env"]["state"] == "ignored"
 	assert [o["tier"] for o in l] == sorted(o["tier"] for o in l)
+	assert names[b"cache/node_modules/x/.env"]["session"] == "seen"
 	assert {o["state"] for o in l} == {"ignored", "modified", "committed", "untracked"}, l
 	EOT
 	test $? = 0 && git agent secrets >../out; ! grep "$(printf "\033")" ../out && grep -F "\"cache/odd\\n\\xff\\e[m.env\"" ../out && rm "$odd"
