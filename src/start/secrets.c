@@ -18,6 +18,8 @@
 
 #define BLOB_MAX ((uint64_t)64 << 20) /* whose id is looked up in the object store */
 #define SHOWN 6
+#define OBJECTS_MAX 8            /* stored ones that are looked up in history ... */
+#define HISTORY_MS 2000          /* ... for so long each */
 
 /* ---- finding ------------------------------------------------------------------ */
 
@@ -386,6 +388,7 @@ static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const s
 
 	g.args = args;
 	g.out = &out;
+	g.timeout_ms = HISTORY_MS;
 	return ga_git_ok(e->repo, &g, &ignored) || out.len;
 }
 
@@ -405,7 +408,8 @@ static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid)
 	       strstr(out.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
 }
 
-/* Hide its object from the session, if that is one that can be hidden. */
+/* Hide its object from the session, if that is one that can be hidden. Of many the rest is only
+ * told. */
 static void hide_object(struct ga_start_env *e, const struct blob *blob, const struct ga_strv *dirs,
 			struct start_base *b)
 {
@@ -417,7 +421,8 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, const s
 	if (ga_blob_read(e->repo, &blob->oid, 0, &unused, &none) < 0)
 		return; /* git does not have it */
 	(void)ga_oid_hex(&blob->oid, hex);
-	if (!in_history(e, &blob->oid, &b->base) && !is_packed(e, &blob->oid))
+	if (b->objects.n + b->stored.n < OBJECTS_MAX && !in_history(e, &blob->oid, &b->base) &&
+	    !is_packed(e, &blob->oid))
 		for (size_t i = 0; i < dirs->n; i++) {
 			cleanup_free char *file = ga_strf("%s/%.2s/%s", dirs->v[i], hex, hex + 2);
 
