@@ -20,10 +20,12 @@
 /* Later ones are stricter. */
 enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 
+enum ga_secrets { GA_SECRETS_OFF, GA_SECRETS_WARN, GA_SECRETS_MASK };
+
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 18
+#define GA_CONFIG_KEYS 21
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -31,6 +33,8 @@ struct ga_config {
 	char *home;       /* the agents' home */
 	char *state_dir;  /* where the state of all repositories is kept */
 	uint64_t disk_free; /* bytes that are left to others */
+	unsigned secrets; /* enum ga_secrets */
+	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer adds to them */
 	struct ga_limits limits;
 	/* where each key of the table was set, and at which place of the file */
 	struct ga_config_set {
@@ -40,7 +44,7 @@ struct ga_config {
 	char *user_home;  /* what "~" is */
 	char *user_file;  /* for messages */
 };
-#define GA_CONFIG_INIT { .dirty = GA_DIRTY_CARRY }
+#define GA_CONFIG_INIT { .dirty = GA_DIRTY_CARRY, .secrets = GA_SECRETS_MASK }
 void ga_config_release(struct ga_config *c);
 #define cleanup_config cleanup_(ga_config_release)
 
@@ -68,9 +72,11 @@ int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct
 /* The table, by number below GA_CONFIG_KEYS. */
 const char *ga_config_key(size_t i);
 const char *ga_config_help(size_t i);
-/* The value as a file would have it, without quotes. The caller frees it. */
+/* The value as a file would have it, without quotes; of a list its words, parted by ", ". The
+ * caller frees it. */
 char *ga_config_text(const struct ga_config *c, size_t i);
-/* Is it a number rather than a word or a path? Then `*ret` is that: bytes, seconds, or a count. */
+/* Is it a number rather than a word, a path or a list? Then `*ret` is that: bytes, seconds, or a
+ * count. */
 bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret);
 /* "default", "~/.config/git-agent/config.yaml:3", ".agentdev.yaml:1", "command line". The caller
  * frees it. */

@@ -35,8 +35,9 @@ struct ga_spec {
 	struct ga_shared *shared;
 	size_t n_shared;
 	struct ga_strv object_dirs; /* host object directories, shown read-only */
+	struct ga_strv hidden_objects; /* files in them that are covered by empty ones */
 	struct ga_spec *parts;  /* populated submodules: of each only project, layers, shared,
-				 * object_dirs and its own parts count */
+				 * object_dirs, hidden_objects and its own parts count */
 	size_t n_parts;
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own place */

@@ -59,6 +59,8 @@ struct ga_session {
 	struct ga_strv part_ids; /* ... whose id is this, one for each */
 	char *within;            /* such a one: directory of the superproject's session; or NULL */
 	struct ga_strv skipped;  /* what was left out of the view, for people */
+	struct ga_strv masked;   /* paths of secrets that are kept out ... */
+	struct ga_strv masked_objects; /* ... and files of git's objects that hold the same */
 	/* set by capture */
 	struct ga_oid tip;       /* of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */

@@ -22,6 +22,7 @@ struct ga_scan {
 	struct ga_strv ignored_files; /* single ignored files outside of those */
 	struct ga_strv submodules;    /* populated submodules' paths: gitlinks of the index with a
 				       * .git in the working tree */
+	struct ga_strv apart;         /* paths of what is `skipped` */
 	struct ga_strv skipped;       /* "path: reason", for people (already quoted): nested
 				       * repositories, unreadable files, files above the limit,
 				       * specials */
@@ -36,6 +37,10 @@ void ga_scan_release(struct ga_scan *s);
  * an untracked file above it is skipped and named. The user's index is not touched. */
 int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
 		     struct ga_error *err);
+
+/* The same only to look at, whatever state the working tree is in: what is unmerged is
+ * changed. */
+int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
 
 /* The ignored and submodule part only, from the cache the last full scan of this
  * working tree left in `state_dir`, without what is gone since; scans when there

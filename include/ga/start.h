@@ -49,6 +49,9 @@ struct ga_start_opts {
 	bool live;
 	enum ga_dirty dirty;
 	bool unfiltered; /* see ga/run.h */
+	enum ga_secrets secrets;
+	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
+	const struct ga_strv *expose; /* absolute paths that are shown all the same */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };

@@ -16,4 +16,8 @@
  * pattern, never exponential. */
 bool ga_wildmatch(const char *pattern, const char *text, bool icase);
 
+/* Can this be a pattern that somebody configures? As in .gitignore, on one line, of at most 256
+ * bytes, but without '!', braces, backslashes and ", ", which lists of them are parted by. */
+bool ga_pattern_ok(const char *pattern);
+
 #endif

@@ -200,3 +200,16 @@ bool ga_wildmatch(const char *pattern, const char *text, bool icase)
 		t = ++deep_t;
 	}
 }
+
+bool ga_pattern_ok(const char *p)
+{
+	size_t n = strlen(p);
+
+	if (!n || n > 256 || *p == '!' || !strcmp(p, "/") || strpbrk(p, "{}\\") ||
+	    strstr(p, ", ") || strstr(p, "//"))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
+			return false;
+	return true;
+}

@@ -78,6 +78,7 @@ static void print_text(const struct ga_session *s, bool running, bool summary)
 		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
 	print_list("shared", &s->shared, true);
 	print_list("submodules", &s->submodules, true);
+	print_list("kept out", &s->masked, true);
 	print_list("left out", &s->skipped, false);
 	if (summary)
 		return;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "ga/config.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -15,6 +18,7 @@ struct options {
 	const char *dirty;
 	const char *message;
 	const char *filter;
+	struct ga_strv expose;
 	bool live;
 	bool dry_run;
 	bool quiet;
@@ -30,6 +34,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, dirty) },
 	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
 	  offsetof(struct options, live) },
+	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
+	  offsetof(struct options, expose) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
@@ -100,20 +106,50 @@ static void open_early(struct cli *c, struct ga_start *st)
 
 /* The settings of this session, from the commit it is going to stand on. */
 static int settle(struct cli *c, const struct options *o, struct ga_start_opts *so,
-		  struct ga_error *err)
+		  struct ga_config *conf, struct ga_error *err)
 {
-	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_free char *branch = NULL;
 	struct ga_oid onto;
 	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 			 : ga_repo_head(c->env.repo, &onto, &branch, err);
 
 	/* that there is no commit yet is said later */
-	if (rc < 0 || cli_settings(c, rc ? NULL : &onto, &conf, err) ||
-	    (o->dirty && ga_config_set_key(&conf, "dirty", o->dirty, err)))
+	if (rc < 0 || cli_settings(c, rc ? NULL : &onto, conf, err) ||
+	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)))
 		return -1;
-	so->dirty = (enum ga_dirty)conf.dirty;
-	c->env.limits = conf.limits;
+	so->dirty = (enum ga_dirty)conf->dirty;
+	so->secrets = (enum ga_secrets)conf->secrets;
+	so->secrets_add = &conf->secrets_add;
+	so->secrets_allow = &conf->secrets_allow;
+	c->env.limits = conf->limits;
+	return 0;
+}
+
+static bool is_there(const void *where, const char *path)
+{
+	cleanup_free char *full = ga_path_join(where, path);
+	struct stat st;
+
+	return !lstat(full, &st);
+}
+
+/* What is to be shown although it is a secret, as absolute paths. */
+static int find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	const char *workdir = ga_repo_info(c->env.repo)->workdir;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		cleanup_free char *rel = cli_resolve_path(c, paths->v[i], is_there, workdir);
+		cleanup_free char *q = ga_escape(paths->v[i]);
+
+		for (size_t n = strlen(rel); n && rel[n - 1] == '/'; n--)
+			rel[n - 1] = '\0';
+		if (!ga_path_relative_ok(rel) || !is_there(workdir, rel))
+			return ga_fail(err, GA_EUSAGE, "--expose: there is no '%s' in the project",
+				       q);
+		ga_strv_take(ret, ga_path_join(workdir, rel));
+	}
 	return 0;
 }
 
@@ -124,6 +160,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->message,
 				    .live = o->live, .argv = argv, .argc = argc };
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
 	bool filter = true;
 
 	if (o->filter && (!*o->filter || !ga_parse_bool(o->filter, &filter))) {
@@ -137,8 +175,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
-	if (settle(c, o, &so, err))
+	if (settle(c, o, &so, &conf, err) || find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
+	so.expose = &expose;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
 		(void)ga_fail(err, GA_EUSAGE,
 			      "--live shows uncommitted work: --dirty ignore cannot be used");

@@ -37,6 +37,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->submodules));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
+	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
 	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
 	(void)json_object_set_new(j, "flags", json_integer(r ? (json_int_t)r->n_flags : 0));

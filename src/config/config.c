@@ -13,6 +13,7 @@
 #include "ga/yaml.h"
 #include "schema.h"
 
+#define PATTERNS_MAX 1000 /* of a key */
 #define SHOWN 60 /* bytes of what somebody wrote, in messages */
 
 const char *ga_origin_name(enum ga_origin o)
@@ -31,6 +32,8 @@ void ga_config_release(struct ga_config *c)
 	free(c->state_dir);
 	free(c->user_home);
 	free(c->user_file);
+	ga_strv_release(&c->secrets_add);
+	ga_strv_release(&c->secrets_allow);
 	*c = (struct ga_config)GA_CONFIG_INIT;
 }
 
@@ -41,6 +44,9 @@ void ga_config_copy(struct ga_config *to, const struct ga_config *from)
 	to->state_dir = ga_strdup(from->state_dir);
 	to->user_home = ga_strdup(from->user_home);
 	to->user_file = ga_strdup(from->user_file);
+	to->secrets_add = to->secrets_allow = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&to->secrets_add, &from->secrets_add);
+	ga_strv_extend(&to->secrets_allow, &from->secrets_allow);
 }
 
 void ga_config_defaults(struct ga_config *c, const char *home, const char *state_home,
@@ -149,7 +155,14 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 	}
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
-	rc = repository ? check_repository(c, p, k, v.n, err) : 0;
+	if (k->type == KEY_PATTERNS && config_patterns(c, k)->n >= PATTERNS_MAX) {
+		cleanup_free char *what = ga_strf("'%s' has more than %d patterns", k->name,
+						  PATTERNS_MAX);
+
+		free(v.path);
+		return fail_at(p, err, what);
+	}
+	rc = repository && k->type != KEY_PATTERNS ? check_repository(c, p, k, v.n, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	config_store(c, k, v);
@@ -185,6 +198,22 @@ static int unknown(const struct place *p, const char *group, const char *word,
 static int read_map(struct ga_config *c, const struct place *in, const char *group,
 		    const struct ga_yaml *map, struct ga_error *err);
 
+static int read_list(struct ga_config *c, const struct config_key *k, const struct place *at,
+		     const struct ga_yaml *list, struct ga_error *err)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct ga_yaml *y = &list->v[i];
+		struct place p = { at->origin, at->name, y->line, y->column };
+		cleanup_free char *what = ga_strf("'%s' takes a list of words", k->name);
+
+		if (y->kind != GA_YAML_TEXT)
+			return fail_at(&p, err, what);
+		if (set(c, k, y->text, &p, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int read_item(struct ga_config *c, const struct place *in, const char *group,
 		     const struct ga_yaml *item, struct ga_error *err)
 {
@@ -197,6 +226,12 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 		return unknown(&p, group, item->key, err);
 	p.line = item->line;
 	p.column = item->column;
+	if (k && k->type == KEY_PATTERNS && item->kind == GA_YAML_LIST)
+		return read_list(c, k, &p, item, err);
+	/* a list with nothing in it */
+	if (k && k->type == KEY_PATTERNS && item->kind == GA_YAML_TEXT && item->plain &&
+	    !*item->text)
+		return 0;
 	if (k && item->kind == GA_YAML_TEXT)
 		return set(c, k, item->text, &p, err);
 	if (!k && item->kind == GA_YAML_MAP)
@@ -340,6 +375,16 @@ static void print_value(const char *text, struct ga_buf *out)
 	ga_buf_addch(out, '"');
 }
 
+static void print_list(const struct ga_strv *list, struct ga_buf *out)
+{
+	ga_buf_addch(out, '[');
+	for (size_t i = 0; i < list->n; i++) {
+		ga_buf_adds(out, i ? ", " : "");
+		print_value(list->v[i], out);
+	}
+	ga_buf_addch(out, ']');
+}
+
 /* The names of maps that the key is in and the one before was not; its own name. */
 static void print_name(const char *name, const char *before, struct ga_buf *out)
 {
@@ -366,7 +411,10 @@ void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out)
 
 		print_name(ga_config_key(i), before, out);
 		before = ga_config_key(i);
-		print_value(text, out);
+		if (config_keys[i].type == KEY_PATTERNS)
+			print_list(config_patterns(c, &config_keys[i]), out);
+		else
+			print_value(text, out);
 		if (origin)
 			ga_buf_addf(out, " # %s", from);
 		ga_buf_addch(out, '\n');

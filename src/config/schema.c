@@ -7,6 +7,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/wildmatch.h"
 
 #define KiB ((uint64_t)1 << 10)
 #define MiB ((uint64_t)1 << 20)
@@ -15,6 +16,10 @@
 
 static const char *const dirty_words[] = {
 	[GA_DIRTY_CARRY] = "carry", [GA_DIRTY_IGNORE] = "ignore", [GA_DIRTY_REFUSE] = "refuse", NULL
+};
+
+static const char *const secrets_words[] = {
+	[GA_SECRETS_OFF] = "off", [GA_SECRETS_WARN] = "warn", [GA_SECRETS_MASK] = "mask", NULL
 };
 
 #define AT(member) offsetof(struct ga_config, member)
@@ -34,6 +39,12 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "where sessions and base trees are kept" },
 	{ "disk_free", KEY_SIZE, KEY_NEVER, AT(disk_free), "256MiB", NULL, 0, 16 * TiB, -1,
 	  "a session is ended when less than that is free where its files go; 0: never" },
+	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
+	  "secrets in the project: keep the live ones out of sessions, warn, or do not look" },
+	{ "secrets.add", KEY_PATTERNS, KEY_TIGHTEN, AT(secrets_add), NULL, NULL, 0, 0, -1,
+	  "more files that are kept out, whatever is in them" },
+	{ "secrets.allow", KEY_PATTERNS, KEY_NEVER, AT(secrets_allow), NULL, NULL, 0, 0, -1,
+	  "files that are no secrets" },
 	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
 	LIMIT(entries, ENTRIES, COUNT, "2000000", 1, 10000000,
 	      "files and directories, of a layer or changed by a commit"),
@@ -157,11 +168,15 @@ static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
 {
 	static const char *const kinds[] = { [KEY_WORD] = "", [KEY_PATH] = "",
 					     [KEY_COUNT] = "a number", [KEY_SIZE] = "a size",
-					     [KEY_TIME] = "a time" };
+					     [KEY_TIME] = "a time", [KEY_PATTERNS] = "" };
 	cleanup_free char *min = number_text(k, k->min), *max = number_text(k, k->max);
 
 	if (k->type == KEY_PATH) {
 		ga_buf_adds(out, "a path that begins with / or ~/, without '..'");
+		return;
+	}
+	if (k->type == KEY_PATTERNS) {
+		ga_buf_adds(out, "patterns as in .gitignore, without '!', braces and backslashes");
 		return;
 	}
 	if (k->type != KEY_WORD) {
@@ -179,6 +194,8 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 
 	if (k->type == KEY_PATH)
 		ok = (ret->path = parse_path(user_home, text)) != NULL;
+	else if (k->type == KEY_PATTERNS)
+		ok = (ret->path = ga_pattern_ok(text) ? ga_strdup(text) : NULL) != NULL;
 	else
 		ok = k->type == KEY_WORD ? parse_word(k, text, &ret->n)
 					 : parse_number(k, text, &ret->n);
@@ -194,11 +211,21 @@ uint64_t config_number(const struct ga_config *c, const struct config_key *k)
 	return k->type == KEY_WORD ? *(const unsigned *)at : *(const uint64_t *)at;
 }
 
+const struct ga_strv *config_patterns(const struct ga_config *c, const struct config_key *k)
+{
+	return (const struct ga_strv *)((const char *)c + k->offset);
+}
+
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v)
 {
 	char *at = (char *)c + k->offset;
 
-	if (k->type == KEY_PATH) {
+	if (k->type == KEY_PATTERNS) {
+		if (ga_strv_has((struct ga_strv *)at, v.path))
+			free(v.path);
+		else
+			ga_strv_take((struct ga_strv *)at, v.path);
+	} else if (k->type == KEY_PATH) {
 		free(*(char **)at);
 		*(char **)at = v.path;
 	} else if (k->type == KEY_WORD) {
@@ -226,6 +253,14 @@ char *ga_config_text(const struct ga_config *c, size_t i)
 
 	if (k->type == KEY_PATH)
 		return ga_strdup(*(char *const *)((const char *)c + k->offset));
+	if (k->type == KEY_PATTERNS) {
+		const struct ga_strv *sv = config_patterns(c, k);
+		struct ga_buf b = GA_BUF_INIT;
+
+		for (size_t n = 0; n < sv->n; n++)
+			ga_buf_addf(&b, "%s%s", n ? ", " : "", sv->v[n]);
+		return b.len ? ga_buf_steal(&b) : ga_strdup("");
+	}
 	if (k->type == KEY_WORD)
 		return ga_strdup(k->words[config_number(c, k)]);
 	return number_text(k, config_number(c, k));
@@ -235,7 +270,7 @@ bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret)
 {
 	const struct config_key *k = &config_keys[i];
 
-	if (k->type == KEY_WORD || k->type == KEY_PATH)
+	if (k->type == KEY_WORD || k->type == KEY_PATH || k->type == KEY_PATTERNS)
 		return false;
 	*ret = config_number(c, k);
 	return true;

@@ -9,19 +9,21 @@
 
 #include "ga/config.h"
 
-enum key_type { KEY_WORD, KEY_PATH, KEY_COUNT, KEY_SIZE, KEY_TIME };
+enum key_type { KEY_WORD, KEY_PATH, KEY_COUNT, KEY_SIZE, KEY_TIME, KEY_PATTERNS };
 
 /* What a repository's file may do with a key. */
 enum key_may {
 	KEY_NEVER,
-	KEY_TIGHTEN, /* a number: lower it; a word: give one that stands later in its list */
+	KEY_TIGHTEN, /* a number: lower it; a word: give one that stands later in its list; a
+		      * list: add to it */
 };
 
 struct config_key {
 	const char *name; /* from the top, with dots */
 	enum key_type type;
 	enum key_may repository;
-	size_t offset;    /* in struct ga_config: unsigned, char * or uint64_t by type */
+	size_t offset;    /* in struct ga_config: unsigned, char *, uint64_t or struct ga_strv by
+			   * type */
 	const char *value; /* default, as a file would have it; NULL: ga_config_defaults() knows */
 	const char *const *words; /* KEY_WORD, ended by NULL */
 	uint64_t min, max;        /* numbers */
@@ -38,7 +40,7 @@ bool config_is_group(const char *name);
 const char *config_nearest(const char *group, const char *word, struct ga_buf *ret);
 
 /* Read a value. False if it is none that the key takes; then `ret`, which holds what it would
- * take, for people. A path is the caller's to free. */
+ * take, for people. A path or pattern is the caller's to free. */
 union config_value {
 	uint64_t n;
 	char *path;
@@ -46,6 +48,8 @@ union config_value {
 bool config_value_parse(const struct config_key *k, const char *user_home, const char *text,
 			union config_value *ret, struct ga_buf *ret_takes);
 uint64_t config_number(const struct ga_config *c, const struct config_key *k);
+/* Of a key of patterns. */
+const struct ga_strv *config_patterns(const struct ga_config *c, const struct config_key *k);
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
 
 #endif

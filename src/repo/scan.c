@@ -25,12 +25,14 @@ void ga_scan_release(struct ga_scan *s)
 	ga_strv_release(&s->ignored_files);
 	ga_strv_release(&s->submodules);
 	ga_strv_release(&s->skipped);
+	ga_strv_release(&s->apart);
 }
 
 struct scan {
 	struct ga_scan *ret;
 	uint64_t max_untracked;
 	bool ignored_only;
+	bool look;         /* only to tell: nothing is made of it */
 	int workdir;
 };
 
@@ -38,6 +40,7 @@ static void skip(struct ga_scan *s, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path);
 
+	ga_strv_push(&s->apart, path);
 	ga_strv_pushf(&s->skipped, "%s: %s", q, why);
 }
 
@@ -101,6 +104,7 @@ static void add_untracked(struct scan *sc, const char *path)
 	} else if (why && S_ISREG(st.st_mode) && (uint64_t)st.st_size > sc->max_untracked) {
 		cleanup_free char *q = ga_quote(path);
 
+		ga_strv_push(&sc->ret->apart, path);
 		ga_strv_pushf(&sc->ret->skipped, "%s: untracked and larger than %llu bytes", q,
 			      (unsigned long long)sc->max_untracked);
 	} else {
@@ -141,8 +145,10 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 		break;
 	case 'u':
 		path = after_fields(rec, 10);
-		if (path)
+		if (path && !sc->look)
 			return unmerged(path, err);
+		if (path)
+			ga_strv_push(&sc->ret->changed, path);
 		break;
 	case '?':
 		path = after_fields(rec, 1);
@@ -238,6 +244,18 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 		(void)ga_fail(err, GA_EFATAL, "a %s is in progress", op);
 		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
 	}
+	if (scan_into(r, &sc, err))
+		return -1;
+	*ret = s;
+	s = (struct ga_scan)GA_SCAN_INIT;
+	return 0;
+}
+
+int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
+{
+	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
+	struct scan sc = { .ret = &s, .max_untracked = UINT64_MAX, .look = true };
+
 	if (scan_into(r, &sc, err))
 		return -1;
 	*ret = s;

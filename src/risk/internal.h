@@ -36,6 +36,8 @@ char ga_lookalike(uint32_t c);
 
 /* All patterns of the table, compiled for looking paths up. */
 struct ga_matcher *ga_matcher_new(void);
+/* Those of other rules, which are to outlive it. */
+struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n);
 void ga_matcher_free(struct ga_matcher *m);
 
 struct ga_hit {

@@ -188,16 +188,22 @@ static void add_rule(struct ga_matcher *m, const struct ga_rule *rule)
 	}
 }
 
-struct ga_matcher *ga_matcher_new(void)
+struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n)
 {
 	struct ga_matcher *m = ga_calloc(1, sizeof(*m));
-	size_t n;
-	const struct ga_rule *rules = ga_rules(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (rules[i].patterns)
 			add_rule(m, &rules[i]);
 	return m;
+}
+
+struct ga_matcher *ga_matcher_new(void)
+{
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	return ga_matcher_of(rules, n);
 }
 
 void ga_matcher_free(struct ga_matcher *m)

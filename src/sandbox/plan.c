@@ -199,6 +199,20 @@ static void add_objects(const char *host, struct ga_buf *b)
 	}
 }
 
+static void hide_object(const struct ga_spec *s, const char *file, struct ga_buf *b)
+{
+	for (size_t i = 0; i < s->object_dirs.n; i++) {
+		const char *rel = ga_path_below(file, s->object_dirs.v[i]);
+		cleanup_free char *inside = ga_spec_object_path(s->object_dirs.v[i]);
+		cleanup_free char *dest = NULL;
+
+		if (!rel)
+			continue;
+		dest = ga_strf("odb%s/%s", inside + strlen(GA_ODB_INSIDE), rel);
+		sandbox_words(b, "mask-file", dest, NULL);
+	}
+}
+
 /* Submodules may borrow from the same places as the superproject. */
 static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, struct ga_buf *b)
 {
@@ -208,6 +222,9 @@ static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, stru
 		ga_strv_push(shown, s->object_dirs.v[i]);
 		add_objects(s->object_dirs.v[i], b);
 	}
+	/* those of a submodule may be where the superproject's are */
+	for (size_t i = 0; i < s->hidden_objects.n; i++)
+		hide_object(s, s->hidden_objects.v[i], b);
 	for (size_t i = 0; i < s->n_parts; i++)
 		add_all_objects(&s->parts[i], shown, b);
 }

@@ -47,6 +47,7 @@ void ga_spec_release(struct ga_spec *s)
 		ga_spec_release(&s->parts[i]);
 	free(s->parts);
 	ga_strv_release(&s->object_dirs);
+	ga_strv_release(&s->hidden_objects);
 	ga_strv_release(&s->tools);
 	ga_strv_release(&s->ro);
 	ga_strv_release(&s->env);

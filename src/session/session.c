@@ -44,6 +44,8 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->part_ids);
 	free(s->within);
 	ga_strv_release(&s->skipped);
+	ga_strv_release(&s->masked);
+	ga_strv_release(&s->masked_objects);
 	ga_strv_release(&s->notes);
 	ga_strv_release(&s->left_out);
 	*s = (struct ga_session)GA_SESSION_INIT;

@@ -54,6 +54,8 @@ static const struct field fields[] = {
 	FIELD("part", LIST, part_ids),
 	FIELD("within", STRING, within),
 	FIELD("skipped", LIST, skipped),
+	FIELD("masked", LIST, masked),
+	FIELD("maskedobject", LIST, masked_objects),
 	FIELD("tip", OID, tip),
 	FIELD("held", OID, held),
 	FIELD("note", LIST, notes),

@@ -17,6 +17,11 @@ void start_base_release(struct start_base *b)
 {
 	free(b->onto_ref);
 	ga_scan_release(&b->scan);
+	ga_exposure_release(&b->secrets);
+	ga_strv_release(&b->hidden);
+	ga_strv_release(&b->clear);
+	ga_strv_release(&b->objects);
+	ga_strv_release(&b->stored);
 }
 
 int start_check_project(const struct ga_start_env *e, struct ga_error *err)
@@ -74,8 +79,16 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 	return 1;
 }
 
-static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, struct start_base *b,
-		      const struct ga_oid *head, struct ga_error *err)
+/* Of what stays outside of the commit only ignored files are shown. */
+static int without_work(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+			struct start_base *b, struct ga_error *err)
+{
+	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
+	       start_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
+}
+
+static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+		      struct start_base *b, const struct ga_oid *head, struct ga_error *err)
 {
 	int trusted;
 
@@ -86,7 +99,7 @@ static int choose_rev(struct ga_start_env *e, const struct ga_start_opts *o, str
 	if (trusted < 0)
 		return -1;
 	b->trusted = trusted;
-	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err);
+	return without_work(e, o, dry, b, err);
 }
 
 static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
@@ -97,17 +110,19 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 	if (!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
-	if (!b->carried)
-		return 0;
-	if (o->dirty == GA_DIRTY_REFUSE) {
+	if (b->carried && o->dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", b->carried,
 			      b->carried == 1 ? " is" : "s are");
 		return ga_hint(err, "commit or stash them, or start with --dirty carry or "
 				    "--dirty ignore");
 	}
-	if (dry)
+	if (start_find_secrets(e, o, dry, true, b, err))
+		return -1;
+	b->carried -= start_count_hidden(b, &b->scan.changed) +
+		      start_count_hidden(b, &b->scan.untracked);
+	if (dry || !b->carried)
 		return 0;
-	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, NULL, &b->base, err);
+	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, &b->hidden, &b->base, err);
 }
 
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
@@ -129,10 +144,12 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	ret->trusted = true;
 	ret->max_shared = MAX_SHARED_DIRS;
 	if (o->base_rev)
-		return choose_rev(e, o, ret, &head, err);
-	if (o->dirty == GA_DIRTY_IGNORE && !o->live)
-		return ga_scan_ignored(e->repo, e->state_dir, &ret->scan, err);
-	return choose_dirty(e, o, dry, ret, err);
+		rc = choose_rev(e, o, dry, ret, &head, err);
+	else if (o->dirty == GA_DIRTY_IGNORE && !o->live)
+		rc = without_work(e, o, dry, ret, err);
+	else
+		rc = choose_dirty(e, o, dry, ret, err);
+	return rc || start_hide_objects(e, ret, err) ? -1 : 0;
 }
 
 int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
@@ -166,9 +183,11 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 		return -1;
 	ret->trusted = rc;
 	if (!look)
-		return ga_scan_ignored(e->repo, e->state_dir, &ret->scan, err);
+		return without_work(e, o, false, ret, err) || start_hide_objects(e, ret, err) ? -1
+											      : 0;
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
 		return -1;
 	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
-	return 0;
+	return start_find_secrets(e, o, false, false, ret, err) || start_hide_objects(e, ret, err)
+		       ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "ga/fd.h"
 #include "ga/gitdir.h"
+#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/refs.h"
 #include "ga/sandbox.h"
@@ -40,6 +41,43 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
+/* Of files that look otherwise than where the index was made, it must not know times and sizes: git
+ * compares them then. A session over a base tree gets an index of its own for that. */
+static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
+		       const struct ga_base *base, const struct ga_strv *paths,
+		       struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	cleanup_free char *dir = start_dir(s, "git"), *index = ga_path_join(dir, "index");
+	cleanup_free char *from = s->live ? NULL : ga_path_join(base->git, "index");
+	cleanup_close int src = from ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	struct ga_oid tree;
+
+	if (ga_commit_tree(e->repo, &s->base, &tree, err))
+		return -1;
+	for (size_t i = 0; i < paths->n; i++) {
+		struct ga_entry entry;
+
+		if (ga_tree_entry(e->repo, &tree, paths->v[i], &entry, err))
+			return -1;
+		ga_buf_addf(&in, "%06o %s\t", entry.mode, GA_HEX(&entry.oid));
+		ga_buf_add0(&in, paths->v[i]);
+	}
+	if (src >= 0) {
+		cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (ga_copy_fd_to(src, at, "index", err))
+			return -1;
+	}
+	g.args = args;
+	g.index_file = index;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	return ga_git_ok(e->repo, &g, err);
+}
+
 /* Where the object directories of the repository are inside. */
 static int object_paths(const struct ga_start_env *e, struct ga_strv *ret, struct ga_error *err)
 {
@@ -64,8 +102,8 @@ int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga
 }
 
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct ga_base *base, const struct ga_refs *visible,
-		      struct ga_error *err)
+		      const struct start_base *b, const struct ga_base *base,
+		      const struct ga_refs *visible, struct ga_error *err)
 {
 	cleanup_free char *dir = start_dir(s, "git");
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
@@ -79,5 +117,7 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 	spec.refs = visible;
 	if (ga_gitdir_fill(e->repo, dir, base->git, &spec, err))
 		return -1;
-	return s->live ? live_index(e, s, err) : 0;
+	if (s->live && live_index(e, s, err))
+		return -1;
+	return b->clear.n ? forget_stat(e, s, base, &b->clear, err) : 0;
 }

@@ -23,6 +23,7 @@ char *start_dir(const struct ga_session *s, const char *what)
 struct layers {
 	struct ga_start_env *e;
 	struct ga_session *s;
+	const struct start_base *b;
 	struct ga_oid tree;   /* of the base */
 	int project, extras;
 	size_t files;
@@ -144,6 +145,7 @@ static int mask_git(struct layers *l, int fd, struct ga_error *err)
 static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->shared.n);
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", l->s->dir, l->s->shared.n);
 	cleanup_close int fd = -1;
 	struct stat st;
 	int rc;
@@ -171,7 +173,8 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 	}
-	if (ga_mkdir_p(upper, 0700, err) || mask_git(l, fd, err))
+	if (ga_mkdir_p(upper, 0700, err) || mask_git(l, fd, err) ||
+	    start_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
 	/* the mount shows the upper's root: it looks like the user's directory */
 	(void)chmod(upper, st.st_mode & 0777);
@@ -240,16 +243,20 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	}
 	/* with the working tree itself as the lower layer they are there already */
 	for (size_t i = 0; !l->s->live && i < b->scan.ignored_files.n; i++)
-		if (copy_file(l, b->scan.ignored_files.v[i], err))
+		if (!start_is_hidden(b, b->scan.ignored_files.v[i]) &&
+		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
-	return 0;
+	if (!b->clear.n && !(l->s->live && b->hidden.n))
+		return 0;
+	return open_extras(l, err) ||
+	       start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err) ? -1 : 0;
 }
 
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_error *err)
 {
 	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct layers l = { .e = e, .s = s, .project = project, .extras = -1 };
+	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1 };
 	cleanup_free char *upper = start_dir(s, "upper");
 	struct stat st;
 	int rc;

@@ -125,6 +125,7 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 			     "the working tree itself lies beneath: changes you make show inside");
 	describe_paths("shared", &s->shared, &st->banner);
 	describe_paths("submodules", &s->submodules, &st->banner);
+	start_describe_secrets(b, st);
 	for (size_t i = 0; i < s->skipped.n; i++) {
 		if (i == 5) {
 			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
@@ -154,6 +155,8 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
+	ga_strv_extend(&s->masked, &b->hidden);
+	ga_strv_extend(&s->masked_objects, &b->objects);
 	for (size_t i = 0; i < st->n_parts; i++) {
 		ga_strv_push(&s->submodules, st->parts[i].path);
 		ga_strv_push(&s->part_ids, ga_repo_info(st->parts[i].env.repo)->id);
@@ -273,7 +276,7 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;
-	if (start_make_gitdir(e, s, &st->base, visible, err))
+	if (start_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
 	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||
 	       start_make_parts(o, st, err) ? -1 : 0;

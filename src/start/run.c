@@ -32,6 +32,7 @@ static void journal_start(const struct ga_start *st)
 	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
+	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
 	(void)ga_journal(s->dir, "start", j);

@@ -78,6 +78,7 @@ int start_make_trees(const struct ga_session *s, const struct ga_base *base, str
 	p->upper = start_dir(s, "upper");
 	p->work = start_fresh_dir(s, "project", err);
 	p->git_upper = start_dir(s, "git");
+	ga_strv_extend(&p->hidden_objects, &s->masked_objects);
 	if (!p->work)
 		return -1;
 	if (base) {

@@ -6,6 +6,7 @@
 #define START_H
 
 #include "ga/capture.h"
+#include "ga/exposure.h"
 #include "ga/refs.h"
 #include "ga/snapshot.h"
 #include "ga/start.h"
@@ -18,6 +19,11 @@ struct start_base {
 	size_t carried;
 	size_t max_shared;   /* ignored directories that can be */
 	struct ga_scan scan;
+	struct ga_exposure secrets;
+	struct ga_strv hidden;  /* paths that are kept out, sorted ... */
+	struct ga_strv clear;   /* ... and those of them that git's filters open at checkout */
+	struct ga_strv objects; /* loose objects of what is in them, hidden as well ... */
+	struct ga_strv stored;  /* ... and paths of what git has stored where it cannot be */
 };
 void start_base_release(struct start_base *b);
 
@@ -25,6 +31,26 @@ void start_base_release(struct start_base *b);
 int start_check_project(const struct ga_start_env *e, struct ga_error *err);
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err);
+
+/* secrets.c: fill b->secrets and b->hidden; `carried`: uncommitted work is shown as well. A dry
+ * run keeps nothing on the disk. */
+int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+		       bool carried, struct start_base *b, struct ga_error *err);
+bool start_is_hidden(const struct start_base *b, const char *path);
+size_t start_count_hidden(const struct start_base *b, const struct ga_strv *paths);
+/* Once the base is there: fill b->objects and b->stored. */
+int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err);
+/* Lines for the banner, parts included. */
+void start_describe_secrets(const struct start_base *b, struct ga_start *st);
+/* Lay whiteouts over what is hidden in the shared directory `dir`, into `mask`, made if it needs
+ * to be. */
+int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,
+		      struct ga_error *err);
+/* And over the rest, into `extras`: for a session with the working tree beneath whiteouts, or
+ * what the base has; for all what is committed of files that a filter opens. */
+int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
+		       const struct start_base *b, const struct ga_oid *tree, int project,
+		       int extras, struct ga_error *err);
 
 /* The base of a submodule is the commit that the superproject's base has for it. What is not
  * committed in it stays outside: `*ret_dirty` paths. Returns 1 and why for people if the submodule
@@ -92,8 +118,8 @@ int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga
 /* The git dir's upper layer, with `visible` for its refs; for a live session, which has no
  * base tree, with an index of its own. */
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
-		      const struct ga_base *base, const struct ga_refs *visible,
-		      struct ga_error *err);
+		      const struct start_base *b, const struct ga_base *base,
+		      const struct ga_refs *visible, struct ga_error *err);
 
 /* What the sandbox of a session looks like: what depends on its project's path alone; what of
  * the repository and of the home directory it shows; then its layers, `base` NULL for a live

@@ -197,6 +197,11 @@ for n in $sizes; do
 	compare "$n" 'look for uncommitted work' 'git status' \
 		"$rounds" "$agent" start --dry-run -- true \
 		--against git --no-optional-locks status --porcelain -z
+	compare "$n" 'look for secrets, the first' 'git status' \
+		"$few" "$agent" secrets --against git --no-optional-locks status --porcelain -z \
+		--after find "$HOME/.local/state/git-agent" -name 'secrets-*' -delete
+	compare "$n" 'look for secrets, again' 'git status' \
+		"$rounds" "$agent" secrets --against git --no-optional-locks status --porcelain -z
 	compare "$n" 'start and exit, the first' 'git worktree add' \
 		"$few" /bin/sh "$scratch/first" % \
 		--against git worktree add -q --detach "$scratch/worktree" HEAD \

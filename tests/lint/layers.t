@@ -14,11 +14,12 @@ sandbox: sandbox sys base
 session: session repo sys base
 run: run sandbox sys base
 risk: risk repo sys base config/yaml
+secrets: secrets risk repo sys base
 review: review session risk repo sys base
 capture: capture review session run risk repo sandbox config sys base
 land: land capture review session risk repo config sys base
-start: start capture review session run risk repo sandbox config sys base
-cli: cli start land capture review session run risk repo sandbox config sys base
+start: start secrets capture review session run risk repo sandbox config sys base
+cli: cli start land secrets capture review session run risk repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init run/control

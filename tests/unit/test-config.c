@@ -307,14 +307,66 @@ static void command_line(void **state)
 }
 
 /* What is printed is a file that gives the same. */
+/* Lists grow from layer to layer; a repository's file adds, where it may. */
+static void patterns(void **state)
+{
+	static const struct {
+		enum ga_origin origin;
+		const char *text, *error;
+	} t[] = {
+		{ GA_ORIGIN_USER, "secrets:\n  add: [a, 'b/']\n  allow: c\n", NULL },
+		{ GA_ORIGIN_USER, "secrets:\n  add:\n", NULL },
+		{ GA_ORIGIN_REPOSITORY, "secrets:\n  add: [b/, d]\n", NULL },
+		{ GA_ORIGIN_REPOSITORY, "secrets:\n  mode: mask\n", NULL },
+		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n",
+		  "f:2:11: 'secrets.allow' needs trust: a repository cannot set it" },
+		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n",
+		  "f:1:17: 'secrets.mode' needs trust: a repository can only make 'mask' stricter" },
+		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n",
+		  "f:2:12: 'secrets.add' takes a list of words" },
+		{ GA_ORIGIN_USER, "secrets:\n  add: ['!a']\n",
+		  "f:2:9: 'secrets.add' takes patterns as in .gitignore, without '!', braces and "
+		  "backslashes, not '!a'" },
+	};
+	cleanup_config struct ga_config c = GA_CONFIG_INIT, copy = GA_CONFIG_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc = ga_config_read(&c, t[i].origin, "f", t[i].text, strlen(t[i].text), &err);
+
+		assert_int_equal(rc, t[i].error ? -1 : 0);
+		if (t[i].error)
+			assert_string_equal(err.msg, t[i].error);
+	}
+	assert_is(&c, "secrets.allow", "c", "/h/.config/git-agent/config.yaml:3");
+	ga_config_copy(&copy, &c);
+	{
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
+		assert_int_equal(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
+	}
+	assert_is(&copy, "secrets.add", "a, b/, d, e", "command line");
+	assert_int_equal(copy.secrets, GA_SECRETS_OFF);
+	assert_int_equal(c.secrets_add.n, 3);
+	assert_int_equal(c.secrets, GA_SECRETS_MASK);
+}
+
 static void printed(void **state)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
-				   "read_time: 90s, file_size: 3MiB}}\n";
+				   "read_time: 90s, file_size: 3MiB}}\n"
+				   "secrets: {add: ['*.x', y], mode: warn}\n";
 	static const char want[] = "dirty: refuse\n"
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
+				   "secrets:\n"
+				   "  mode: warn\n"
+				   "  add: [\"*.x\", y]\n"
+				   "  allow: []\n"
 				   "limits:\n"
 				   "  capture:\n"
 				   "    depth: 7\n";
@@ -353,7 +405,7 @@ int main(void)
 		cmocka_unit_test(repository),
 		cmocka_unit_test(who_lowered_a_limit_is_known),
 		cmocka_unit_test(command_line),
-		cmocka_unit_test(printed),
+		cmocka_unit_test(patterns), cmocka_unit_test(printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Secrets: files whose name or content says that they hold one. The table of rules is data; what
+ * is in a file is looked at by one scanner in bounded, linear time. Nothing here keeps, prints or
+ * hands on a value: what comes out are kinds, and words for them.
+ */
+#ifndef GA_SECRET_H
+#define GA_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ga/buf.h"
+#include "ga/strv.h"
+
+/* Later ones are worse. */
+enum ga_tier {
+	GA_TIER_NONE,
+	GA_TIER_NOTE,  /* T3: may hold one, or one that is encrypted */
+	GA_TIER_WARN,  /* T2: likely holds one */
+	GA_TIER_BLOCK, /* T1: a live key or credential */
+};
+/* 1 to 3; 0 for none. */
+unsigned ga_tier_number(enum ga_tier t);
+
+/* What of a file's content a rule goes by. */
+enum ga_secret_check {
+	GA_CHECK_NAME,     /* nothing: the name says it */
+	GA_CHECK_HIT,      /* a secret in it, or it is no finding */
+	GA_CHECK_HIT_NOTE, /* a secret in it, or it is T3 */
+	GA_CHECK_PASSWORD, /* the same as HIT, T2 unless a key or token is in it */
+	GA_CHECK_DOTENV,
+	GA_CHECK_SSH,
+	GA_CHECK_PEM,
+	GA_CHECK_KEYFILE,
+	GA_CHECK_GPG,
+	GA_CHECK_GCP,
+	GA_CHECK_K8S,
+	GA_CHECK_VAULT,
+	GA_CHECK_RAILS,
+	GA_CHECK_WALLET,
+	GA_CHECK_GENERIC,
+};
+
+struct ga_secret_rule {
+	const char *id;
+	enum ga_tier tier;
+	enum ga_secret_check check;
+	const char *patterns; /* as those of struct ga_rule; NULL: not by name */
+	const char *reason;
+};
+const struct ga_secret_rule *ga_secret_rules(size_t *ret_n);
+
+/* ---- content ---------------------------------------------------------------- */
+
+/* What of a file is looked at. */
+#define GA_SECRET_LOOK_MAX ((size_t)1 << 20)
+
+enum {
+	GA_MARK_KEY = 1 << 0,           /* a private key that opens by itself */
+	GA_MARK_KEY_LOCKED = 1 << 1,    /* one with a passphrase */
+	GA_MARK_PUBLIC = 1 << 2,        /* a certificate or public key */
+	GA_MARK_TOKEN = 1 << 3,         /* a token known by its form */
+	GA_MARK_JWT = 1 << 4,
+	GA_MARK_LOGIN = 1 << 5,         /* a URL with a password, or an Authorization header */
+	GA_MARK_SECRET = 1 << 6,        /* a literal value of what is called password, token ... */
+	GA_MARK_RANDOM = 1 << 7,        /* such a value that looks drawn by lot */
+	GA_MARK_VALUE = 1 << 8,         /* any literal value at all */
+	GA_MARK_OPAQUE = 1 << 9,        /* all of it is one word that looks drawn by lot */
+	GA_MARK_SERVICE_ACCOUNT = 1 << 10,
+	GA_MARK_AUTHORIZED_USER = 1 << 11,
+	GA_MARK_KUBE_SECRET = 1 << 12,  /* a Kubernetes Secret with data */
+	GA_MARK_SEALED = 1 << 13,       /* encrypted by SOPS, sealed-secrets, Ansible, Pulumi */
+	GA_MARK_JWK = 1 << 14,          /* a JSON web key with its private part */
+	GA_MARK_KEYSTORE = 1 << 15,     /* a wallet's, encrypted */
+	GA_MARK_PGP_SECRET = 1 << 16,   /* binary OpenPGP, beginning with a secret key */
+	GA_MARK_FILTERED = 1 << 17,     /* encrypted by git-crypt or transcrypt: a filter of git's
+					 * opens it at checkout */
+};
+
+#define GA_SECRET_PRINTS_MAX 64
+
+struct ga_secret_marks {
+	uint32_t bits;
+	unsigned token; /* of GA_MARK_TOKEN: which, for ga_secret_reason() */
+	/* Fingerprints of the values met, to tell those of one version from those of another.
+	 * They are never stored or shown. */
+	uint64_t prints[GA_SECRET_PRINTS_MAX];
+	size_t n_prints;   /* GA_SECRET_PRINTS_MAX: there may be more */
+};
+/* Look at the first GA_SECRET_LOOK_MAX of `n` bytes. */
+void ga_secret_look(const void *p, size_t n, struct ga_secret_marks *ret);
+/* Is every value met in `a` in `b`, too? */
+bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b);
+/* Is it what documentation and templates have in place of a value? */
+bool ga_secret_placeholder(const char *value, size_t n);
+
+/* ---- names ------------------------------------------------------------------- */
+
+/* The rules' patterns, compiled, with the user's own. */
+struct ga_secret_names;
+/* `add`: patterns (ga_pattern_ok()) of files that are secret whatever is in them; `allow`: of such
+ * that are not. Either may be NULL. */
+struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow);
+void ga_secret_names_free(struct ga_secret_names *n);
+void ga_cleanup_secret_names(struct ga_secret_names **n);
+#define cleanup_secret_names cleanup_(ga_cleanup_secret_names)
+/* Tells one set of rules and patterns from another. */
+uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow);
+
+#define GA_SECRET_RULES_MAX 8
+
+struct ga_secret_name {
+	const struct ga_secret_rule *rules[GA_SECRET_RULES_MAX];
+	size_t n;
+	bool content;  /* what is in the file matters */
+	bool example;  /* a template, or documentation */
+	bool fixture;  /* lies with tests or examples */
+	bool copy;     /* a backup of a file of such a name */
+};
+/* Does any rule cover the path (relative, '/'-separated)? */
+bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
+
+/* ---- a verdict ---------------------------------------------------------------- */
+
+struct ga_secret {
+	enum ga_tier tier;                  /* GA_TIER_NONE: there is nothing to say */
+	const struct ga_secret_rule *rule;
+	uint32_t bits;                      /* what was found in it, and which token */
+	unsigned token;
+	bool example, copy;
+};
+/* `marks` NULL: the content could not be looked at, and the worst is assumed. */
+void ga_secret_judge(const struct ga_secret_name *name, const char *path,
+		     const struct ga_secret_marks *marks, struct ga_secret *ret);
+/* One line, for people. The caller frees it. */
+char *ga_secret_reason(const struct ga_secret *s);
+
+#endif

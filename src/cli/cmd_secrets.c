@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ga/exposure.h"
+#include "ga/json.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+struct options {
+	bool json;
+	bool all;
+	bool history;
+};
+
+static const struct cli_opt opts[] = {
+	{ "all", 'a', CLI_FLAG, NULL,
+	  "with what may hold a secret (T3), and directories that package managers fill",
+	  offsetof(struct options, all) },
+	{ "history", 0, CLI_FLAG, NULL, "look through all commits, stashes and logs of refs, too",
+	  offsetof(struct options, history) },
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+/* What a session started now would be told and shown, as it is configured. */
+static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		enum ga_exposed_as as = x->v[i].as;
+
+		if (conf->dirty == GA_DIRTY_IGNORE &&
+		    (as == GA_EXPOSED_MODIFIED || as == GA_EXPOSED_UNTRACKED))
+			x->v[i].view = GA_VIEW_ABSENT;
+	}
+	if (conf->secrets == GA_SECRETS_MASK)
+		ga_exposure_mask(x, NULL);
+}
+
+/* With what a start passes over, which a session sees then. */
+static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
+{
+	cleanup_exposure struct ga_exposure some = *x;
+	struct ga_exposure_opts all = *o;
+
+	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
+	all.all_dirs = true;
+	all.state_dir = NULL;
+	if (ga_exposure_find(&all, x, err))
+		return -1;
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < some.n; k++)
+			if (x->v[i].as == some.v[k].as && !strcmp(x->v[i].path, some.v[k].path))
+				x->v[i].view = some.v[k].view;
+	return 0;
+}
+
+static int find(struct cli *c, const struct options *o, struct ga_exposure *ret,
+		struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_scan struct ga_scan scan = GA_SCAN_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_exposure_opts eo = { .repo = c->env.repo, .state_dir = c->env.state_dir,
+				       .scan = &scan };
+	struct ga_oid head, tree;
+	int unborn = ga_repo_head(c->env.repo, &head, &branch, err);
+
+	if (unborn < 0 || cli_settings(c, unborn ? NULL : &head, &conf, err) ||
+	    ga_scan_look(c->env.repo, &scan, err))
+		return -1;
+	if (!unborn) {
+		if (ga_commit_tree(c->env.repo, &head, &tree, err))
+			return -1;
+		eo.tree = &tree;
+	}
+	eo.add = &conf.secrets_add;
+	eo.allow = &conf.secrets_allow;
+	if (ga_exposure_find(&eo, ret, err))
+		return -1;
+	judge_views(ret, &conf);
+	if ((o->all && find_all(&eo, ret, err)) ||
+	    (o->history && ga_exposure_history(&eo, ret, err)))
+		return -1;
+	ga_exposure_config(&c->env.config, ret);
+	ga_exposure_sort(ret);
+	return 0;
+}
+
+/* ---- which of them --------------------------------------------------------- */
+
+static bool is_known(const void *where, const char *path)
+{
+	const struct ga_exposure *x = where;
+
+	for (size_t i = 0; i < x->n; i++)
+		if (ga_path_inside(x->v[i].path, path))
+			return true;
+	return false;
+}
+
+static bool is_asked_for(const struct ga_exposed *e, const struct ga_strv *paths,
+			 const struct options *o)
+{
+	bool in = !paths->n;
+
+	for (size_t i = 0; i < paths->n && !in; i++)
+		in = ga_path_inside(e->path, paths->v[i]);
+	return in && (o->all || e->secret.tier > GA_TIER_NOTE);
+}
+
+/* ---- output ------------------------------------------------------------------ */
+
+static json_t *exposed_json(const struct ga_exposed *e)
+{
+	cleanup_free char *reason = ga_secret_reason(&e->secret);
+	json_t *j = json_object();
+
+	ga_json_set_bytes(j, "path", e->path);
+	(void)json_object_set_new(j, "tier", json_integer(ga_tier_number(e->secret.tier)));
+	(void)json_object_set_new(j, "rule", json_string(e->secret.rule->id));
+	(void)json_object_set_new(j, "reason", json_string(reason));
+	(void)json_object_set_new(j, "state", json_string(ga_exposed_name(e->as)));
+	(void)json_object_set_new(j, "session", json_string(ga_view_name(e->view)));
+	return j;
+}
+
+static void print_one(const struct ga_exposed *e)
+{
+	cleanup_free char *reason = ga_secret_reason(&e->secret), *q = ga_quote(e->path);
+
+	(void)printf("T%u  %-6s  %-9s  %s: %s (%s)\n", ga_tier_number(e->secret.tier),
+		     ga_view_name(e->view), ga_exposed_name(e->as), q, reason, e->secret.rule->id);
+}
+
+static void print_notes(const struct ga_exposure *x, const struct options *o, size_t left_out)
+{
+	size_t committed = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		committed += x->v[i].secret.tier > GA_TIER_NOTE && !x->v[i].clear &&
+			     (x->v[i].as == GA_EXPOSED_COMMITTED ||
+			      x->v[i].as == GA_EXPOSED_HISTORY);
+	if (committed)
+		cli_note("note: what is committed, every session can read in history: make such a "
+			 "secret worthless, a new one in its place");
+	if (left_out && !o->all)
+		cli_note("note: %zu more that may hold one: --all", left_out);
+	if (x->incomplete)
+		cli_note("note: not all could be looked at");
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_exposure struct ga_exposure x = GA_EXPOSURE_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	json_t *list = o->json ? json_array() : NULL;
+	size_t left_out = 0;
+
+	if (find(c, o, &x, err)) {
+		json_decref(list);
+		return -1;
+	}
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_take(&paths, cli_resolve_path(c, argv[i], is_known, &x));
+	for (size_t i = 0; i < x.n; i++) {
+		const struct ga_exposed *e = &x.v[i];
+
+		left_out += e->secret.tier == GA_TIER_NOTE;
+		if (!is_asked_for(e, &paths, o))
+			continue;
+		if (e->view == GA_VIEW_SEEN && e->secret.tier > GA_TIER_NOTE)
+			*ret_status = ga_error_status(GA_ENEGATIVE);
+		if (list)
+			(void)json_array_append_new(list, exposed_json(e));
+		else
+			print_one(e);
+	}
+	if (list)
+		return cli_print_json(list, err);
+	print_notes(&x, o, left_out);
+	return 0;
+}
+
+const struct cli_command cli_secrets = {
+	.name = "secrets",
+	.usage = "[--all] [--history] [--json] [PATH...]",
+	.summary = "show the secrets in the project, and which of them a session would see",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What name and content together say of a file.
+ */
+#include <string.h>
+
+#include "ga/path.h"
+#include "secret-internal.h"
+
+/* What a file is called a secret for by its content alone. */
+#define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)
+#define HIT (LIVE | GA_MARK_KEY_LOCKED | GA_MARK_LOGIN | GA_MARK_SECRET)
+
+static bool ends(const char *s, const char *with)
+{
+	size_t n = strlen(s), k = strlen(with);
+
+	return n >= k && !strcmp(s + n - k, with);
+}
+
+static const char *found(const struct ga_secret *s)
+{
+	uint32_t bits = s->bits;
+
+	/* of the rest the name is all that is said */
+	if (s->tier <= GA_TIER_NOTE)
+		return NULL;
+	if (bits & GA_MARK_SERVICE_ACCOUNT)
+		return "the key of a service account";
+	if (bits & (GA_MARK_KEY | GA_MARK_PGP_SECRET))
+		return "a private key";
+	if (bits & GA_MARK_TOKEN)
+		return secret_token_name(s->token);
+	if (bits & GA_MARK_KEY_LOCKED)
+		return "a private key with a passphrase";
+	if (bits & GA_MARK_AUTHORIZED_USER)
+		return "a login";
+	if (bits & GA_MARK_LOGIN)
+		return "a URL or header with a password";
+	if (bits & (GA_MARK_SECRET | GA_MARK_RANDOM))
+		return "a password or token";
+	return bits & GA_MARK_OPAQUE ? "what looks like a token" : NULL;
+}
+
+static enum ga_tier key_tier(uint32_t bits)
+{
+	if (bits & (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK))
+		return GA_TIER_BLOCK;
+	return bits & GA_MARK_KEY_LOCKED ? GA_TIER_WARN : GA_TIER_NONE;
+}
+
+static enum ga_tier dotenv_tier(uint32_t bits)
+{
+	if (bits & (HIT | GA_MARK_JWT))
+		return GA_TIER_BLOCK;
+	return bits & GA_MARK_VALUE ? GA_TIER_WARN : GA_TIER_NOTE;
+}
+
+static enum ga_tier pem_tier(const char *path, uint32_t bits)
+{
+	enum ga_tier t = key_tier(bits);
+
+	/* a key without any form: 32 bytes for a cipher, say */
+	if (t == GA_TIER_NONE && (bits & GA_MARK_OPAQUE) && ends(path, ".key"))
+		t = GA_TIER_WARN;
+	return t;
+}
+
+static enum ga_tier k8s_tier(uint32_t bits)
+{
+	if (bits & GA_MARK_SEALED)
+		return GA_TIER_NONE;
+	if (bits & GA_MARK_KUBE_SECRET)
+		return GA_TIER_WARN;
+	/* "client-key-data" is a key in base64, "token" one */
+	return bits & (HIT | GA_MARK_RANDOM) ? GA_TIER_BLOCK : GA_TIER_NONE;
+}
+
+static enum ga_tier gcp_tier(uint32_t bits)
+{
+	if (bits & (GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER | GA_MARK_KEY))
+		return GA_TIER_BLOCK;
+	return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
+}
+
+static bool is_source(const char *path)
+{
+	static const char *const ends_[] = {
+		".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".py", ".pyi", ".rb", ".js",
+		".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java", ".kt", ".scala", ".swift", ".m",
+		".php", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".dart", ".vue",
+		".svelte", ".html", ".css", ".scss", ".sh", ".bash", ".zsh", ".fish", ".ps1",
+		".tf", ".nix", ".zig", ".sol", ".proto", ".graphql", ".snap", ".svg", ".png",
+	};
+
+	for (size_t i = 0; i < sizeof(ends_) / sizeof(*ends_); i++)
+		if (ends(path, ends_[i]))
+			return true;
+	return false;
+}
+
+/* A name that says little: only what looks drawn by lot counts, and in source files, where names
+ * are everything's, only what is a token by its form. */
+static enum ga_tier generic_tier(const char *path, uint32_t bits)
+{
+	uint32_t enough = GA_MARK_RANDOM | GA_MARK_LOGIN | GA_MARK_OPAQUE | GA_MARK_KEY_LOCKED;
+
+	if (bits & LIVE)
+		return GA_TIER_BLOCK;
+	if (is_source(path))
+		return bits & (GA_MARK_RANDOM | GA_MARK_LOGIN) ? GA_TIER_WARN : GA_TIER_NONE;
+	if (bits & GA_MARK_SEALED)
+		return GA_TIER_NOTE;
+	return bits & (enough | GA_MARK_SECRET) ? GA_TIER_WARN : GA_TIER_NONE;
+}
+
+static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, uint32_t bits)
+{
+	switch (r->check) {
+	case GA_CHECK_NAME:
+		return r->tier;
+	case GA_CHECK_HIT:
+		return bits & (HIT | GA_MARK_JWT) ? r->tier : GA_TIER_NONE;
+	case GA_CHECK_HIT_NOTE:
+		return bits & (HIT | GA_MARK_JWT) ? r->tier : GA_TIER_NOTE;
+	case GA_CHECK_PASSWORD:
+		return bits & LIVE ? GA_TIER_BLOCK : bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
+	case GA_CHECK_DOTENV:
+		return dotenv_tier(bits);
+	case GA_CHECK_SSH:
+		if (ends(path, ".pub"))
+			return bits & LIVE ? GA_TIER_BLOCK : GA_TIER_NOTE;
+		return key_tier(bits);
+	case GA_CHECK_PEM:
+		return pem_tier(path, bits);
+	case GA_CHECK_KEYFILE:
+		return bits & (GA_MARK_KEY | GA_MARK_SECRET) ? r->tier :
+		       bits & GA_MARK_KEY_LOCKED ? GA_TIER_WARN : GA_TIER_NONE;
+	case GA_CHECK_GPG:
+		if (bits & GA_MARK_PGP_SECRET)
+			return GA_TIER_BLOCK;
+		return bits & LIVE ? GA_TIER_BLOCK :
+		       ends(path, ".asc") ? GA_TIER_NONE : GA_TIER_NOTE;
+	case GA_CHECK_GCP:
+		return gcp_tier(bits);
+	case GA_CHECK_K8S:
+		return k8s_tier(bits);
+	case GA_CHECK_VAULT:
+		if (bits & GA_MARK_SEALED)
+			return bits & LIVE ? GA_TIER_BLOCK : GA_TIER_NOTE;
+		return bits & HIT ? r->tier : GA_TIER_NONE;
+	case GA_CHECK_RAILS:
+		if (bits & (LIVE | GA_MARK_OPAQUE))
+			return GA_TIER_BLOCK;
+		return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
+	case GA_CHECK_WALLET:
+		return bits & GA_MARK_KEYSTORE ? GA_TIER_WARN : r->tier;
+	case GA_CHECK_GENERIC:
+		return generic_tier(path, bits);
+	}
+	return r->tier;
+}
+
+/* A solana key is a list of numbers, a mnemonic is words: what is neither is no wallet. */
+static bool is_wallet(const char *path)
+{
+	return !ends(path, "id.json");
+}
+
+static void lower(struct ga_secret *s, const struct ga_secret_name *name, uint32_t bits)
+{
+	/* an example may hold anything but a key that works */
+	if (name->example && !(bits & (GA_MARK_KEY | GA_MARK_TOKEN)))
+		s->tier = GA_TIER_NONE;
+	s->example = name->example && s->tier != GA_TIER_NONE;
+	if (s->example)
+		s->tier = GA_TIER_BLOCK;
+	if (name->fixture && s->tier != GA_TIER_NONE)
+		s->tier--;
+}
+
+void ga_secret_judge(const struct ga_secret_name *name, const char *path,
+		     const struct ga_secret_marks *marks, struct ga_secret *ret)
+{
+	uint32_t bits = marks ? marks->bits : 0;
+	const struct ga_secret_rule *note = NULL;
+
+	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
+	for (size_t i = 0; i < name->n; i++) {
+		const struct ga_secret_rule *r = name->rules[i];
+		enum ga_tier t = marks || r->check == GA_CHECK_NAME ? tier_of(r, path, bits)
+								    : r->tier;
+
+		if (r->check == GA_CHECK_WALLET && marks && !is_wallet(path) &&
+		    !(bits & (HIT | GA_MARK_KEYSTORE)))
+			t = GA_TIER_NONE;
+		/* the user's word needs no second opinion */
+		if (!r->patterns) {
+			*ret = (struct ga_secret){ .tier = r->tier, .rule = r };
+			return;
+		}
+		if (r->check == GA_CHECK_NAME && r->tier == GA_TIER_NOTE && !note)
+			note = r;
+		if (!ret->rule || t > ret->tier) {
+			ret->tier = t;
+			ret->rule = r;
+		}
+	}
+	/* one that says it is encrypted, or public, knows more than one that sees a likely name */
+	if (note && !(bits & (GA_MARK_KEY | GA_MARK_TOKEN))) {
+		ret->tier = GA_TIER_NOTE;
+		ret->rule = note;
+	}
+	/* keys and tokens are what they are wherever they stand */
+	if ((bits & (GA_MARK_KEY | GA_MARK_TOKEN)) && ret->rule)
+		ret->tier = GA_TIER_BLOCK;
+	lower(ret, name, bits);
+	ret->copy = name->copy;
+	ret->bits = bits;
+	ret->token = marks ? marks->token : 0;
+}
+
+char *ga_secret_reason(const struct ga_secret *s)
+{
+	const char *what = found(s);
+
+	return ga_strf("%s%s%s%s%s", s->rule ? s->rule->reason : "", what ? ": " : "",
+		       what ? what : "", s->copy ? ", in a copy" : "",
+		       s->example ? ", in what is called an example" : "");
+}

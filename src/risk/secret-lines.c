@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names with values behind them, as INI, YAML, JSON, XML, dotenv, shell and source files have
+ * them; URLs with a password. No syntax is parsed: a name, '=' or ':', a value. Each value is
+ * looked at once, to its end or VALUE_MAX.
+ */
+#include <string.h>
+
+#include "ga/alloc.h"
+#include "secret-internal.h"
+
+#define NAME_MAX_BYTES 80
+#define VALUE_MAX 512
+#define SECRET_MIN 4   /* bytes of a password */
+#define RANDOM_MIN 12
+#define RANDOM_BITS 350 /* hundredths of a bit for each character */
+
+/* ---- randomness ---------------------------------------------------------------- */
+
+/* Hundredths of the binary logarithm of a small number. */
+static unsigned log2_of(unsigned n)
+{
+	unsigned whole = 0, frac = 0;
+	uint64_t x;
+
+	for (unsigned k = n; k > 1; k >>= 1)
+		whole++;
+	x = ((uint64_t)n << 32) >> whole; /* 1.0 to 2.0, with 32 bits behind the point */
+	for (unsigned bit = 1 << 9; bit; bit >>= 1) {
+		x = (x >> 8) * (x >> 8) >> 16;
+		if (x >> 33) {
+			frac |= bit;
+			x >>= 1;
+		}
+	}
+	return whole * 100 + frac * 100 / 1024;
+}
+
+bool secret_random(const char *p, size_t n)
+{
+	unsigned count[256] = { 0 }, bits = 0;
+
+	if (n < RANDOM_MIN)
+		return false;
+	n = n > 256 ? 256 : n;
+	for (size_t i = 0; i < n; i++)
+		count[(unsigned char)p[i]]++;
+	/* Shannon's entropy: log2 n - sum of c log2 c, over n */
+	for (size_t i = 0; i < GA_NELEMS(count); i++)
+		bits += count[i] > 1 ? count[i] * log2_of(count[i]) : 0;
+	/* of few characters no more can be had */
+	return (unsigned)n * log2_of((unsigned)n) - bits >=
+	       (unsigned)n * (n < 14 ? RANDOM_BITS - 30 : RANDOM_BITS);
+}
+
+/* ---- what stands in place of a value --------------------------------------------- */
+
+static char lowered(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool begins(const char *p, size_t n, const char *with)
+{
+	size_t k = strlen(with);
+
+	if (n < k)
+		return false;
+	for (size_t i = 0; i < k; i++)
+		if (lowered(p[i]) != with[i])
+			return false;
+	return true;
+}
+
+static bool holds(const char *p, size_t n, const char *what)
+{
+	for (size_t k = strlen(what); n >= k; p++, n--)
+		if (begins(p, n, what))
+			return true;
+	return false;
+}
+
+static bool only(const char *p, size_t n, const char *set)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!p[i] || !strchr(set, p[i]))
+			return false;
+	return true;
+}
+
+bool ga_secret_placeholder(const char *p, size_t n)
+{
+	static const char *const first[] = {
+		"your", "my_", "my-", "the_", "the-", "some", "example", "dummy", "test", "fake",
+		"change", "placeholder", "todo", "fixme", "xxx", "none", "null", "nil", "true",
+		"false", "undefined", "secret", "password", "passwd", "foobar", "localhost",
+		"replace", "insert", "enter", "redacted", "sample", "default", "process.env",
+		"os.environ", "os.getenv", "env.", "env[", "env(", "getenv", "system.getenv",
+		"config.", "config[", "settings.", "self.", "this.", "vault:", "ref:", "ref+",
+		"secretkeyref", "arn:aws:secretsmanager", "op://", "file://", "projects/", "enc[",
+		"var.", "local.", "data.", "module.", "secrets.",
+	};
+	static const char *const anywhere[] = { "example", "changeme", "change_me", "change-me",
+						"placeholder", "your_", "your-", "<your", "xxxx",
+						"****", "...." };
+
+	if (n < SECRET_MIN || only(p, n, "xX") || only(p, n, "*") || only(p, n, ".") ||
+	    only(p, n, "-_=#") || only(p, n, "0123456789."))
+		return true;
+	/* references: ${X}, $X, {{ x }}, <x>, %X%, %(x)s, #{x}, @x@, [x] */
+	if (strchr("$<{%#@[(", *p) && *p)
+		return *p != '$' || !memchr(p + 1, '$', n - 1); /* $2y$... is a hash */
+	for (size_t i = 0; i < GA_NELEMS(first); i++)
+		if (begins(p, n, first[i]))
+			return true;
+	for (size_t i = 0; i < GA_NELEMS(anywhere); i++)
+		if (holds(p, n, anywhere[i]))
+			return true;
+	return false;
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+/* Without what parts words: "client-secret", "client_secret" and "clientSecret" are one. */
+static size_t squeeze(const char *p, size_t n, char *out)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (secret_is_word(p[i]) && p[i] != '_')
+			out[k++] = lowered(p[i]);
+	/* SECRET_1, API_KEY_BASE64 */
+	while (k && out[k - 1] >= '0' && out[k - 1] <= '9')
+		k--;
+	out[k] = '\0';
+	return k;
+}
+
+static bool ends(const char *s, size_t n, const char *with)
+{
+	size_t k = strlen(with);
+
+	return n >= k && !memcmp(s + n - k, with, k);
+}
+
+/* Is it what a secret is called? */
+static bool names_secret(const char *p, size_t n)
+{
+	static const char *const last[] = {
+		"secret", "token", "password", "passwd", "passphrase", "pwd", "apikey", "secretkey",
+		"accesskey", "privatekey", "secretkeybase", "keybase", "authkey", "signingkey",
+		"encryptionkey", "masterkey", "sessionkey", "accountkey", "sharedaccesskey",
+		"credential", "credentials", "clientsecret", "secretvalue", "appsecret",
+		"authtoken", "cookiesecret", "jwtkey", "sharedsecret", "presharedkey",
+		"securitykey",
+		"cleartextpassword", "userpass", "dbpass", "pass", "salt", "pepper", "dsn",
+		"connectionstring",
+	};
+	static const char *const whole[] = { "auth", "pat" };
+	char s[NAME_MAX_BYTES + 1];
+	size_t k = squeeze(p, n, s);
+
+	for (size_t i = 0; i < GA_NELEMS(whole); i++)
+		if (!strcmp(s, whole[i]))
+			return true;
+	for (size_t i = 0; i < GA_NELEMS(last); i++)
+		if (ends(s, k, last[i]))
+			return !ends(s, k, "bypass") && !ends(s, k, "compass");
+	return false;
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+struct pair {
+	const char *name, *value;
+	size_t n_name, n_value;
+	bool quoted;
+};
+
+static bool in_name(char c)
+{
+	return secret_is_word(c) || c == '-' || c == '.';
+}
+
+/* The name before the separator at `at`. */
+static bool find_name(const char *line, const char *at, struct pair *ret)
+{
+	const char *end = at, *p;
+
+	while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	if (end > line && (end[-1] == '"' || end[-1] == '\'' || end[-1] == ']'))
+		end--;
+	if (end > line && (end[-1] == '"' || end[-1] == '\''))
+		end--;
+	p = end;
+	while (p > line && in_name(p[-1]) && end - p < NAME_MAX_BYTES)
+		p--;
+	ret->name = p;
+	ret->n_name = (size_t)(end - p);
+	return end > p;
+}
+
+/* The value behind it, up to the end of the line, a closing quote or what ends a word. */
+static bool find_value(const char *p, const char *end, struct pair *ret)
+{
+	char quote = 0;
+	size_t n = 0;
+
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '=' || *p == '>'))
+		p++;
+	if (p < end && (*p == '"' || *p == '\'' || *p == '`'))
+		quote = *p++;
+	while (p + n < end && n < VALUE_MAX) {
+		char c = p[n];
+
+		if (quote ? c == quote : c == ' ' || c == '\t' || c == ',' || c == ';' ||
+					 c == '"' || c == '\'' || c == '<' || c == ')' || c == '}')
+			break;
+		n++;
+	}
+	while (n && !quote && (p[n - 1] == '\r' || p[n - 1] == '\\'))
+		n--;
+	ret->value = p;
+	ret->n_value = n;
+	ret->quoted = quote != 0;
+	return n > 0;
+}
+
+/* Code that makes a value: a call, an index, a dotted name. */
+static bool is_code(const struct pair *v)
+{
+	bool dotted = false;
+
+	if (v->quoted)
+		return false;
+	for (size_t i = 0; i < v->n_value; i++) {
+		if (strchr("([&|", v->value[i]))
+			return true;
+		if (v->value[i] == '.')
+			dotted = true;
+		else if (!secret_is_word(v->value[i]))
+			return false;
+	}
+	return dotted;
+}
+
+/* "Password=x;" within the value of a connection string. */
+static void look_at_connection(const struct pair *v, struct ga_secret_marks *m)
+{
+	static const char *const words[] = { "password=", "pwd=", "accountkey=",
+					     "sharedaccesskey=" };
+
+	for (size_t i = 0; i < v->n_value; i++)
+		for (size_t k = 0; k < GA_NELEMS(words); k++) {
+			const char *p = v->value + i;
+			size_t skip = strlen(words[k]), n = 0;
+
+			if (!begins(p, v->n_value - i, words[k]))
+				continue;
+			while (i + skip + n < v->n_value && !strchr(";&\" ", p[skip + n]))
+				n++;
+			if (!ga_secret_placeholder(p + skip, n))
+				secret_met(m, GA_MARK_SECRET, p + skip, n);
+		}
+}
+
+static void look_at_pair(const struct pair *v, struct ga_secret_marks *m)
+{
+	if (ga_secret_placeholder(v->value, v->n_value) || is_code(v))
+		return;
+	m->bits |= GA_MARK_VALUE;
+	if (memchr(v->value, ';', v->n_value))
+		look_at_connection(v, m);
+	if (!names_secret(v->name, v->n_name) || begins(v->value, v->n_value, "http"))
+		return;
+	/* prose: "password: at least eight characters" */
+	if (v->quoted && memchr(v->value, ' ', v->n_value) && !secret_random(v->value, v->n_value))
+		return;
+	secret_met(m, GA_MARK_SECRET, v->value, v->n_value);
+	if (secret_random(v->value, v->n_value))
+		m->bits |= GA_MARK_RANDOM;
+}
+
+/* ---- URLs, headers, XML --------------------------------------------------------------- */
+
+/* At "://": "user:password@" behind it. */
+static void look_at_url(const char *p, const char *end, struct ga_secret_marks *m)
+{
+	const char *user = p + 3, *colon = NULL;
+
+	for (p = user; p < end && p - user < VALUE_MAX; p++) {
+		if (*p == '@') {
+			size_t n = colon ? (size_t)(p - colon - 1) : 0;
+
+			if (n >= 3 && !ga_secret_placeholder(colon + 1, n) &&
+			    !(n == (size_t)(colon - user) && !memcmp(user, colon + 1, n)))
+				secret_met(m, GA_MARK_LOGIN, colon + 1, n);
+			return;
+		}
+		if ((unsigned char)*p <= ' ' || strchr("/\"'<>()`,", *p))
+			return;
+		if (*p == ':' && !colon)
+			colon = p;
+	}
+}
+
+static void look_at_header(const char *p, const char *end, struct ga_secret_marks *m)
+{
+	static const char *const kinds[] = { "basic ", "bearer ", "token " };
+
+	while (p < end && strchr(" \t\"':=", *p))
+		p++;
+	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
+		size_t skip = strlen(kinds[i]), n = 0;
+
+		if (!begins(p, (size_t)(end - p), kinds[i]))
+			continue;
+		while (p + skip + n < end && n < VALUE_MAX &&
+		       (secret_is_word(p[skip + n]) || strchr("+/=.-", p[skip + n])))
+			n++;
+		if (n >= 8 && !ga_secret_placeholder(p + skip, n))
+			secret_met(m, GA_MARK_LOGIN, p + skip, n);
+	}
+}
+
+/* <password>value</password> */
+static void look_at_element(const char *line, const char *at, const char *end,
+			    struct ga_secret_marks *m)
+{
+	struct pair v;
+
+	if (!find_name(line, at, &v) || v.name == line || v.name[-1] != '<')
+		return;
+	if (find_value(at + 1, end, &v))
+		look_at_pair(&v, m);
+}
+
+static bool word_before(const char *line, const char *at, const char *word)
+{
+	size_t n = strlen(word);
+	const char *end = at;
+
+	while (end > line && strchr(" \t\"'", end[-1]))
+		end--;
+	return (size_t)(end - line) >= n && begins(end - n, n, word);
+}
+
+/* At a separator. What lies before `*upto` was a value already. */
+static void look_at(const char *line, const char *at, const char *end, const char **upto,
+		    struct ga_secret_marks *m)
+{
+	struct pair v;
+
+	if (*at == ':' && end - at > 3 && at[1] == '/' && at[2] == '/') {
+		look_at_url(at, end, m);
+		return;
+	}
+	if (at < *upto)
+		return;
+	if (*at == '>') {
+		look_at_element(line, at, end, m);
+		return;
+	}
+	if (word_before(line, at, "authorization") || word_before(line, at, "extraheader"))
+		look_at_header(at + 1, end, m);
+	/* "==", "!=", "<=" compare */
+	if (at > line && strchr("=!<>~", at[-1]))
+		return;
+	if (!find_name(line, at, &v) || !find_value(at + 1, end, &v))
+		return;
+	look_at_pair(&v, m);
+	*upto = v.value + v.n_value;
+}
+
+/* .netrc has no separators: "machine x login y password z". */
+static void look_at_netrc(const char *line, const char *end, struct ga_secret_marks *m)
+{
+	const char *p = memmem(line, (size_t)(end - line), "password ", 9);
+	struct pair v = { .name = "password", .n_name = 8 };
+
+	if (p && memmem(line, (size_t)(end - line), "login ", 6) && find_value(p + 9, end, &v))
+		look_at_pair(&v, m);
+}
+
+void secret_look_lines(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	const char *end = p + n;
+
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p)), *upto = p;
+
+		stop = stop ? stop : end;
+		for (const char *q = p; q < stop; q++)
+			if (*q == '=' || *q == ':' || *q == '>')
+				look_at(p, q, stop, &upto, m);
+		look_at_netrc(p, stop, m);
+		p = stop + 1;
+	}
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys and tokens that are known by their form, and files that are known by their structure.
+ * Every byte is looked at a bounded number of times, whatever stands there.
+ */
+#include <string.h>
+
+#include "ga/alloc.h"
+#include "secret-internal.h"
+
+#define KEY_BYTES_MIN 64   /* less than that between the marks is documentation */
+#define LABEL_MAX 100
+#define HEADERS_MAX 8      /* "Proc-Type: ..." and the like */
+#define OPAQUE_MAX 4096
+
+bool secret_is_word(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n)
+{
+	uint64_t h = 14695981039346656037u ^ bit; /* FNV-1a */
+
+	m->bits |= bit;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)value[i]) * 1099511628211u;
+	if (m->n_prints < GA_SECRET_PRINTS_MAX)
+		m->prints[m->n_prints++] = h;
+}
+
+bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b)
+{
+	/* more than could be remembered, or none by which to compare */
+	if (!a->n_prints || a->n_prints == GA_SECRET_PRINTS_MAX)
+		return false;
+	for (size_t i = 0; i < a->n_prints; i++) {
+		size_t k = 0;
+
+		while (k < b->n_prints && b->prints[k] != a->prints[i])
+			k++;
+		if (k == b->n_prints)
+			return false;
+	}
+	return true;
+}
+
+/* ---- private keys ------------------------------------------------------------ */
+
+struct span {
+	const char *p, *end;
+};
+
+static bool starts(const struct span *s, const char *with)
+{
+	size_t n = strlen(with);
+
+	return (size_t)(s->end - s->p) >= n && !memcmp(s->p, with, n);
+}
+
+/* Blanks, and in JSON or a shell's string the two characters that stand for a newline. */
+static void skip_blank(struct span *s)
+{
+	while (s->p < s->end) {
+		if (strchr(" \t\r\n", *s->p) && *s->p)
+			s->p++;
+		else if (starts(s, "\\n") || starts(s, "\\r"))
+			s->p += 2;
+		else
+			return;
+	}
+}
+
+/* "Name: value" lines between mark and body. Says whether one of them means a passphrase. */
+static bool skip_headers(struct span *s)
+{
+	bool locked = false;
+
+	for (int i = 0; i < HEADERS_MAX; i++) {
+		size_t room = (size_t)(s->end - s->p), n = 0;
+		bool header = false;
+
+		skip_blank(s);
+		room = (size_t)(s->end - s->p);
+		while (n < room && n < 200 && s->p[n] != '\n' && s->p[n] != '\\')
+			header |= s->p[n++] == ':';
+		if (!header)
+			break;
+		locked |= memmem(s->p, n, "ENCRYPTED", 9) != NULL;
+		s->p += n;
+	}
+	return locked;
+}
+
+static bool is_base64(char c)
+{
+	return secret_is_word(c) || c == '+' || c == '/' || c == '=' || c == '-';
+}
+
+/* The body behind a mark: how much of it is there, up to what cannot be of it. */
+static size_t body_of(struct span *s, const char **ret_first)
+{
+	size_t n = 0;
+
+	skip_blank(s);
+	*ret_first = s->p;
+	while (s->p < s->end && is_base64(*s->p) && !starts(s, "-----")) {
+		n++;
+		s->p++;
+		skip_blank(s);
+	}
+	return n;
+}
+
+/* OpenSSH's own form says in its first bytes whether there is a passphrase. */
+static bool openssh_locked(const char *body, const char *end)
+{
+	static const char form[] = "b3BlbnNzaC1rZXktdjEAAAAA", open[] = "BG5vbmU";
+	size_t n = sizeof(form) - 1, k = sizeof(open) - 1;
+
+	return (size_t)(end - body) >= n + k && !memcmp(body, form, n) &&
+	       memcmp(body + n, open, k) != 0;
+}
+
+/* At "-----BEGIN ". */
+static void look_at_pem(struct span s, struct ga_secret_marks *m)
+{
+	const char *label = s.p + strlen("-----BEGIN "), *first;
+	size_t n = 0, room = (size_t)(s.end - label), body;
+	bool locked, whole;
+
+	while (n < room && n < LABEL_MAX &&
+	       (label[n] == ' ' || (label[n] >= 'A' && label[n] <= 'Z') ||
+		(label[n] >= '0' && label[n] <= '9')))
+		n++;
+	if (memmem(label, n, "PRIVATE KEY", 11) == NULL) {
+		if (memmem(label, n, "CERTIFICATE", 11) || memmem(label, n, "PUBLIC KEY", 10))
+			m->bits |= GA_MARK_PUBLIC;
+		return;
+	}
+	s.p = label + n;
+	if (!starts(&s, "-----"))
+		return;
+	s.p += 5;
+	locked = memmem(label, n, "ENCRYPTED", 9) != NULL;
+	locked |= skip_headers(&s);
+	body = body_of(&s, &first);
+	/* cut off by our own limit is as good as an end */
+	whole = s.p == s.end || starts(&s, "-----END");
+	if (body < KEY_BYTES_MIN || !whole)
+		return;
+	locked |= openssh_locked(first, s.end);
+	secret_met(m, locked ? GA_MARK_KEY_LOCKED : GA_MARK_KEY, first, (size_t)(s.p - first));
+}
+
+static void look_for_keys(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	struct span s = { p, p + n };
+	const char *at;
+
+	while ((at = memmem(s.p, (size_t)(s.end - s.p), "-----BEGIN ", 11))) {
+		s.p = at;
+		look_at_pem(s, m);
+		s.p += 11;
+	}
+	if (n >= 21 && !memcmp(p, "PuTTY-User-Key-File-", 20)) {
+		bool open = memmem(p, n, "Encryption: none", 16) != NULL;
+
+		secret_met(m, open ? GA_MARK_KEY : GA_MARK_KEY_LOCKED, p, n);
+	}
+}
+
+/* DER: a sequence that begins with a small integer and goes on like a private key does.
+ * Certificates and public keys begin otherwise. */
+static bool is_der_key(const unsigned char *p, size_t n)
+{
+	size_t head;
+
+	if (n < KEY_BYTES_MIN || p[0] != 0x30)
+		return false;
+	head = p[1] < 0x80 ? 2 : p[1] == 0x81 ? 3 : p[1] == 0x82 ? 4 : 0;
+	if (!head || p[head] != 0x02 || p[head + 1] != 0x01 || p[head + 2] > 1)
+		return false;
+	return strchr("\x30\x02\x04", p[head + 3]) != NULL && p[head + 3] != 0;
+}
+
+/* The first packet of binary OpenPGP: tag 5 or 7 is a secret key. */
+static bool is_pgp_secret(const unsigned char *p, size_t n)
+{
+	unsigned tag = p[0] & 0x40 ? p[0] & 0x3f : (p[0] >> 2) & 0xf;
+
+	return n > KEY_BYTES_MIN && (p[0] & 0x80) && (tag == 5 || tag == 7);
+}
+
+/* ---- tokens ------------------------------------------------------------------- */
+
+enum set { WORD, DASHED, DOTTED, HEX, ALNUM, BASE32, BECH32 };
+
+struct form {
+	const char *prefix;
+	enum set set;
+	size_t min, max; /* characters behind the prefix */
+	const char *name;
+};
+
+static const struct form forms[] = {
+	{ "AKIA", BASE32, 16, 16, "an AWS access key" },
+	{ "ASIA", BASE32, 16, 16, "an AWS access key" },
+	{ "ABIA", BASE32, 16, 16, "an AWS access key" },
+	{ "ACCA", BASE32, 16, 16, "an AWS access key" },
+	{ "AIza", DASHED, 35, 35, "a Google API key" },
+	{ "ya29.", DASHED, 30, 2000, "a Google access token" },
+	{ "1//0", DASHED, 40, 2000, "a Google refresh token" },
+	{ "GOCSPX-", DASHED, 28, 28, "a Google client secret" },
+	{ "ghp_", ALNUM, 36, 255, "a GitHub token" },
+	{ "gho_", ALNUM, 36, 255, "a GitHub token" },
+	{ "ghu_", ALNUM, 36, 255, "a GitHub token" },
+	{ "ghs_", ALNUM, 36, 255, "a GitHub token" },
+	{ "ghr_", ALNUM, 36, 255, "a GitHub token" },
+	{ "github_pat_", WORD, 60, 255, "a GitHub token" },
+	{ "glpat-", DASHED, 20, 300, "a GitLab token" },
+	{ "gldt-", DASHED, 20, 300, "a GitLab token" },
+	{ "glrt-", DASHED, 20, 300, "a GitLab token" },
+	{ "glptt-", HEX, 40, 40, "a GitLab token" },
+	{ "xoxa-", DASHED, 24, 255, "a Slack token" },
+	{ "xoxb-", DASHED, 24, 255, "a Slack token" },
+	{ "xoxe-", DASHED, 24, 255, "a Slack token" },
+	{ "xoxp-", DASHED, 24, 255, "a Slack token" },
+	{ "xoxr-", DASHED, 24, 255, "a Slack token" },
+	{ "xoxs-", DASHED, 24, 255, "a Slack token" },
+	{ "xapp-", DASHED, 24, 255, "a Slack token" },
+	{ "sk-ant-", DASHED, 40, 255, "an Anthropic key" },
+	{ "sk-proj-", DASHED, 40, 255, "an OpenAI key" },
+	{ "sk-svcacct-", DASHED, 40, 255, "an OpenAI key" },
+	{ "sk-admin-", DASHED, 40, 255, "an OpenAI key" },
+	{ "sk-or-v1-", HEX, 64, 64, "an OpenRouter key" },
+	{ "sk-", ALNUM, 48, 48, "an OpenAI key" },
+	{ "npm_", ALNUM, 36, 36, "an npm token" },
+	{ "pypi-AgEI", DASHED, 50, 500, "a PyPI token" },
+	{ "rubygems_", HEX, 48, 48, "a RubyGems key" },
+	{ "sk_live_", ALNUM, 10, 247, "a Stripe key" },
+	{ "sk_test_", ALNUM, 10, 247, "a Stripe key" },
+	{ "sk_prod_", ALNUM, 10, 247, "a Stripe key" },
+	{ "rk_live_", ALNUM, 10, 247, "a Stripe key" },
+	{ "rk_test_", ALNUM, 10, 247, "a Stripe key" },
+	{ "rk_prod_", ALNUM, 10, 247, "a Stripe key" },
+	{ "SG.", DOTTED, 66, 66, "a SendGrid key" },
+	{ "hf_", ALNUM, 34, 34, "a Hugging Face token" },
+	{ "dop_v1_", HEX, 64, 64, "a DigitalOcean token" },
+	{ "doo_v1_", HEX, 64, 64, "a DigitalOcean token" },
+	{ "dor_v1_", HEX, 64, 64, "a DigitalOcean token" },
+	{ "shpat_", HEX, 32, 32, "a Shopify token" },
+	{ "shpca_", HEX, 32, 32, "a Shopify token" },
+	{ "shppa_", HEX, 32, 32, "a Shopify token" },
+	{ "shpss_", HEX, 32, 32, "a Shopify secret" },
+	{ "hvs.", DASHED, 24, 400, "a Vault token" },
+	{ "hvb.", DASHED, 100, 500, "a Vault token" },
+	{ "dapi", HEX, 32, 32, "a Databricks token" },
+	{ "dckr_pat_", DASHED, 27, 40, "a Docker Hub token" },
+	{ "lin_api_", ALNUM, 40, 40, "a Linear key" },
+	{ "pul-", HEX, 40, 40, "a Pulumi token" },
+	{ "sqp_", HEX, 40, 40, "a SonarQube token" },
+	{ "glsa_", WORD, 41, 41, "a Grafana token" },
+	{ "NRAK-", ALNUM, 27, 27, "a New Relic key" },
+	{ "ATATT3", DASHED, 100, 300, "an Atlassian token" },
+	{ "EAACEdEose0cBA", ALNUM, 10, 400, "a Facebook token" },
+	{ "AGE-SECRET-KEY-1", ALNUM, 58, 58, "an age key" },
+	{ "nsec1", BECH32, 58, 58, "a Nostr key" },
+};
+
+const char *secret_token_name(unsigned token)
+{
+	return token < GA_NELEMS(forms) ? forms[token].name : "a token";
+}
+
+static bool in_set(enum set set, char c)
+{
+	bool digit = c >= '0' && c <= '9', upper = c >= 'A' && c <= 'Z';
+
+	switch (set) {
+	case WORD:
+		return secret_is_word(c);
+	case DASHED:
+		return secret_is_word(c) || c == '-';
+	case DOTTED:
+		return secret_is_word(c) || c == '-' || c == '.';
+	case HEX:
+		return digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	case ALNUM:
+		return secret_is_word(c) && c != '_';
+	case BASE32:
+		return upper || (c >= '2' && c <= '7');
+	case BECH32:
+		return digit || (c >= 'a' && c <= 'z');
+	}
+	return false;
+}
+
+/* "xxxxxxxx", "EXAMPLE": what documentation puts behind the prefix. */
+static bool is_example(const char *p, size_t n)
+{
+	static const char *const words[] = { "EXAMPLE", "example", "xxxxxx", "XXXXXX", "000000",
+					     "123456789", "abcdefgh", "your", "YOUR" };
+	bool seen[256] = { false };
+	size_t distinct = 0;
+
+	for (size_t i = 0; i < n && i < 64; i++) {
+		distinct += !seen[(unsigned char)p[i]];
+		seen[(unsigned char)p[i]] = true;
+	}
+	if (distinct < (n < 16 ? 5 : 8))
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(words); i++)
+		if (memmem(p, n, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Returns the length of the token that begins here, 0: none does. */
+static size_t token_at(const struct span *s, struct ga_secret_marks *m)
+{
+	for (size_t i = 0; i < GA_NELEMS(forms); i++) {
+		const struct form *f = &forms[i];
+		size_t pre = strlen(f->prefix), room = (size_t)(s->end - s->p), n = 0;
+
+		if (*s->p != *f->prefix || !starts(s, f->prefix))
+			continue;
+		while (pre + n < room && n <= f->max && in_set(f->set, s->p[pre + n]))
+			n++;
+		if (n < f->min || n > f->max || is_example(s->p + pre, n))
+			continue;
+		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)i;
+		secret_met(m, GA_MARK_TOKEN, s->p, pre + n);
+		return pre + n;
+	}
+	return 0;
+}
+
+/* Three parts of base64url, the first two of which are JSON objects. */
+static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
+{
+	size_t room = (size_t)(s->end - s->p), n = 0, first = 0, dots = 0;
+
+	while (n < room && n < 4096 && dots < 3 && in_set(DOTTED, s->p[n])) {
+		if (s->p[n] == '.' && ++dots == 1)
+			first = n + 1;
+		n++;
+	}
+	if (dots != 2 || n < 40 || room - first < 3 || memcmp(s->p + first, "eyJ", 3))
+		return 0;
+	/* of jwt.io's own first page */
+	if (memmem(s->p, n, "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", 43))
+		return n;
+	secret_met(m, GA_MARK_JWT, s->p, n);
+	return n;
+}
+
+static void look_for_tokens(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	static const char firsts[] = "AEGNS1adghlnprsxy";
+	struct span s = { p, p + n };
+	bool within = false; /* a word that began before */
+
+	while (s.p < s.end) {
+		size_t took = 0;
+
+		if (!within && *s.p && strchr(firsts, *s.p))
+			took = token_at(&s, m);
+		if (!within && !took && starts(&s, "eyJ"))
+			took = jwt_at(&s, m);
+		s.p += took ? took : 1;
+		within = secret_is_word(s.p[-1]) || s.p[-1] == '-';
+	}
+}
+
+/* ---- structure ----------------------------------------------------------------- */
+
+static bool has(const char *p, size_t n, const char *word)
+{
+	return memmem(p, n, word, strlen(word)) != NULL;
+}
+
+static void look_at_structure(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	bool kind = has(p, n, "kind:") || has(p, n, "\"kind\"");
+
+	if (has(p, n, "service_account") && has(p, n, "\"private_key\"") &&
+	    (m->bits & GA_MARK_KEY))
+		m->bits |= GA_MARK_SERVICE_ACCOUNT;
+	if (has(p, n, "authorized_user") && has(p, n, "\"refresh_token\""))
+		m->bits |= GA_MARK_AUTHORIZED_USER;
+	if (has(p, n, "$ANSIBLE_VAULT;") || has(p, n, "ENC[AES256_GCM,") ||
+	    has(p, n, "SealedSecret") || has(p, n, "  secure: "))
+		m->bits |= GA_MARK_SEALED;
+	if (kind && has(p, n, "Secret") && (has(p, n, "data:") || has(p, n, "stringData:")))
+		m->bits |= GA_MARK_KUBE_SECRET;
+	if (has(p, n, "\"kty\"") && (has(p, n, "\"d\":") || has(p, n, "\"k\":")))
+		m->bits |= GA_MARK_JWK;
+	if (has(p, n, "\"ciphertext\"") && has(p, n, "\"kdf"))
+		m->bits |= GA_MARK_KEYSTORE;
+}
+
+/* A file that is one word: a password or token by itself. */
+static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	while (n && strchr(" \t\r\n", p[n - 1]) && p[n - 1])
+		n--;
+	while (n && strchr(" \t\r\n", *p) && *p)
+		p++, n--;
+	if (!n || n > OPAQUE_MAX)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] >= 0x7f)
+			return;
+	if (secret_random(p, n) && !ga_secret_placeholder(p, n))
+		secret_met(m, GA_MARK_OPAQUE, p, n);
+}
+
+/* What is committed of a file that is in clear when git checks it out. */
+static bool is_filtered(const char *p, size_t n)
+{
+	static const char crypt[] = "\0GITCRYPT", salted[] = "U2FsdGVkX1";
+
+	return (n >= sizeof(crypt) && !memcmp(p, crypt, sizeof(crypt))) ||
+	       (n >= sizeof(salted) && !memcmp(p, salted, sizeof(salted) - 1));
+}
+
+void ga_secret_look(const void *bytes, size_t n, struct ga_secret_marks *ret)
+{
+	const char *p = bytes;
+
+	*ret = (struct ga_secret_marks){ .bits = 0 };
+	if (n > GA_SECRET_LOOK_MAX)
+		n = GA_SECRET_LOOK_MAX;
+	if (!n)
+		return;
+	if (is_filtered(p, n)) {
+		ret->bits = GA_MARK_FILTERED;
+		return;
+	}
+	look_for_keys(p, n, ret);
+	look_for_tokens(p, n, ret);
+	if (is_der_key(bytes, n))
+		secret_met(ret, GA_MARK_KEY, p, n);
+	if (is_pgp_secret(bytes, n))
+		secret_met(ret, GA_MARK_PGP_SECRET, p, n);
+	/* keys and tokens are text wherever they stand; names with values are not */
+	if (memchr(p, 0, n))
+		return;
+	secret_look_lines(p, n, ret);
+	if (!ret->n_prints)
+		look_at_whole(p, n, ret);
+	look_at_structure(p, n, ret);
+}

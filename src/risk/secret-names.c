@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of rules about secrets, its patterns compiled, and what a name says besides.
+ */
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/secret.h"
+#include "internal.h"
+
+#define SECRET(id, tier, check, patterns, reason) \
+	{ id, GA_TIER_##tier, GA_CHECK_##check, patterns, reason },
+
+static const struct ga_secret_rule rules[] = {
+#include "secret-rules.def"
+};
+
+#undef SECRET
+
+const struct ga_secret_rule *ga_secret_rules(size_t *ret_n)
+{
+	*ret_n = GA_NELEMS(rules);
+	return rules;
+}
+
+unsigned ga_tier_number(enum ga_tier t)
+{
+	return t == GA_TIER_NONE ? 0 : 4 - (unsigned)t;
+}
+
+enum { CONFIGURED, ALLOWED, EXAMPLE, FIXTURE, MORE };
+
+static const char example_patterns[] =
+	".env.{example,sample,template,dist,defaults,schema}, .env.*.{example,sample,template}, "
+	"*.example, *.sample, *.template, *.tmpl, *.tpl, *.dist, *.example.*, *.sample.*, "
+	"*.template.*, example.*, sample.*, *.erb, *.j2, *.md, *.rst, *.adoc, *-example.*, "
+	"*-sample.*, *_example.*, *_sample.*, .env-{example,sample,template}";
+static const char fixture_patterns[] =
+	"test/**, tests/**, testdata/**, fixtures/**, __fixtures__/**, __tests__/**, examples/**, "
+	"example/**, docs/**, doc/**, spec/**, debug.keystore";
+
+struct ga_secret_names {
+	struct ga_matcher *matcher;
+	struct ga_rule rules[GA_NELEMS(rules) + MORE];
+	char *add, *allow;
+	struct ga_buf folded, stem;
+	struct ga_hits hits;
+};
+
+/* A list in the form rules have it: a directory covers what is in it. */
+static char *join(const struct ga_strv *patterns)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; patterns && i < patterns->n; i++) {
+		const char *p = patterns->v[i];
+
+		ga_buf_addf(&b, "%s%s%s", b.len ? ", " : "", p,
+			    p[strlen(p) - 1] == '/' ? "**" : "");
+	}
+	return b.len ? ga_buf_steal(&b) : NULL;
+}
+
+struct ga_secret_names *ga_secret_names_new(const struct ga_strv *add, const struct ga_strv *allow)
+{
+	struct ga_secret_names *n = ga_calloc(1, sizeof(*n));
+	struct ga_rule *more = n->rules + GA_NELEMS(rules);
+
+	n->folded = n->stem = (struct ga_buf)GA_BUF_INIT;
+	n->hits = (struct ga_hits)GA_HITS_INIT;
+	n->add = join(add);
+	n->allow = join(allow);
+	for (size_t i = 0; i < GA_NELEMS(rules); i++)
+		n->rules[i] = (struct ga_rule){ .id = rules[i].id, .patterns = rules[i].patterns };
+	more[CONFIGURED] = (struct ga_rule){ .id = "configured", .patterns = n->add };
+	more[ALLOWED] = (struct ga_rule){ .id = "allowed", .patterns = n->allow };
+	more[EXAMPLE] = (struct ga_rule){ .id = "example", .patterns = example_patterns };
+	more[FIXTURE] = (struct ga_rule){ .id = "fixture", .patterns = fixture_patterns };
+	n->matcher = ga_matcher_of(n->rules, GA_NELEMS(n->rules));
+	return n;
+}
+
+void ga_secret_names_free(struct ga_secret_names *n)
+{
+	if (!n)
+		return;
+	ga_matcher_free(n->matcher);
+	ga_hits_release(&n->hits);
+	ga_buf_release(&n->folded);
+	ga_buf_release(&n->stem);
+	free(n->add);
+	free(n->allow);
+	free(n);
+}
+
+void ga_cleanup_secret_names(struct ga_secret_names **n)
+{
+	ga_secret_names_free(*n);
+}
+
+static void add_print(uint64_t *h, const char *s)
+{
+	for (; s && *s; s++)
+		*h = (*h ^ (unsigned char)*s) * 1099511628211u;
+	*h = (*h ^ 0xff) * 1099511628211u;
+}
+
+uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow)
+{
+	cleanup_free char *a = join(add), *b = join(allow);
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < GA_NELEMS(rules); i++) {
+		add_print(&h, rules[i].id);
+		add_print(&h, rules[i].patterns);
+		h += (uint64_t)rules[i].tier * 64 + rules[i].check;
+	}
+	add_print(&h, example_patterns);
+	add_print(&h, fixture_patterns);
+	add_print(&h, PACKAGE_VERSION);
+	add_print(&h, a);
+	add_print(&h, b);
+	return h;
+}
+
+/* ---- one path ---------------------------------------------------------------- */
+
+static bool needs_content(const struct ga_secret_rule *r)
+{
+	return r->check != GA_CHECK_NAME;
+}
+
+static void add_rule(struct ga_secret_name *ret, const struct ga_secret_rule *r)
+{
+	for (size_t i = 0; i < ret->n; i++)
+		if (ret->rules[i] == r)
+			return;
+	if (ret->n < GA_SECRET_RULES_MAX)
+		ret->rules[ret->n++] = r;
+	ret->content |= needs_content(r);
+}
+
+/* The most specific pattern first; of equals the rule that stands first. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct ga_hit *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* Rules that cover `folded`; returns whether the user allows it. */
+static bool find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
+{
+	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
+	bool allowed = false;
+
+	ga_matcher_find(n->matcher, folded, false, &n->hits);
+	if (n->hits.n > 1)
+		qsort(n->hits.v, n->hits.n, sizeof(*n->hits.v), by_rank);
+	for (size_t i = 0; i < n->hits.n; i++) {
+		const struct ga_rule *r = n->hits.v[i].rule;
+
+		if (r < more)
+			add_rule(ret, &rules[r - n->rules]);
+		else if (r == &more[CONFIGURED])
+			add_rule(ret, &rules[0]);
+		else if (r == &more[EXAMPLE])
+			ret->example = true;
+		else if (r == &more[FIXTURE])
+			ret->fixture = true;
+		else
+			allowed = true;
+	}
+	return allowed;
+}
+
+/* What editors and people call a copy of a file: the length without what was added, 0: none. */
+static size_t stem_of(const char *name, size_t n)
+{
+	static const char *const ends[] = { ".bak",  ".old",  ".orig", ".save", ".swp",
+					    ".swo",  ".swn",  ".copy", ".backup", ".tmp",
+					    ".1",    ".2",    ".~1~",  "~" };
+
+	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
+		size_t k = strlen(ends[i]);
+
+		if (n > k && !strcmp(name + n - k, ends[i]))
+			return n - k;
+	}
+	/* of an editor's history: name_20240131235959 */
+	if (n > 15 && name[n - 15] == '_' && strspn(name + n - 14, "0123456789") == 14)
+		return n - 15;
+	return 0;
+}
+
+/* The path that `folded` is a copy of, as the names of copies go; NULL: of none. */
+static const char *original(struct ga_secret_names *n, const char *folded)
+{
+	const char *base = ga_path_base(folded);
+	size_t dir = (size_t)(base - folded), len = strlen(base), stem = stem_of(base, len);
+	const char *name = base;
+	bool history = strstr(folded, ".history/") || strstr(folded, ".idea/shelf/") ||
+		       strstr(folded, ".vscode-history/");
+
+	if (!strncmp(base, ".#", 2))
+		name = base + 2;
+	else if (stem && base[0] == '.' && len > 4 && !strncmp(base + len - 4, ".sw", 3))
+		name = base + 1; /* vim: .NAME.swp */
+	if (name != base && !stem)
+		stem = len;
+	if (!stem && !history)
+		return NULL;
+	ga_buf_clear(&n->stem);
+	ga_buf_add(&n->stem, folded, dir);
+	ga_buf_add(&n->stem, name, (stem ? stem : len) - (size_t)(name - base));
+	return n->stem.ptr;
+}
+
+bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
+{
+	const char *of;
+
+	*ret = (struct ga_secret_name){ .n = 0 };
+	ga_buf_clear(&n->folded);
+	ga_risk_fold(&n->folded, path);
+	if (find(n, n->folded.ptr, ret)) {
+		ret->n = 0;
+		return false;
+	}
+	of = original(n, n->folded.ptr);
+	if (of) {
+		struct ga_secret_name as = { .n = 0 };
+
+		if (find(n, of, &as)) {
+			ret->n = 0;
+			return false;
+		}
+		for (size_t i = 0; i < as.n; i++)
+			add_rule(ret, as.rules[i]);
+		ret->example |= as.example;
+		ret->copy = as.n > 0;
+	}
+	return ret->n > 0;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NUL-separated records, one file for each working tree:
+ *
+ *     MAGIC, what rules there are, the working tree
+ *     "t" TREE, then for each path in it with a secret: "c" PATH, VERDICT
+ *     "d" PATH, STAT, then "e" NAME for files, "s" NAME for directories, "."
+ *     "f" PATH, STAT, VERDICT
+ *     "end"
+ */
+#include "secrets.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+
+#define MAGIC "git-agent secrets 1"
+#define CACHE_MAX ((size_t)64 << 20)
+#define TICK 2 /* seconds: no file system tells times apart worse than that */
+
+/* ---- verdicts as text ----------------------------------------------------------- */
+
+#define VERDICT "%x.%02x.%08x.%02x.%x"
+#define VERDICT_LEN 18
+
+static void add_verdict(struct ga_buf *b, const struct ga_secret *s)
+{
+	size_t n;
+	const struct ga_secret_rule *rules = ga_secret_rules(&n);
+
+	ga_buf_addf(b, VERDICT, (unsigned)s->tier, s->rule ? (unsigned)(s->rule - rules) : 0xffu,
+		    (unsigned)s->bits, s->token & 0xff,
+		    (unsigned)s->example | (unsigned)s->copy << 1);
+	ga_buf_addch(b, '\0');
+}
+
+static bool hex(const char **p, unsigned digits, uint32_t *ret)
+{
+	*ret = 0;
+	for (; digits; digits--, (*p)++) {
+		char c = **p;
+
+		if ((c < '0' || c > '9') && (c < 'a' || c > 'f'))
+			return false;
+		*ret = *ret << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return *(*p)++ == '.' || !(*p)[-1];
+}
+
+static bool parse_verdict(const char *p, struct ga_secret *ret)
+{
+	uint32_t tier, rule, bits, token, flags;
+	size_t n;
+	const struct ga_secret_rule *rules = ga_secret_rules(&n);
+
+	if (strlen(p) != VERDICT_LEN || !hex(&p, 1, &tier) || !hex(&p, 2, &rule) ||
+	    !hex(&p, 8, &bits) || !hex(&p, 2, &token) || !hex(&p, 1, &flags) ||
+	    tier > GA_TIER_BLOCK || (rule >= n && tier))
+		return false;
+	*ret = (struct ga_secret){ .tier = (enum ga_tier)tier,
+				   .rule = rule < n ? &rules[rule] : NULL,
+				   .bits = bits,
+				   .token = token,
+				   .example = flags & 1,
+				   .copy = flags & 2 };
+	return true;
+}
+
+/* ---- what a file or directory is, as text ---------------------------------------- */
+
+static void stat_text(const struct stat *st, char *out, size_t n)
+{
+	(void)snprintf(out, n, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %o %lld.%ld %lld.%ld",
+		       (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
+		       st->st_mode, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
+static bool settled(const struct secrets_cache *c, const struct stat *st)
+{
+	return st->st_mtim.tv_sec < c->now - TICK && st->st_ctim.tv_sec < c->now - TICK;
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+/* Index the records; false if the file is not whole. */
+static bool index_records(struct secrets_cache *c, size_t pos)
+{
+	const char *rec;
+
+	while ((rec = ga_buf_next0(&c->old, &pos))) {
+		if (!strcmp(rec, "end"))
+			return pos == c->old.len;
+		if (*rec == 't')
+			c->tree = pos - strlen(rec);
+		else if (*rec == 'f')
+			ga_strmap_add(&c->files, rec + 1, strlen(rec + 1), (uint32_t)pos);
+		else if (*rec == 'd')
+			ga_strmap_add(&c->dirs, rec + 1, strlen(rec + 1), (uint32_t)pos);
+	}
+	return false;
+}
+
+static bool load(struct secrets_cache *c, const char *rules)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *want[] = { MAGIC, rules, c->workdir };
+	size_t pos = 0;
+
+	if (ga_read_file_at(AT_FDCWD, c->path, CACHE_MAX, &c->old, &ignored))
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(want); i++) {
+		const char *rec = ga_buf_next0(&c->old, &pos);
+
+		if (!rec || strcmp(rec, want[i]))
+			return false;
+	}
+	return index_records(c, pos);
+}
+
+void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *o)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+	uint64_t print = ga_secret_rules_print(o->add, o->allow);
+	cleanup_free char *rules = ga_strf("%016" PRIx64 "%d", print, o->all_dirs);
+
+	*c = (struct secrets_cache){ .old = GA_BUF_INIT, .new = GA_BUF_INIT };
+	c->workdir = ga_strdup(ga_repo_info(o->repo)->workdir);
+	c->now = (int64_t)time(NULL);
+	c->dry = o->dry;
+	ga_buf_add0(&c->new, MAGIC);
+	ga_buf_add0(&c->new, rules);
+	ga_buf_add0(&c->new, c->workdir);
+	if (!o->state_dir)
+		return;
+	for (const char *p = c->workdir; *p; p++)
+		h = (h ^ (unsigned char)*p) * 1099511628211u;
+	c->path = ga_strf("%s/secrets-%016" PRIx64, o->state_dir, h);
+	if (load(c, rules))
+		return;
+	ga_strmap_release(&c->files);
+	ga_strmap_release(&c->dirs);
+	c->tree = 0;
+}
+
+/* Replaced by one rename, and not waited for: a file cut short by a power cut is recognised. */
+static void store(struct secrets_cache *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *tmp = NULL;
+	uint64_t r;
+
+	if (ga_random(&r, sizeof(r), &ignored))
+		return;
+	tmp = ga_strf("%s.%016" PRIx64, c->path, r);
+	if (ga_write_new(AT_FDCWD, tmp, c->new.ptr, c->new.len, 0600, &ignored) ||
+	    rename(tmp, c->path))
+		(void)unlink(tmp);
+}
+
+void secrets_cache_close(struct secrets_cache *c)
+{
+	ga_buf_add0(&c->new, "end");
+	if (c->path && !c->dry && c->new.len <= CACHE_MAX &&
+	    (c->new.len != c->old.len || memcmp(c->new.ptr, c->old.ptr, c->new.len)))
+		store(c);
+	ga_strmap_release(&c->files);
+	ga_strmap_release(&c->dirs);
+	ga_buf_release(&c->old);
+	ga_buf_release(&c->new);
+	free(c->path);
+	free(c->workdir);
+}
+
+/* The record behind `path`, if it is of something that still is the same; `*pos` is what
+ * follows. */
+static bool find(const struct secrets_cache *c, const struct ga_strmap *map, const char *path,
+		 const struct stat *st, size_t *pos)
+{
+	int32_t node = ga_strmap_first(map, path, strlen(path));
+	char now[160];
+	const char *rec;
+
+	if (node < 0)
+		return false;
+	*pos = map->nodes[node].value;
+	rec = ga_buf_next0(&c->old, pos);
+	stat_text(st, now, sizeof(now));
+	return rec && !strcmp(rec, now);
+}
+
+bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
+			struct ga_secret *ret)
+{
+	size_t pos;
+	const char *rec = find(c, &c->files, path, st, &pos) ? ga_buf_next0(&c->old, &pos) : NULL;
+
+	return rec && parse_verdict(rec, ret);
+}
+
+bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const struct stat *st,
+		       struct ga_strv *files, struct ga_strv *dirs)
+{
+	const char *rec;
+	size_t pos;
+
+	if (!find(c, &c->dirs, path, st, &pos))
+		return false;
+	while ((rec = ga_buf_next0(&c->old, &pos)) && strcmp(rec, ".") != 0)
+		ga_strv_push(*rec == 'e' ? files : dirs, rec + 1);
+	return true;
+}
+
+bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
+			struct ga_exposure *ret)
+{
+	size_t pos = c->tree;
+	const char *rec;
+
+	if (!pos)
+		return false;
+	rec = ga_buf_next0(&c->old, &pos);
+	if (!rec || !ga_oid_parse(rec, strlen(rec), ret_tree))
+		return false;
+	while ((rec = ga_buf_next0(&c->old, &pos)) && *rec == 'c') {
+		const char *verdict = ga_buf_next0(&c->old, &pos);
+		struct ga_secret s;
+
+		if (!verdict || !parse_verdict(verdict, &s))
+			return false;
+		secrets_add(ret, rec + 1, &s, GA_EXPOSED_COMMITTED);
+	}
+	return true;
+}
+
+/* ---- writing ---------------------------------------------------------------------- */
+
+static void add_head(struct secrets_cache *c, char tag, const char *path, const struct stat *st)
+{
+	char text[160];
+
+	stat_text(st, text, sizeof(text));
+	ga_buf_addch(&c->new, tag);
+	ga_buf_add0(&c->new, path);
+	ga_buf_add0(&c->new, text);
+}
+
+void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
+			    const struct ga_secret *s)
+{
+	if (!c->path || !settled(c, st))
+		return;
+	add_head(c, 'f', path, st);
+	add_verdict(&c->new, s);
+}
+
+void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
+			   const struct ga_strv *files, const struct ga_strv *dirs)
+{
+	if (!c->path || !settled(c, st))
+		return;
+	add_head(c, 'd', path, st);
+	for (size_t i = 0; i < files->n; i++) {
+		ga_buf_addch(&c->new, 'e');
+		ga_buf_add0(&c->new, files->v[i]);
+	}
+	for (size_t i = 0; i < dirs->n; i++) {
+		ga_buf_addch(&c->new, 's');
+		ga_buf_add0(&c->new, dirs->v[i]);
+	}
+	ga_buf_add0(&c->new, ".");
+}
+
+void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
+			    const struct ga_exposure *found)
+{
+	if (!c->path)
+		return;
+	ga_buf_addch(&c->new, 't');
+	ga_buf_add0(&c->new, GA_HEX(tree));
+	for (size_t i = 0; i < found->n; i++) {
+		ga_buf_addch(&c->new, 'c');
+		ga_buf_add0(&c->new, found->v[i].path);
+		add_verdict(&c->new, &found->v[i].secret);
+	}
+}

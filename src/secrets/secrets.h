@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this folder share.
+ */
+#ifndef SECRETS_H
+#define SECRETS_H
+
+#include <sys/stat.h>
+
+#include "ga/exposure.h"
+#include "ga/strmap.h"
+
+/* ---- what was seen before (cache.c) -------------------------------------------- */
+
+/* A file, by its times, size and inode, and a directory by the same, are what they were. What was
+ * changed only just now is not remembered: it could change again within the same tick. */
+struct secrets_cache {
+	char *path;      /* NULL: nothing is kept */
+	char *workdir;
+	bool dry;        /* nothing is written */
+	struct ga_buf old, new;
+	struct ga_strmap files, dirs; /* offset in `old` of what follows the path */
+	size_t tree;     /* the same of the tree's id; 0: none */
+	int64_t now;     /* seconds */
+};
+void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *o);
+/* Write it if it is not the same; failing is no loss. */
+void secrets_cache_close(struct secrets_cache *c);
+
+bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
+			struct ga_secret *ret);
+void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
+			    const struct ga_secret *s);
+/* The entries of a directory that matter: first names of files, then of directories. */
+bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const struct stat *st,
+		       struct ga_strv *files, struct ga_strv *dirs);
+void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
+			   const struct ga_strv *files, const struct ga_strv *dirs);
+/* The tree that was looked at before, and what was in it. */
+bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
+			struct ga_exposure *ret);
+void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
+			    const struct ga_exposure *found);
+
+/* ---- looking -------------------------------------------------------------------- */
+
+struct finder {
+	const struct ga_exposure_opts *o;
+	struct ga_secret_names *names; /* by finder_named() */
+	struct secrets_cache cache;
+	struct ga_exposure *ret;
+	struct ga_buf content;
+	int work;                      /* the working tree */
+	size_t entries;                /* looked at in directories */
+	struct finder_twin {
+		dev_t dev;
+		ino_t ino;
+		struct ga_secret secret;
+	} *twins;                      /* live secrets with several names */
+	size_t n_twins, cap_twins;
+};
+/* Does a rule cover the name? */
+bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
+void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
+		 enum ga_exposed_as as);
+
+/* walk.c: what lies in an ignored directory. */
+void finder_walk(struct finder *f, const char *dir);
+/* find.c: one file of the working tree. */
+void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
+
+/* The same of one whose committed form is encrypted. */
+void finder_filtered(struct finder *f, const char *path);
+
+/* twins.c: take note of a file that may have several names; find the others. */
+void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
+void finder_twins(struct finder *f, const struct ga_scan *scan);
+
+/* tree.c: committed files. */
+int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
+/* Judge a blob at `path`; `ret_marks` may be NULL. */
+void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
+		 const struct ga_secret_name *name, struct ga_secret *ret,
+		 struct ga_secret_marks *ret_marks);
+
+#endif

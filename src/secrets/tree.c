@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is committed: one tree, known from what changed since the last; all of history; and the
+ * repository's own configuration.
+ */
+#include "secrets.h"
+
+#include <string.h>
+
+#include "ga/objects.h"
+
+#define TREE_MAX 5000000
+#define BLOB_MAX ((size_t)16 << 20)
+#define HISTORY_MAX ((size_t)1 << 30)
+
+/* Of a live secret by its name it matters, too, whether it is encrypted. */
+static bool is_read(const struct ga_secret_name *name)
+{
+	bool live = name->content;
+
+	for (size_t i = 0; i < name->n; i++)
+		live |= name->rules[i]->tier == GA_TIER_BLOCK;
+	return live;
+}
+
+void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
+		 const struct ga_secret_name *name, struct ga_secret *ret,
+		 struct ga_secret_marks *ret_marks)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_secret_marks marks = { .bits = 0 };
+	int rc = 0;
+
+	ga_buf_clear(&f->content);
+	if (is_read(name))
+		rc = ga_blob_read(f->o->repo, oid, BLOB_MAX, &f->content, &ignored);
+	if (!rc)
+		ga_secret_look(f->content.ptr, f->content.len, &marks);
+	ga_secret_judge(name, path, rc ? NULL : &marks, ret);
+	explicit_bzero(f->content.ptr, f->content.len);
+	if (ret_marks)
+		*ret_marks = marks;
+}
+
+static void look_at(struct finder *f, const char *path, const struct ga_entry *e,
+		    struct ga_exposure *ret)
+{
+	struct ga_secret_name name;
+	struct ga_secret s;
+
+	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) || !finder_named(f, path, &name))
+		return;
+	finder_blob(f, path, &e->oid, &name, &s, NULL);
+	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
+		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);
+}
+
+/* What was found in the tree before, without what has changed. */
+static void keep_unchanged(const struct ga_exposure *before, const struct ga_changes *changes,
+			   struct ga_exposure *ret)
+{
+	for (size_t i = 0; i < before->n; i++)
+		if (!ga_changes_find(changes, before->v[i].path))
+			secrets_add(ret, before->v[i].path, &before->v[i].secret,
+				    GA_EXPOSED_COMMITTED);
+}
+
+static int list_changes(struct finder *f, const struct ga_oid *tree, struct ga_changes *changes,
+			struct ga_exposure *ret, struct ga_error *err)
+{
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	cleanup_exposure struct ga_exposure before = GA_EXPOSURE_INIT;
+	struct ga_oid old;
+
+	if (secrets_cache_tree(&f->cache, &old, &before) &&
+	    (ga_oid_equal(&old, tree) || !ga_tree_diff(f->o->repo, &old, tree, changes, &gone))) {
+		keep_unchanged(&before, changes, ret);
+		return 0;
+	}
+	ga_changes_release(changes);
+	return ga_tree_list(f->o->repo, tree, TREE_MAX, changes, err);
+}
+
+int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_exposure struct ga_exposure found = GA_EXPOSURE_INIT;
+
+	if (list_changes(f, tree, &changes, &found, err))
+		return -1;
+	for (size_t i = 0; i < changes.n; i++)
+		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
+	secrets_cache_add_tree(&f->cache, tree, &found);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct ga_exposed *x = &found.v[i];
+
+		/* whether it is open here can change at any time */
+		if (x->secret.bits & GA_MARK_FILTERED)
+			finder_filtered(f, x->path);
+		else
+			secrets_add(f->ret, x->path, &x->secret, GA_EXPOSED_COMMITTED);
+	}
+	return 0;
+}
+
+/* ---- history ---------------------------------------------------------------------- */
+
+struct history {
+	struct finder f;
+	struct ga_strv seen; /* "ID PATH" looked at, for each only once */
+	struct ga_strmap map;
+};
+
+/* Is the same blob at the same path in the tree that sessions stand on? Then it is no history. */
+static int in_tree(struct history *h, const char *path, const struct ga_oid *oid,
+		   struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (!h->f.o->tree)
+		return 0;
+	if (ga_tree_entry(h->f.o->repo, h->f.o->tree, path, &e, err))
+		return -1;
+	return e.mode != GA_MODE_NONE && ga_oid_equal(&e.oid, oid);
+}
+
+static int look_at_version(struct history *h, const char *path, const char *id,
+			   struct ga_error *err)
+{
+	cleanup_free char *key = ga_strf("%.40s %s", id, path);
+	struct ga_secret_name name;
+	struct ga_secret s;
+	struct ga_oid oid;
+	int rc;
+
+	if (!ga_oid_parse(id, GA_OID_HEXSZ, &oid) || ga_oid_is_zero(&oid) ||
+	    !finder_named(&h->f, path, &name) ||
+	    ga_strmap_first(&h->map, key, strlen(key)) >= 0)
+		return 0;
+	ga_strv_push(&h->seen, key);
+	ga_strmap_add(&h->map, h->seen.v[h->seen.n - 1], strlen(key), 0);
+	rc = in_tree(h, path, &oid, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	finder_blob(&h->f, path, &oid, &name, &s, NULL);
+	if (s.tier != GA_TIER_NONE)
+		secrets_add(h->f.ret, path, &s, GA_EXPOSED_HISTORY);
+	return 0;
+}
+
+/* Records of `git log --raw -z`: ":MODE MODE ID ID S", PATH. Of a merge one for each parent. */
+static int read_log(struct history *h, const struct ga_buf *log, struct ga_error *err)
+{
+	const char *rec, *path;
+	size_t pos = 0;
+
+	while ((rec = ga_buf_next0(log, &pos))) {
+		if (*rec == '\n')
+			rec++;
+		if (*rec != ':')
+			continue;
+		path = ga_buf_next0(log, &pos);
+		/* ":100644 100644 " then two ids; links and gitlinks are no files */
+		if (!path || strlen(rec) < 15 + 2 * (GA_OID_HEXSZ + 1) ||
+		    strncmp(rec + 8, "100", 3) != 0)
+			continue;
+		if (look_at_version(h, path, rec + 15 + GA_OID_HEXSZ + 1, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* One path may have had many versions: the worst of them is told. */
+static void thin_out(struct ga_exposure *x)
+{
+	size_t n = 0;
+
+	ga_exposure_sort(x);
+	for (size_t i = 0; i < x->n; i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < n && !again; k++)
+			again = x->v[i].as == GA_EXPOSED_HISTORY &&
+				x->v[k].as == GA_EXPOSED_HISTORY &&
+				!strcmp(x->v[k].path, x->v[i].path);
+		if (again)
+			free(x->v[i].path);
+		else
+			x->v[n++] = x->v[i];
+	}
+	x->n = n;
+}
+
+int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *ret,
+			struct ga_error *err)
+{
+	static const char *const args[] = { "log", "--all", "--reflog", "-m", "--raw", "-z",
+					    "--no-abbrev", "--no-renames", "--format=",
+					    "--diff-filter=AMT", NULL };
+	static const char *const config[] = { "log.showRoot=true", "log.showSignature=false",
+					      NULL };
+	cleanup_exposure struct ga_exposure found = GA_EXPOSURE_INIT;
+	cleanup_buf struct ga_buf log = GA_BUF_INIT;
+	struct history h = { .f = { .o = o, .ret = &found, .work = -1, .content = GA_BUF_INIT } };
+	struct ga_git g = GA_GIT_INIT;
+	int rc;
+
+	g.args = args;
+	g.config = config;
+	g.out = &log;
+	g.out_max = HISTORY_MAX;
+	rc = ga_git_ok(o->repo, &g, err) || read_log(&h, &log, err) ? -1 : 0;
+	thin_out(&found);
+	for (size_t i = 0; !rc && i < found.n; i++)
+		secrets_add(ret, found.v[i].path, &found.v[i].secret, GA_EXPOSED_HISTORY);
+	ga_strv_release(&h.seen);
+	ga_strmap_release(&h.map);
+	ga_secret_names_free(h.f.names);
+	ga_buf_release(&h.f.content);
+	return rc ? ga_error_wrap(err, "cannot look through the history") : 0;
+}
+
+/* ---- configuration ------------------------------------------------------------------ */
+
+void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
+{
+	cleanup_secret_names struct ga_secret_names *names = ga_secret_names_new(NULL, NULL);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_secret_marks marks;
+	struct ga_secret_name name;
+	struct ga_secret s;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ga_gitconfig_item *it = &c->v[i];
+		const char *last = strrchr(it->key, '.');
+
+		if ((strcmp(it->scope, "local") && strcmp(it->scope, "worktree")) || !last)
+			continue;
+		/* "git agent secrets" is no place to learn what else is configured */
+		ga_buf_addf(&text, "%s = %s\n", last + 1, it->value);
+	}
+	if (!text.len || !ga_secret_named(names, ".git/config", &name))
+		return;
+	ga_secret_look(text.ptr, text.len, &marks);
+	explicit_bzero(text.ptr, text.len);
+	ga_secret_judge(&name, ".git/config", &marks, &s);
+	if (s.tier == GA_TIER_NONE)
+		return;
+	secrets_add(ret, ".git/config", &s, GA_EXPOSED_CONFIG);
+	ret->v[ret->n - 1].view = GA_VIEW_ABSENT;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ignored directories of the user's, which sessions share. Read by descriptor; links to
+ * directories are not followed.
+ */
+#include "secrets.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/quote.h"
+
+#define DEPTH_MAX 100
+#define ENTRIES_MAX 5000000
+
+bool ga_exposure_skips(const char *name)
+{
+	static const char *const names[] = {
+		"node_modules", "bower_components", "site-packages", "dist-packages",
+		"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", "jspm_packages",
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+struct walk {
+	struct finder *f;
+	struct ga_buf path; /* of the directory at hand */
+	unsigned depth;
+};
+
+static void walk(struct walk *w);
+
+static bool is_dir(int dir, const struct dirent *e)
+{
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return !fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+}
+
+/* With "/NAME" behind the directory's path; shorten to the returned length again. */
+static size_t extend(struct walk *w, const char *name)
+{
+	size_t before = w->path.len;
+
+	ga_buf_addch(&w->path, '/');
+	ga_buf_adds(&w->path, name);
+	return before;
+}
+
+/* Sort the entries of the directory into those that matter. */
+static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs)
+{
+	int fd = ga_openat_beneath(w->f->work, w->path.ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
+				   0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct ga_secret_name name;
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	while ((e = readdir(d))) {
+		size_t before;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (++w->f->entries > ENTRIES_MAX) {
+			w->f->ret->incomplete = true;
+			break;
+		}
+		if (is_dir(dirfd(d), e)) {
+			if (w->f->o->all_dirs || !ga_exposure_skips(e->d_name))
+				ga_strv_push(dirs, e->d_name);
+			continue;
+		}
+		before = extend(w, e->d_name);
+		if (finder_named(w->f, w->path.ptr, &name))
+			ga_strv_push(files, e->d_name);
+		ga_buf_truncate(&w->path, before);
+	}
+	(void)closedir(d);
+	return 0;
+}
+
+/* Of a repository in there its configuration matters, and nothing else. */
+static void look_at_git(struct walk *w)
+{
+	size_t before = extend(w, ".git/config");
+
+	finder_file(w->f, w->path.ptr, GA_EXPOSED_IGNORED);
+	ga_buf_truncate(&w->path, before);
+}
+
+static void walk_into(struct walk *w, const char *name)
+{
+	size_t before;
+
+	if (!strcmp(name, ".git")) {
+		look_at_git(w);
+		return;
+	}
+	if (w->depth >= DEPTH_MAX) {
+		w->f->ret->incomplete = true;
+		return;
+	}
+	before = extend(w, name);
+	w->depth++;
+	walk(w);
+	w->depth--;
+	ga_buf_truncate(&w->path, before);
+}
+
+/* One that has not changed costs one call. */
+static void walk(struct walk *w)
+{
+	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
+	struct secrets_cache *cache = &w->f->cache;
+	struct stat st;
+
+	/* gone, or a link by now: then it is not shared either */
+	if (fstatat(w->f->work, w->path.ptr, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+		return;
+	if (!secrets_cache_dir(cache, w->path.ptr, &st, &files, &dirs) &&
+	    list(w, &files, &dirs)) {
+		w->f->ret->incomplete = true;
+		return;
+	}
+	secrets_cache_add_dir(cache, w->path.ptr, &st, &files, &dirs);
+	for (size_t i = 0; i < files.n; i++) {
+		size_t before = extend(w, files.v[i]);
+
+		finder_file(w->f, w->path.ptr, GA_EXPOSED_IGNORED);
+		ga_buf_truncate(&w->path, before);
+	}
+	for (size_t i = 0; i < dirs.n; i++)
+		walk_into(w, dirs.v[i]);
+}
+
+void finder_walk(struct finder *f, const char *dir)
+{
+	struct walk w = { .f = f, .path = GA_BUF_INIT };
+
+	ga_buf_adds(&w.path, dir);
+	walk(&w);
+	ga_buf_release(&w.path);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Secrets of the project that a session does not get to see. What is kept out is in none of its
+ * layers: it is not carried, not copied, and hidden by a whiteout where a directory of the user's
+ * lies beneath. So there is nothing to be uncovered inside, and nothing that capture could take
+ * for a change.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+#define BLOB_MAX ((uint64_t)64 << 20) /* whose id is looked up in the object store */
+#define SHOWN 6
+#define OBJECTS_MAX 8            /* stored ones that are looked up in history ... */
+#define HISTORY_MS 2000          /* ... for so long each */
+
+/* ---- finding ------------------------------------------------------------------ */
+
+static void collect(struct start_base *b)
+{
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const struct ga_exposed *x = &b->secrets.v[i];
+
+		if (x->view != GA_VIEW_MASKED)
+			continue;
+		ga_strv_push(&b->hidden, x->path);
+		if (x->clear)
+			ga_strv_push(&b->clear, x->path);
+	}
+	ga_strv_sort_unique(&b->hidden);
+	ga_strv_sort_unique(&b->clear);
+}
+
+int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
+		       bool carried, struct start_base *b, struct ga_error *err)
+{
+	const char *workdir = ga_repo_info(e->repo)->workdir;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	struct ga_scan scan = b->scan; /* the same lists, not copied */
+	struct ga_oid tree;
+	struct ga_exposure_opts eo = { .repo = e->repo,
+				       .state_dir = e->state_dir,
+				       .dry = dry,
+				       .add = o->secrets_add,
+				       .allow = o->secrets_allow,
+				       .scan = &scan,
+				       .tree = &tree,
+				       .live = o->live && carried };
+
+	if (o->secrets == GA_SECRETS_OFF)
+		return 0;
+	/* what stays outside has no secrets to keep there */
+	if (!carried)
+		scan.changed = scan.untracked = (struct ga_strv)GA_STRV_INIT;
+	if (ga_commit_tree(e->repo, &b->onto, &tree, err) ||
+	    ga_exposure_find(&eo, &b->secrets, err))
+		return -1;
+	for (size_t i = 0; o->expose && i < o->expose->n; i++) {
+		const char *rel = ga_path_below(o->expose->v[i], workdir);
+
+		if (rel)
+			ga_strv_push(&expose, rel);
+	}
+	if (o->secrets == GA_SECRETS_MASK)
+		ga_exposure_mask(&b->secrets, &expose);
+	ga_exposure_sort(&b->secrets);
+	collect(b);
+	return 0;
+}
+
+bool start_is_hidden(const struct start_base *b, const char *path)
+{
+	return ga_strv_find(&b->hidden, path) >= 0;
+}
+
+size_t start_count_hidden(const struct start_base *b, const struct ga_strv *paths)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; b->hidden.n && i < paths->n; i++)
+		n += start_is_hidden(b, paths->v[i]);
+	return n;
+}
+
+/* ---- saying so ------------------------------------------------------------------ */
+
+struct told {
+	struct ga_buf masked, stored;
+	size_t n_masked, n_seen, n_committed, n_stored;
+	bool incomplete;
+};
+
+static void add_name(struct ga_buf *b, size_t *n, const char *at, const char *path)
+{
+	cleanup_free char *full = ga_path_join(at, path), *q = ga_quote(full);
+
+	if ((*n)++ < SHOWN)
+		ga_buf_addf(b, "%s%s", b->len ? ", " : "", q);
+}
+
+static void tell(const struct start_base *b, const struct ga_start *st, const char *at,
+		 struct told *t)
+{
+	t->incomplete |= b->secrets.incomplete;
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const struct ga_exposed *x = &b->secrets.v[i];
+
+		if (x->secret.tier <= GA_TIER_NOTE)
+			continue;
+		if (x->view == GA_VIEW_MASKED) {
+			add_name(&t->masked, &t->n_masked, at, x->path);
+		} else {
+			t->n_seen++;
+			t->n_committed += x->as == GA_EXPOSED_COMMITTED;
+		}
+	}
+	for (size_t i = 0; i < b->stored.n; i++)
+		add_name(&t->stored, &t->n_stored, at, b->stored.v[i]);
+	for (size_t i = 0; i < st->n_parts; i++) {
+		cleanup_free char *sub = ga_path_join(at, st->parts[i].path);
+
+		tell(&st->parts[i].base, &st->parts[i].start, sub, t);
+	}
+}
+
+static void push(struct ga_strv *banner, const char *what, const struct ga_buf *names, size_t n)
+{
+	if (!n)
+		return;
+	if (n > SHOWN)
+		ga_strv_pushf(banner, "%s: %s and %zu more", what, names->ptr, n - SHOWN);
+	else
+		ga_strv_pushf(banner, "%s: %s", what, names->ptr);
+}
+
+void start_describe_secrets(const struct start_base *b, struct ga_start *st)
+{
+	struct told t = { .masked = GA_BUF_INIT, .stored = GA_BUF_INIT };
+
+	tell(b, st, "", &t);
+	push(&st->banner, "secrets kept out (--expose PATH shows one)", &t.masked, t.n_masked);
+	push(&st->banner, "kept out, but git has stored it (commit, stash or index), where it can "
+	     "be read", &t.stored, t.n_stored);
+	if (t.n_seen)
+		ga_strv_pushf(&st->banner, "%zu file%s with secrets can be read inside, %zu of "
+			      "them committed: 'git agent secrets'", t.n_seen,
+			      t.n_seen == 1 ? "" : "s", t.n_committed);
+	if (t.incomplete)
+		ga_strv_push(&st->banner, "not all could be looked through for secrets");
+	ga_buf_release(&t.masked);
+	ga_buf_release(&t.stored);
+}
+
+/* ---- layers ----------------------------------------------------------------------- */
+
+static int fail(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide '%s'", q);
+}
+
+/* The directories on the way, made or there already, look as they do in the user's: they show. */
+static int dress_parents(int from, const char *prefix, int to, const char *path,
+			 struct ga_error *err)
+{
+	cleanup_free char *at = ga_strdup(path);
+
+	for (char *p = strrchr(at, '/'); p; p = strrchr(at, '/')) {
+		cleanup_free char *source = NULL;
+		cleanup_close int fd = -1;
+		struct stat st;
+
+		*p = '\0';
+		source = ga_path_join(prefix, at);
+		fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
+		if (fd >= 0 && !fstat(fd, &st) &&
+		    (fchmodat(to, at, st.st_mode & 0777, 0) ||
+		     utimensat(to, at, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0)))
+			return fail(path, err);
+	}
+	return 0;
+}
+
+static int make_parents(int to, const char *path, struct ga_error *err)
+{
+	cleanup_free char *at = ga_strdup(path);
+
+	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdirat(to, at, 0755) && errno != EEXIST)
+			return fail(path, err);
+		*p = '/';
+	}
+	return 0;
+}
+
+/* Character device 0/0: what an overlay takes for "there is nothing". */
+static int white_out(int to, const char *path, struct ga_error *err)
+{
+	return mknodat(to, path, S_IFCHR, 0) && errno != EEXIST ? fail(path, err) : 0;
+}
+
+int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,
+		      struct ga_error *err)
+{
+	cleanup_close int to = -1;
+
+	for (size_t i = 0; i < b->hidden.n; i++) {
+		const char *rel = ga_path_below(b->hidden.v[i], dir);
+
+		/* its own .git is hidden as a whole */
+		if (!rel || !*rel || ga_path_inside(rel, ".git"))
+			continue;
+		if (to < 0 && !ga_mkdir_p(mask, 0755, err))
+			to = open(mask, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (to < 0)
+			return err->msg ? -1 : fail(b->hidden.v[i], err);
+		if (make_parents(to, rel, err) || white_out(to, rel, err))
+			return -1;
+	}
+	for (size_t i = 0; to >= 0 && i < b->hidden.n; i++) {
+		const char *rel = ga_path_below(b->hidden.v[i], dir);
+
+		if (rel && *rel && !ga_path_inside(rel, ".git") &&
+		    dress_parents(project, dir, to, rel, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* What the base has at `path`, in the form that a checkout gives it, or as it is. */
+static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, const char *path,
+		    const struct ga_entry *entry, bool raw, struct ga_error *err)
+{
+	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->base), path);
+	const char *const args[] = { "cat-file", raw ? "blob" : "--filters", object, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(e->repo)->workdir;
+	g.out = &out;
+	return ga_git_ok(e->repo, &g, err) ||
+	       ga_write_new(to, path, out.ptr, out.len, entry->mode == GA_MODE_EXEC ? 0755 : 0644,
+			    err) ? -1 : 0;
+}
+
+static bool is_shared(const struct ga_session *s, const char *path)
+{
+	for (size_t i = 0; i < s->shared.n; i++)
+		if (ga_path_inside(path, s->shared.v[i]))
+			return true;
+	return false;
+}
+
+int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
+		       const struct start_base *b, const struct ga_oid *tree, int project,
+		       int extras, struct ga_error *err)
+{
+	const struct ga_strv *hidden = s->live ? &b->hidden : &b->clear;
+
+	for (size_t i = 0; i < hidden->n; i++) {
+		const char *path = hidden->v[i];
+		bool raw = ga_strv_find(&b->clear, path) >= 0;
+		struct ga_entry entry;
+
+		if (is_shared(s, path))
+			continue;
+		if (ga_tree_entry(e->repo, tree, path, &entry, err) ||
+		    make_parents(extras, path, err))
+			return -1;
+		if (entry.mode == GA_MODE_FILE || entry.mode == GA_MODE_EXEC
+			    ? put_base(e, s, extras, path, &entry, raw, err)
+			    : white_out(extras, path, err))
+			return -1;
+	}
+	for (size_t i = 0; i < hidden->n; i++)
+		if (!is_shared(s, hidden->v[i]) &&
+		    dress_parents(project, "", extras, hidden->v[i], err))
+			return -1;
+	return 0;
+}
+
+/* ---- the object store --------------------------------------------------------------- */
+
+/* Ids under which git may have stored what is in a hidden file. */
+struct blob {
+	const char *path;
+	struct ga_oid oid;
+};
+struct blobs {
+	struct blob *v;
+	size_t n, cap;
+};
+
+static void add_blob(struct blobs *bs, const char *path, const struct ga_oid *oid)
+{
+	GA_GROW(bs->v, bs->n, bs->cap);
+	bs->v[bs->n++] = (struct blob){ path, *oid };
+}
+
+static void add_files(const char *workdir, const struct ga_strv *hidden, struct blobs *ret)
+{
+	cleanup_close int work = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; i < hidden->n; i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_close int fd = ga_openat_beneath(work, hidden->v[i],
+							 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+		struct ga_oid oid;
+		struct stat st;
+
+		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		    (uint64_t)st.st_size <= BLOB_MAX && !ga_blob_id(fd, &oid, &ignored))
+			add_blob(ret, hidden->v[i], &oid);
+	}
+}
+
+/* One record of `ls-files -s`: "MODE ID STAGE\tPATH". What the base has as well is no news. */
+static int add_staged_one(struct ga_start_env *e, const struct start_base *b, const char *rec,
+			  struct blobs *ret, struct ga_error *err)
+{
+	const char *tab = strchr(rec, '\t');
+	ssize_t at = tab ? ga_strv_find(&b->hidden, tab + 1) : -1;
+	struct ga_entry entry;
+	struct ga_oid oid, tree;
+
+	if (at < 0 || strlen(rec) < 7 + GA_OID_HEXSZ || !ga_oid_parse(rec + 7, GA_OID_HEXSZ, &oid))
+		return 0;
+	if (ga_commit_tree(e->repo, &b->base, &tree, err) ||
+	    ga_tree_entry(e->repo, &tree, b->hidden.v[at], &entry, err))
+		return -1;
+	if (entry.mode == GA_MODE_NONE || !ga_oid_equal(&entry.oid, &oid))
+		add_blob(ret, b->hidden.v[at], &oid);
+	return 0;
+}
+
+/* What is staged of tracked ones. */
+static int add_staged(struct ga_start_env *e, const struct start_base *b, struct blobs *ret,
+		      struct ga_error *err)
+{
+	static const char *const env[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
+	cleanup_free const char **args = ga_calloc(b->hidden.n + 5, sizeof(*args));
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *rec;
+	size_t pos = 0, n = 0;
+
+	args[n++] = "ls-files";
+	args[n++] = "-sz";
+	args[n++] = "--";
+	for (size_t i = 0; i < b->hidden.n && i < 1000; i++)
+		if (ga_strv_has(&b->scan.changed, b->hidden.v[i]))
+			args[n++] = b->hidden.v[i];
+	if (n == 3)
+		return 0;
+	g.args = args;
+	g.env = env;
+	g.work_tree = ga_repo_info(e->repo)->workdir;
+	g.out = &out;
+	if (ga_git_ok(e->repo, &g, err))
+		return -1;
+	while ((rec = ga_buf_next0(&out, &pos)))
+		if (add_staged_one(e, b, rec, ret, err))
+			return -1;
+	return 0;
+}
+
+/* Does a commit have it that the agent is meant to see? Or, for want of an answer, might one? */
+static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const struct ga_oid *base)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *find = ga_strf("--find-object=%s", GA_HEX(oid));
+	char hex[GA_OID_HEXSZ + 1];
+	const char *const args[] = { "log", "-1", "--format=%H", "-m", find, "--exclude=agent/*",
+				     "--branches", "--tags", "--remotes", ga_oid_hex(base, hex),
+				     NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.out = &out;
+	g.timeout_ms = HISTORY_MS;
+	return ga_git_ok(e->repo, &g, &ignored) || out.len;
+}
+
+/* Those loose objects that are in a pack as well. */
+static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid)
+{
+	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	char hex[GA_OID_HEXSZ + 1];
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.out = &out;
+	/* "rm -f .../ab/cdef" */
+	return ga_git_ok(e->repo, &g, &ignored) ||
+	       strstr(out.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
+}
+
+/* Hide its object from the session, if that is one that can be hidden. Of many the rest is only
+ * told. */
+static void hide_object(struct ga_start_env *e, const struct blob *blob, const struct ga_strv *dirs,
+			struct start_base *b)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf unused = GA_BUF_INIT;
+	char hex[GA_OID_HEXSZ + 1];
+	size_t before = b->objects.n;
+
+	if (ga_blob_read(e->repo, &blob->oid, 0, &unused, &none) < 0)
+		return; /* git does not have it */
+	(void)ga_oid_hex(&blob->oid, hex);
+	if (b->objects.n + b->stored.n < OBJECTS_MAX && !in_history(e, &blob->oid, &b->base) &&
+	    !is_packed(e, &blob->oid))
+		for (size_t i = 0; i < dirs->n; i++) {
+			cleanup_free char *file = ga_strf("%s/%.2s/%s", dirs->v[i], hex, hex + 2);
+
+			if (!access(file, F_OK))
+				ga_strv_push(&b->objects, file);
+		}
+	if (b->objects.n == before)
+		ga_strv_push(&b->stored, blob->path);
+}
+
+int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	struct blobs bs = { NULL, 0, 0 };
+	int rc = 0;
+
+	if (!b->hidden.n)
+		return 0;
+	add_files(ga_repo_info(e->repo)->workdir, &b->hidden, &bs);
+	rc = add_staged(e, b, &bs, err) || ga_repo_object_dirs(e->repo, &dirs, err) ? -1 : 0;
+	for (size_t i = 0; !rc && i < bs.n; i++)
+		hide_object(e, &bs.v[i], &dirs, b);
+	ga_strv_sort_unique(&b->stored);
+	ga_strv_sort_unique(&b->objects);
+	free(bs.v);
+	return rc;
+}

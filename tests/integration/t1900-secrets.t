@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='secrets of the project: found, and named without a value'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+# shellcheck source=tests/lib/secrets.sh
+. "$TEST_SRCDIR/tests/lib/secrets.sh"
+
+test_expect_success 'each is listed by what it is to git, with the rule and without its value; the exit status is of what would be seen' '
+	project r && test_expect_code 1 git agent secrets >../out 2>../err && cat ../out ../err &&
+	line .env | grep "^T1  masked  ignored .*: environment file: a GitHub token (sec-dotenv)\$" && line .env.local | grep "^T2  seen    ignored " &&
+	line cache/deep/.env.bak | grep "^T1  masked  ignored .*, in a copy" && line cache/deep/.git/config | grep "^T1  masked" && line server.key | grep "^T1  masked  untracked .*: a private key (sec-pem)\$" &&
+	line config/database.yml | grep "^T1  masked  modified " && line config/application.yml | grep "^T1  seen    committed " && test "$(grep -c application.yml ../out)" = 1 &&
+	! grep -E "node_modules|env.example|new.sql" ../out && ! grep -E "$T|$K|MIIE" ../out ../err && grep "note: 1 more that may hold one" ../err && grep "committed" ../err &&
+	git agent secrets --all >../out; line new.sql | grep "^T3  seen    untracked" && line cache/node_modules/x/.env | grep "^T1  seen" && line .env | grep "^T1  masked" &&
+	git agent secrets server.key cache >../out && test "$(wc -l <../out)" = 3 && cd cache && git agent secrets deep/.env.bak >../../out && test "$(wc -l <../../out)" = 1 &&
+	test_expect_code 1 git agent secrets .env.local && git agent secrets ../a
+'
+
+test_expect_success 'JSON, and names of any byte' '
+	cd r && odd=$(printf "cache/odd\n\377\033[m.env") && echo "TOKEN=$T" >"$odd" && test_expect_code 1 git agent secrets --json --all >../json && ! grep -E "$T|$K" ../json &&
+	python3 - ../json <<-\EOT
+	import base64, json, sys
+	l = json.load(open(sys.argv[1]))
+	assert all(list(o)[1:] == ["tier", "rule", "reason", "state", "session"] for o in l), l
+	names = {base64.b64decode(o["path_b64"]) if "path_b64" in o else o["path"].encode(): o for o in l}
+	assert names[b"cache/odd\n\xff\x1b[m.env"]["session"] == "masked", names
+	assert names[b".env"]["tier"] == 1 and names[b".env"]["state"] == "ignored"
+	assert [o["tier"] for o in l] == sorted(o["tier"] for o in l)
+	assert names[b"cache/node_modules/x/.env"]["session"] == "seen"
+	assert {o["state"] for o in l} == {"ignored", "modified", "committed", "untracked"}, l
+	EOT
+	test $? = 0 && git agent secrets >../out; ! grep "$(printf "\033")" ../out && grep -F "\"cache/odd\\n\\xff\\e[m.env\"" ../out && rm "$odd"
+'
+
+test_expect_success 'what was seen is remembered for the user alone, without values, and seen again when it changes' '
+	cd r && find . -name .git -prune -o -exec touch -h -d "1 hour ago" {} + && sleep 3 && { git agent secrets >../first || :; } && cache=$(ls "$HOME"/.local/state/git-agent/*/secrets-*) && test "$(stat -c %a "$cache")" = 600 &&
+	! grep -a -E "$T|$K|MIIE" "$cache" && grep -a "cache/deep" "$cache" >/dev/null && cp "$cache" ../cache && { git agent secrets >../second || :; } && test_cmp ../first ../second && cmp "$cache" ../cache &&
+	stamp=$(stat -c %y cache/deep/.env.bak) && printf "TOKEN=your-token-goes-here-and-is-not-one-yet-ok\n" | head -c "$(stat -c %s cache/deep/.env.bak)" >cache/deep/.env.bak && touch -d "$stamp" cache/deep/.env.bak &&
+	{ git agent secrets >../second || :; } && grep -F "cache/deep/.env.bak" ../first && ! grep -F "cache/deep/.env.bak" ../second && echo "TOKEN=$T" >cache/deep/.env.bak &&
+	echo "TOKEN=$T" >cache/new.env && { git agent secrets >../out || :; } && line cache/new.env && rm cache/new.env && { git agent secrets >../out || :; } && ! line cache/new.env && line cache/deep/.env.bak &&
+	printf garbage >"$cache" && { git agent secrets >../second || :; } && test_cmp ../first ../second
+'
+
+test_expect_success 'with a conflict in the tree, in a repository without a commit, and nothing to say' '
+	git init -q c && cd c && git agent secrets >../out && test ! -s ../out && echo 1 >f && git add f && git commit -qm 1 && git checkout -qb o && echo 2 >f && git commit -qam 2 && git checkout -q main && echo 3 >f && git commit -qam 3 &&
+	test_must_fail git merge -q o && pem >k.pem && git agent secrets >../out && line k.pem && git agent -c secrets.mode=warn secrets >../out; test $? = 1 && line k.pem | grep "^T1  seen"
+'
+
+test_expect_success 'history: other commits, stashes and logs of refs, the worst version of each path' '
+	git init -q h && cd h && echo a >a && pem >old.key && git add -A && git commit -qm 1 && git rm -q old.key && git commit -qm 2 && echo "TOKEN=$T" >.env && git add -A && git stash -q &&
+	git checkout -q -b side && pem >lost.pem && git add -A && git commit -qm side && git checkout -q main && git branch -qD side && git agent secrets >../out && test ! -s ../out &&
+	test_expect_code 1 git agent secrets --history >../out && cat ../out && for p in old.key .env lost.pem; do line $p | grep "^T1  seen    history " || exit 1; done && test "$(wc -l <../out)" = 3
+'
+
+test_expect_success 'a token in .git/config is named, and no session sees it' '
+	git init -q conf && cd conf && git commit -q --allow-empty -m 1 && git remote add o "https://me:$T@example.org/x" && git agent secrets >../out && line .git/config | grep "^T1  absent  config" && ! grep "$T" ../out &&
+	git agent start -- sh -c "git config -l; cat .git/config" >../out 2>../err && ! grep "$T" ../out ../err
+'
+
+test_done

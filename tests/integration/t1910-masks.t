@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='secrets of the project: kept out of sessions'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+# shellcheck source=tests/lib/secrets.sh
+. "$TEST_SRCDIR/tests/lib/secrets.sh"
+
+# What an agent can do to get at them; prints what it found.
+cat >attack <<'EOT'
+T="gh""p_a8Kd0LmZq3RtYv7XwB2nC5pQ9sUeJ4hG6fTi"
+exec 2>&1
+grep -rsl "$T" . && echo LEAK files
+for d in /proc/self/root$PWD /proc/1/root$PWD /proc/self/cwd/. "$HOME" /run /tmp /var/tmp /dev/shm; do grep -rsl --exclude-dir=proc "$T" "$d" && echo "LEAK $d"; done
+git cat-file --batch-all-objects --batch-check="%(objectname)" 2>/dev/null | while read -r o; do git cat-file -p $o 2>/dev/null | grep "$T" && echo "LEAK object $o"; done
+git show HEAD:.env; git stash list
+cat .env server.key cache/deep/.env.bak
+mv cache/deep cache/deep2; mv cache cache2; mv config config2; cat cache/deep2/.env.bak cache2/deep/.env.bak config2/database.yml
+ln cache/deep/.env.bak hard; ln .env hard; cp -a cache copied
+umount cache; umount .env; umount "$PWD"; unshare -Urm true
+rm -f .env; echo mine >.env; rm .env; cat .env
+mkdir -p cache/deep; rm -f cache/deep/.env.bak; cat cache/deep/.env.bak
+python3 -c '
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for p in (b".env", b"cache/deep/.env.bak", b"server.key"):
+    h = ctypes.create_string_buffer(136); h[0:4] = (128).to_bytes(4, "little"); m = ctypes.c_int()
+    print(p, libc.name_to_handle_at(-100, p, h, ctypes.byref(m), 0))'
+cat /proc/self/mountinfo | grep -E "env|server.key"
+EOT
+
+test_expect_success 'SB-03: what is masked cannot be had inside by any way, and the start says what is kept out' '
+	project s && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../err ../out && ! grep -E "LEAK|$T|MIIE" ../out ../err && test "$(grep -c " -1\$" ../out)" = 3 &&
+	grep "^agent/x: secrets kept out (--expose PATH shows one): .env, cache/deep/.env.bak, cache/deep/.git/config, config/database.yml, server.key\$" ../err &&
+	grep "^agent/x: 2 files with secrets can be read inside, 1 of them committed: .git agent secrets.\$" ../err && git agent show x | grep -A4 "^kept out *.env\$" | grep " server.key\$"
+'
+
+test_expect_success 'nothing that git-agent keeps has a value: state, journal, recordings, snapshots, objects' '
+	cd s && ! grep -rlaE "$T|MIIE" "$HOME/.local/state/git-agent" && ! in_objects . && git agent show --json x | python3 -c "import json,sys; assert \".env\" in json.load(sys.stdin)[\"masked\"]"
+'
+
+test_expect_success 'the rest is there as it is, and masking is no change: nothing to capture, and the same tree' '
+	project t && before=$(git status --porcelain) && git agent start --name x -- sh -c "cat cache/deep/kept .env.local a config/database.yml; git status --porcelain; ls -A cache/deep; stat -c %a:%Y cache/deep" >../out 2>../err && cat ../out ../err &&
+	printf "kept\nLEVEL=debug,verbose\na\nproduction: {}\n.git\nkept\n" >../want && stat -c %a:%Y cache/deep >>../want && test_cmp ../want ../out && test_must_fail git rev-parse -q --verify agent/x && test "$(git status --porcelain)" = "$before" &&
+	git agent start --name y -- sh -c "echo b >>a; git add -A; git commit -qm mine; echo c >>a" && git diff --name-only main agent/y >../out && echo a | test_cmp - ../out &&
+	git stash -q -- config/application.yml config/database.yml && git agent land y && git stash pop -q && test "$(git status --porcelain)" = "$before" && grep -q "$T" .env server.key config/database.yml cache/deep/.env.bak
+'
+
+test_expect_success 'what an agent puts in the place of one is its own, and does not come over the user'\''s' '
+	project u && { git agent start --name x -- sh -c "echo AGENT=1 >.env; echo AGENT=2 >cache/deep/.env.bak; echo key >server.key; git add -A; git commit -qm key" 2>../err; cat ../err; } &&
+	git show agent/x:server.key 2>/dev/null; test "$(git show refs/agent/x/held:server.key)" = key && test_must_fail git rev-parse -q --verify agent/x:server.key &&
+	test_must_fail git agent land --with-ignored .env x && grep -q "$T" .env && test_must_fail git agent land --with-ignored cache/deep/.env.bak x && grep -q "$T" cache/deep/.env.bak && grep -q MIIE server.key
+'
+
+test_expect_success '--expose shows one, or what is in a directory; from where the user stands; what is not there is refused' '
+	project e && { git agent start --name x --expose .env --expose cache/ -- sh -c "cat .env cache/deep/.env.bak; cat server.key" >../out 2>../err || :; } && test "$(grep -c "$T" ../out)" = 2 && ! grep MIIE ../out && ! grep "kept out.*cache" ../err &&
+	cd config && git agent start --name y --expose database.yml -- cat database.yml >../../out 2>../../err && grep "$T" ../../out && cd .. && git agent show y | grep -F server.key && ! git agent show y | grep "config/database.yml" &&
+	test_expect_code 129 git agent start --expose nothing -- true && test_expect_code 129 git agent start --expose ../s -- true && test_expect_code 129 git agent start --expose . -- true
+'
+
+test_expect_success 'settings: warn names them and shows them, off says nothing' '
+	project m && git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml 2>../err && cat ../err && grep "7 files with secrets can be read inside" ../err && ! grep "kept out" ../err && in_objects . >/dev/null &&
+	project off && git agent -c secrets.mode=off start --name x -- grep -c "$T" .env 2>../err && ! grep secrets ../err &&
+	cd .. && { git agent start --dry-run --name z -- true >../out || :; } && grep "secrets kept out" ../out && ! grep "$T" ../out
+'
+
+test_expect_success 'patterns: the user adds and allows, a repository only adds' '
+	git init -q pat && cd pat && printf "secrets:\n  add: [/conf/*.prod, vault/]\n" >.agentdev.yaml && mkdir -p conf vault sub/conf && echo ".env" >.gitignore && git add -A && git commit -qm base &&
+	echo 1 >conf/a.prod && echo 2 >vault/x && echo 3 >sub/conf/a.prod && echo "TOKEN=$T" >.env && { git agent start --name x -- sh -c "ls -A . conf vault sub/conf" >../out 2>../err || :; } &&
+	grep "kept out.*: .env, conf/a.prod, vault/x\$" ../err && { git agent secrets >../out || :; } && line vault/x | grep "secrets.add names it (sec-configured)" &&
+	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } && ! line .env && line sub/conf/a.prod &&
+	mkdir -p "$HOME/.config/git-agent" && test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" && printf "secrets:\n  allow: [\"vault/\"]\n" >"$HOME/.config/git-agent/config.yaml" && { git agent secrets >../out || :; } && ! line vault/x && line conf/a.prod &&
+	printf "secrets:\n  allow: [.env]\n" >.agentdev.yaml && git commit -qam allow && test_must_fail git agent start true 2>../err && grep ".agentdev.yaml:2:11: .secrets.allow. needs trust" ../err &&
+	printf "secrets:\n  mode: off\n" >.agentdev.yaml && git commit -qam off && test_must_fail git agent start true 2>../err && grep "can only make .mask. stricter" ../err
+'
+
+test_expect_success 'over the working tree itself: whiteouts, what the base has, repositories in it, files git is told not to look at' '
+	project l && git init -q nested && git -C nested remote add o "https://me:$T@example.org/x" && echo "x: 1" >config/secrets.yml && git add config/secrets.yml && git commit -qm two config/secrets.yml && echo "token: $T" >>config/secrets.yml && git update-index --assume-unchanged config/secrets.yml &&
+	{ git agent start --live --name x -- sh -c "cat config/database.yml config/secrets.yml a; git status --porcelain a config; echo b >>a; git commit -qm b a; echo --; $(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err &&
+	! grep -E "LEAK|$T|MIIE" ../out ../err && grep "^agent/x: secrets kept out .*config/secrets.yml, nested/.git/config and 1 more\$" ../err && head -4 ../out >../top && printf "production: {}\nx: 1\na\n--\n" | test_cmp - ../top && ! grep "changed while the session" ../err && ! in_objects .
+'
+
+test_expect_success 'what is staged: its object is hidden, too, unless it is in a pack or a commit, which is said' '
+	git init -q st && cd st && echo a >a && git add -A && git commit -qm base && echo "TOKEN=$T" >.env && git add .env && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err && ! grep -E "LEAK|$T" ../out && grep "kept out.*: .env\$" ../err && ! grep stored ../err &&
+	git cat-file -p :.env | grep "$T" && git repack -qadk && git prune-packed && git gc -q && test ! -e .git/objects/$(git rev-parse :.env | sed "s,..,&/,") && { git agent start --name y -- true 2>../err || :; } && cat ../err && grep "kept out, but git has stored it .*: .env\$" ../err &&
+	git init -q ../st2 && cd ../st2 && pem >a.pem && git add -A && git commit -qm 1 && git rm -q a.pem && git commit -qm 2 && pem >b.pem && { git agent start --name x -- git log -p 2>../err >../out || :; } && cat ../err && grep "stored it .*: b.pem\$" ../err && grep MIIE ../out
+'
+
+test_expect_success 'a link of a secret'\''s name: what it leads to is kept out; links out of the tree and round are left alone' '
+	git init -q ln && cd ln && printf "conf/\n" >.gitignore && mkdir conf && git add -A && git commit -qm 1 && echo "TOKEN=$T" >conf/prod && ln -s conf/prod .env && ln -s /etc/passwd out.env && ln -s loop.env loop.env && ln -s ../../x up.env && ln -s missing gone.env &&
+	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
+'
+
+test_expect_success 'other names of the same file: kept out, wherever they are' '
+	git init -q hard && cd hard && printf "cache/\n.env\n" >.gitignore && mkdir -p cache/deep/node_modules && git add -A && git commit -qm 1 && echo "TOKEN=$T" >.env && ln .env notes.txt && ln .env cache/deep/node_modules/a && echo x >cache/deep/b && ln cache/deep/b cache/deep/c &&
+	{ git agent start --name x -- sh -c "cat .env notes.txt cache/deep/node_modules/a; cat cache/deep/c; git status --porcelain" >../out 2>../err || :; } && cat ../err && echo x | test_cmp - ../out && grep "kept out.*: .env, cache/deep/node_modules/a, notes.txt\$" ../err && ! in_objects .
+'
+
+test_expect_success 'what a filter of git opens at checkout: sessions see what is committed, as a clone without the key does' '
+	git init -q cr && cd cr && git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" && git config filter.crypt.smudge "tail -c +11 | base64 -d" && git config filter.crypt.required true &&
+	echo "*.env filter=crypt" >.gitattributes && echo "TOKEN=$T" >prod.env && echo "PORT=1" >dev.env && git add -A && git commit -qm base && test -z "$(git status --porcelain)" && ! in_objects . &&
+	{ git agent secrets >../out || :; } && line prod.env | grep "^T1  masked  committed" && ! line dev.env && for live in "" --live
+	do
+		{ git agent start $live --name x$live -- sh -c "cat prod.env; echo --; cat dev.env; git status --porcelain prod.env; echo b >b" >../out 2>../err || :; } && cat ../err ../out && ! grep "$T" ../out && sed -n "/^--/,\$p" ../out >../tail && printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
+		grep "kept out.*: prod.env\$" ../err && ! grep "changed while" ../err && echo b >../want && git diff --name-only main agent/x$live | test_cmp ../want - || exit 1
+	done && git agent start --name y --expose prod.env -- grep -c "$T" prod.env
+'
+
+test_expect_success 'in a submodule as anywhere' '
+	git init -q sub && cd sub && echo .env >.gitignore && git add -A && git commit -qm 1 && cd .. && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add ../sub sub && git commit -qm 1 && echo "TOKEN=$T" >sub/.env && pem >k.pem &&
+	{ git agent start --name x -- sh -c "cat sub/.env k.pem" >../out 2>../err || :; } && ! grep -E "$T|MIIE" ../out && grep "kept out.*: k.pem, sub/.env\$" ../err && { git agent start --name y --expose sub/.env -- cat sub/.env >../out 2>../err; } && grep "$T" ../out
+'
+
+test_expect_success 'a capture that mounts the layers again, after a crash, shows no more' '
+	project k && GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "git config filter.f.clean \"cat .env server.key cache/deep/.env.bak; cat\" && echo \"*.txt filter=f\" >.gitattributes && echo t >a.txt && git add -A && git commit -qm t; echo u >b.txt" 2>../err
+	git agent capture x && git log -p --all >../out && cat ../out && ! grep -E "^\+.*$T" ../out && git show agent/x:b.txt && ! in_objects .
+'
+
+test_expect_success 'with an explicit base only what is ignored is shared, and so looked at' '
+	project b && git agent start --name x --base HEAD -- sh -c "cat .env cache/deep/.env.bak server.key" >../out 2>../err; ! grep -E "$T|MIIE" ../out && grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err &&
+	{ git agent start --name y --dirty ignore -- true 2>../err || :; } && grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
+'
+
+test_done

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is a secret, and what only looks like one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ga/secret.h"
+#include "ga/wildmatch.h"
+#include "secret-fixtures.h"
+
+static struct ga_secret judge_with(struct ga_secret_names *names, const char *path,
+				   const char *content, size_t n)
+{
+	struct ga_secret_marks marks;
+	struct ga_secret_name name;
+	struct ga_secret s = { .tier = GA_TIER_NONE };
+
+	if (!ga_secret_named(names, path, &name))
+		return s;
+	if (content)
+		ga_secret_look(content, n, &marks);
+	ga_secret_judge(&name, path, content ? &marks : NULL, &s);
+	return s;
+}
+
+static struct ga_secret judge(struct ga_secret_names *names, const char *path, const char *content)
+{
+	return judge_with(names, path, content, content ? strlen(content) : 0);
+}
+
+static struct ga_secret_names *names_with(const char *add, const char *allow)
+{
+	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
+
+	if (add)
+		ga_strv_push(&a, add);
+	if (allow)
+		ga_strv_push(&b, allow);
+	return ga_secret_names_new(&a, &b);
+}
+
+static void test_table(void **state)
+{
+	size_t n;
+	const struct ga_secret_rule *rules = ga_secret_rules(&n);
+
+	(void)state;
+	assert_true(n >= 30);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(rules[i].id, rules[k].id))
+				fail_msg("'%s' is there twice", rules[i].id);
+		if (strncmp(rules[i].id, "sec-", 4) || rules[i].tier == GA_TIER_NONE ||
+		    rules[i].tier > GA_TIER_BLOCK || !*rules[i].reason ||
+		    strlen(rules[i].reason) > 60 || strpbrk(rules[i].reason, "\n%"))
+			fail_msg("'%s': tier or reason", rules[i].id);
+	}
+	assert_int_equal(ga_tier_number(GA_TIER_BLOCK), 1);
+	assert_int_equal(ga_tier_number(GA_TIER_NOTE), 3);
+	assert_int_equal(ga_tier_number(GA_TIER_NONE), 0);
+}
+
+static void test_fixtures(void **state)
+{
+	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
+		struct ga_secret s = judge(names, secret_fixtures[i].path,
+					   secret_fixtures[i].content);
+		enum ga_tier want = secret_fixtures[i].tier;
+		bool same = want == GA_TIER_NONE
+				    ? s.tier == GA_TIER_NONE ||
+					      strcmp(s.rule->id, secret_fixtures[i].rule) != 0
+				    : s.tier == want &&
+					      !strcmp(s.rule->id, secret_fixtures[i].rule);
+
+		if (same)
+			continue;
+		print_error("row %zu, '%s': %s at tier %u, not %s at %u\n", i,
+			    secret_fixtures[i].path, s.rule ? s.rule->id : "nothing",
+			    ga_tier_number(s.tier), secret_fixtures[i].rule, ga_tier_number(want));
+		failed++;
+	}
+	assert_int_equal(failed, 0);
+}
+
+static void test_fixtures_are_complete(void **state)
+{
+	size_t n;
+	const struct ga_secret_rule *rules = ga_secret_rules(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		bool yes = false, no = false;
+
+		for (size_t k = 0; k < GA_NELEMS(secret_fixtures); k++) {
+			if (strcmp(rules[i].id, secret_fixtures[k].rule))
+				continue;
+			yes |= secret_fixtures[k].tier != GA_TIER_NONE;
+			no |= secret_fixtures[k].tier == GA_TIER_NONE;
+		}
+		if (!yes || !no)
+			fail_msg("'%s' has no fixture that it %s", rules[i].id,
+				 yes ? "leaves alone" : "finds");
+	}
+	for (size_t k = 0; k < GA_NELEMS(secret_fixtures); k++) {
+		size_t i = 0;
+
+		while (i < n && strcmp(rules[i].id, secret_fixtures[k].rule))
+			i++;
+		if (i == n)
+			fail_msg("there is no rule '%s'", secret_fixtures[k].rule);
+	}
+}
+
+static void test_names(void **state)
+{
+	/* path, and whether a rule covers it */
+	static const struct {
+		const char *path;
+		bool covered, copy;
+	} t[] = {
+		{ ".ENV", true, false },
+		{ ".e\xe2\x80\x8cnv", true, false },
+		{ ".env ", true, false },
+		{ "Config/Master.KEY", true, false },
+		{ "a\nb/.env", true, false },
+		{ "\xff\xfe/.env", true, false },
+		{ ".env.bak", true, true },
+		{ "id_rsa.old", true, true },
+		{ "id_rsa~", true, true },
+		{ ".#id_rsa", true, true },
+		{ ".id_rsa.swp", true, true },
+		{ ".history/id_rsa_20240131235959", true, true },
+		{ "config/master.key.orig", true, true },
+		{ "readme.txt", false, false },
+		{ "readme.txt~", false, false },
+		{ "src/environment.c", false, false },
+		{ "", false, false },
+	};
+	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		struct ga_secret_name name;
+
+		if (ga_secret_named(names, t[i].path, &name) != t[i].covered ||
+		    name.copy != t[i].copy)
+			fail_msg("'%s': covered %d, copy %d", t[i].path, name.n > 0, name.copy);
+	}
+}
+
+static void test_configured(void **state)
+{
+	cleanup_secret_names struct ga_secret_names *names = names_with("/conf/prod", "*.env");
+	struct ga_secret_name name;
+
+	(void)state;
+	assert_int_equal(judge(names, "conf/prod", "").tier, GA_TIER_BLOCK);
+	assert_string_equal(judge(names, "conf/prod", "").rule->id, "sec-configured");
+	assert_false(ga_secret_named(names, "sub/conf/prod", &name));
+	assert_false(ga_secret_named(names, "a.env", &name));
+	assert_true(ga_secret_named(names, ".env.local", &name));
+	for (const char *const *p = (const char *const[]){ "", "/", "!x", "{a,b}", "a\nb", "a, b",
+							   "a\\b", "a//b", NULL };
+	     *p; p++)
+		assert_false(ga_pattern_ok(*p));
+	for (const char *const *p = (const char *const[]){ "a", "/a/b", "*.x", "dir/", "a/**/b",
+							   NULL };
+	     *p; p++)
+		assert_true(ga_pattern_ok(*p));
+}
+
+/* What cannot be looked at is assumed to be what its name says. */
+static void test_unseen(void **state)
+{
+	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
+
+	(void)state;
+	assert_int_equal(judge(names, "server.key", NULL).tier, GA_TIER_BLOCK);
+	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_WARN);
+	assert_int_equal(judge(names, "server.key", NULL).bits, 0);
+}
+
+static void test_placeholders(void **state)
+{
+	static const char *const yes[] = {
+		"xxxxxxxx", "********", "........", "<your token>", "${TOKEN}", "$TOKEN", "{{ token }}",
+		"%TOKEN%", "your-key", "changeme", "CHANGE_ME", "TODO", "null", "example.com",
+		"process.env.KEY", "123456", "abc", "", "0.0.0.0", "op://vault/item",
+	};
+	static const char *const no[] = { "hunter22", RANDOM, GITHUB, "p4ssw0rd!", "$2y$10$abcdefghij" };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(yes); i++)
+		if (!ga_secret_placeholder(yes[i], strlen(yes[i])))
+			fail_msg("'%s' is no placeholder?", yes[i]);
+	for (size_t i = 0; i < GA_NELEMS(no); i++)
+		if (ga_secret_placeholder(no[i], strlen(no[i])))
+			fail_msg("'%s' is a placeholder?", no[i]);
+}
+
+/* Two versions of a file: is there anything new in one of them? */
+static void test_within(void **state)
+{
+	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
+	static const char two[] = "A_TOKEN=" RANDOM "\nB_TOKEN=" GITHUB "\n";
+	struct ga_secret_marks a, b, c, none;
+
+	(void)state;
+	ga_secret_look(one, strlen(one), &a);
+	ga_secret_look(moved, strlen(moved), &b);
+	ga_secret_look(two, strlen(two), &c);
+	ga_secret_look("", 0, &none);
+	assert_true(ga_secret_within(&a, &b));
+	assert_true(ga_secret_within(&a, &c));
+	assert_false(ga_secret_within(&c, &a));
+	assert_false(ga_secret_within(&none, &a));
+}
+
+/* No text makes a finding's words: they are the table's. */
+static void test_reasons(void **state)
+{
+	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
+	struct ga_secret s = judge(names, "a/.env.example", "TOKEN=" GITHUB "\n");
+	cleanup_free char *reason = ga_secret_reason(&s);
+
+	(void)state;
+	assert_string_equal(reason, "environment file: a GitHub token, in what is called an example");
+	assert_null(strstr(reason, GITHUB));
+}
+
+/* Texts made to be slow: every one of them a MiB, and more than is looked at. */
+static void test_bounded(void **state)
+{
+	static const char *const seeds[] = {
+		"-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.eyJ.", "a=", "://u:p", "password=\"",
+		"-----BEGIN PRIVATE KEY-----AAAA", "xoxb-", "1//0", ":", "=", ">", "<password>", "\\n",
+		"ya29.", "a:b@", "Password=;", "Authorization: Bearer ", "AKIA", "\"", "Name: x\n",
+	};
+	size_t n = GA_SECRET_LOOK_MAX + 4096;
+	cleanup_free char *text = ga_malloc(n);
+	struct ga_secret_marks m;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(seeds); i++) {
+		size_t k = strlen(seeds[i]);
+
+		for (size_t at = 0; at < n; at++)
+			text[at] = seeds[i][at % k];
+		ga_secret_look(text, n, &m);
+		assert_true(m.n_prints <= GA_SECRET_PRINTS_MAX);
+	}
+	/* what is behind the limit is not seen, what begins before it is */
+	memset(text, '\n', n);
+	memcpy(text + GA_SECRET_LOOK_MAX + 8, GITHUB, strlen(GITHUB));
+	ga_secret_look(text, n, &m);
+	assert_int_equal(m.bits, 0);
+	memcpy(text + GA_SECRET_LOOK_MAX - strlen(GITHUB), GITHUB, strlen(GITHUB));
+	ga_secret_look(text, n, &m);
+	assert_true(m.bits & GA_MARK_TOKEN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_fixtures),
+		cmocka_unit_test(test_fixtures_are_complete),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_configured),
+		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_placeholders),
+		cmocka_unit_test(test_within),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
