@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo-internal.h"
+#include "objects-internal.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -160,6 +160,9 @@ static int begin(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT, env = GA_STRV_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
+	/* git sees what is on the disk */
+	if (ga_batch_flush(r, err))
+		return -1;
 	ga_strv_push(&argv, "git");
 	if (with_config) {
 		push_config(&argv, always_config);

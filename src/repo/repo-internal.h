@@ -21,6 +21,7 @@ struct ga_repo {
 	/* the object directory of an import being checked, whose objects this handle
 	 * and git run for it see; NULL without one; belongs to the import */
 	const char *quarantine;
+	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
 };
 
 /* Fail with ": " and libgit2's last message behind ours. To be called right
