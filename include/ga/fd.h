@@ -53,10 +53,18 @@ int ga_write_full(int fd, const void *p, size_t n);
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		 struct ga_error *err);
 
+/* Have the system begin to write a file to the disk, and go on: several files are there sooner
+ * if each was begun before the first is waited for. No replacement for fsync(2). */
+void ga_write_out(int fd);
+
 /* Replace `path` by these bytes: exclusive temporary beside it, fsync, rename,
  * fsync of the directory. A reader sees the old or the new file, never less. */
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
+
+/* The same, and `first` is called before the new file, on the disk by then, has the name. */
+int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+			  void (*first)(void *payload), void *payload, struct ga_error *err);
 
 /* Is there nothing in the directory, or no such directory? What cannot be read is not empty. */
 bool ga_dir_is_empty(const char *path);

@@ -73,6 +73,21 @@ int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
 
 /* ---- writing ----------------------------------------------------------- */
 
+/* All objects of one result, waited for once. From begin to commit what is written through the
+ * handle stays in memory, where the handle finds it; what is too much for that, and whatever a
+ * git command that is run meanwhile could look for, goes to the disk as ever. */
+int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
+/* There is no result after all: forget what is in it. */
+void ga_batch_abandon(struct ga_repo *r);
+/* What is in it so far goes to the disk, and the batch stays open. */
+int ga_batch_flush(const struct ga_repo *r, struct ga_error *err);
+/* To the disk, synced: loose objects, or one pack with a ".keep" file, whose absolute path is
+ * added to `keeps`, to be unlinked once refs exist. Without a batch there is nothing to do. */
+int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *err);
+/* What is in it, and to put that into the batch of the same repository in another process. */
+void ga_batch_export(const struct ga_repo *r, struct ga_buf *out);
+int ga_batch_import(struct ga_repo *r, const void *data, size_t n, struct ga_error *err);
+
 /* One pack under construction: many objects, one file, one sync. Objects added
  * are not readable through the repository before ga_pack_commit(). An object
  * the repository already has is not added again; its id is returned all the same. */
@@ -89,8 +104,8 @@ int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_o
 		       struct ga_error *err);
 /* Index it into the repository's object directory, synced, with a ".keep" file
  * beside it; `*ret_keep` is the absolute path of the .keep, to be unlinked once
- * refs exist. A few small objects are written loose instead: then, and if the
- * pack was empty, it is NULL. Frees `p` on success. */
+ * refs exist. A few small objects are written loose instead, or go into the batch that is
+ * open: then, and if the pack was empty, it is NULL. Frees `p` on success. */
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
 void ga_pack_free(struct ga_pack *p);
 

@@ -44,6 +44,9 @@ int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error 
 struct ga_process_job;
 int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err);
 int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err);
+/* Wait until what it wrote, to the buffer that is its `out`, ends with `text`: 1. 0 if it is gone
+ * and that never came. Either way ga_process_end() is still to be called. */
+int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err);
 /* Kill it instead. NULL is fine. */
 void ga_process_abandon(struct ga_process_job *j);
 

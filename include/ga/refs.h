@@ -49,6 +49,20 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 
+/* The same in two steps: git is started, and what it is to do is said later. `others` are refs
+ * that are synced as well, NULL for none. The end frees the job, which may be NULL for updates
+ * that do not need git; `*ret` is ended (ga/sync.h) when all are on the disk, NULL after a
+ * failure. */
+struct ga_refs_job;
+struct ga_sync_beside;
+bool ga_refs_need_git(const struct ga_ref_updates *u);
+int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **ret,
+		  struct ga_error *err);
+int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
+		const struct ga_strv *others, struct ga_sync_beside **ret, struct ga_error *err);
+/* Nothing is to be done after all. NULL is fine. */
+void ga_refs_abandon(struct ga_refs_job *j);
+
 /* Create one ref in process, without git, failing if it exists: the start path. `reason` goes to
  * the log of a branch; other refs get none. Not waited for: until ga_ref_paths() are
  * synced, a power cut may leave the file empty. */

@@ -12,6 +12,13 @@
 #include "ga/risk.h"
 #include "ga/strv.h"
 
+/* What rules said of a change before. */
+struct ga_classified {
+	struct ga_oid old, new; /* trees */
+	struct ga_changes changes;
+	struct ga_flags flags;
+};
+
 struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
 	const struct ga_oid *onto;  /* what the published one stands on; base if none was carried */
@@ -19,6 +26,7 @@ struct ga_rewrite_opts {
 	bool fresh;                 /* all of it is one commit on base, made a moment ago: what the
 				     * host has needs no looking at */
 	const struct ga_host_facts *facts;
+	const struct ga_classified *known; /* by the same facts; may be NULL */
 	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked
 					    * by the agent but ignored or untracked on the
 					    * host); may be NULL */

@@ -102,6 +102,11 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 /* Write the state file; the former state is kept as session.old, which is what whoever reads
  * meanwhile gets. On the disk when it returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
+/* The same for a session with a result: what that is, and is being synced (ga/sync.h), is on the
+ * disk before the state says so. `*first` is ended then. */
+struct ga_sync_beside;
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+			  struct ga_error *err);
 
 /* Read it. A damaged file falls back to session.old; with neither, an error that
  * names the file and what to do. Returns 1 if there is no such session; what an agent wrote

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Getting files to the disk. It may take longer for one fsync(2) than a whole session that does
- * nothing, so some are left to a thread. That one does nothing else: no signal is delivered to it
- * and it shares no data with the caller.
+ * nothing, so some are left to threads, which share them. These do nothing else: no signal is
+ * delivered to them, and the caller does not look at what they share.
  */
 #ifndef GA_SYNC_H
 #define GA_SYNC_H
@@ -14,7 +14,8 @@
 void ga_sync_paths(const struct ga_strv *paths);
 
 /* The same beside what the caller does; `paths` are taken over and left empty. To be ended by
- * ga_sync_beside_end(). NULL: no thread was to be had, and it is done. */
+ * ga_sync_beside_end(). NULL: no thread was to be had, or there is nothing to do, and it is
+ * done. */
 struct ga_sync_beside;
 struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths);
 /* Wait until all is on the disk. NULL is fine. */

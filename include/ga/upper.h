@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ga/error.h"
 #include "ga/left.h"
@@ -38,6 +39,9 @@ struct ga_upper_opts {
 	const struct ga_entry *cleaned_entries; /* and their entries; both sorted by path */
 	bool raw;                       /* bytes as they are, whatever attributes say */
 	const struct ga_limits *limits;
+	/* What the caller has to do in any case, and can do while the child reads; or NULL */
+	void (*meanwhile)(void *payload);
+	void *payload;
 };
 
 struct ga_upper_result {
@@ -48,12 +52,15 @@ struct ga_upper_result {
 	struct ga_strv set_id, linked; /* changed files with such a bit, and with other names */
 	struct ga_strv notes;         /* odd things met, for people, quoted */
 	uint64_t met;                 /* limits that kept something away: a bit for each */
+	pid_t reader;                 /* has answered, and may not be gone yet; 0: nobody */
 	char *keep;                   /* the new pack's .keep, or NULL if no object was written */
 };
 #define GA_UPPER_RESULT_INIT { 0 }
+/* Waits for the reader, too. */
 void ga_upper_result_release(struct ga_upper_result *r);
 
-/* Compute it, writing blobs and trees into the repository as one pack. Runs in
+/* Compute it, writing blobs and trees into the repository as one pack, or into the batch that is
+ * open. Runs in
  * a child with the own uid mapped in a user namespace, whose CAP_DAC_OVERRIDE
  * reads mode-000 files without changing a mode.
  *

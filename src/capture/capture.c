@@ -127,13 +127,31 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-static int take_upper(struct capture *c, struct ga_error *err)
+/* What a result will need. Should it fail here, it is done again when it is needed. */
+struct spare_time {
+	struct capture *c;
+	struct outcome *o;
+};
+
+static void prepare_result(void *payload)
+{
+	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
+	struct spare_time *t = payload;
+
+	(void)need_refs(t->c, t->o, &no_refs);
+	(void)need_facts(t->c, t->o, &no_facts);
+}
+
+static int take_upper(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_(layers_release) struct layers l = { 0 };
+	struct spare_time t = { c, o };
 	int rc;
 
 	if (find_layers(c, &l, err))
 		return -1;
+	l.o.meanwhile = prepare_result;
+	l.o.payload = &t;
 	rc = read_upper(c, &l, config_converts(c), err);
 	if (rc == 1)
 		rc = read_upper(c, &l, true, err);
@@ -229,12 +247,12 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 /* ---- the whole --------------------------------------------------------- */
 
-static int take_everything(struct capture *c, struct ga_error *err)
+static int take_everything(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	if (ga_fault_stop("capture:export", err) || take_commits(c, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
+	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
 	    take_links(c, err) || check_emptied(c, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
@@ -248,6 +266,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 				      .tip = &o->history,
 				      .fresh = !own || ga_oid_equal(&c->head, &c->s->base),
 				      .facts = &o->facts,
+				      .known = &o->rest,
 				      .hold_always = &o->hold_always,
 				      .committer = o->committer,
 				      .session = c->s->name };
@@ -274,7 +293,7 @@ static bool met_anything(const struct capture *c)
 
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	if (met_anything(c) && ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
+	if (met_anything(c) && need_facts(c, o, err))
 		return -1;
 	if (make_committer(c, o, err))
 		return -1;
@@ -312,10 +331,12 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 	/* what a killed capture left may be what the disk is full of */
 	ga_import_sweep(e->repo);
 	lock = lock_keeps(&c, err);
-	rc = lock < 0 || ga_fault_stop("capture:begin", err) || take_everything(&c, err) ||
-	     conclude(&c, &o, err);
-	if (rc)
+	rc = lock < 0 || ga_fault_stop("capture:begin", err) || ga_batch_begin(e->repo, err) ||
+	     take_everything(&c, &o, err) || conclude(&c, &o, err);
+	if (rc) {
+		ga_batch_abandon(e->repo);
 		return explain(e, err);
+	}
 	sweep_keeps(&c, lock);
 	return 0;
 }

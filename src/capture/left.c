@@ -213,12 +213,13 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 {
 	struct left_job j = { .s = s, .lines = lines, .only = only, .path = GA_BUF_INIT,
 			      .limits = limits };
+	struct child_job child = { do_left, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
 	int rc = find_tracked(r, &j, err);
 
 	if (!rc)
-		rc = in_child(do_left, &j, limits->read_time, &answer, &pos, err);
+		rc = in_child(&child, &answer, &pos, err);
 	ga_strv_release(&j.tracked);
 	if (rc == GA_UPPER_LATE)
 		return ga_fail(err, GA_EFATAL, "listing what was left behind took longer than %s "

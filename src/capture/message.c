@@ -57,24 +57,26 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 		ga_buf_chomp(m);
 }
 
-static int make_message(struct capture *c, const struct outcome *o, const struct ga_oid *from,
+static int make_message(struct capture *c, struct outcome *o, const struct ga_oid *from,
 			struct ga_buf *m, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	cleanup_free char *command = one_line_command(&c->s->command);
+	struct ga_changes *changes = &o->rest.changes;
+	struct ga_flags *flags = &o->rest.flags;
 
-	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, &changes, err) ||
-	    ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, &changes, &flags, err))
+	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, changes, err) ||
+	    ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, changes, flags, err))
 		return -1;
-	add_subject(c, &changes, &flags, m);
+	o->rest.old = *from;
+	o->rest.new = c->upper.tree;
+	add_subject(c, changes, flags, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->onto));
-	for (size_t i = 0; i < flags.n && i < MAX_FLAG_TRAILERS; i++) {
-		cleanup_free char *path = ga_quote(flags.v[i].path);
+	for (size_t i = 0; i < flags->n && i < MAX_FLAG_TRAILERS; i++) {
+		cleanup_free char *path = ga_quote(flags->v[i].path);
 
-		ga_buf_addf(m, "Agent-Flagged: %s %s %s\n", ga_severity_name(flags.v[i].severity),
-			    flags.v[i].rule, path);
+		ga_buf_addf(m, "Agent-Flagged: %s %s %s\n", ga_severity_name(flags->v[i].severity),
+			    flags->v[i].rule, path);
 	}
 	return 0;
 }

@@ -20,6 +20,10 @@ void outcome_release(struct outcome *o)
 {
 	free(o->committer);
 	ga_host_facts_release(&o->facts);
+	ga_refs_abandon(o->refs);
+	ga_sync_beside_end(o->syncing);
+	ga_changes_release(&o->rest.changes);
+	ga_flags_release(&o->rest.flags);
 	ga_strv_release(&o->hold_always);
 	ga_rewrite_release(&o->rewrite);
 }
@@ -341,31 +345,49 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	ga_strv_extend(&s->left_out, &o->rewrite.left_out);
 }
 
-/* A result stands on its base: that ref may not have got to the disk yet. */
-static void sync_base(const struct capture *c)
+int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	cleanup_free char *name = ga_session_ref(c->s, "base");
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	if (o->have_facts)
+		return 0;
+	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
+		return -1;
+	o->have_facts = true;
+	return 0;
+}
 
-	ga_ref_paths(c->e->repo, name, &paths);
-	ga_sync_paths(&paths);
+int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
+
+	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, &o->refs, err);
+}
+
+/* Objects first, then what points to them. */
+static int update_refs(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_strv struct ga_strv others = GA_STRV_INIT;
+
+	if (gather_updates(c, o, &u, err) || ga_batch_commit(c->e->repo, &c->keeps, err) ||
+	    ga_fault_stop("capture:before-refs", err))
+		return -1;
+	/* a result stands on its base: that ref may not have got to the disk yet */
+	if (!ga_oid_equal(&o->history, &c->s->base))
+		ga_strv_take(&others, ga_session_ref(c->s, "base"));
+	if (ga_refs_need_git(&u) && need_refs(c, o, err))
+		return -1;
+	return ga_refs_end(c->e->repo, ga_steal(&o->refs), &u, &others, &o->syncing, err);
 }
 
 int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
-
-	if (ga_fault_stop("capture:before-refs", err) || gather_updates(c, o, &u, err) ||
-	    ga_refs_update(c->e->repo, &u, reason, err) || ga_fault_stop("capture:after-refs", err))
+	if (update_refs(c, o, err) || ga_fault_stop("capture:after-refs", err))
 		return -1;
-	if (!ga_oid_equal(&o->history, &c->s->base))
-		sync_base(c);
 	drop_keeps(c);
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
 	fill_session(c, o);
 	if (ga_fault_stop("capture:before-state", err))
 		return -1;
-	return ga_session_save(c->s, err);
+	return ga_session_save_after(c->s, &o->syncing, err);
 }

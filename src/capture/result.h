@@ -10,7 +10,11 @@
 
 struct outcome {
 	char *committer;            /* "Name <mail> seconds zone" */
+	struct ga_sync_beside *syncing; /* the refs, on their way to the disk; or NULL */
 	struct ga_host_facts facts;
+	bool have_facts;
+	struct ga_refs_job *refs;   /* git, started and waiting for what it is to do; or NULL */
+	struct ga_classified rest;  /* what the commit for the rest changes */
 	struct ga_oid history;      /* the agent's commits and one for the rest; == base: nothing */
 	struct ga_strv hold_always;
 	struct ga_rewrite rewrite;
@@ -22,6 +26,11 @@ void outcome_release(struct outcome *o);
 
 /* Author and committer of the tool's commits: the user, at the session's end. */
 int make_committer(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* What the host has that makes paths dangerous. */
+int need_facts(struct capture *c, struct outcome *o, struct ga_error *err);
+/* Start what changes the refs, if it was not. */
+int need_refs(struct capture *c, struct outcome *o, struct ga_error *err);
 
 /* One more commit if the layers hold more than the agent committed (message.c). */
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err);

@@ -57,6 +57,18 @@ static void add_flags(struct hold *h, const struct ga_flags *from)
 static int classify(struct hold *h, const struct ga_oid *old, const struct ga_oid *new,
 		    struct ga_flags *flags, struct ga_changes *changes, struct ga_error *err)
 {
+	const struct ga_classified *k = h->g->o->known;
+
+	if (k && ga_oid_equal(&k->old, old) && ga_oid_equal(&k->new, new)) {
+		for (size_t i = 0; i < k->flags.n; i++)
+			copy_flag(flags, &k->flags.v[i]);
+		for (size_t i = 0; i < k->changes.n; i++) {
+			const struct ga_change *c = &k->changes.v[i];
+
+			(void)ga_changes_add(changes, c->path, &c->old, &c->new);
+		}
+		return 0;
+	}
 	if (ga_tree_diff(h->g->r, old, new, changes, err))
 		return -1;
 	return ga_classify(h->g->r, h->g->o->facts, old, new, changes, flags, err);

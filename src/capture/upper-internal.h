@@ -153,10 +153,17 @@ int add_unmet(struct walk *w);
 
 /* What is done in it: 0, 1 (content must be converted) or -1. */
 typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
+struct child_job {
+	work_fn *fn;
+	void *arg;
+	uint64_t seconds; /* longer than that, and it is killed: GA_UPPER_LATE */
+	void (*meanwhile)(void *payload); /* done here, once the child has begun; or NULL */
+	void *payload;
+	pid_t *ret_pid; /* if not NULL: once it has answered its end is the caller's to wait for */
+};
 /* Run it in a child, which reads what has no mode for it, and get its answer; `*pos` is where
- * that begins. GA_UPPER_LATE if it takes longer than so many seconds: it is killed then. */
-int in_child(work_fn *fn, void *arg, uint64_t seconds, struct ga_buf *ret, size_t *pos,
-	     struct ga_error *err);
+ * that begins. */
+int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct ga_error *err);
 
 /* ---- out of the child (upper-wire.c) ----------------------------------- */
 

@@ -22,6 +22,8 @@
 
 void ga_upper_result_release(struct ga_upper_result *r)
 {
+	while (r->reader > 0 && waitpid(r->reader, NULL, 0) < 0 && errno == EINTR)
+		;
 	ga_changes_release(&r->changes);
 	ga_left_release(&r->left);
 	ga_strv_release(&r->newly_ignored);
@@ -35,6 +37,7 @@ void ga_upper_result_release(struct ga_upper_result *r)
 /* ---- the child --------------------------------------------------------- */
 
 enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
+#define ANSWER_END '.' /* the last byte of a whole one */
 
 static void child(work_fn *fn, void *arg, int fd) __attribute__((noreturn));
 static void child(work_fn *fn, void *arg, int fd)
@@ -58,8 +61,11 @@ static void child(work_fn *fn, void *arg, int fd)
 	} else {
 		answer = rc ? ANSWER_CONVERT : ANSWER_OK;
 	}
+	ga_buf_addch(&out, ANSWER_END);
 	if (ga_write_full(fd, &answer, 1) || ga_write_full(fd, out.ptr, out.len))
 		_exit(1);
+	/* before the end, which takes its time */
+	(void)close(fd);
 	_exit(0);
 }
 
@@ -103,11 +109,15 @@ static int read_answer(int fd, int64_t deadline, struct ga_buf *ret, struct ga_e
 	return 0;
 }
 
-int in_child(work_fn *fn, void *arg, uint64_t seconds, struct ga_buf *ret, size_t *pos,
-	     struct ga_error *err)
+static bool is_whole(const struct ga_buf *answer)
+{
+	return answer->len > 1 && answer->ptr[answer->len - 1] == ANSWER_END;
+}
+
+int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct ga_error *err)
 {
 	cleanup_error struct ga_error read_err = GA_ERROR_INIT, killed = GA_ERROR_INIT;
-	int64_t deadline = ga_now_ms() + (int64_t)seconds * 1000;
+	int64_t deadline = ga_now_ms() + (int64_t)j->seconds * 1000;
 	cleanup_close int in = -1, out = -1;
 	int fds[2], rc;
 	pid_t pid;
@@ -121,15 +131,21 @@ int in_child(work_fn *fn, void *arg, uint64_t seconds, struct ga_buf *ret, size_
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot start the reader of the upper layer");
 	if (!pid)
-		child(fn, arg, out);
+		child(j->fn, j->arg, out);
 	(void)close(ga_steal_fd(&out));
+	if (j->meanwhile)
+		j->meanwhile(j->payload);
 	rc = read_answer(in, deadline, ret, &read_err);
 	if (rc)
 		(void)kill(pid, SIGKILL);
-	if (reap(pid, rc ? &killed : err) && !rc)
+	if (!rc && j->ret_pid && is_whole(ret))
+		*j->ret_pid = pid;
+	else if (reap(pid, rc ? &killed : err) && !rc)
 		return -1;
 	if (rc)
 		return rc < 0 ? ga_error_move(err, &read_err) : rc;
+	if (is_whole(ret))
+		ga_buf_truncate(ret, ret->len - 1);
 	*pos = 1;
 	if (ret->len && ret->ptr[0] == ANSWER_OK)
 		return 0;
@@ -294,9 +310,11 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 		return 0;
 	}
 	rc = finish(&w);
-	if (!rc)
-		wire_put_result(out, &res);
-	return rc;
+	if (rc)
+		return rc;
+	wire_put_result(out, &res);
+	ga_batch_export(j->repo, out);
+	return 0;
 }
 
 int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
@@ -304,7 +322,9 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 {
 	struct job j = { r, o, false };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
-	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
+	struct child_job child = { do_walk, &j, o->limits->read_time, o->meanwhile, o->payload,
+				   &res.reader };
 	size_t pos;
 	int rc;
 
@@ -312,14 +332,18 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
 		return 0;
 	}
-	rc = in_child(do_walk, &j, o->limits->read_time, &answer, &pos, err);
+	/* what it has in memory then is its own */
+	if (ga_batch_flush(r, err))
+		return -1;
+	rc = in_child(&child, &answer, &pos, err);
 	if (rc)
 		return rc;
-	if (wire_get_result(&answer, &pos, &res)) {
-		ga_upper_result_release(&res);
-		return bad_answer(err);
-	}
+	rc = wire_get_result(&answer, &pos, &res) ? bad_answer(err) :
+	     ga_batch_import(r, answer.ptr + pos, answer.len - pos, err);
+	if (rc)
+		return -1;
 	*ret = res;
+	res = (struct ga_upper_result)GA_UPPER_RESULT_INIT;
 	return 0;
 }
 
@@ -327,9 +351,10 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 		  uint64_t *ret_bytes, struct ga_error *err)
 {
 	struct job j = { r, o, true };
+	struct child_job child = { do_walk, &j, o->limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
-	int rc = in_child(do_walk, &j, o->limits->read_time, &answer, &pos, err);
+	int rc = in_child(&child, &answer, &pos, err);
 
 	if (rc)
 		return rc;
@@ -367,6 +392,7 @@ int ga_upper_count(const char *upper, const char *path, const struct ga_limits *
 		   struct ga_upper_result *ret, struct ga_error *err)
 {
 	struct count_job j = { upper, path, limits };
+	struct child_job child = { do_count, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	size_t pos;
@@ -374,7 +400,7 @@ int ga_upper_count(const char *upper, const char *path, const struct ga_limits *
 
 	if (nothing_in(upper))
 		return 0;
-	rc = in_child(do_count, &j, limits->read_time, &answer, &pos, err);
+	rc = in_child(&child, &answer, &pos, err);
 	if (rc)
 		return rc;
 	if (wire_get_result(&answer, &pos, &res))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo-internal.h"
+#include "objects-internal.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -160,6 +160,9 @@ static int begin(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT, env = GA_STRV_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 
+	/* git sees what is on the disk */
+	if (ga_batch_flush(r, err))
+		return -1;
 	ga_strv_push(&argv, "git");
 	if (with_config) {
 		push_config(&argv, always_config);
@@ -202,6 +205,12 @@ int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct g
 	return begin(r, g, false, NULL, ret, err);
 }
 
+int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
+		 struct ga_error *err)
+{
+	return begin(r, g, true, NULL, ret, err);
+}
+
 char *ga_git_last_line(const struct ga_buf *b)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
@@ -225,10 +234,19 @@ char *ga_git_last_line(const struct ga_buf *b)
 	return ga_buf_steal(&out);
 }
 
+int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
+		  struct ga_error *err)
+{
+	cleanup_free char *why = ga_git_last_line(errout);
+
+	if (why)
+		return ga_fail(err, GA_EFATAL, "git %s failed: %s", command, why);
+	return ga_fail(err, GA_EFATAL, "git %s failed with status %d", command, status);
+}
+
 int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf own = GA_BUF_INIT;
-	cleanup_free char *why = NULL;
 	struct ga_git mine = *g;
 	int status;
 
@@ -236,10 +254,5 @@ int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *
 		mine.errout = &own;
 	if (ga_git_run(r, &mine, &status, err))
 		return -1;
-	if (!status)
-		return 0;
-	why = ga_git_last_line(mine.errout);
-	if (why)
-		return ga_fail(err, GA_EFATAL, "git %s failed: %s", g->args[0], why);
-	return ga_fail(err, GA_EFATAL, "git %s failed with status %d", g->args[0], status);
+	return status ? ga_git_failed(g->args[0], status, mine.errout, err) : 0;
 }

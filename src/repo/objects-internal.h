@@ -21,7 +21,7 @@ void ga_cleanup_odb_objectp(git_odb_object **o);
 int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 		git_odb_object **ret, struct ga_error *err);
 
-/* Write one loose object, synced. */
+/* Write one loose object, synced; or into the batch that is open. */
 int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t n,
 		 struct ga_oid *ret, struct ga_error *err);
 
@@ -29,9 +29,35 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n,
 		struct ga_oid *ret, struct ga_error *err);
 
+/* Is the object in the repository, and will it stay for a while? */
+bool ga_odb_has(const struct ga_repo *r, const git_oid *id);
+
 /* What `git rev-list --stdin` is fed. */
 void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
 		  size_t n_hide, struct ga_buf *out);
+
+/* ---- objects in memory ------------------------------------------------- */
+
+struct ga_packed {
+	git_object_t type;
+	struct ga_oid oid;
+	void *data;
+	size_t n;
+};
+
+/* What stands before an object in a pack: type and size. Returns its length. */
+#define GA_PACK_HEADER_MAX 16
+size_t ga_pack_object_header(git_object_t type, uint64_t size, unsigned char *h);
+/* A pack of these objects and its index, as they are on disk. Returns the pack's name, without
+ * a suffix. */
+char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, struct ga_buf *index);
+
+/* Is a batch open, and are so many more objects and bytes for memory? */
+bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes);
+/* An object the repository does not have. */
+void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid, const void *data,
+		  size_t n);
+void ga_batch_free(struct ga_batch *b);
 
 /* ---- trees as they are stored ------------------------------------------- */
 
@@ -79,8 +105,13 @@ struct ga_quarantine {
 };
 int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret,
 			struct ga_error *err);
+/* A pack made in memory. */
+int ga_quarantine_add(const struct ga_quarantine *q, const char *stem, const struct ga_buf *pack,
+		      const struct ga_buf *index, struct ga_error *err);
 /* Move every pack in, synced, each protected by a .keep file whose absolute
- * path is added to `keeps`; then the handle sees them. */
+ * path is added to `keeps`. */
+int ga_quarantine_move(struct ga_quarantine *q, struct ga_strv *keeps, struct ga_error *err);
+/* The same; then the handle sees them. */
 int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
 			  struct ga_error *err);
 /* Remove it from disk and free it. NULL is fine. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <git2/sys/odb_backend.h>
+
 void ga_cleanup_odb_objectp(git_odb_object **o)
 {
 	git_odb_object_free(*o);
@@ -30,11 +32,14 @@ int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t n,
 		 struct ga_oid *ret, struct ga_error *err)
 {
+	bool later = ga_batch_has_room(r, 1, n);
 	git_oid id;
 
-	if (git_odb_write(&id, r->odb, data, n, type))
+	if (later ? git_odb_hash(&id, data, n, type) : git_odb_write(&id, r->odb, data, n, type))
 		return ga_fail_git(err, "cannot write a %s", git_object_type2string(type));
 	*ret = ga_from_git_oid(&id);
+	if (later && !ga_odb_has(r, &id))
+		ga_batch_add(r, type, ret, data, n);
 	return 0;
 }
 
@@ -50,6 +55,22 @@ int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err)
 		return ga_fail_git(err, "cannot keep objects in memory");
 	}
 	return 0;
+}
+
+/* Only reading that it is there is not enough: a `git gc` that runs now would remove an old
+ * unreferenced one. Where its time cannot be renewed (another user's file, a
+ * read-only alternate) it is written again, as git does. */
+bool ga_odb_has(const struct ga_repo *r, const git_oid *id)
+{
+	size_t n = git_odb_num_backends(r->odb);
+
+	for (size_t i = 0; i < n; i++) {
+		git_odb_backend *b = NULL;
+
+		if (!git_odb_get_backend(&b, r->odb, i) && b->freshen && !b->freshen(b, id))
+			return true;
+	}
+	return false;
 }
 
 /* ---- blobs ----------------------------------------------------------------- */

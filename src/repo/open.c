@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo-internal.h"
+#include "objects-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,6 +267,7 @@ void ga_repo_free(struct ga_repo *r)
 		return;
 	git_odb_free(r->odb);
 	git_repository_free(r->repo);
+	ga_batch_free(r->batch); /* the last of them may still ask it */
 	free(r->info.workdir);
 	free(r->info.gitdir);
 	free(r->info.commondir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pack under construction. The first objects wait in memory: a handful is
- * written loose, as git itself would. Beyond that a pack stream is written to a
- * file, without deltas, and libgit2's indexer reads it back at the end: what it
+ * One pack under construction. The first objects wait in memory: a handful is written loose, as
+ * git itself would, and more of them go into the batch that is open. Beyond that a pack stream is
+ * written to a file, without deltas, and libgit2's indexer reads it back at the end: what it
  * indexes is what is on disk.
  *
  * Files too large for memory are hashed by libgit2 while they are deflated: its
@@ -34,17 +34,11 @@
 #define CHUNK ((size_t)64 << 10)
 #define HEADER_SIZE 12
 
-struct pending {
-	git_object_t type;
-	void *data;
-	size_t n;
-};
-
 struct ga_pack {
 	struct ga_repo *r;
 	struct ga_oidmap have;
-	struct pending pending[PENDING_MAX];
-	size_t n_pending, pending_bytes;
+	struct ga_packed *pending;
+	size_t n_pending, cap_pending, pending_bytes;
 	/* from here on only once there are too many of them */
 	struct ga_quarantine *q;
 	char *name;          /* of the stream's file */
@@ -86,6 +80,7 @@ void ga_pack_free(struct ga_pack *p)
 	if (!p)
 		return;
 	drop_pending(p);
+	free(p->pending);
 	ga_oidmap_release(&p->have);
 	git_odb_free(p->sink);
 	if (p->out)
@@ -166,14 +161,9 @@ static int put_deflated(struct ga_pack *p, const void *data, size_t n, bool last
 
 static int put_header(struct ga_pack *p, git_object_t type, uint64_t size)
 {
-	unsigned char h[16], c = (unsigned char)((unsigned)type << 4 | (size & 15));
-	size_t n = 0;
+	unsigned char h[GA_PACK_HEADER_MAX];
+	size_t n = ga_pack_object_header(type, size, h);
 
-	for (size >>= 4; size; size >>= 7) {
-		h[n++] = c | 0x80;
-		c = size & 0x7f;
-	}
-	h[n++] = c;
 	(void)deflateReset(&p->z);
 	return put(p, h, n);
 }
@@ -224,32 +214,22 @@ static int open_stream(struct ga_pack *p, struct ga_error *err)
 
 /* ---- adding ----------------------------------------------------------------- */
 
-/* Is the object in the repository, and will it stay for a while? Only reading
- * that it is there is not enough: a `git gc` that runs now would remove an old
- * unreferenced one. Where its time cannot be renewed (another user's file, a
- * read-only alternate) it is written again, as git does. */
-static bool in_repository(struct ga_repo *r, const git_oid *id)
-{
-	size_t n = git_odb_num_backends(r->odb);
-
-	for (size_t i = 0; i < n; i++) {
-		git_odb_backend *b = NULL;
-
-		if (!git_odb_get_backend(&b, r->odb, i) && b->freshen && !b->freshen(b, id))
-			return true;
-	}
-	return false;
-}
-
 /* Is there a reason not to write it? If not, it is ours from here on. */
 static bool known(struct ga_pack *p, const git_oid *id)
 {
 	struct ga_oid oid = ga_from_git_oid(id);
 
-	if (ga_oidmap_get(&p->have, &oid, NULL) || in_repository(p->r, id))
+	if (ga_oidmap_get(&p->have, &oid, NULL) || ga_odb_has(p->r, id))
 		return true;
 	(void)ga_oidmap_add(&p->have, &oid, 0);
 	return false;
+}
+
+static bool can_wait(const struct ga_pack *p, size_t n)
+{
+	return (p->n_pending < PENDING_MAX && n <= PENDING_BYTES &&
+		p->pending_bytes <= PENDING_BYTES - n) ||
+	       ga_batch_has_room(p->r, p->n_pending + 1, p->pending_bytes + n);
 }
 
 int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n,
@@ -262,8 +242,10 @@ int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n
 	*ret = ga_from_git_oid(&id);
 	if (known(p, &id))
 		return 0;
-	if (p->fd < 0 && p->n_pending < PENDING_MAX && n <= PENDING_BYTES - p->pending_bytes) {
-		p->pending[p->n_pending++] = (struct pending){ type, ga_memdup(data, n), n };
+	if (p->fd < 0 && can_wait(p, n)) {
+		GA_GROW(p->pending, p->n_pending, p->cap_pending);
+		p->pending[p->n_pending++] = (struct ga_packed){ type, *ret,
+								ga_memdup(data, n), n };
 		p->pending_bytes += n;
 		return 0;
 	}
@@ -512,13 +494,18 @@ static int index_stream(struct ga_pack *p, struct ga_error *err)
 	return rc;
 }
 
-static int write_loose(struct ga_pack *p, struct ga_error *err)
+/* Into the batch, or loose. */
+static int write_pending(struct ga_pack *p, struct ga_error *err)
 {
+	bool later = ga_batch_has_room(p->r, p->n_pending, p->pending_bytes);
+
 	for (size_t i = 0; i < p->n_pending; i++) {
+		const struct ga_packed *o = &p->pending[i];
 		struct ga_oid oid;
 
-		if (ga_odb_write(p->r, p->pending[i].type, p->pending[i].data, p->pending[i].n,
-				 &oid, err))
+		if (later)
+			ga_batch_add(p->r, o->type, &o->oid, o->data, o->n);
+		else if (ga_odb_write(p->r, o->type, o->data, o->n, &oid, err))
 			return -1;
 	}
 	return 0;
@@ -531,7 +518,7 @@ int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err)
 	if (p->count) {
 		if (index_stream(p, err) || ga_quarantine_migrate(p->r, p->q, &keeps, err))
 			return -1;
-	} else if (write_loose(p, err)) {
+	} else if (write_pending(p, err)) {
 		return -1;
 	}
 	*ret_keep = keeps.n ? ga_strdup(keeps.v[0]) : NULL;

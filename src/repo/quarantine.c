@@ -82,8 +82,9 @@ void ga_quarantine_free(struct ga_quarantine *q)
 
 	if (!q)
 		return;
-	/* without a lock the directory was never made, or is somebody else's by now */
-	if (q->lock >= 0)
+	/* without a lock the directory was never made, or is somebody else's by now; most often
+	 * all has been moved out of it */
+	if (q->lock >= 0 && (rmdir(q->packs) || rmdir(q->path)))
 		(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
 	ga_cleanup_closep(&q->lock);
 	free(q->objects);
@@ -132,14 +133,8 @@ static int fail_move(struct move *m, const char *name)
 	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
 }
 
-static int sync_file(struct move *m, const char *name)
-{
-	cleanup_close int fd = openat(m->src, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	return fd < 0 || fsync(fd) ? fail_move(m, name) : 0;
-}
-
-/* The .keep comes before the pack it protects. One that is there already
+/* The .keep comes before the pack it protects: from a git that runs at the same time, so it
+ * need not outlive a power cut. One that is there already
  * belongs to somebody else, and stays when ours would be removed. */
 static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 {
@@ -149,31 +144,59 @@ static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 	if (fd < 0)
 		return errno == EEXIST ? 0 : fail_move(m, name);
 	ga_strv_take(keeps, ga_path_join(m->dst_path, name));
-	if (ga_write_full(fd, KEEP_TEXT, strlen(KEEP_TEXT)) || fsync(fd))
-		return fail_move(m, name);
+	return ga_write_full(fd, KEEP_TEXT, strlen(KEEP_TEXT)) ? fail_move(m, name) : 0;
+}
+
+/* In the order in which they are moved: a pack without an index is not looked at. */
+static const char *const suffixes[] = { ".pack", ".rev", ".idx" };
+enum { N_SUFFIXES = GA_NELEMS(suffixes) };
+
+/* The disk is told of all before it is waited for. */
+static int sync_pack(struct move *m, char *const *names, const int *fds)
+{
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (fds[i] >= 0)
+			ga_write_out(fds[i]);
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (fds[i] >= 0 && fsync(fds[i]))
+			return fail_move(m, names[i]);
 	return 0;
 }
 
-static int move_one(struct move *m, const char *stem, const char *suffix, bool optional)
+/* A pack's name is the checksum of its bytes: one of this name is this one. */
+static int rename_pack(struct move *m, char *const *names, const int *fds)
 {
-	cleanup_free char *name = ga_strf("%s%s", stem, suffix);
-
-	if (optional && faccessat(m->src, name, F_OK, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	if (sync_file(m, name))
-		return -1;
-	/* a pack's name is the checksum of its bytes: one of this name is this one */
-	return renameat(m->src, name, m->dst, name) ? fail_move(m, name) : 0;
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (fds[i] >= 0 && renameat(m->src, names[i], m->dst, names[i]))
+			return fail_move(m, names[i]);
+	return 0;
 }
 
-/* The index last: a pack without one is not looked at. */
+static int open_pack(struct move *m, char *const *names, int *fds)
+{
+	for (size_t i = 0; i < N_SUFFIXES; i++) {
+		fds[i] = openat(m->src, names[i], O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		/* the second is written by some versions only */
+		if (fds[i] < 0 && !(i == 1 && errno == ENOENT))
+			return fail_move(m, names[i]);
+	}
+	return 0;
+}
+
 static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 {
 	cleanup_free char *stem = ga_strndup(pack, strlen(pack) - strlen(".pack"));
 	cleanup_free char *keep = ga_strf("%s.keep", stem);
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	int fds[N_SUFFIXES] = { -1, -1, -1 }, rc;
 
-	return make_keep(m, keep, keeps) || move_one(m, stem, ".pack", false) ||
-	       move_one(m, stem, ".rev", true) || move_one(m, stem, ".idx", false) ? -1 : 0;
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		ga_strv_pushf(&names, "%s%s", stem, suffixes[i]);
+	rc = make_keep(m, keep, keeps) || open_pack(m, names.v, fds) ||
+			     sync_pack(m, names.v, fds) || rename_pack(m, names.v, fds) ? -1 : 0;
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		ga_cleanup_closep(&fds[i]);
+	return rc;
 }
 
 static bool ends_in(const char *name, const char *suffix)
@@ -210,8 +233,7 @@ static int move_all(struct move *m, const char *from, struct ga_strv *keeps)
 	return fsync(m->dst) ? fail_move(m, ".") : 0;
 }
 
-int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
-			  struct ga_error *err)
+int ga_quarantine_move(struct ga_quarantine *q, struct ga_strv *keeps, struct ga_error *err)
 {
 	cleanup_free char *dst_path = ga_path_join(q->objects, "pack");
 	cleanup_close int src = -1, dst = -1;
@@ -224,18 +246,38 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 	m.dst = dst = open(dst_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (src < 0 || dst < 0)
 		return fail_move(&m, ".");
-	if (move_all(&m, q->packs, keeps)) {
-		/* packs that are in already hold nothing anybody refers to: gc's business */
-		while (keeps->n > had) {
-			(void)unlink(keeps->v[--keeps->n]);
-			free(keeps->v[keeps->n]);
-			keeps->v[keeps->n] = NULL;
-		}
-		return -1;
+	if (!move_all(&m, q->packs, keeps))
+		return 0;
+	/* packs that are in already hold nothing anybody refers to: gc's business */
+	while (keeps->n > had) {
+		(void)unlink(keeps->v[--keeps->n]);
+		free(keeps->v[keeps->n]);
+		keeps->v[keeps->n] = NULL;
 	}
-	if (git_odb_refresh(r->odb))
-		return ga_fail_git(err, "cannot read the new objects");
-	return 0;
+	return -1;
+}
+
+int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_strv *keeps,
+			  struct ga_error *err)
+{
+	if (ga_quarantine_move(q, keeps, err))
+		return -1;
+	return git_odb_refresh(r->odb) ? ga_fail_git(err, "cannot read the new objects") : 0;
+}
+
+static int add_file(const struct ga_quarantine *q, const char *stem, const char *suffix,
+		    const struct ga_buf *b, struct ga_error *err)
+{
+	cleanup_free char *path = ga_strf("%s/%s%s", q->packs, stem, suffix);
+
+	return ga_write_new(AT_FDCWD, path, b->ptr, b->len, 0444, err);
+}
+
+int ga_quarantine_add(const struct ga_quarantine *q, const char *stem, const struct ga_buf *pack,
+		      const struct ga_buf *index, struct ga_error *err)
+{
+	return add_file(q, stem, ".pack", pack, err) || add_file(q, stem, ".idx", index, err) ? -1
+											     : 0;
 }
 
 static void sweep_keep(int packs, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -228,45 +229,132 @@ static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 
 /* Git leaves that to the file system by default, and a ref that a power cut left empty is in
  * its way. */
-static void sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u)
+static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
+				       const struct ga_strv *others)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
 	for (size_t i = 0; i < u->n; i++)
 		if (!ga_oid_is_zero(&u->v[i].new))
 			ga_ref_paths(r, u->v[i].name, &paths);
+	for (size_t i = 0; others && i < others->n; i++)
+		ga_ref_paths(r, others->v[i], &paths);
 	ga_strv_sort_unique(&paths);
-	ga_sync_paths(&paths);
+	return ga_sync_beside(&paths);
+}
+
+struct ga_refs_job {
+	struct ga_process_job *git;
+	int in;
+	struct ga_buf out, errout;
+};
+
+void ga_refs_abandon(struct ga_refs_job *j)
+{
+	if (!j)
+		return;
+	ga_process_abandon(j->git);
+	ga_cleanup_closep(&j->in);
+	ga_buf_release(&j->out);
+	ga_buf_release(&j->errout);
+	free(j);
+}
+
+int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **ret,
+		  struct ga_error *err)
+{
+	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
+				     "--stdin", NULL };
+	struct ga_refs_job *j = ga_calloc(1, sizeof(*j));
+	struct ga_git g = GA_GIT_INIT;
+	int p[2], rc;
+
+	*j = (struct ga_refs_job){ .in = -1, .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
+	if (pipe2(p, O_CLOEXEC)) {
+		free(j);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	}
+	j->in = p[1];
+	g.args = args;
+	g.in_fd = p[0];
+	g.out = &j->out;
+	g.errout = &j->errout;
+	rc = ga_git_begin(r, &g, &j->git, err);
+	(void)close(p[0]);
+	if (rc) {
+		ga_refs_abandon(j);
+		return -1;
+	}
+	*ret = j;
+	return 0;
+}
+
+/* prepare takes every lock and compares every old value before commit changes anything. What
+ * ends before commit, ours or git, changes nothing. */
+static void format_all(const struct ga_ref_updates *u, struct ga_buf *in)
+{
+	ga_buf_add0(in, "start");
+	for (size_t i = 0; i < u->n; i++)
+		format_update(&u->v[i], in);
+	ga_buf_add0(in, "prepare");
+	ga_buf_add0(in, "commit");
+}
+
+/* Git says that it is done before it ends; nobody need wait for that. */
+static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	int done, status;
+
+	format_all(u, &in);
+	/* a git that is gone says why itself */
+	if (ga_write_full(j->in, in.ptr, in.len) && errno != EPIPE)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write to git");
+	(void)close(ga_steal_fd(&j->in));
+	done = ga_process_wait_for(j->git, "commit: ok\n", err);
+	if (done)
+		return done < 0 ? -1 : 0;
+	return ga_process_end(ga_steal(&j->git), &status, err) ? -1 :
+	       ga_git_failed("update-ref", status, &j->errout, err);
+}
+
+/* One deletion is all or nothing without git. */
+bool ga_refs_need_git(const struct ga_ref_updates *u)
+{
+	return u->n > 1 || (u->n && !(u->v[0].has_old && ga_oid_is_zero(&u->v[0].new)));
+}
+
+int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
+		const struct ga_strv *others, struct ga_sync_beside **ret, struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int rc = 0, status;
+
+	if (ga_refs_need_git(u)) {
+		rc = commit(j, u, err);
+		if (rc && !explain_conflict(r, u, err))
+			(void)ga_error_wrap(err, "cannot update refs");
+	} else if (u->n) {
+		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
+	}
+	*ret = rc ? NULL : sync_updated(r, u, others);
+	if (!rc && ga_refs_need_git(u))
+		(void)ga_process_end(ga_steal(&j->git), &status, &ignored);
+	ga_refs_abandon(j);
+	return rc;
 }
 
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
-				     "--stdin", NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_refs_job *j = NULL;
+	struct ga_sync_beside *sync;
 
-	if (!u->n)
-		return 0;
-	/* one deletion is all or nothing without git */
-	if (u->n == 1 && u->v[0].has_old && ga_oid_is_zero(&u->v[0].new))
-		return ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
-	/* prepare takes every lock and compares every old value before commit changes
-	 * anything */
-	ga_buf_add0(&in, "start");
-	for (size_t i = 0; i < u->n; i++)
-		format_update(&u->v[i], &in);
-	ga_buf_add0(&in, "prepare");
-	ga_buf_add0(&in, "commit");
-	g.args = args;
-	g.in = in.ptr;
-	g.in_len = in.len;
-	if (!ga_git_ok(r, &g, err)) {
-		sync_updated(r, u);
-		return 0;
-	}
-	return explain_conflict(r, u, err) ? -1 : ga_error_wrap(err, "cannot update refs");
+	if ((ga_refs_need_git(u) && ga_refs_begin(r, reason, &j, err)) ||
+	    ga_refs_end(r, j, u, NULL, &sync, err))
+		return -1;
+	ga_sync_beside_end(sync);
+	return 0;
 }
 
 const char *ga_ref_branch(const char *name)

@@ -26,10 +26,11 @@ struct group {
 	const struct ga_change *below; /* the first of those beneath it */
 	size_t n_below;
 	struct ga_tree_item base;      /* what the name is now; `len` 0: nothing */
+	size_t place;                  /* of that among what comes out */
 };
 
 struct items {
-	struct ga_tree_item *v;
+	struct ga_tree_item *v; /* `len` 0: nothing came in its place */
 	size_t n, cap;
 };
 
@@ -117,6 +118,15 @@ static void add_item(struct items *out, const struct ga_tree_item *it)
 	out->v[out->n++] = *it;
 }
 
+/* In the place of what had the name, if it sorts there: a file before "a.c", a directory behind. */
+static void put_item(struct items *out, const struct group *g, const struct ga_tree_item *it)
+{
+	if (g->base.len && ga_item_is_tree(it) == ga_item_is_tree(&g->base))
+		out->v[g->place] = *it;
+	else
+		add_item(out, it);
+}
+
 static int both_file_and_directory(struct apply *a, const struct group *g)
 {
 	cleanup_free char *q = ga_escape(g->leaf->path);
@@ -138,14 +148,26 @@ static int apply_group(struct apply *a, const struct group *g, size_t off, struc
 			return both_file_and_directory(a, g);
 		it.mode = g->leaf->new.mode;
 		it.oid = g->leaf->new.oid;
-		add_item(out, &it);
+		put_item(out, g, &it);
 	} else if (!empty) {
-		add_item(out, &it);
+		put_item(out, g, &it);
 	} else if (!g->leaf && g->base.len && !is_tree) {
 		/* nothing came in place of the file */
-		add_item(out, &g->base);
+		put_item(out, g, &g->base);
 	}
 	return 0;
+}
+
+/* "%o ", of which a tree has many. */
+static void add_mode(struct ga_buf *b, uint32_t mode)
+{
+	char digits[16], *p = digits + sizeof(digits);
+
+	*--p = ' ';
+	do
+		*--p = (char)('0' + (mode & 7));
+	while (mode >>= 3);
+	ga_buf_add(b, p, (size_t)(digits + sizeof(digits) - p));
 }
 
 static int write_tree(struct apply *a, const struct items *out, struct ga_oid *ret)
@@ -155,7 +177,7 @@ static int write_tree(struct apply *a, const struct items *out, struct ga_oid *r
 	for (size_t i = 0; i < out->n; i++) {
 		const struct ga_tree_item *it = &out->v[i];
 
-		ga_buf_addf(&b, "%o ", it->mode);
+		add_mode(&b, it->mode);
 		ga_buf_add(&b, it->name, it->len);
 		ga_buf_addch(&b, '\0');
 		ga_buf_add(&b, it->oid.id, GA_OID_RAWSZ);
@@ -165,28 +187,48 @@ static int write_tree(struct apply *a, const struct items *out, struct ga_oid *r
 	return ga_odb_write(a->r, GIT_OBJECT_TREE, b.ptr, b.len, ret, a->err);
 }
 
+static void drop_empty(struct items *out)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < out->n; i++)
+		if (out->v[i].len)
+			out->v[kept++] = out->v[i];
+	out->n = kept;
+}
+
+/* Most often it is, but for a name that is new, and the trees of odd old tools. */
+static bool is_sorted(const struct items *out)
+{
+	for (size_t i = 1; i < out->n; i++)
+		if (compare_items(&out->v[i - 1], &out->v[i]) > 0)
+			return false;
+	return true;
+}
+
 static int merge_level(struct apply *a, struct ga_tree_reader *base, struct group *g, size_t n,
 		       size_t off, struct items *out)
 {
 	struct ga_tree_item it;
-	size_t kept;
 	int rc;
 
 	while ((rc = ga_tree_read(base, &it, a->err)) > 0) {
 		struct group *found = bsearch(&it, g, n, sizeof(*g), compare_key);
 
-		if (found)
+		if (found) {
 			found->base = it;
-		else
-			add_item(out, &it);
+			found->place = out->n;
+			it.len = 0;
+		}
+		add_item(out, &it);
 	}
 	if (rc < 0)
 		return -1;
-	kept = out->n;
 	for (size_t i = 0; i < n; i++)
 		if (apply_group(a, &g[i], off, out))
 			return -1;
-	if (out->n > kept)
+	drop_empty(out);
+	if (!is_sorted(out))
 		qsort(out->v, out->n, sizeof(*out->v), compare_items);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "ga/treelevel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "objects-internal.h"
 
@@ -38,6 +39,14 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static bool is_sorted(const struct ga_tree_level *l)
+{
+	for (size_t i = 1; i < l->n; i++)
+		if (strcmp(l->v[i - 1].name, l->v[i].name) > 0)
+			return false;
+	return true;
+}
+
 int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_level *ret,
 		       struct ga_error *err)
 {
@@ -52,7 +61,8 @@ int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tr
 		ga_tree_level_release(ret);
 		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(oid));
 	}
-	if (ret->n)
+	/* git's order is this one but where a directory's name begins another's */
+	if (!is_sorted(ret))
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
 	return 0;
 }

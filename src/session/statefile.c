@@ -12,6 +12,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/session.h"
+#include "ga/sync.h"
 
 /* The state file is in git-config syntax, so that `git config -f` reads it.
  * Values are quoted; '%' and control characters are written %XX on top, since
@@ -148,15 +149,31 @@ static int write_quick(int dir, const struct ga_buf *b, struct ga_error *err)
 	return ga_write_new(dir, "session", b->ptr, b->len, 0600, err);
 }
 
-static int write_lasting(int dir, const struct ga_buf *b, struct ga_error *err)
+static void end_sync(void *first)
+{
+	struct ga_sync_beside **s = first;
+
+	if (s)
+		ga_sync_beside_end(ga_steal(s));
+}
+
+static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_beside **first,
+			 struct ga_error *err)
 {
 	if (is_whole(dir) && ((unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
 			      linkat(dir, "session", dir, "session.old", 0)))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot put the former state aside");
-	return ga_write_atomic(dir, "session", b->ptr, b->len, 0600, err);
+	return ga_write_atomic_after(dir, "session", b->ptr, b->len, 0600, end_sync, first,
+				     err);
 }
 
 int ga_session_save(const struct ga_session *s, struct ga_error *err)
+{
+	return ga_session_save_after(s, NULL, err);
+}
+
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+			  struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -169,7 +186,7 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 		put_field(&b, &fields[i], s);
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
 
-	if (must_last(s) ? write_lasting(dir, &b, err) : write_quick(dir, &b, err))
+	if (must_last(s) ? write_lasting(dir, &b, first, err) : write_quick(dir, &b, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
 	return 0;
 }

@@ -175,6 +175,11 @@ int ga_write_full(int fd, const void *p, size_t n)
 	return 0;
 }
 
+void ga_write_out(int fd)
+{
+	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		 struct ga_error *err)
 {
@@ -197,11 +202,12 @@ int ga_random(void *p, size_t n, struct ga_error *err)
 }
 
 static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		   struct ga_error *err)
+		   void (*first)(void *), void *payload, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path), *tmp = NULL;
 	cleanup_close int fd = -1;
 	uint64_t r;
+	int rc;
 
 	if (ga_random(&r, sizeof(r), err))
 		return -1;
@@ -209,7 +215,10 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-	if (ga_write_full(fd, p, n) || fsync(fd) || renameat(dirfd, tmp, dirfd, path)) {
+	rc = ga_write_full(fd, p, n) || fsync(fd);
+	if (!rc && first)
+		first(payload);
+	if (rc || renameat(dirfd, tmp, dirfd, path)) {
 		int saved = errno;
 
 		(void)unlinkat(dirfd, tmp, 0);
@@ -218,18 +227,24 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	return 0;
 }
 
-int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		    struct ga_error *err)
+int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+			  void (*first)(void *), void *payload, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path), *parent = ga_path_parent(path);
 	cleanup_close int dir = -1;
 
-	if (replace(dirfd, path, p, n, mode, err))
+	if (replace(dirfd, path, p, n, mode, first, payload, err))
 		return -1;
 	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || fsync(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);
 	return 0;
+}
+
+int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
+		    struct ga_error *err)
+{
+	return ga_write_atomic_after(dirfd, path, p, n, mode, NULL, NULL, err);
 }
 
 bool ga_dir_is_empty(const char *path)

@@ -244,29 +244,36 @@ static int drain_all(struct ga_process_job *j, struct ga_error *err)
 	return drain(&j->c.errout, ERROUT_MAX, true, err);
 }
 
-/* Until the child itself is gone: a descendant that keeps a pipe open (a
- * daemon it left) does not hold us. */
-static int pump(struct ga_process_job *j, struct ga_error *err)
+/* Wait for more, and read it. `*gone`: the child itself is, and nothing more comes; a descendant
+ * that keeps a pipe open (a daemon it left) does not hold us. */
+static int pump_once(struct ga_process_job *j, bool *gone, struct ga_error *err)
 {
 	struct child *c = &j->c;
+	struct pollfd f[3] = {
+		{ .fd = c->pidfd, .events = POLLIN },
+		{ .fd = c->out.fd, .events = POLLIN },
+		{ .fd = c->errout.fd, .events = POLLIN },
+	};
 
-	for (;;) {
-		struct pollfd f[3] = {
-			{ .fd = c->pidfd, .events = POLLIN },
-			{ .fd = c->out.fd, .events = POLLIN },
-			{ .fd = c->errout.fd, .events = POLLIN },
-		};
+	if (c->deadline && ga_now_ms() >= c->deadline)
+		return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", j->name,
+			       j->p.timeout_ms);
+	if (poll(f, GA_NELEMS(f), ga_poll_timeout(c->deadline)) < 0 && errno != EINTR)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
+	if (drain_all(j, err))
+		return -1;
+	*gone = f[0].revents; /* it was before we read */
+	return 0;
+}
 
-		if (c->deadline && ga_now_ms() >= c->deadline)
-			return ga_fail(err, GA_EFATAL, "'%s' took longer than %u ms", j->name,
-				       j->p.timeout_ms);
-		if (poll(f, GA_NELEMS(f), ga_poll_timeout(c->deadline)) < 0 && errno != EINTR)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
-		if (drain_all(j, err))
+static int pump(struct ga_process_job *j, struct ga_error *err)
+{
+	bool gone = false;
+
+	while (!gone)
+		if (pump_once(j, &gone, err))
 			return -1;
-		if (f[0].revents)
-			return 0; /* it was gone before we read: nothing more comes */
-	}
+	return 0;
 }
 
 static int reap(struct child *c, int *ret_status, struct ga_error *err)
@@ -322,6 +329,26 @@ int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, st
 	}
 	*ret = j;
 	return 0;
+}
+
+static bool ends_with(const struct ga_buf *b, const char *text)
+{
+	size_t n = strlen(text);
+
+	return b->len >= n && !memcmp(b->ptr + b->len - n, text, n);
+}
+
+int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err)
+{
+	bool gone = false;
+
+	while (!ends_with(j->p.out, text)) {
+		if (gone)
+			return 0;
+		if (pump_once(j, &gone, err))
+			return -1;
+	}
+	return 1;
 }
 
 int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *err)

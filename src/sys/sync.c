@@ -4,57 +4,77 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 
+#define THREADS 3
+
 struct ga_sync_beside {
-	pthread_t thread;
-	struct ga_strv paths;
+	struct ga_strv own;
+	const struct ga_strv *paths;
+	atomic_size_t next; /* which of them nobody has taken yet */
+	pthread_t threads[THREADS];
+	size_t started;
 };
 
-void ga_sync_paths(const struct ga_strv *paths)
+static void *sync_next(void *p)
 {
-	for (size_t i = 0; i < paths->n; i++) {
-		cleanup_close int fd = open(paths->v[i],
+	struct ga_sync_beside *b = p;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&b->next, 1)) < b->paths->n) {
+		cleanup_close int fd = open(b->paths->v[i],
 					    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 		if (fd >= 0)
 			(void)fsync(fd);
 	}
-}
-
-static void *sync_all(void *p)
-{
-	const struct ga_sync_beside *b = p;
-
-	ga_sync_paths(&b->paths);
 	return NULL;
 }
 
-static void release(struct ga_sync_beside *b)
+/* The disk takes several at once, and most of an fsync is waiting for it. */
+static void start(struct ga_sync_beside *b, size_t most)
 {
-	ga_strv_release(&b->paths);
-	free(b);
+	sigset_t all, old;
+
+	/* a thread inherits the mask: signals are for those who wait for them */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (b->started < most &&
+	       !pthread_create(&b->threads[b->started], NULL, sync_next, b))
+		b->started++;
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void finish(struct ga_sync_beside *b)
+{
+	(void)sync_next(b);
+	while (b->started)
+		(void)pthread_join(b->threads[--b->started], NULL);
+}
+
+void ga_sync_paths(const struct ga_strv *paths)
+{
+	struct ga_sync_beside b = { .paths = paths };
+
+	/* for one or two a thread is not worth it */
+	start(&b, paths->n / 3 < THREADS ? paths->n / 3 : THREADS);
+	finish(&b);
 }
 
 struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths)
 {
 	struct ga_sync_beside *b = ga_calloc(1, sizeof(*b));
-	sigset_t all, old;
-	int rc;
 
-	b->paths = *paths;
+	b->own = *paths;
+	b->paths = &b->own;
 	*paths = (struct ga_strv)GA_STRV_INIT;
-	/* the thread inherits the mask: signals are for those who wait for them */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&b->thread, NULL, sync_all, b);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!rc)
+	start(b, b->own.n < THREADS ? b->own.n : THREADS);
+	if (b->started)
 		return b;
-	ga_sync_paths(&b->paths);
-	release(b);
+	ga_sync_beside_end(b);
 	return NULL;
 }
 
@@ -62,6 +82,7 @@ void ga_sync_beside_end(struct ga_sync_beside *b)
 {
 	if (!b)
 		return;
-	(void)pthread_join(b->thread, NULL);
-	release(b);
+	finish(b);
+	ga_strv_release(&b->own);
+	free(b);
 }

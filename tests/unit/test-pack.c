@@ -119,6 +119,149 @@ static void many_make_one_pack(void **state)
 	assert_no_leftovers("many");
 }
 
+/* `n` blobs, a tree of them, and a commit, through `p` or one by one. */
+static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oid *ret_commit)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { 0 }, e = { GA_MODE_FILE, { { 0 } } };
+	struct ga_commit cm = { .author = (char[]){ "A <a@b> 1 +0000" },
+				.committer = (char[]){ "C <c@d> 2 +0100" },
+				.message = (char[]){ "m\n" } };
+
+	if (!rnd_state)
+		rnd_seed();
+	for (int i = 0; i < n; i++) {
+		cleanup_free char *name = ga_strf("d%d/f%d", i % 7, i);
+		cleanup_free char *s = ga_malloc(5000);
+		size_t len = 100 + rnd(4900);
+
+		for (size_t k = 0; k < len; k++)
+			s[k] = (char)rnd(i % 2 ? 256 : 4);
+		if (p)
+			OK(ga_pack_add_blob(p, s, len, &e.oid, &err));
+		else
+			OK(ga_blob_write(r, s, len, &e.oid, &err));
+		(void)ga_changes_add(&c, name, &none, &e);
+	}
+	ga_changes_sort(&c);
+	OK(ga_tree_apply(r, p, NULL, &c, &cm.tree, &err));
+	if (p)
+		OK(ga_pack_add_commit(p, &cm, ret_commit, &err));
+	else
+		OK(ga_commit_write(r, &cm, ret_commit, &err));
+}
+
+static void a_batch_is_one_pack(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *out = NULL;
+	struct ga_oid one, two, tree;
+	struct ga_pack *p;
+	char *keep = NULL;
+
+	(void)state;
+	SH("batch", "git init -q; echo known >f; git add f; git commit -qm x");
+	r = open_repo("batch");
+	OK(ga_batch_commit(r, &keeps, &err));
+	OK(ga_batch_begin(r, &err));
+	OK(ga_pack_begin(r, &p, &err));
+	write_some(r, p, 40, &one);
+	OK(ga_pack_commit(p, &keep, &err));
+	assert_null(keep);
+	write_some(r, NULL, 30, &two);
+	OK(ga_blob_write(r, "known\n", 6, &tree, &err));
+	/* here and nowhere else yet */
+	OK(ga_commit_tree(r, &one, &tree, &err));
+	OK(ga_commit_tree(r, &two, &tree, &err));
+	SH("batch", "! git cat-file -e %s; test -z \"$(ls .git/objects/pack)\"", GA_HEX(&one));
+	OK(ga_batch_commit(r, &keeps, &err));
+	assert_int_equal(keeps.n, 1);
+	SH("batch", "test -f '%s'; git verify-pack .git/objects/pack/*.idx;"
+		    "git fsck --strict --no-dangling; git cat-file -e %s^{tree}; git ls-tree -r %s",
+	   keeps.v[0], GA_HEX(&one), GA_HEX(&two));
+	out = sh("batch", "git verify-pack -v .git/objects/pack/*.idx | grep -c ' blob ';"
+			  "git update-ref refs/heads/one %s; git update-ref refs/heads/two %s;"
+			  "rm .git/objects/pack/*.keep; git repack -adq; git fsck --strict",
+		 GA_HEX(&one), GA_HEX(&two));
+	assert_string_equal(out, "70");
+	assert_no_leftovers("batch");
+	/* and after it, as before it */
+	OK(ga_blob_write(r, "later\n", 6, &tree, &err));
+	SH("batch", "git cat-file -e %s", GA_HEX(&tree));
+}
+
+static void a_small_batch_is_loose(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid oid;
+
+	(void)state;
+	SH("small", "git init -q");
+	r = open_repo("small");
+	OK(ga_batch_begin(r, &err));
+	write_some(r, NULL, 5, &oid);
+	OK(ga_batch_commit(r, &keeps, &err));
+	assert_int_equal(keeps.n, 0);
+	SH("small", "git cat-file -e %s; git fsck --strict; test -z \"$(ls .git/objects/pack)\"",
+	   GA_HEX(&oid));
+}
+
+static void git_finds_what_is_in_a_batch(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid one, two;
+
+	(void)state;
+	SH("seen", "git init -q; git commit -q --allow-empty -m x");
+	r = open_repo("seen");
+	OK(ga_batch_begin(r, &err));
+	write_some(r, NULL, 40, &one);
+	/* asked of git */
+	FAILS(ga_is_ancestor(r, &one, &(struct ga_oid){ { 0 } }, &err), "cannot tell");
+	SH("seen", "git cat-file -e %s; ls .git/objects/pack/*.keep", GA_HEX(&one));
+	write_some(r, NULL, 30, &two);
+	SH("seen", "! git cat-file -e %s", GA_HEX(&two));
+	OK(ga_batch_commit(r, &keeps, &err));
+	assert_int_equal(keeps.n, 2);
+	SH("seen", "git cat-file -e %s; git fsck --strict", GA_HEX(&two));
+	/* what has no result leaves nothing */
+	OK(ga_batch_begin(r, &err));
+	write_some(r, NULL, 30, &one);
+	ga_batch_abandon(r);
+	ga_strv_release(&keeps);
+	OK(ga_batch_commit(r, &keeps, &err));
+	SH("seen", "! git cat-file -e %s", GA_HEX(&one));
+}
+
+static void a_batch_goes_to_another_process(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
+	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
+	struct ga_oid oid, tree;
+
+	(void)state;
+	SH("two", "git init -q");
+	a = open_repo("two");
+	b = open_repo("two");
+	OK(ga_batch_begin(a, &err));
+	OK(ga_batch_begin(b, &err));
+	write_some(a, NULL, 40, &oid);
+	ga_batch_export(a, &bytes);
+	OK(ga_batch_import(b, bytes.ptr, bytes.len, &err));
+	ga_batch_abandon(a);
+	OK(ga_commit_tree(b, &oid, &tree, &err));
+	OK(ga_batch_commit(b, &keeps, &err));
+	SH("two", "git ls-tree -r %s; git fsck --strict", GA_HEX(&oid));
+	for (size_t n = 1; n < 40; n++)
+		FAILS(ga_batch_import(b, bytes.ptr, n, &err), "in part");
+	bytes.ptr[0] = 99;
+	FAILS(ga_batch_import(b, bytes.ptr, bytes.len, &err), "in part");
+}
+
 static void from_files(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 5000000 };
@@ -236,6 +379,10 @@ int main(void)
 		cmocka_unit_test(a_handful_is_loose),
 		cmocka_unit_test(empty_and_abandoned),
 		cmocka_unit_test(many_make_one_pack),
+		cmocka_unit_test(a_batch_is_one_pack),
+		cmocka_unit_test(a_small_batch_is_loose),
+		cmocka_unit_test(git_finds_what_is_in_a_batch),
+		cmocka_unit_test(a_batch_goes_to_another_process),
 		cmocka_unit_test(from_files),
 		cmocka_unit_test(reused_objects_are_freshened),
 		cmocka_unit_test(blobs_have_a_limit),

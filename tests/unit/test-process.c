@@ -145,6 +145,39 @@ static void descendant_does_not_hold_us(void **state)
 	}
 }
 
+static void what_it_wrote_is_waited_for(void **state)
+{
+	static const struct {
+		const char *script;
+		int found;
+	} cases[] = {
+		/* it says so and goes on */
+		{ "echo one; echo two; exec sleep 60", 1 },
+		{ "echo one; echo two", 1 },
+		{ "echo one; echo two; exit 3", 1 },
+		{ "echo one", 0 },
+		{ "exit 3", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		const char *const argv[] = { "sh", "-c", cases[i].script, NULL };
+		struct ga_process p = GA_PROCESS_INIT;
+		struct ga_process_job *j;
+		time_t start = time(NULL);
+
+		p.argv = argv;
+		p.out = &out;
+		assert_int_equal(ga_process_begin(&p, &j, &err), 0);
+		if (ga_process_wait_for(j, "two\n", &err) != cases[i].found)
+			fail_msg("%s: %s", cases[i].script, out.ptr);
+		ga_process_abandon(j);
+		assert_true(time(NULL) - start < 30);
+	}
+}
+
 static void missing_program(void **state)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -272,6 +305,7 @@ int main(void)
 		cmocka_unit_test(too_much_output_ends_it),
 		cmocka_unit_test(timeout_kills),
 		cmocka_unit_test(descendant_does_not_hold_us),
+		cmocka_unit_test(what_it_wrote_is_waited_for),
 		cmocka_unit_test(missing_program),
 		cmocka_unit_test(directory_environment_signals),
 		cmocka_unit_test(no_other_descriptor_is_inherited),

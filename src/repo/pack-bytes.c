@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small pack made in memory, and its index (gitformat-pack(5), version 2 of both).
+ */
+#include "objects-internal.h"
+
+#include <arpa/inet.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "ga/sha.h"
+
+#define FANOUT 256
+
+/* Where each object of `v` came to lie, sorted by id. */
+struct place {
+	const struct ga_packed *o;
+	uint32_t at, crc;
+};
+
+/* Ids, which trees are made of, cannot be made smaller; where they are those of a former tree,
+ * that is for git to find when it repacks. All else is deflated as a new loose object of git's. */
+struct deflaters {
+	z_stream none, fast;
+};
+
+size_t ga_pack_object_header(git_object_t type, uint64_t size, unsigned char *h)
+{
+	unsigned char c = (unsigned char)((unsigned)type << 4 | (size & 15));
+	size_t n = 0;
+
+	for (size >>= 4; size; size >>= 7) {
+		h[n++] = c | 0x80;
+		c = size & 0x7f;
+	}
+	h[n++] = c;
+	return n;
+}
+
+static void add_number(struct ga_buf *b, uint32_t v)
+{
+	uint32_t n = htonl(v);
+
+	ga_buf_add(b, &n, sizeof(n));
+}
+
+static void add_sum(struct ga_buf *b)
+{
+	unsigned char sum[GA_SHA1_RAWSZ];
+	struct ga_sha s;
+
+	ga_sha1_init(&s);
+	ga_sha_add(&s, b->ptr, b->len);
+	ga_sha_end(&s, sum);
+	ga_buf_add(b, sum, sizeof(sum));
+}
+
+static void add_object(struct ga_buf *b, struct deflaters *d, const struct ga_packed *o)
+{
+	z_stream *z = o->type == GIT_OBJECT_TREE ? &d->none : &d->fast;
+	unsigned char h[GA_PACK_HEADER_MAX];
+	size_t room = deflateBound(z, o->n);
+	char *to;
+
+	ga_buf_add(b, h, ga_pack_object_header(o->type, o->n, h));
+	to = ga_buf_reserve(b, room);
+	(void)deflateReset(z);
+	z->next_in = o->data;
+	z->avail_in = (uInt)o->n;
+	z->next_out = (unsigned char *)to;
+	z->avail_out = (uInt)room;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		GA_BUG("deflate");
+	b->len += room - z->avail_out;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return ga_oid_cmp(&x->o->oid, &y->o->oid);
+}
+
+static void make_index(struct place *v, size_t n, const struct ga_buf *pack, struct ga_buf *b)
+{
+	qsort(v, n, sizeof(*v), by_id);
+	ga_buf_add(b, "\377tOc", 4);
+	add_number(b, 2);
+	for (size_t first = 0, i = 0; first < FANOUT; first++) {
+		while (i < n && v[i].o->oid.id[0] <= first)
+			i++;
+		add_number(b, (uint32_t)i);
+	}
+	for (size_t i = 0; i < n; i++)
+		ga_buf_add(b, v[i].o->oid.id, GA_OID_RAWSZ);
+	for (size_t i = 0; i < n; i++)
+		add_number(b, v[i].crc);
+	for (size_t i = 0; i < n; i++)
+		add_number(b, v[i].at);
+	ga_buf_add(b, pack->ptr + pack->len - GA_SHA1_RAWSZ, GA_SHA1_RAWSZ);
+	add_sum(b);
+}
+
+char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, struct ga_buf *index)
+{
+	cleanup_free struct place *at = ga_calloc(n, sizeof(*at));
+	struct ga_oid sum;
+	struct deflaters d = { 0 };
+
+	if (deflateInit(&d.none, Z_NO_COMPRESSION) != Z_OK ||
+	    deflateInit(&d.fast, Z_BEST_SPEED) != Z_OK)
+		GA_BUG("deflateInit");
+	ga_buf_adds(pack, "PACK");
+	add_number(pack, 2);
+	add_number(pack, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		size_t start = pack->len;
+
+		add_object(pack, &d, &v[i]);
+		at[i] = (struct place){ &v[i], (uint32_t)start,
+					(uint32_t)crc32(0, (const unsigned char *)pack->ptr + start,
+							(uInt)(pack->len - start)) };
+	}
+	(void)deflateEnd(&d.none);
+	(void)deflateEnd(&d.fast);
+	add_sum(pack);
+	make_index(at, n, pack, index);
+	memcpy(sum.id, pack->ptr + pack->len - GA_SHA1_RAWSZ, GA_SHA1_RAWSZ);
+	return ga_strf("pack-%s", GA_HEX(&sum));
+}
