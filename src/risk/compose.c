@@ -113,10 +113,13 @@ static void put_letter(struct ga_buf *out, struct marks *m, uint32_t c)
 void ga_risk_decompose(struct ga_buf *out, const char *s)
 {
 	struct marks marks = { .n = 0 };
-	size_t n = strlen(s);
+	size_t n = strlen(s), plain = 0;
 	uint32_t c;
 
-	for (size_t i = 0, len; i < n; i += len) {
+	while (plain < n && !(s[plain] & 0x80))
+		plain++;
+	ga_buf_add(out, s, plain);
+	for (size_t i = plain, len; i < n; i += len) {
 		len = ga_utf8_decode(s + i, n - i, &c);
 		if (len > 1) {
 			put_letter(out, &marks, c);

@@ -325,4 +325,6 @@ void ga_look_content(struct ga_look *k)
 		check_text(k, &old, &text);
 	if (!is_binary(&text) && is_garbled(&text))
 		ga_look_fire(k, "binary-blob", NULL);
+	if (old.len != text.len || memcmp(old.ptr, text.ptr, old.len) != 0)
+		ga_look_leaks(k, &old, &text);
 }

@@ -59,17 +59,23 @@ void ga_risk_put(struct ga_buf *out, uint32_t c)
 	}
 }
 
+static bool is_folded(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= ' ' && c <= '9' && c != '/') || c == '_';
+}
+
 static void fold_component(struct ga_buf *out, const char *s, size_t n)
 {
 	size_t start = out->len;
 	uint32_t c;
 
 	while (n && *s != ':') {
-		size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.+@ "), len;
+		size_t plain = 0, len;
 
 		/* most there is needs no folding */
+		while (plain < n && is_folded(s[plain]))
+			plain++;
 		if (plain) {
-			plain = plain < n ? plain : n;
 			ga_buf_add(out, s, plain);
 			s += plain;
 			n -= plain;

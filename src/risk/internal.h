@@ -40,6 +40,9 @@ struct ga_matcher *ga_matcher_new(void);
 struct ga_matcher *ga_matcher_of(const struct ga_rule *rules, size_t n);
 void ga_matcher_free(struct ga_matcher *m);
 
+/* Names of files that hold secrets, compiled as well. */
+struct ga_secret_names *ga_matcher_secrets(const struct ga_matcher *m);
+
 struct ga_hit {
 	const struct ga_rule *rule;
 	unsigned rank; /* how specific the pattern is */
@@ -120,6 +123,8 @@ void ga_look_link_gone(struct ga_look *k);  /* links.c */
 void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
 void ga_look_content(struct ga_look *k);    /* content.c */
 void ga_look_shadow(struct ga_look *k);     /* shadow.c */
+/* leak.c: of the two versions of a file */
+void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
 /* collide.c: names that are one name on some systems, over the whole new tree at once. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
 void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */

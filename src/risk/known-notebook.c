@@ -6,12 +6,10 @@
 
 #include "known.h"
 
-/* Outputs in these forms are run or rendered by the page that shows them. */
-static bool active_output(const json_t *outputs)
+/* Forms that are shown as they are. Others are run or rendered by the page that shows them. */
+static bool is_plain_output(const json_t *outputs)
 {
-	static const char *const active[] = { "text/html", "application/javascript",
-					      "image/svg+xml", "application/vnd.*", "text/latex",
-					      "text/markdown" };
+	static const char *const plain[] = { "text/plain", "image/png", "image/jpeg", "image/gif" };
 	const json_t *output;
 	const char *type;
 	json_t *data;
@@ -19,9 +17,9 @@ static bool active_output(const json_t *outputs)
 
 	json_array_foreach(outputs, i, output)
 		json_object_foreach(json_object_get(output, "data"), type, data)
-			if (GA_KNOWN_IN(type, active))
-				return true;
-	return false;
+			if (!GA_KNOWN_IN(type, plain))
+				return false;
+	return true;
 }
 
 /* Take from every cell what running it leaves; false: this is no notebook. */
@@ -37,15 +35,15 @@ static bool strip_outputs(json_t *notebook)
 	return json_is_array(cells);
 }
 
-static bool any_active(const json_t *notebook)
+static bool all_plain(const json_t *notebook)
 {
 	const json_t *cell;
 	size_t i;
 
 	json_array_foreach(json_object_get(notebook, "cells"), i, cell)
-		if (active_output(json_object_get(cell, "outputs")))
-			return true;
-	return false;
+		if (!is_plain_output(json_object_get(cell, "outputs")))
+			return false;
+	return true;
 }
 
 void ga_known_notebook(const struct ga_known *f)
@@ -56,7 +54,7 @@ void ga_known_notebook(const struct ga_known *f)
 		return;
 	a = ga_known_json(f->old, false);
 	b = ga_known_json(f->text, false);
-	if (!a || !b || any_active(b))
+	if (!a || !b || !all_plain(b))
 		return;
 	if (strip_outputs(a) && strip_outputs(b) && ga_known_json_same(a, b))
 		ga_look_lower(f->k, "jupyter", "only outputs of cells change");

@@ -101,7 +101,7 @@ static bool mentions_privileges(const char *added)
 	return false;
 }
 
-static void raise(struct ga_look *k, const char *detail)
+static void say_high(struct ga_look *k, const char *detail)
 {
 	ga_look_say(k, ga_look_fired(k, "ci-github") ? "ci-github" : "ci-gitea-forgejo", GA_HIGH,
 		    ga_strdup(detail));
@@ -116,7 +116,7 @@ void ga_known_workflow(const struct ga_known *f)
 		return; /* an action's own scripts */
 	if (!read_workflow(f->text, &is)) {
 		if (mentions_privileges(f->added->ptr))
-			raise(f->k, "asks for privileges, secrets or own machines");
+			say_high(f->k, "asks for privileges, secrets or own machines");
 		return;
 	}
 	(void)read_workflow(f->old, &was);
@@ -126,5 +126,5 @@ void ga_known_workflow(const struct ga_known *f)
 	if (!new.n)
 		return;
 	list = ga_known_list(&new);
-	raise(f->k, list);
+	say_high(f->k, list);
 }

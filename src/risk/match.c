@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "ga/secret.h"
 #include "ga/strv.h"
 #include "ga/wildmatch.h"
 #include "internal.h"
@@ -31,6 +32,7 @@ struct ga_matcher {
 	struct ga_strmap firsts; /* first byte of the last component */
 	uint32_t *rest;
 	size_t n_rest, cap_rest;
+	struct ga_secret_names *secrets;
 };
 
 void ga_hits_release(struct ga_hits *h)
@@ -203,7 +205,15 @@ struct ga_matcher *ga_matcher_new(void)
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
-	return ga_matcher_of(rules, n);
+	struct ga_matcher *m = ga_matcher_of(rules, n);
+
+	m->secrets = ga_secret_names_new(NULL, NULL);
+	return m;
+}
+
+struct ga_secret_names *ga_matcher_secrets(const struct ga_matcher *m)
+{
+	return m->secrets;
 }
 
 void ga_matcher_free(struct ga_matcher *m)
@@ -220,6 +230,7 @@ void ga_matcher_free(struct ga_matcher *m)
 	ga_strmap_release(&m->exts);
 	ga_strmap_release(&m->dirs);
 	ga_strmap_release(&m->firsts);
+	ga_secret_names_free(m->secrets);
 	free(m);
 }
 

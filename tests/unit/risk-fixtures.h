@@ -150,7 +150,6 @@ static const struct {
 	{ "lua-misc-autoload", ".luacheckrc", "no-.luacheckrc" },
 	{ "serialized-code", "some.pkl", "some.pkl.keep" },
 	{ "test-code", "tests/t.c", "testing/t.c" },
-	{ "secret-file", "deploy/id_ed25519", "deploy/id_ed25519.pub" },
 	{ "trust-anchors", "authorized_keys", "no-authorized_keys" },
 	{ "binary-executable", "some.class", "some.class.keep" },
 	{ "archive", "data/in.tar.gz", "data/tar.md" },

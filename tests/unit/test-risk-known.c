@@ -129,6 +129,9 @@ static const struct {
 	  FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[{\"data\":{\"text/html\":\"1\"}}]}]}"),
 	  GA_HIGH, NULL },
 	{ "jupyter", "a.ipynb", FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[]}]}"),
+	  FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[{\"data\":{\"application/x\":1}}]}]}"),
+	  GA_HIGH, NULL },
+	{ "jupyter", "a.ipynb", FILE_("{\"cells\":[{\"source\":\"1\",\"outputs\":[]}]}"),
 	  FILE_("{\"cells\":[{\"source\":\"2\",\"outputs\":[]}]}"), GA_HIGH, NULL },
 	/* workflows */
 	{ "ci-github", ".github/workflows/a.yml", NONE, FILE_("on: push\njobs: {}\n"), GA_MEDIUM,

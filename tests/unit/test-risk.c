@@ -45,9 +45,12 @@ static void test_changes(void **state)
 		if (has_rule(&f, x->rule) != x->fires)
 			fail_msg("'%s' on '%s' (fixture %zu): %s", x->rule, x->path, i,
 				 x->fires ? "silent" : "fires");
-		for (size_t j = 0; j < f.n; j++)
+		for (size_t j = 0; j < f.n; j++) {
 			if (strpbrk(f.v[j].reason, "\n\033"))
 				fail_msg("'%s': a reason is not quoted", f.v[j].rule);
+			if (strstr(f.v[j].reason, "a8Kd0LmZ") || strstr(f.v[j].reason, "MIIEp"))
+				fail_msg("'%s' shows a secret", f.v[j].rule);
+		}
 		ga_flags_release(&f);
 	}
 	ga_host_facts_release(&h);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Secrets that a commit would make known: by the scanner that finds them before a session starts
+ * (ga/secret.h). No value is kept or shown.
+ */
+#include <string.h>
+
+#include "ga/secret.h"
+#include "internal.h"
+
+/* What is a secret wherever it stands, and what is one at times. */
+enum {
+	SURE = GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK | GA_MARK_PGP_SECRET,
+	LIKELY = GA_MARK_KEY_LOCKED | GA_MARK_LOGIN,
+};
+
+static void check_content(struct ga_look *k, const struct ga_buf *old,
+			  const struct ga_secret_marks *is)
+{
+	const struct ga_secret found = { .bits = is->bits & (SURE | LIKELY), .token = is->token };
+	cleanup_free char *reason = NULL;
+	struct ga_secret_marks was;
+
+	if (!found.bits)
+		return;
+	ga_secret_look(old->ptr, old->len, &was);
+	/* what the old version has, too, is no news */
+	if ((was.bits & found.bits) == found.bits && ga_secret_within(is, &was))
+		return;
+	reason = ga_secret_reason(&found);
+	ga_look_fire_as(k, "secret-content", found.bits & SURE ? GA_HIGH : GA_MEDIUM,
+			ga_strdup(reason + strspn(reason, ": ")));
+}
+
+static void check_name(struct ga_look *k, const struct ga_secret_marks *marks)
+{
+	struct ga_secret_name name;
+	struct ga_secret found;
+
+	if (!ga_secret_named(ga_matcher_secrets(k->matcher), k->c->path, &name))
+		return;
+	ga_secret_judge(&name, k->c->path, marks, &found);
+	if (found.tier >= GA_TIER_WARN)
+		ga_look_fire_as(k, "secret-file", found.tier == GA_TIER_BLOCK ? GA_HIGH : GA_MEDIUM,
+				ga_secret_reason(&found));
+}
+
+void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	struct ga_secret_marks marks;
+
+	ga_secret_look(text->ptr, text->len, &marks);
+	check_content(k, old, &marks);
+	check_name(k, &marks);
+}
