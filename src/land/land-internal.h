@@ -49,7 +49,8 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
-	struct ga_oid note, former; /* what undoing goes by; the one before it, or zero */
+	char *notes;               /* what undoing goes by ... */
+	unsigned note;             /* ... and which of it is about this landing */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
 	struct ga_left_files ignored;
 	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
@@ -105,13 +106,14 @@ void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
 #define LAND_NOTE_MAGIC "git-agent landing 1"
-/* Note what is there, before anything is touched (fills note, former). Where nothing was
- * touched in the end the note before it is the note again. */
+/* Note what is there, before anything is touched (fills notes, note). Where nothing was touched in
+ * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
-/* `former` takes the place of `note`. */
-int land_note_replace(struct land *l, const struct ga_oid *note, const struct ga_oid *former,
-		      const char *what, struct ga_error *err);
+/* The directory notes are in; the last one's number, 0 if there is none; and away with one. */
+char *land_notes(const struct ga_session *s);
+int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
+int land_note_remove(const char *notes, unsigned n, struct ga_error *err);
 
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);

@@ -58,6 +58,7 @@ static void land_release(struct land *l)
 	ga_left_files_release(&l->ignored);
 	free(l->ignored_had);
 	free(l->ignored_will);
+	free(l->notes);
 }
 
 /* ---- before anything ---------------------------------------------------- */

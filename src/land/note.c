@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a landing notes before it touches anything: where HEAD was, and the files that are going to
- * be written without a commit, as they are. It is a commit on the session's ref "undo", whose
- * parents are that HEAD and, if the session had landed before, the former note. Its tree holds
- * "record", words that end in NUL (put_state(), add_file()), and the files' bytes as "had/NUMBER".
+ * be written without a commit, as they are. Not in the repository, whose objects other sessions
+ * can read: a directory of the session's, "undo/NUMBER", the highest being the last one. In it are
+ * "record", words that end in NUL (put_state(), add_file()), and what stood at file number i
+ * as "i".
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/refs.h"
+#include "ga/sync.h"
 #include "land-internal.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
@@ -78,9 +81,9 @@ static mode_t mode_of(uint32_t git_mode)
 struct note {
 	struct land *l;
 	int root;
-	struct ga_pack *pack;
+	int dir;
 	struct ga_buf record;
-	struct ga_changes tree;
+	struct ga_strv made; /* to be synced */
 	size_t n;
 };
 
@@ -95,31 +98,20 @@ static void put_oid(struct ga_buf *b, const struct ga_oid *oid)
 	ga_buf_add0(b, GA_HEX(oid));
 }
 
-static void add_entry(struct note *n, const char *name, const struct ga_oid *oid)
-{
-	static const struct ga_entry none = { .mode = GA_MODE_NONE };
-	const struct ga_entry e = { .mode = GA_MODE_FILE, .oid = *oid };
-
-	(void)ga_changes_add(&n->tree, name, &none, &e);
-}
-
 /* Keep what is there. */
 static int keep(struct note *n, const char *path, mode_t *ret_mode, struct ga_error *err)
 {
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	cleanup_free char *name = ga_strf("had/%zu", n->n++), *q = ga_escape(path);
-	struct ga_oid oid;
+	cleanup_free char *name = ga_strf("%zu", n->n++), *q = ga_escape(path);
 
 	if (land_open_here(n->root, path, &h))
 		return ga_fail(err, GA_ELOSE, "'%s' cannot be read, to be kept for undoing", q);
 	*ret_mode = h.mode;
 	if (!h.mode)
 		return 0;
-	if (h.fd < 0 ? ga_pack_add_blob(n->pack, h.target, h.size, &oid, err)
-		     : ga_pack_add_blob_fd(n->pack, h.fd, h.size, &oid, err))
-		return -1;
-	add_entry(n, name, &oid);
-	return 0;
+	ga_strv_take(&n->made, ga_strf("%s/%u/%s", n->l->notes, n->l->note, name));
+	return h.fd < 0 ? ga_write_new(n->dir, name, h.target, h.size, 0600, err)
+			: ga_copy_fd_to(h.fd, n->dir, name, err);
 }
 
 static int add_file(struct note *n, const char *path, const struct ga_entry *will,
@@ -174,74 +166,97 @@ static int put_state(struct note *n, struct ga_error *err)
 	return 0;
 }
 
-static int add_commit(struct note *n, const char *ref, struct ga_oid *ret, struct ga_error *err)
-{
-	struct land *l = n->l;
-	cleanup_free char *who = ga_strf("git-agent <git-agent> %" PRIu64 " +0000",
-					 (uint64_t)time(NULL));
-	struct ga_oid parents[2] = { l->head }, oid;
-	struct ga_commit c = { .parents = parents, .n_parents = 1, .author = who, .committer = who,
-			       .extra = (char[]){ "" },
-			       .message = (char[]){ "What a landing found\n" } };
-	int rc = ga_ref_read(l->repo, ref, &parents[1], err);
+/* ---- where it is -------------------------------------------------------------- */
 
-	if (rc < 0 || ga_pack_add_blob(n->pack, n->record.ptr, n->record.len, &oid, err))
-		return -1;
-	/* the note before this one, if what it tells of still stands */
-	if (!rc && l->s->state == GA_STATE_LANDED) {
-		l->former = parents[1];
-		c.n_parents++;
-	}
-	add_entry(n, "record", &oid);
-	ga_changes_sort(&n->tree);
-	return ga_tree_apply(l->repo, n->pack, NULL, &n->tree, &c.tree, err) ||
-	       ga_pack_add_commit(n->pack, &c, ret, err) ? -1 : 0;
+char *land_notes(const struct ga_session *s)
+{
+	return ga_path_join(s->dir, "undo");
 }
 
-static int publish(struct note *n, struct ga_error *err)
+int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
 {
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *ref = ga_session_ref(n->l->s, "undo"), *kept = NULL;
-	cleanup_free char *reason = ga_strf("agent: land %s", n->l->s->name);
-	int rc;
+	DIR *d = opendir(notes);
+	struct dirent *e;
+	uint64_t n;
 
-	if (add_commit(n, ref, &n->l->note, err) || ga_pack_commit(n->pack, &kept, err))
+	*ret = 0;
+	if (!d && errno != ENOENT) {
+		cleanup_free char *q = ga_escape(notes);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	}
+	while (d && (e = readdir(d)))
+		if (ga_parse_u64(e->d_name, 1000000, &n) && n > *ret)
+			*ret = (unsigned)n;
+	if (d)
+		(void)closedir(d);
+	return 0;
+}
+
+int land_note_remove(const char *notes, unsigned n, struct ga_error *err)
+{
+	cleanup_close int at = open(notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_free char *name = ga_strf("%u", n);
+
+	return at < 0 ? 0 : ga_rmtree_at(at, name, err);
+}
+
+/* Those before this one, unless what they tell of still stands. */
+static int choose_number(struct land *l, struct ga_error *err)
+{
+	unsigned last;
+
+	if (land_note_last(l->notes, &last, err))
 		return -1;
-	n->pack = NULL;
-	ga_ref_updates_add(&u, ref, NULL, &n->l->note);
-	rc = ga_refs_update(n->l->repo, &u, reason, err);
-	if (kept)
-		(void)unlink(kept);
-	return rc;
+	for (; last && l->s->state != GA_STATE_LANDED; last--)
+		if (land_note_remove(l->notes, last, err))
+			return -1;
+	l->note = last + 1;
+	return 0;
+}
+
+static int make_dir(struct note *n, struct ga_error *err)
+{
+	struct land *l = n->l;
+	cleanup_free char *dir = NULL;
+
+	l->notes = land_notes(l->s);
+	if (choose_number(l, err))
+		return -1;
+	dir = ga_strf("%s/%u", l->notes, l->note);
+	if (ga_mkdir_p(dir, 0700, err))
+		return -1;
+	n->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (n->dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note what is there");
+	ga_strv_push(&n->made, l->s->dir);
+	ga_strv_push(&n->made, l->notes);
+	ga_strv_push(&n->made, dir);
+	return 0;
 }
 
 int land_note(struct land *l, struct ga_error *err)
 {
-	struct note n = { .l = l, .root = land_open_root(l->repo, err), .record = GA_BUF_INIT };
-	int rc = n.root < 0 || ga_pack_begin(l->repo, &n.pack, err) || put_state(&n, err) ||
-		 add_files(&n, err) || publish(&n, err) ? -1 : 0;
+	struct note n = { .l = l, .root = land_open_root(l->repo, err), .dir = -1,
+			  .record = GA_BUF_INIT };
+	int rc = n.root < 0 || make_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ? -1
+										       : 0;
 
+	if (!rc) {
+		/* with a record it is one: last, and on the disk */
+		ga_sync_paths(&n.made);
+		rc = ga_write_atomic(n.dir, "record", n.record.ptr, n.record.len, 0600, err);
+	}
 	ga_cleanup_closep(&n.root);
-	ga_pack_free(n.pack);
+	ga_cleanup_closep(&n.dir);
 	ga_buf_release(&n.record);
-	ga_changes_release(&n.tree);
+	ga_strv_release(&n.made);
 	return rc;
-}
-
-int land_note_replace(struct land *l, const struct ga_oid *note, const struct ga_oid *former,
-		     const char *what, struct ga_error *err)
-{
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *ref = ga_session_ref(l->s, "undo");
-	cleanup_free char *reason = ga_strf("agent: %s %s", what, l->s->name);
-
-	ga_ref_updates_add(&u, ref, note, ga_oid_is_zero(former) ? NULL : former);
-	return ga_refs_update(l->repo, &u, reason, err);
 }
 
 void land_note_forget(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	(void)land_note_replace(l, &l->note, &l->former, "did not land", &ignored);
+	(void)land_note_remove(l->notes, l->note, &ignored);
 }

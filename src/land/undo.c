@@ -36,7 +36,7 @@ struct undo {
 	struct ga_oid head;    /* before */
 	char *ref;             /* the branch HEAD was on; "" none */
 	struct ga_oid landed;  /* what had brought the session before; zero: nothing */
-	struct ga_oid former;  /* the note of that; zero: none */
+	int dir;               /* where the note is */
 	struct ga_strv left_out;
 	struct undo_file *files;
 	size_t n, cap;
@@ -44,6 +44,7 @@ struct undo {
 
 static void undo_release(struct undo *u)
 {
+	ga_cleanup_closep(&u->dir);
 	free(u->ref);
 	ga_strv_release(&u->left_out);
 	for (size_t i = 0; i < u->n; i++)
@@ -140,32 +141,23 @@ static int fail_none(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git reflog' shows where your branch was");
 }
 
-/* The note, its tree to read bytes from, and the note before it. */
-static int read_note(struct ga_repo *r, const struct ga_session *s, struct undo *u,
-		     struct ga_oid *ret_note, struct ga_oid *ret_tree, struct ga_error *err)
+static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 {
-	cleanup_free char *ref = ga_session_ref(s, "undo");
-	cleanup_commit struct ga_commit c = { .n_parents = 0 };
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_entry e;
-	int rc = ga_ref_read(r, ref, ret_note, err);
+	cleanup_free char *dir = NULL, *q = NULL;
 
-	if (rc < 0)
+	l->notes = land_notes(l->s);
+	if (land_note_last(l->notes, &l->note, err))
 		return -1;
-	if (rc)
-		return fail_none(s, err);
-	if (ga_commit_read(r, ret_note, &c, err) ||
-	    ga_tree_entry(r, &c.tree, "record", &e, err))
+	dir = ga_strf("%s/%u", l->notes, l->note);
+	q = ga_escape(dir);
+	u->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* without a record a landing did not get far enough to touch anything */
+	if (!l->note || u->dir < 0 || faccessat(u->dir, "record", F_OK, AT_SYMLINK_NOFOLLOW))
+		return fail_none(l->s, err);
+	if (ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
 		return -1;
-	rc = e.mode == GA_MODE_FILE ? ga_blob_read(r, &e.oid, RECORD_MAX, &b, err) : 1;
-	if (rc < 0)
-		return -1;
-	if (rc || !parse(&b, u))
-		return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", ref);
-	*ret_tree = c.tree;
-	if (c.n_parents > 1)
-		u->former = c.parents[1];
-	return 0;
+	return parse(&b, u) ? 0 : ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 
 /* ---- taking it back ---------------------------------------------------------------- */
@@ -246,76 +238,43 @@ static void remove_empty(int root, const char *path)
 	}
 }
 
-/* A file's bytes into a new file, by git: they may be too many for memory. */
-static int write_blob(struct land *l, int dir, const char *name, const struct ga_oid *oid,
-		      mode_t mode, struct ga_error *err)
+/* What was kept as `name`, under another name first: what stands there goes when this is whole. */
+static int replace(const struct undo *u, const char *name, int dir, const char *path, mode_t had,
+		   struct ga_error *err)
 {
-	const char *const args[] = { "cat-file", "blob", GA_HEX(oid), NULL };
-	cleanup_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-						 O_CLOEXEC, 0600);
-	struct ga_git g = GA_GIT_INIT;
-
-	g.args = args;
-	g.out_fd = fd;
-	g.out_max = SIZE_MAX;
-	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write in the working tree");
-	if (ga_git_ok(l->repo, &g, err))
-		return -1;
-	if (fchmod(fd, mode) || fsync(fd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write in the working tree");
-	return 0;
-}
-
-static int make_again(struct land *l, int dir, const char *name, const struct ga_oid *oid,
-		      mode_t mode, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf target = GA_BUF_INIT;
-
-	if (S_ISREG(mode))
-		return write_blob(l, dir, name, oid, mode & 07777, err);
-	if (ga_blob_read(l->repo, oid, PATH_MAX, &target, err) < 0)
-		return -1;
-	return symlinkat(target.ptr, dir, name) ?
-		ga_fail_errno(err, GA_EFATAL, errno, "cannot make a link") : 0;
-}
-
-/* Under another name first: what stands there goes when this is whole. */
-static int replace(struct land *l, int dir, const char *path, const struct ga_oid *oid,
-		   mode_t mode, struct ga_error *err)
-{
+	cleanup_close int from = openat(u->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_free char *tmp = NULL, *q = ga_escape(path);
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	uint64_t r;
 	int rc;
 
+	if (from < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was at '%s'", q);
 	if (ga_random(&r, sizeof(r), err))
 		return -1;
 	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
-	rc = make_again(l, dir, tmp, oid, mode, err);
-	if (!rc && renameat(dir, tmp, dir, ga_path_base(path)))
+	if (S_ISREG(had))
+		rc = ga_copy_fd_to(from, dir, tmp, err);
+	else
+		rc = ga_read_fd(from, PATH_MAX, &target, err);
+	if (!rc && ((!S_ISREG(had) && symlinkat(target.ptr, dir, tmp)) ||
+		    renameat(dir, tmp, dir, ga_path_base(path))))
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot put '%s' back", q);
 	if (rc)
 		(void)unlinkat(dir, tmp, 0);
 	return rc;
 }
 
-static int put_back(struct land *l, int root, const struct ga_oid *tree, const struct undo *u,
-		    size_t i, struct ga_error *err)
+static int put_back(int root, const struct undo *u, size_t i, struct ga_error *err)
 {
 	const struct undo_file *f = &u->files[i];
-	cleanup_free char *name = ga_strf("had/%zu", i), *q = ga_escape(f->path);
+	cleanup_free char *name = ga_strf("%zu", i), *q = ga_escape(f->path);
 	cleanup_close int dir = land_open_parent(root, f->path);
-	struct ga_entry e;
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
-	if (f->had) {
-		if (ga_tree_entry(l->repo, tree, name, &e, err))
-			return -1;
-		if (e.mode != GA_MODE_FILE)
-			return ga_fail(err, GA_EFATAL, "what a landing noted lacks '%s'", q);
-		return replace(l, dir, f->path, &e.oid, f->had, err);
-	}
+	if (f->had)
+		return replace(u, name, dir, f->path, f->had, err);
 	if (unlinkat(dir, ga_path_base(f->path), 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
 	remove_empty(root, f->path);
@@ -323,7 +282,7 @@ static int put_back(struct land *l, int root, const struct ga_oid *tree, const s
 }
 
 /* The session is what it was before, and the note before is the note. */
-static int settle(struct land *l, struct undo *u, const struct ga_oid *note, struct ga_error *err)
+static int settle(struct land *l, struct undo *u, struct ga_error *err)
 {
 	json_t *o = json_object();
 
@@ -334,29 +293,24 @@ static int settle(struct land *l, struct undo *u, const struct ga_oid *note, str
 	ga_strv_release(&l->s->left_out);
 	l->s->left_out = u->left_out;
 	u->left_out = (struct ga_strv)GA_STRV_INIT;
-	if (ga_session_save(l->s, err))
-		return -1;
-	return land_note_replace(l, note, &u->former, "undo landing of", err);
+	return ga_session_save(l->s, err) || land_note_remove(l->notes, l->note, err) ? -1 : 0;
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err)
 {
 	struct land l = { .repo = r, .s = s };
-	cleanup_(undo_release) struct undo u = { .n = 0 };
+	cleanup_(undo_release) struct undo u = { .dir = -1 };
 	cleanup_close int root = land_open_root(r, err);
-	struct ga_oid note, tree;
-	int rc;
+	int rc = root < 0 || read_note(&l, &u, err) || check_head(&l, &u, err) ||
+		 check_files(&l, &u, root, err) || reset(&l, &u, err) ? -1 : 0;
 
-	if (root < 0 || read_note(r, s, &u, &note, &tree, err))
-		return -1;
-	rc = check_head(&l, &u, err) || check_files(&l, &u, root, err) ||
-	     reset(&l, &u, err) ? -1 : 0;
 	for (size_t i = 0; !rc && i < u.n; i++)
-		rc = put_back(&l, root, &tree, &u, i, err);
+		rc = put_back(root, &u, i, err);
 	if (!rc)
-		rc = settle(&l, &u, &note, err);
+		rc = settle(&l, &u, err);
 	ga_changes_release(&l.changes);
+	free(l.notes);
 	*ret_head = u.head;
 	return rc;
 }

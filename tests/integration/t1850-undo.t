@@ -19,6 +19,14 @@ picture() {
 	find . -path ./.git -prune -o -type d -print | sort
 }
 
+# notes NAME: where a session notes what landings found; note: is there one?
+notes() {
+	find "$HOME/.local/state/git-agent" -path "*/sessions/$1/undo"
+}
+note() {
+	find "$HOME/.local/state/git-agent" -path "*/sessions/$1/undo/*/record" | grep .
+}
+
 # The agent's work: every kind of change.
 work='echo A >>a; rm gone; mkdir -p n/deep; echo new >n/deep/new; chmod -x run; rm link; ln -s d/b link; git mv d/b d/c; git add -A; git commit -qm work; echo more >more'
 
@@ -26,7 +34,7 @@ test_expect_success 'a clean tree: all is as before, and it can be landed again'
 	make_repo clean && cd clean && git agent start -q --name c -- sh -c "$work" && picture >../before &&
 	git agent land c && picture >../landed && ! cmp -s ../before ../landed &&
 	git agent land --undo 2>../err && grep "agent/c: landing undone" ../err && picture >../after && test_cmp ../before ../after &&
-	git agent list | grep "^c .*captured" && ! git rev-parse -q --verify refs/agent/c/undo &&
+	git agent list | grep "^c .*captured" && ! note c &&
 	git agent land c && picture | sed 2d >../again && sed 2d ../landed | test_cmp - ../again && git fsck --strict &&
 	test_expect_code 128 git agent land --undo nobody && git agent land --undo c && test_expect_code 128 git agent land --undo c 2>../err && grep "no landing of session .c. to undo" ../err
 '
@@ -83,7 +91,7 @@ refused() {
 	test_expect_success "refused, nothing touched: $1" "
 		rm -rf ref ref2 && make_repo ref && cd ref && echo mine >>a && git agent start -q --name r$n -- sh -c \"echo q >q; sed -i s/mine/MINE/ a; mkdir ign; echo i >ign/i; rm gone; echo w >>d/b\" &&
 		git agent land --with-ignored ign r$n && { $2; } && picture >../before &&
-		test_expect_code 2 git agent land --undo r$n 2>../err && grep \"$3\" ../err && picture >../after && test_cmp ../before ../after && git rev-parse -q --verify refs/agent/r$n/undo
+		test_expect_code 2 git agent land --undo r$n 2>../err && grep \"$3\" ../err && picture >../after && test_cmp ../before ../after && note r$n
 	"
 	n=$((n + 1))
 }
@@ -114,18 +122,19 @@ test_expect_success 'what landed by plain git is not ours to undo; options' '
 
 test_expect_success 'a merge that was left to the user, or refused by a hook, leaves no note' '
 	make_repo left && cd left && git agent start -q --name x -- sh -c "echo theirs >a; echo n >n" && echo ours >a && git commit -qam ours &&
-	test_expect_code 4 git agent land x && ! git rev-parse -q --verify refs/agent/x/undo && git checkout -q --theirs a && git add a && git commit -qm merged &&
+	test_expect_code 4 git agent land x && ! note x && git checkout -q --theirs a && git add a && git commit -qm merged &&
 	git agent list | grep "^x .*landed" && test_expect_code 128 git agent land --undo x 2>../err && grep "no landing of session .x. to undo" ../err &&
 	git agent start -q --name y -- sh -c "echo y >y" && printf "#!/bin/sh\nexit 1\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit &&
-	test_expect_code 4 git agent land y && ! git rev-parse -q --verify refs/agent/y/undo && git merge --abort && rm .git/hooks/pre-merge-commit &&
-	git agent land y && git rev-parse -q --verify refs/agent/y/undo && git agent land --undo y && test ! -e y
+	test_expect_code 4 git agent land y && ! note y && git merge --abort && rm .git/hooks/pre-merge-commit &&
+	git agent land y && note y && git agent land --undo y && test ! -e y
 '
 
-test_expect_success 'a note that somebody made up is not followed' '
-	make_repo forged && cd forged && git agent start -q --name f -- sh -c "$work" && git agent land f && echo secret >../outside &&
-	blob=$(printf "git-agent landing 1\0%s\0refs/heads/main\0%040d\0000\0../outside\00033188\0000\0%040d\0" "$(git rev-parse HEAD^)" 0 0 | git hash-object -w --stdin) &&
-	tree=$(printf "100644 blob %s\trecord\n" "$blob" | git mktree) && git update-ref refs/agent/f/undo "$(git commit-tree -p HEAD^ -m x "$tree")" &&
-	picture >../before && test_expect_code 128 git agent land --undo f 2>../err && grep "is not what a landing notes" ../err && picture >../after && test_cmp ../before ../after && grep secret ../outside
+test_expect_success 'a note that is damaged is not followed, and no object holds what was overwritten' '
+	make_repo forged && cd forged && echo "the secret" >s.log && git agent start -q --name f -- sh -c "$work; echo theirs >s.log" && git agent land --with-ignored s.log --force f && echo secret >../outside &&
+	oid=$(echo "the secret" | git hash-object --stdin) && ! git cat-file -e "$oid" 2>/dev/null && dir=$(notes f)/1 && cp "$dir/record" ../record &&
+	printf "git-agent landing 1\0%s\0refs/heads/main\0%040d\0000\0../outside\00033188\0000\0%040d\0" "$(git rev-parse HEAD^)" 0 0 >"$dir/record" &&
+	picture >../before && test_expect_code 128 git agent land --undo f 2>../err && grep "is not what a landing notes" ../err && picture >../after && test_cmp ../before ../after && grep secret ../outside &&
+	head -c 60 ../record >"$dir/record" && test_expect_code 128 git agent land --undo f && cp ../record "$dir/record" && git agent land --undo f && grep "the secret" s.log
 '
 
 test_done
