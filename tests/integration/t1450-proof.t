@@ -162,11 +162,21 @@ test_expect_success 'a hook calls make: what make reads' '
 	attack e "echo w >w; printf \"X := \\\$(shell touch $ran)\n\" >local.mk" && proof "merge ff pull switch rebase"
 '
 
+test_expect_success 'what the recipes of the makefile run' '
+	make_repo recipe "mkdir scripts && echo \"touch $own\" >scripts/run.sh && printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" && cd recipe && mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite; do printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h; chmod +x .git/hooks/$h; done &&
+	attack e "echo w >w; echo \"touch $ran\" >scripts/run.sh" &&
+	proof "merge ff pull switch rebase" && (try held ff) && test -e "$own"
+'
+
 test_expect_success NPM 'a hook calls npm: the scripts of package.json' '
 	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" && cd npm && mkdir -p .git/hooks &&
 	printf "#!/bin/sh\nnpm test --silent\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
 	attack e "echo w >w; printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $ran\\\"}}\n\" >package.json" &&
-	every="merge ff" proof "merge ff" && (try held ff) && test -e "$own"
+	every="merge ff" && proof "merge ff" && (try held ff) && test -e "$own" && git agent drop --force e &&
+	mkdir tools && echo "require(\"fs\").writeFileSync(\"$own\", \"\")" >tools/t.js && echo "{\"scripts\":{\"test\":\"node tools/t\"}}" >package.json &&
+	git add -A && git commit -qm tools && attack e "echo w >w; echo \"require(\\\"fs\\\").writeFileSync(\\\"$ran\\\", \\\"\\\")\" >tools/t.js" &&
+	proof ff && (try held ff) && test -e "$own"
 '
 
 # ---- drivers ------------------------------------------------------------------------------
