@@ -90,6 +90,14 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 /* The object of `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
+/* The flags as a SARIF 2.1.0 log (`review --format=sarif`, docs/json.md). New reference. */
+json_t *ga_report_sarif(const struct ga_report *r);
+
+/* The report as Markdown that can be pasted into a pull request: nothing of the agent's makes
+ * a link, mentions anybody or breaks a table. Of a length forges take. */
+int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		       struct ga_buf *out, struct ga_error *err);
+
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
