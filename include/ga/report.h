@@ -68,6 +68,20 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 /* That of a flag which was added just now, found quickly among many. */
 struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f);
 
+/* A trailer for a commit of the tool's own: "KEY: severity rule path", and, of a verdict, what it
+ * binds to behind that: mode and object id. */
+void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity s,
+		       const char *rule, const char *path, const struct ga_entry *entry_or_null);
+/* So many of a kind at most in one commit. */
+#define GA_REPORT_TRAILERS 100
+
+/* How many flags there are of each. */
+struct ga_report_counts {
+	size_t severity[GA_CRITICAL + 1], verdict[GA_VERDICT_REJECTED + 1];
+	size_t held; /* critical ones that are held back */
+};
+void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);
+
 /* Is landing up to the user: open and high, critical or held back, and on the branch? */
 bool ga_report_flag_blocks(const struct ga_report_flag *f);
 /* How many flags do. */
@@ -89,6 +103,14 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 
 /* The object of `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
+
+/* The flags as a SARIF 2.1.0 log (`review --format=sarif`, docs/json.md). New reference. */
+json_t *ga_report_sarif(const struct ga_report *r);
+
+/* The report as Markdown that can be pasted into a pull request: nothing of the agent's makes
+ * a link, mentions anybody or breaks a table. Of a length forges take. */
+int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		       struct ga_buf *out, struct ga_error *err);
 
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);

@@ -9,8 +9,6 @@
 #include "ga/quote.h"
 #include "result.h"
 
-#define MAX_FLAG_TRAILERS 100
-
 int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	/* the session's end, not now: done again, the commits are the same */
@@ -72,12 +70,9 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	add_subject(c, changes, flags, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->onto));
-	for (size_t i = 0; i < flags->n && i < MAX_FLAG_TRAILERS; i++) {
-		cleanup_free char *path = ga_quote(flags->v[i].path);
-
-		ga_buf_addf(m, "Agent-Flagged: %s %s %s\n", ga_severity_name(flags->v[i].severity),
-			    flags->v[i].rule, path);
-	}
+	for (size_t i = 0; i < flags->n && i < GA_REPORT_TRAILERS; i++)
+		ga_report_trailer(m, "Agent-Flagged", flags->v[i].severity, flags->v[i].rule,
+				  flags->v[i].path, NULL);
 	return 0;
 }
 

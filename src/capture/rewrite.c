@@ -5,6 +5,7 @@
 
 #include "ga/path.h"
 #include "ga/refs.h"
+#include "ga/report.h"
 #include "ga/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)
@@ -337,20 +338,36 @@ static int step_carry(struct range *g, struct ga_rewrite *ret, struct ga_error *
 
 /* ---- the held commit ------------------------------------------------------------------------ */
 
+static char *held_message(const struct range *g, const struct ga_rewrite *ret)
+{
+	size_t n = ret->held_paths.n, shown = 0;
+	cleanup_buf struct ga_buf m = GA_BUF_INIT;
+
+	ga_buf_addf(&m, "held back: %zu %s\n\nAgent-Session: %s\n", n, n == 1 ? "path" : "paths",
+		    g->o->session);
+	for (size_t i = 0; i < ret->flags.n && shown < GA_REPORT_TRAILERS; i++) {
+		const struct ga_flag *f = &ret->flags.v[i];
+
+		if (!ga_flag_holds(f) || ga_strv_find(&ret->held_paths, f->path) < 0)
+			continue;
+		ga_report_trailer(&m, "Agent-Flagged", f->severity, f->rule, f->path, NULL);
+		shown++;
+	}
+	return ga_buf_steal(&m);
+}
+
 /* A child of what is published, with everything. */
 static int write_held(struct range *g, const struct node *tip, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
-	size_t n = tip->over->n;
-	cleanup_free char *who = ga_strdup(g->o->committer);
-	cleanup_free char *message = ga_strf("held back: %zu %s\n\nAgent-Session: %s\n", n,
-					     n == 1 ? "path" : "paths", g->o->session);
+	cleanup_free char *who = ga_strdup(g->o->committer), *message = NULL;
 	struct ga_oid parent = ret->tip;
 	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1,
-			       .author = who, .committer = who, .message = message };
+			       .author = who, .committer = who };
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < tip->over->n; i++)
 		ga_strv_push(&ret->held_paths, tip->over->v[i].path);
+	c.message = message = held_message(g, ret);
 	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
 }
 

@@ -75,6 +75,8 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	shorten(&cmd);
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
+	else if (r->n_flags && !*idle)
+		flags = cli_count(r->n_flags, "flag", "flags");
 	else
 		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,

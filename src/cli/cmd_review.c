@@ -24,7 +24,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "format", 0, CLI_VALUE, "FORMAT", "text (default) or json (docs/json.md)",
+	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif or markdown",
 	  offsetof(struct options, format) },
 	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
 	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
@@ -40,6 +40,27 @@ static const struct cli_opt opts[] = {
 	{ "reject", 0, CLI_FLAG, NULL, "take the given paths back to what they were",
 	  offsetof(struct options, reject) },
 };
+
+static bool wants(const struct options *o, const char *format)
+{
+	/* --json is another name of one of them */
+	return !strcmp(o->format ? o->format : o->json ? "json" : "text", format);
+}
+
+static int check_format(const struct options *o, struct ga_error *err)
+{
+	if (o->json && o->format && !wants(o, "json"))
+		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
+		cleanup_free char *q = ga_escape(o->format);
+
+		return ga_fail(err, GA_EUSAGE,
+			       "--format takes text, json, sarif or markdown, not '%s'", q);
+	}
+	if (o->left && !wants(o, "text") && !wants(o, "json"))
+		return ga_fail(err, GA_EUSAGE, "--left-behind is listed as text or json only");
+	return 0;
+}
 
 static int check_options(const struct options *o, size_t argc, struct ga_error *err)
 {
@@ -58,17 +79,7 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	}
 	if (!o->accept && !o->reject && argc > 1)
 		return ga_fail(err, GA_EUSAGE, "paths go with --accept or --reject");
-	if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0) {
-		cleanup_free char *q = ga_escape(o->format);
-
-		return ga_fail(err, GA_EUSAGE, "--format takes text or json, not '%s'", q);
-	}
-	return 0;
-}
-
-static bool wants_json(const struct options *o)
-{
-	return o->json || (o->format && !strcmp(o->format, "json"));
+	return check_format(o, err);
 }
 
 static int print_left(struct cli *c, const struct options *o, const struct ga_session *s,
@@ -81,7 +92,7 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	if (ga_host_facts_gather(c->env.repo, &c->env.config, &facts, err) ||
 	    ga_left_behind(c->env.repo, s, &c->env.limits, &r->left, NULL, &files, err))
 		return -1;
-	if (wants_json(o))
+	if (wants(o, "json"))
 		return cli_print_json(ga_left_json(r, &files, &facts), err);
 	ga_left_text(r, &files, &facts, c->colour, &out);
 	return cli_page(c, out.ptr, out.len, err);
@@ -94,11 +105,16 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 
 	if (o->left)
 		return print_left(c, o, s, r, err);
-	if (wants_json(o)) {
+	if (wants(o, "json")) {
 		json_t *j = ga_report_json(c->env.repo, r, err);
 
 		return j ? cli_print_json(j, err) : -1;
 	}
+	if (wants(o, "sarif"))
+		return cli_print_json(ga_report_sarif(r), err);
+	if (wants(o, "markdown"))
+		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
+			       -1 : cli_page(c, out.ptr, out.len, err);
 	if (ga_report_text(c->env.repo, s, r, c->colour, &out, err) ||
 	    (!o->stat && ga_review_diff(c->env.repo, r, c->colour, &out, err)))
 		return -1;

@@ -42,8 +42,17 @@ static void print_list(const char *label, const struct ga_strv *sv, bool quote)
 	}
 }
 
+static void print_flags(const struct ga_report *r)
+{
+	cleanup_free char *counts = cli_flag_counts(r), *verdicts = cli_verdict_counts(r);
+
+	if (*counts)
+		(void)printf("%-12s %s%s%s\n", "flags", counts, *verdicts ? "; " : "", verdicts);
+}
+
 /* A summary says what the session came to and what it has to say: only without one, here. */
-static void print_text(const struct ga_session *s, bool running, bool summary)
+static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
+		       bool summary)
 {
 	cleanup_free char *project = ga_quote(s->project);
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
@@ -82,6 +91,7 @@ static void print_text(const struct ga_session *s, bool running, bool summary)
 	print_list("left out", &s->skipped, false);
 	if (summary)
 		return;
+	print_flags(r);
 	print_list("on your work", &s->left_out, true);
 	print_list("notes", &s->notes, false);
 }
@@ -104,7 +114,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r), err);
 	summary = !running && s.state == GA_STATE_CAPTURED;
-	print_text(&s, running, summary);
+	print_text(&s, &r, running, summary);
 	if (!summary)
 		return 0;
 	(void)putchar('\n');

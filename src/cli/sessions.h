@@ -18,6 +18,10 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 /* Is there anything in it that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
 
+/* "1 critical (held back), 2 high", and "1 accepted, 1 rejected"; empty: none. Caller frees. */
+char *cli_flag_counts(const struct ga_report *r);
+char *cli_verdict_counts(const struct ga_report *r);
+
 /* Did the agent leave branches of its own, or a stash? 1 yes. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 

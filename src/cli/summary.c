@@ -10,6 +10,23 @@
 #define MAX_PATHS 3 /* on the line of flags */
 #define MIN_PATH 12 /* columns of one, however narrow the terminal */
 
+static void set_counts(json_t *j, const struct ga_report *r)
+{
+	json_t *severities = json_object(), *verdicts = json_object();
+	struct ga_report_counts n = { .held = 0 };
+
+	if (r)
+		ga_report_count(r, &n);
+	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
+		(void)json_object_set_new(severities, ga_severity_name((enum ga_severity)s),
+					  json_integer((json_int_t)n.severity[s]));
+	for (int v = GA_VERDICT_OPEN; v <= GA_VERDICT_REJECTED; v++)
+		(void)json_object_set_new(verdicts, ga_verdict_name((enum ga_verdict)v),
+					  json_integer((json_int_t)n.verdict[v]));
+	(void)json_object_set_new(j, "flags_by_severity", severities);
+	(void)json_object_set_new(j, "flags_by_verdict", verdicts);
+}
+
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r)
 {
 	json_t *j = json_object();
@@ -43,6 +60,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "flags", json_integer(r ? (json_int_t)r->n_flags : 0));
 	(void)json_object_set_new(j, "flags_open",
 				  json_integer(r ? (json_int_t)ga_report_open(r) : 0));
+	set_counts(j, r);
 	return j;
 }
 
@@ -90,25 +108,44 @@ bool cli_has_work(const struct ga_session *s)
 	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
 }
 
+char *cli_flag_counts(const struct ga_report *r)
+{
+	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
+	struct ga_report_counts n;
+
+	ga_report_count(r, &n);
+	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
+		if (n.severity[s])
+			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", n.severity[s],
+				    ga_severity_name((enum ga_severity)s),
+				    s == GA_CRITICAL && n.held ? " (held back)" : "");
+	return ga_buf_steal(&counts);
+}
+
+char *cli_verdict_counts(const struct ga_report *r)
+{
+	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
+	struct ga_report_counts n;
+
+	ga_report_count(r, &n);
+	for (int v = GA_VERDICT_ACCEPTED; v <= GA_VERDICT_REJECTED; v++)
+		if (n.verdict[v])
+			ga_buf_addf(&counts, "%s%zu %s", counts.len ? ", " : "", n.verdict[v],
+				    ga_verdict_name((enum ga_verdict)v));
+	return ga_buf_steal(&counts);
+}
+
 static void say_flags(const struct ga_report *r, FILE *f)
 {
-	size_t by[GA_CRITICAL + 1] = { 0 }, held = 0;
-	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
+	cleanup_free char *counts = cli_flag_counts(r), *verdicts = cli_verdict_counts(r);
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		by[r->flags[i].severity]++;
-		held += r->flags[i].held && r->flags[i].severity == GA_CRITICAL;
-	}
-	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
-		if (by[s])
-			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", by[s],
-				    ga_severity_name((enum ga_severity)s),
-				    s == GA_CRITICAL && held ? " (held back)" : "");
-	if (!counts.len)
+	if (!*counts)
 		return;
-	(void)fprintf(f, "  flagged: %s", counts.ptr);
-	say_flagged_paths(r, f, strlen("  flagged: ") + counts.len);
+	(void)fprintf(f, "  flagged: %s", counts);
+	say_flagged_paths(r, f, strlen("  flagged: ") + strlen(counts));
 	(void)fputc('\n', f);
+	if (*verdicts)
+		(void)fprintf(f, "  decided: %s\n", verdicts);
 }
 
 static void say_left(const struct ga_report *r, FILE *f)

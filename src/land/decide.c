@@ -290,6 +290,33 @@ static int check_extent(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
+static bool undone(const struct decision *d, const char *path)
+{
+	return ga_strv_has(&d->restore, path) || ga_strv_has(&d->give_up, path) ||
+	       ga_strv_has(&d->unlist, path);
+}
+
+/* Does the flag get the verdict now? */
+static bool judged(const struct decision *d, size_t flag)
+{
+	return d->chosen[flag] || (!d->accept && undone(d, d->report->flags[flag].path));
+}
+
+static void add_verdicts(const struct decision *d, struct ga_buf *m)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < d->report->n_flags && shown < GA_REPORT_TRAILERS; i++) {
+		const struct ga_report_flag *f = &d->report->flags[i];
+
+		if (!judged(d, i))
+			continue;
+		ga_report_trailer(m, d->accept ? "Agent-Accepted" : "Agent-Rejected", f->severity,
+				  f->id, f->path, &f->entry);
+		shown++;
+	}
+}
+
 static char *message(const struct decision *d)
 {
 	const struct ga_strv *paths = d->accept ? &d->bring : &d->restore;
@@ -305,6 +332,7 @@ static char *message(const struct decision *d)
 	if (paths->n > 100)
 		ga_buf_addf(&m, "and %zu more\n", paths->n - 100);
 	ga_buf_addf(&m, "\nAgent-Session: %s\n", d->s->name);
+	add_verdicts(d, &m);
 	return ga_buf_steal(&m);
 }
 
@@ -396,12 +424,6 @@ static int make_held(struct decision *d, struct ga_error *err)
 
 /* ---- making it true ----------------------------------------------------- */
 
-static bool undone(const struct decision *d, const char *path)
-{
-	return ga_strv_has(&d->restore, path) || ga_strv_has(&d->give_up, path) ||
-	       ga_strv_has(&d->unlist, path);
-}
-
 static void remove_all(struct ga_strv *from, const struct ga_strv *what)
 {
 	struct ga_strv rest = GA_STRV_INIT;
@@ -423,10 +445,8 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	for (size_t i = 0; i < ret->n_flags; i++) {
 		struct ga_report_flag *f = &ret->flags[i];
 
-		if (d->accept && d->chosen[i])
-			f->verdict = GA_VERDICT_ACCEPTED;
-		else if (!d->accept && (d->chosen[i] || undone(d, f->path)))
-			f->verdict = GA_VERDICT_REJECTED;
+		if (judged(d, i))
+			f->verdict = d->accept ? GA_VERDICT_ACCEPTED : GA_VERDICT_REJECTED;
 		if (ga_strv_has(&d->bring, f->path) || ga_strv_has(&d->give_up, f->path))
 			f->held = false;
 	}

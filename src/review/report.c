@@ -174,6 +174,18 @@ struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const str
 			  : NULL;
 }
 
+void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
+{
+	*ret = (struct ga_report_counts){ .held = 0 };
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+
+		ret->severity[f->severity]++;
+		ret->verdict[f->verdict]++;
+		ret->held += f->held && f->severity == GA_CRITICAL;
+	}
+}
+
 bool ga_report_flag_blocks(const struct ga_report_flag *f)
 {
 	return f->verdict == GA_VERDICT_OPEN && !f->left && (f->severity >= GA_HIGH || f->held);

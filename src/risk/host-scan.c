@@ -12,7 +12,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 
-enum { LIST_MAX = 2000000, SAME_NAME_MAX = 8, SCRIPTS_MAX = 64 };
+enum { LIST_MAX = 2000000, SAME_NAME_MAX = 8, SCRIPTS_MAX = 64, DIRS_MAX = 16 };
 
 struct word {
 	const char *s;
@@ -127,6 +127,23 @@ static bool runs_directories(const char *line)
 	return false;
 }
 
+/* "node tools/lint" runs tools/lint.js. */
+static int completed(struct ga_gather *g, const struct ga_scan *s, const char *path)
+{
+	static const char *const ends[] = { ".js", ".cjs", ".mjs", ".ts", ".py", ".rb", ".sh" };
+	enum ga_kind kind;
+
+	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
+		cleanup_free char *file = ga_strf("%s%s", path, ends[i]);
+
+		if (ga_gather_kind(g, file, &kind))
+			return -1;
+		if (kind == GA_KIND_FILE)
+			fact(g, s, file, false);
+	}
+	return 0;
+}
+
 /* A path in the project, or something that may be one. */
 static int place(struct ga_gather *g, const struct ga_scan *s, const char *line, const char *path,
 		 bool unknown, bool slash)
@@ -148,6 +165,8 @@ static int place(struct ga_gather *g, const struct ga_scan *s, const char *line,
 	if (ga_gather_kind(g, plain, &kind))
 		return -1;
 	if (kind == GA_KIND_DIR) {
+		if (s->hook && g->dirs.n < DIRS_MAX && !ga_strv_has(&g->dirs, plain))
+			ga_strv_push(&g->dirs, plain);
 		if (s->hook && runs_directories(line))
 			fact(g, s, plain, true);
 		return 0;
@@ -155,6 +174,8 @@ static int place(struct ga_gather *g, const struct ga_scan *s, const char *line,
 	/* What is not there yet is what an agent would add; a bare word is no path. */
 	if (kind == GA_KIND_FILE || slash)
 		fact(g, s, plain, false);
+	if (kind == GA_KIND_NONE && slash && s->hook && completed(g, s, plain))
+		return -1;
 	if (kind == GA_KIND_NONE && unknown && (slash || strchr(plain, '.')))
 		return facts_by_tail(g, s, plain);
 	return 0;
@@ -218,15 +239,23 @@ static int look_at_word(struct ga_gather *g, const struct ga_scan *s, const char
 	}
 	if (!*path || !strncmp(path, ".git/", 5))
 		return 0;
+	if (s->dir && *s->dir) {
+		cleanup_free char *there = ga_path_join(s->dir, path);
+
+		if (place(g, s, line, there, false, slash))
+			return -1;
+	}
 	return place(g, s, line, path, unknown, slash);
 }
 
-/* A comment runs nothing, and what is printed only looks like a command. */
+/* A comment runs nothing, and what is printed only looks like a command, unless one follows. */
 static bool skipped(const char *line)
 {
 	line += strspn(line, " \t");
-	return (line[0] == '#' && line[1] != '!') || !strncmp(line, "echo ", 5) ||
-	       !strncmp(line, "printf ", 7);
+	if (line[0] == '#' && line[1] != '!')
+		return true;
+	return (!strncmp(line, "echo ", 5) || !strncmp(line, "printf ", 7)) &&
+	       !strpbrk(line, ";&|");
 }
 
 static int scan_line(struct ga_gather *g, const struct ga_scan *s, const char *line)

@@ -270,7 +270,7 @@ static int scan_item(struct ga_gather *g, const struct ga_gitconfig_item *item)
 	cleanup_free char *origin_dir = NULL;
 	bool hook = begins_with(item->key, "hook.") && ends_in(item->key, ".command");
 	struct ga_scan s = { what, hook ? "hook-config-command" : "host-config-reached",
-			     hook || !strcasecmp(item->key, "core.fsmonitor"), true, hook };
+			     hook || !strcasecmp(item->key, "core.fsmonitor"), true, hook, NULL };
 
 	note_driver(g, item->key);
 	note_origin(g, item->origin, &origin_dir);
@@ -299,7 +299,7 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	cleanup_free char *what = ga_strf("the hook %s of this clone", shown);
 	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	struct ga_scan s = { what, "host-hook-reached", true, false, true };
+	struct ga_scan s = { what, "host-hook-reached", true, false, true, NULL };
 	struct stat st;
 
 	ga_gather_path(g, path, false, "host-hook-reached", what);
@@ -320,6 +320,8 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 		if (text.len >= TEXT_MAX)
 			break;
 	}
+	ga_buf_adds(&g->texts, text.ptr);
+	ga_buf_addch(&g->texts, '\n');
 	return ga_scan_text(g, &s, text.ptr);
 }
 
@@ -375,13 +377,14 @@ static int scan_hook_dirs(struct ga_gather *g, const struct ga_gitconfig *c)
 /* Scripts that hooks name, one step: what those name is not followed further. */
 static int scan_scripts(struct ga_gather *g)
 {
-	for (size_t i = 0; i < g->scripts.n && i < SCRIPTS_MAX; i++) {
-		cleanup_free char *path = ga_path_join(g->info->workdir, g->scripts.v[i]);
-		cleanup_free char *shown = ga_quote(g->scripts.v[i]);
+	for (; g->scripts_read < g->scripts.n && g->scripts_read < SCRIPTS_MAX; g->scripts_read++) {
+		const char *name = g->scripts.v[g->scripts_read];
+		cleanup_free char *path = ga_path_join(g->info->workdir, name);
+		cleanup_free char *shown = ga_quote(name);
 		cleanup_free char *what = ga_strf("%s, which a hook runs", shown);
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		struct ga_scan s = { what, "host-hook-reached", true, false, false };
+		struct ga_scan s = { what, "host-hook-reached", true, false, false, NULL };
 
 		if (ga_read_file_at(AT_FDCWD, path, TEXT_MAX, &text, &ignored))
 			continue;
@@ -390,9 +393,24 @@ static int scan_scripts(struct ga_gather *g)
 		    !(text.len > 2 && !memcmp(text.ptr, "#!", 2) &&
 		      memmem(text.ptr, strcspn(text.ptr, "\n"), "sh", 2)))
 			continue;
+		ga_buf_adds(&g->texts, text.ptr);
 		if (ga_scan_text(g, &s, text.ptr))
 			return -1;
 	}
+	return 0;
+}
+
+/* Scripts call tools, and what these read names scripts, until there is nothing new. */
+static int scan_reached(struct ga_gather *g)
+{
+	size_t inputs, scripts;
+
+	do {
+		inputs = g->inputs.n;
+		scripts = g->scripts.n;
+		if (scan_scripts(g) || ga_gather_inputs(g))
+			return -1;
+	} while (g->inputs.n > inputs || g->scripts.n > scripts);
 	return 0;
 }
 
@@ -400,6 +418,9 @@ static void gather_release(struct ga_gather *g)
 {
 	free(g->home);
 	ga_strv_release(&g->scripts);
+	ga_strv_release(&g->dirs);
+	ga_strv_release(&g->inputs);
+	ga_buf_release(&g->texts);
 	ga_strmap_release(&g->by_base);
 	ga_changes_release(&g->all);
 }
@@ -428,7 +449,7 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 	for (size_t i = 0; i < c->n; i++)
 		if (scan_item(g, &c->v[i]))
 			return -1;
-	if (scan_scripts(g))
+	if (scan_reached(g))
 		return -1;
 	workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workfd < 0)
@@ -465,7 +486,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
 			 struct ga_error *err)
 {
 	cleanup_(gather_release) struct ga_gather g = {
-		.repo = r, .info = ga_repo_info(r), .err = err,
+		.repo = r, .info = ga_repo_info(r), .err = err, .texts = GA_BUF_INIT,
 	};
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 

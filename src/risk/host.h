@@ -15,6 +15,10 @@ struct ga_gather {
 	bool have_tree;      /* HEAD is born */
 	struct ga_oid tree;  /* HEAD's */
 	struct ga_strv scripts; /* relative paths of scripts hooks name: read one step further */
+	size_t scripts_read;
+	struct ga_strv dirs;    /* directories that hooks name: tools may run there */
+	struct ga_strv inputs;  /* files of tools that were read, and which of their scripts */
+	struct ga_buf texts;    /* of the hooks, and of what they call */
 	struct ga_changes all;  /* HEAD's files, once listed */
 	struct ga_strmap by_base; /* last component -> index in `all` */
 	bool listed;
@@ -28,6 +32,7 @@ struct ga_scan {
 	bool hook;        /* shell, run by git itself: its tools and directories count */
 	bool command;     /* one command of the configuration, not lines of a script */
 	bool deeper;      /* scripts it names are read as well */
+	const char *dir;  /* where paths may start besides the root, or NULL */
 };
 
 /* Find in a text of the host's what names something in the project. Returns -1
@@ -49,6 +54,10 @@ void ga_gather_environment(struct ga_gather *g);
 
 /* Raise the rules of a tool. */
 void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, const char *what);
+
+/* Read the files of the tools that were raised, for what they run. May find more scripts, and
+ * more tools. */
+int ga_gather_inputs(struct ga_gather *g);
 
 /* Is there such a file or directory, in HEAD or in the working tree? */
 enum ga_kind { GA_KIND_NONE, GA_KIND_FILE, GA_KIND_DIR };

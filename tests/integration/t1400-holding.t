@@ -28,6 +28,37 @@ test_expect_success 'a critical path is on held, not on the branch' '
 	EOF
 '
 
+test_expect_success 'flags and verdicts: in the report, in trailers, in review, show and list' '
+	cd r && git agent start --name told -- sh -c "echo e >.envrc; mkdir \"a b\"; echo e >\"a b/.envrc\"; echo \"all:\" >Makefile; echo ok >ok" &&
+	git agent list | grep "^told  *captured .* 3 open flags" && git agent show told | grep "flagged: 2 critical (held back), 1 high: " &&
+	git log -1 --format="%(trailers:key=Agent-Flagged,valueonly)" refs/agent/told/held | grep . >../got &&
+	printf "%s\n" "critical direnv .envrc" "critical direnv \"a b/.envrc\"" | sort >../want && sort ../got | test_cmp ../want - &&
+	test "$(git rev-list --count refs/agent/told/report)" = 1 && git agent review --accept told "a b/.envrc" && git agent review --reject told Makefile &&
+	git agent review --reject told .envrc && test "$(git rev-list --count refs/agent/told/report)" = 4 &&
+	git log -1 --format="%(trailers:key=Agent-Accepted,valueonly)" agent/told~1 | grep . >../got &&
+	echo "critical direnv \"a b/.envrc\" 100644 $(git rev-parse "agent/told:a b/.envrc")" >../want && test_cmp ../want ../got &&
+	git log -1 --format="%(trailers:key=Agent-Rejected,valueonly)" agent/told | grep "^high make Makefile 100644 $(echo all: | git hash-object --stdin)$" &&
+	git show refs/agent/told/report:report.json | python3 -c "
+import json, sys
+f = {x[\"path\"]: (x[\"verdict\"], x[\"mode\"], x[\"oid\"]) for x in json.load(sys.stdin)[\"flags\"]}
+assert f[\"a b/.envrc\"][0] == \"accepted\" and f[\"Makefile\"][0] == f[\".envrc\"][0] == \"rejected\" and f[\".envrc\"][1] == 0o100644, f" &&
+	git agent list | grep "^told  *captured .* 3 flags " && git agent show told | grep "decided: 1 accepted, 2 rejected" &&
+	git agent review --stat told | grep "(accepted)" && git agent list --json | python3 -c "
+import json, sys
+s = [x for x in json.load(sys.stdin) if x[\"name\"] == \"told\"][0]
+assert s[\"flags\"] == 3 and s[\"flags_open\"] == 0 and s[\"flags_by_severity\"][\"critical\"] == 2, s
+assert s[\"flags_by_verdict\"] == {\"open\": 0, \"accepted\": 1, \"rejected\": 2}, s" &&
+	git agent land told && git agent show told | grep "^flags  *2 critical, 1 high; 1 accepted, 2 rejected$" && git agent drop told
+'
+
+test_expect_success 'a verdict is about one mode and one content' '
+	cd r && git agent start --name bound -- sh -c "echo \"all:\" >Makefile" && git agent review --accept bound Makefile && git agent land --dry-run bound &&
+	git switch -q agent/bound && chmod +x Makefile && git commit -qam mode && git switch -q main && test_expect_code 3 git agent land bound &&
+	git agent review --accept bound Makefile && git agent land --dry-run bound &&
+	git switch -q agent/bound && echo "more:" >>Makefile && git commit -qam content && git switch -q main && test_expect_code 3 git agent land bound &&
+	git agent drop --force bound
+'
+
 test_expect_success 'landing is refused until every flag has a verdict' '
 	cd r && test_expect_code 3 git agent land env 2>../err && grep -i "flag" ../err &&
 	git agent review --accept-all env && test_expect_code 3 git agent land env &&

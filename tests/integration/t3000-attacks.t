@@ -117,7 +117,7 @@ for n in b\\\"nl\\\\nx\\\", b\\\"\\\\x1b[31mred\\\", b\\\"\\\\xff\\\\xfe\\\", b\
 		ln -s \"\$(printf \"\\033[31m\")\" link; git add -A
 		printf \"s \033[31m\r\nBy: x\n\033]0;t\a \302\233 \342\200\256 \377\n\" | git -c user.name=\"\$(printf \"N\033[1m\")\" commit -q --cleanup=verbatim -F -" &&
 	harmless ../err &&
-	for c in list "list --json" "show e" "show --json e" "diff e" "review e" "review --format=json e" "land --dry-run e" "land e" "capture e"
+	for c in list "list --json" "show e" "show --json e" "diff e" "review e" "review --format=json e" "review --format=markdown e" "review --format=sarif e" "land --dry-run e" "land e" "capture e"
 	do
 		git agent $c >../o 2>../e; harmless ../o ../e || { echo "failed: $c"; exit 1; }
 	done && git agent review --format=json e | python3 -c "import json, sys; json.load(sys.stdin)" &&

@@ -59,6 +59,11 @@ bool ga_flag_holds(const struct ga_flag *f)
 	return f->severity == GA_CRITICAL;
 }
 
+const char *ga_severity_name(enum ga_severity s)
+{
+	return s == GA_CRITICAL ? "critical" : "low";
+}
+
 #define COMMITTER "C O Mitter <c@example.com> 1700000000 +0000"
 
 static struct ga_oid rev(const char *dir, const char *name)
@@ -158,7 +163,10 @@ static void one_critical_path(void **state)
 			  "refs/agent/held;"
 			  "git log --format=%ad -1 refs/agent/tip~1 >a; git log --format=%ad -1 "
 			  "refs/agent/x~1 | cmp - a",
-		   "held back: 3 paths\n\nAgent-Session: test-1\nC O Mitter <c@example.com> "
+		   "held back: 3 paths\n\nAgent-Session: test-1\n"
+		   "Agent-Flagged: critical critical crit/c\n"
+		   "Agent-Flagged: critical critical crit/x\n"
+		   "Agent-Flagged: critical critical hook\nC O Mitter <c@example.com> "
 		   "1700000000\nC O Mitter");
 	for (size_t i = 0; i < w.flags.n; i++)
 		for (size_t k = 0; k < i; k++)

@@ -211,6 +211,77 @@ static void test_tools(void **state)
 	}
 }
 
+/* What a tool that a hook calls runs by its own files, and what such a file only mentions. */
+static void test_tool_inputs(void **state)
+{
+	static const struct {
+		const char *name, *hook, *files, *held, *free;
+	} v[] = {
+		{ "i-make", "make -s check",
+		  "printf 'SRCS = web/index.js\\ncheck:\\n\\t@sh scripts/check.sh\\n' >Makefile",
+		  "scripts/check.sh", "web/index.js" },
+		{ "i-value", "make", "printf 'RUN = sh scripts/check.sh\\n' >Makefile",
+		  "scripts/check.sh", "scripts/other.sh" },
+		{ "i-shell", "make", "printf 'X := $(shell scripts/check.sh)\\n' >GNUmakefile",
+		  "scripts/check.sh", "scripts/other.sh" },
+		{ "i-dir", "make", "printf 'x:\\n\\t-$(srcdir)/scripts/check.sh\\n' >makefile",
+		  "scripts/check.sh", "scripts/other.sh" },
+		{ "i-include", "make",
+		  "echo 'include tools/x.mk' >Makefile; printf 'x:\\n\\tpython tools/lint.py\\n' "
+		  ">tools/x.mk", "tools/lint.py", "scripts/other.sh" },
+		{ "i-loop", "make", "printf 'include Makefile\\nx:\\n\\ttools/fmt\\n' >Makefile",
+		  "tools/fmt", "scripts/other.sh" },
+		{ "i-below", "make -C web", "printf 'x:\\n\\tnode index.js\\n' >web/Makefile",
+		  "web/index.js", "scripts/other.sh" },
+		{ "i-twice", "sh scripts/check.sh",
+		  "echo 'make x' >scripts/check.sh; printf 'x:\\n\\tsh lib/common.sh\\n' >Makefile; "
+		  "echo scripts/sub/deep.sh >lib/common.sh", "scripts/sub/deep.sh",
+		  "scripts/other.sh" },
+		{ "i-none", "true", "printf 'x:\\n\\tsh scripts/check.sh\\n' >Makefile", NULL,
+		  "scripts/check.sh" },
+		{ "i-npm", "npm test",
+		  "echo '{\"main\":\"web/index.js\",\"scripts\":{\"test\":\"node tools/lint.py\","
+		  "\"start\":\"node web/index.js\"}}' >package.json", "tools/lint.py", "web/index.js" },
+		{ "i-run", "cd web && npm run a",
+		  "echo '{\"scripts\":{\"prea\":\"npm run b\",\"b\":\"tools/fmt\",\"c\":"
+		  "\"scripts/other.sh\"}}' >web/package.json; mkdir web/tools; echo >web/tools/fmt",
+		  "web/tools/fmt", "scripts/other.sh" },
+		{ "i-install", "npm ci",
+		  "echo '{\"scripts\":{\"prepare\":\"sh scripts/check.sh\",\"zap\":\"tools/fmt\"}}' "
+		  ">package.json", "scripts/check.sh", "tools/fmt" },
+		{ "i-end", "node tools/lint; eslint ./web", "mv tools/lint.py tools/lint.js",
+		  "tools/lint.js", "web/index.js" },
+		{ "i-broken", "npm test", "echo '{' >package.json", "package.json", "tools/fmt" },
+		{ "i-php", "composer check",
+		  "echo '{\"scripts\":{\"check\":[\"@php tools/lint.py\"]}}' >composer.json",
+		  "tools/lint.py", "tools/fmt" },
+		{ "i-pre-commit", "pre-commit run",
+		  "printf -- '- repo: local\\n  hooks:\\n  - id: x\\n    name: scripts/other.sh\\n    "
+		  "entry: python tools/lint.py\\n' >.pre-commit-config.yaml", "tools/lint.py",
+		  "scripts/other.sh" },
+		{ "i-lefthook", "lefthook run pre-commit",
+		  "printf 'pre-commit:\\n  commands:\\n    x:\\n      run: scripts/check.sh\\n' "
+		  ">lefthook.yml", "scripts/check.sh", "scripts/other.sh" },
+		{ "i-echo", "echo checking; make", "printf 'x:\\n\\t@echo a; sh scripts/check.sh\\n' "
+		  ">Makefile", "scripts/check.sh", "scripts/other.sh" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/post-merge <<'END'\n%s\nEND\n%s\n",
+						   v[i].hook, v[i].files);
+		struct host h;
+
+		host_open(&h, v[i].name, setup);
+		/* the tool's own file by the tool's own rule */
+		if (v[i].held && strcmp(v[i].held, "package.json") != 0 && !held_by(&h, v[i].held))
+			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
+		if (held_by(&h, v[i].free))
+			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
+		host_close(&h);
+	}
+}
+
 static void test_drivers(void **state)
 {
 	struct host h;
@@ -356,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reached),
 		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_tool_inputs),
 		cmocka_unit_test(test_drivers),
 		cmocka_unit_test(test_search_path),
 		cmocka_unit_test(test_raised_content),

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report for a pull request or an issue. Whoever renders it looks for names of people,
+ * numbers of issues, links and HTML in everything but code, and takes a table apart at every
+ * bar. So what an agent could have chosen is code, without the two characters that mean
+ * something there.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ga/diff.h"
+#include "ga/quote.h"
+#include "review-internal.h"
+
+#define COMMITS_SHOWN 20
+#define MINOR_FLAGS_SHOWN 20
+#define FILES_SHOWN 100
+#define LEFT_SHOWN 20
+#define NOTES_SHOWN 20
+/* Forges refuse more in one comment. */
+#define ALL_SHOWN ((size_t)48 << 10)
+/* Of one name or reason. */
+#define CODE_MAX 300
+
+static void put_bytes(struct ga_buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '|' || s[i] == '`')
+			ga_buf_addf(out, "\\x%02x", s[i]);
+		else
+			ga_buf_addch(out, s[i]);
+}
+
+/* Escaped text as code on one line. */
+static void put_code(struct ga_buf *out, const char *safe)
+{
+	size_t n = strcspn(safe, "\n"), max = CODE_MAX;
+	bool cut = n > max;
+
+	while (cut && max && ((unsigned char)safe[max] & 0xc0) == 0x80)
+		max--;
+	ga_buf_addch(out, '`');
+	put_bytes(out, safe, cut ? max : n);
+	ga_buf_adds(out, cut ? "...`" : "`");
+}
+
+static void put_path(struct ga_buf *out, const char *path)
+{
+	cleanup_free char *q = ga_quote(path);
+
+	put_code(out, q);
+}
+
+static void put_text(struct ga_buf *out, const char *s)
+{
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+	ga_quote_add(&safe, s, strcspn(s, "\n"));
+	put_code(out, safe.len ? safe.ptr : "\"\"");
+}
+
+/* Our own words, or code where they hold what somebody would make a link of. */
+static void put_words(struct ga_buf *out, const char *s, size_t n)
+{
+	cleanup_free char *words = ga_strndup(s, n);
+
+	if (strpbrk(words, "@#") || strstr(words, "://") || strstr(words, "www.")) {
+		put_code(out, words);
+		return;
+	}
+	for (const char *p = words; *p; p++) {
+		if (strchr("\\`*_{}[]<>()+-.!|~$&\"'^=:", *p))
+			ga_buf_addch(out, '\\');
+		ga_buf_addch(out, *p);
+	}
+}
+
+/* What the rule says in words, what was found as code: only that is the agent's. */
+static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
+{
+	static const char removed[] = "removed: ";
+	const struct ga_rule *rule = ga_rule_find(f->id);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+	size_t at = 0, n = rule ? strlen(rule->reason) : 0;
+
+	ga_quote_add_text(&safe, f->reason, strcspn(f->reason, "\n"));
+	if (!strncmp(safe.ptr, removed, strlen(removed)))
+		at = strlen(removed);
+	if (!rule || strncmp(safe.ptr + at, rule->reason, n) != 0) {
+		put_code(out, safe.ptr);
+		return;
+	}
+	ga_buf_add(out, removed, at);
+	put_words(out, safe.ptr + at, n);
+	at += n;
+	if (!safe.ptr[at])
+		return;
+	ga_buf_adds(out, ": ");
+	put_code(out, safe.ptr + at + strspn(safe.ptr + at, ": "));
+}
+
+static bool full(const struct ga_buf *out)
+{
+	return out->len > ALL_SHOWN;
+}
+
+static void put_more(struct ga_buf *out, size_t n, const char *what)
+{
+	if (n)
+		ga_buf_addf(out, "\n%zu more %s.\n", n, what);
+}
+
+/* ---- sections ----------------------------------------------------------------- */
+
+static void put_head(struct ga_buf *out, const struct ga_session *s, const struct ga_report *r,
+		     const struct ga_diff_stat *stat, size_t commits)
+{
+	size_t open = ga_report_open(r);
+	int64_t add = 0, del = 0;
+
+	for (size_t i = 0; i < stat->changes.n; i++) {
+		add += stat->lines[i].additions > 0 ? stat->lines[i].additions : 0;
+		del += stat->lines[i].deletions > 0 ? stat->lines[i].deletions : 0;
+	}
+	ga_buf_adds(out, "### Session ");
+	put_code(out, s->name);
+	ga_buf_addf(out, "\n\n%zu commit%s, %zu file%s, %" PRId64 " lines added, %" PRId64
+		    " removed, on `%.12s`. ", commits, commits == 1 ? "" : "s", stat->changes.n,
+		    stat->changes.n == 1 ? "" : "s", add, del, GA_HEX(&r->base));
+	if (open)
+		ga_buf_addf(out, "**%zu flag%s open.**\n", open, open == 1 ? " is" : "s are");
+	else
+		ga_buf_adds(out, "No flag is open.\n");
+}
+
+static const char *flag_state(const struct ga_report_flag *f)
+{
+	if (f->verdict != GA_VERDICT_OPEN)
+		return ga_verdict_name(f->verdict);
+	return f->held ? "held back" : f->left ? "left behind" : "open";
+}
+
+static void put_flags(struct ga_buf *out, const struct ga_report *r)
+{
+	size_t minor = 0, hidden = 0;
+
+	if (!r->n_flags)
+		return;
+	ga_buf_adds(out, "\n#### Flags\n\n| severity | path | why | rule | state |\n"
+			 "|---|---|---|---|---|\n");
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+
+		minor += !ga_report_flag_blocks(f);
+		if (full(out) || (!ga_report_flag_blocks(f) && minor > MINOR_FLAGS_SHOWN)) {
+			hidden++;
+			continue;
+		}
+		ga_buf_addf(out, "| %s | ", ga_severity_name(f->severity));
+		put_path(out, *f->path ? f->path : ".");
+		ga_buf_adds(out, " | ");
+		put_reason(out, f);
+		ga_buf_adds(out, " | ");
+		put_text(out, f->id);
+		ga_buf_addf(out, " | %s |\n", flag_state(f));
+	}
+	put_more(out, hidden, hidden == 1 ? "flag" : "flags");
+}
+
+static void put_commits(struct ga_buf *out, const struct review_commits *c)
+{
+	size_t first = c->n > COMMITS_SHOWN ? c->n - COMMITS_SHOWN : 0;
+
+	if (!c->n || full(out))
+		return;
+	ga_buf_adds(out, "\n#### Commits\n\n");
+	for (size_t i = first; i < c->n; i++) {
+		ga_buf_addf(out, "- `%.12s` ", GA_HEX(&c->v[i].id));
+		put_text(out, c->v[i].subject);
+		ga_buf_addch(out, '\n');
+	}
+	put_more(out, first, first == 1 ? "commit before" : "commits before");
+}
+
+static void put_files(struct ga_buf *out, const struct ga_diff_stat *stat)
+{
+	size_t n = stat->changes.n, i;
+
+	if (!n || full(out))
+		return;
+	ga_buf_adds(out, "\n#### Files\n\n| lines | path |\n|---|---|\n");
+	for (i = 0; i < n && i < FILES_SHOWN && !full(out); i++) {
+		const struct ga_diff_lines *l = &stat->lines[i];
+
+		if (l->additions < 0)
+			ga_buf_adds(out, "| binary | ");
+		else
+			ga_buf_addf(out, "| +%" PRId64 " -%" PRId64 " | ", l->additions,
+				    l->deletions);
+		put_path(out, stat->changes.v[i].path);
+		ga_buf_adds(out, " |\n");
+	}
+	put_more(out, n - i, n - i == 1 ? "file" : "files");
+}
+
+static void put_left(struct ga_buf *out, const struct ga_left_list *l)
+{
+	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	size_t i;
+
+	if (!l->n || full(out))
+		return;
+	ga_left_group(l, &groups);
+	ga_buf_adds(out, "\n#### Left behind\n\n| kind | files | path |\n|---|---|---|\n");
+	for (i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
+		ga_buf_addf(out, "| %s | %" PRIu64 " | ", ga_left_kind_name(groups.v[i].kind),
+			    groups.v[i].count);
+		put_path(out, groups.v[i].path);
+		ga_buf_adds(out, " |\n");
+	}
+	put_more(out, groups.n - i, "places");
+}
+
+static void put_list(struct ga_buf *out, const char *title, const struct ga_strv *l, bool paths)
+{
+	size_t i;
+
+	if (!l->n || full(out))
+		return;
+	ga_buf_addf(out, "\n#### %s\n\n", title);
+	for (i = 0; i < l->n && i < NOTES_SHOWN; i++) {
+		ga_buf_adds(out, "- ");
+		if (paths)
+			put_path(out, l->v[i]);
+		else
+			put_text(out, l->v[i]);
+		ga_buf_addch(out, '\n');
+	}
+	put_more(out, l->n - i, paths ? "paths" : "notes");
+}
+
+int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		       struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
+	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	struct ga_oid old, new;
+
+	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err))
+		return -1;
+	put_head(out, s, r, &stat, commits.n);
+	put_flags(out, r);
+	put_commits(out, &commits);
+	put_files(out, &stat);
+	put_list(out, "Not on the branch: changes on top of uncommitted work", &r->left_out, true);
+	put_left(out, &r->left);
+	put_list(out, "Notes", &r->notes, false);
+	return 0;
+}

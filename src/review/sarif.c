@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The flags as a SARIF 2.1.0 log, for whatever shows findings beside code: one run, a
+ * rule for each id that fired, a result for each flag.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/quote.h"
+#include "review-internal.h"
+
+#define SCHEMA                                                                                  \
+	"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"                   \
+	"sarif-schema-2.1.0.json"
+
+static const struct {
+	const char *level;
+	const char *score; /* what forges sort by */
+} severities[] = {
+	[GA_LOW] = { "note", "2.0" },
+	[GA_MEDIUM] = { "warning", "5.0" },
+	[GA_HIGH] = { "error", "8.0" },
+	[GA_CRITICAL] = { "error", "9.5" },
+};
+
+static void set(json_t *o, const char *key, json_t *value)
+{
+	(void)json_object_set_new(o, key, value);
+}
+
+/* In a message braces are for arguments and brackets for links. */
+static json_t *message(const char *s)
+{
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT, text = GA_BUF_INIT;
+
+	ga_quote_add_text(&safe, s, strcspn(s, "\n"));
+	for (const char *p = safe.ptr; *p; p++) {
+		if (strchr("[]\\", *p))
+			ga_buf_addch(&text, '\\');
+		else if (strchr("{}", *p))
+			ga_buf_addch(&text, *p);
+		ga_buf_addch(&text, *p);
+	}
+	return json_pack("{s:s}", "text", text.ptr);
+}
+
+/* Any bytes, relative to the top of the project. */
+static char *uri(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-._~/";
+	struct ga_buf out = GA_BUF_INIT;
+
+	for (; *path; path++)
+		if (strchr(plain, *path))
+			ga_buf_addch(&out, *path);
+		else
+			ga_buf_addf(&out, "%%%02X", (unsigned char)*path);
+	return ga_buf_steal(&out);
+}
+
+/* ---- rules ---------------------------------------------------------------- */
+
+/* Ids that fired, each once, by name. */
+static int compare_ids(const void *a, const void *b)
+{
+	const struct ga_report_flag *const *x = a, *const *y = b;
+
+	return strcmp((*x)->id, (*y)->id);
+}
+
+struct rules {
+	const struct ga_report_flag **v; /* one flag of each */
+	size_t n;
+};
+
+static void rules_release(struct rules *l)
+{
+	free(l->v);
+}
+
+static void find_rules(const struct ga_report *r, struct rules *l)
+{
+	size_t n = 0;
+
+	l->v = ga_calloc(r->n_flags + 1, sizeof(*l->v));
+	for (size_t i = 0; i < r->n_flags; i++)
+		l->v[i] = &r->flags[i];
+	if (r->n_flags)
+		qsort(l->v, r->n_flags, sizeof(*l->v), compare_ids);
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (!n || strcmp(l->v[n - 1]->id, l->v[i]->id) != 0)
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+static json_t *rule_json(const struct ga_report_flag *f)
+{
+	const struct ga_rule *rule = ga_rule_find(f->id);
+	enum ga_severity s = rule ? rule->severity : f->severity;
+	/* one of a former version says what it said then */
+	const char *reason = rule ? rule->reason : f->reason;
+	json_t *o = json_object();
+
+	set(o, "id", json_string(f->id));
+	set(o, "shortDescription", message(reason));
+	set(o, "fullDescription", message(reason));
+	set(o, "help", message(reason));
+	set(o, "defaultConfiguration", json_pack("{s:s}", "level", severities[s].level));
+	set(o, "properties", json_pack("{s:[s,s],s:s}", "tags", "security", f->category,
+				       "security-severity", severities[s].score));
+	return o;
+}
+
+static json_t *driver_json(const struct rules *rules)
+{
+	json_t *o = json_object(), *list = json_array();
+
+	set(o, "name", json_string("git-agent"));
+	set(o, "version", json_string(PACKAGE_VERSION));
+	for (size_t i = 0; i < rules->n; i++)
+		(void)json_array_append_new(list, rule_json(rules->v[i]));
+	set(o, "rules", list);
+	return o;
+}
+
+/* ---- results ---------------------------------------------------------------- */
+
+/* A file as a whole; whoever shows it wants a line. */
+static json_t *location_json(const char *path)
+{
+	cleanup_free char *at = uri(path);
+
+	return json_pack("{s:{s:{s:s,s:s},s:{s:i}}}", "physicalLocation", "artifactLocation",
+			 "uri", at, "uriBaseId", "%SRCROOT%", "region", "startLine", 1);
+}
+
+static json_t *suppression_json(enum ga_verdict v)
+{
+	/* one without a status counts as accepted, and editions of the schema differ in the
+	 * name of that member */
+	return json_pack("{s:s,s:s}", "kind", "external", "justification", ga_verdict_name(v));
+}
+
+static json_t *result_json(const struct ga_report_flag *f, const struct rules *rules)
+{
+	const struct ga_report_flag **at = bsearch(&f, rules->v, rules->n, sizeof(*rules->v),
+						   compare_ids);
+	/* what the verdict binds to */
+	cleanup_free char *where = uri(f->path);
+	cleanup_free char *print = ga_strf("%s %06o %s %s", f->id, f->entry.mode,
+					   GA_HEX(&f->entry.oid), where);
+	json_t *o = json_object(), *locations = json_array(), *p;
+
+	set(o, "ruleId", json_string(f->id));
+	set(o, "ruleIndex", json_integer((json_int_t)(at - rules->v)));
+	set(o, "level", json_string(severities[f->severity].level));
+	set(o, "message", message(f->reason));
+	/* one about the session as a whole is nowhere */
+	if (*f->path)
+		(void)json_array_append_new(locations, location_json(f->path));
+	set(o, "locations", locations);
+	set(o, "partialFingerprints", json_pack("{s:s}", "gitAgentFlag/v1", print));
+	if (f->verdict != GA_VERDICT_OPEN)
+		set(o, "suppressions", json_pack("[o]", suppression_json(f->verdict)));
+	p = json_pack("{s:s,s:s}", "severity", ga_severity_name(f->severity), "verdict",
+		      ga_verdict_name(f->verdict));
+	set(p, "held", json_boolean(f->held));
+	set(p, "leftBehind", json_boolean(f->left));
+	set(o, "properties", p);
+	return o;
+}
+
+json_t *ga_report_sarif(const struct ga_report *r)
+{
+	cleanup_(rules_release) struct rules rules;
+	json_t *o = json_object(), *run = json_object(), *results = json_array(), *tool;
+
+	find_rules(r, &rules);
+	tool = json_object();
+	set(tool, "driver", driver_json(&rules));
+	set(run, "tool", tool);
+	for (size_t i = 0; i < r->n_flags; i++)
+		(void)json_array_append_new(results, result_json(&r->flags[i], &rules));
+	set(run, "results", results);
+	set(o, "$schema", json_string(SCHEMA));
+	set(o, "version", json_string("2.1.0"));
+	set(o, "runs", json_pack("[o]", run));
+	return o;
+}

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a review as SARIF and as Markdown, of names and texts that are meant to break them'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/attacks.sh"
+require_sandbox
+
+test_lazy_prereq CMARK 'cmark-gfm --version'
+
+# Does standard input have the shape of a SARIF 2.1.0 log? Written down from the standard: of the
+# objects that are used, what they must have, and what they may.
+cat >"$TRASH/sarif.py" <<\EOF
+import json, re, sys
+log = json.load(sys.stdin)
+string, level = str, lambda v: v in ("none", "note", "warning", "error")
+def uri(v):
+    return isinstance(v, str) and re.fullmatch(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+", v) and not v.startswith("/")
+def bag(v):
+    return isinstance(v, dict) and ("tags" not in v or len(v["tags"]) == len(set(v["tags"])))
+def message(v):
+    check(v, "message", {"text": string})
+    rest = re.sub(r"\{\{|\}\}|\\[\[\]\\]", "", v["text"])
+    return not re.search(r"[][{}\\]", rest) and "\n" not in v["text"]
+def listed(f, least=0):
+    return lambda v: isinstance(v, list) and len(v) >= least and all(f(x) for x in v) and \
+        len({json.dumps(x, sort_keys=True) for x in v}) == len(v)
+def shape(name, must, may={}):
+    return lambda v: check(v, name, must, may)
+def check(v, name, must, may={}):
+    assert isinstance(v, dict), (name, v)
+    assert set(must) <= set(v) <= set(must) | set(may), (name, sorted(v))
+    for key, f in {**must, **may}.items():
+        if key in v:
+            assert isinstance(v[key], f) if isinstance(f, type) else f(v[key]), (name, key, v[key])
+    return True
+rule = shape("reportingDescriptor", {"id": string}, {"shortDescription": message, "fullDescription": message, "help": message,
+    "defaultConfiguration": shape("reportingConfiguration", {}, {"level": level}), "properties": bag})
+driver = shape("toolComponent", {"name": string}, {"version": string, "rules": listed(rule)})
+physical = shape("physicalLocation", {"artifactLocation": shape("artifactLocation", {"uri": uri}, {"uriBaseId": string}),
+    "region": shape("region", {"startLine": lambda n: type(n) is int and n >= 1})})
+suppression = shape("suppression", {"kind": lambda v: v in ("inSource", "external")}, {"justification": string})
+result = shape("result", {"message": message}, {"ruleId": string, "ruleIndex": int, "level": level,
+    "locations": lambda v: isinstance(v, list) and all(check(x, "location", {"physicalLocation": physical}) for x in v),
+    "partialFingerprints": lambda v: all(isinstance(x, str) for x in v.values()), "suppressions": listed(suppression), "properties": bag})
+run = shape("run", {"tool": shape("tool", {"driver": driver})}, {"results": lambda v: isinstance(v, list) and all(map(result, v))})
+check(log, "sarifLog", {"version": lambda v: v == "2.1.0", "runs": listed(run, 1)}, {"$schema": string})
+for r in log["runs"]:
+    rules = r["tool"]["driver"]["rules"]
+    assert len({x["id"] for x in rules}) == len(rules)
+    for x in r["results"]:
+        assert rules[x["ruleIndex"]]["id"] == x["ruleId"], x
+EOF
+
+# Is standard input Markdown in which nothing but code holds what is not ours? Tables whole,
+# no letters that a forge takes for a person, an issue, a link or HTML.
+cat >"$TRASH/markdown.py" <<\EOF
+import re, sys
+text = sys.stdin.read()
+columns = 0
+assert len(text) < 65536 and text.startswith("### Session `"), text[:80]
+for line in text.split("\n"):
+    assert not re.search("[|]", "".join(re.findall(r"`[^`]*`", line))), line
+    bare = re.sub(r"`[^`]*`", "C", line)
+    assert "`" not in bare, line
+    bare = re.sub(r"\\[!-/:-@[-`{-~]", "E", bare)
+    title = re.match(r"#{3,4} ", bare)
+    bare = bare[title.end():] if title else bare
+    if re.match(r"[|]", bare):
+        columns = columns or bare.count("|")
+        assert bare.count("|") == columns and bare.endswith("|"), line
+    else:
+        columns = 0
+        assert "|" not in bare, line
+    bare = re.sub(r"^- |^[|](---[|])+$|\*\*[^*]*\*\*", "", bare)
+    assert re.fullmatch(r"[A-Za-z0-9 ,.:|+()-]*", bare), line
+    assert not re.search(r"www\.|://|GH-", bare), line
+EOF
+
+hostile='python3 -c "
+import os
+names = [b\"@everyone\", b\"#1\", b\"x|y\", b\"a\\\\|b\", b\"back\\\\\", b\"\`tick\`\", b\"\`\`\", b\"[l](http:evil.example)\", b\"<img src=x onerror=alert(1)>\",
+    b\"https:evil.example\", b\"*b* _i_ ~s~\", b\"nl\\n| a | b |\\n|---|---|\", b\"\\xff\\xfe\", b\"\\x1b[31m\", b\"\\xe2\\x80\\xae\", b\"{0} {\", b\"%41%2f\", b\" lead\", b\"--\", b\"\$x\$\",
+    b\"!GH-1\", b\"a\" * 250, b\"www.evil.example\", b\"&lt;\", b\"\\\\\", b\"\\\"\", b\"]\"]
+for n in names:
+    os.mkdir(n)
+    open(n + b\"/.envrc\", \"w\").write(\"e\")
+    open(n + b\"/Makefile\", \"w\").write(\"e\")
+    os.symlink(b\"/etc/\" + n, n + b\"/link\")
+    open(n + b\"/plain\", \"wb\").write(b\"x\\0\")
+" && mkfifo "fifo|@x\`" && printf "s|@all #2 \`x\` <b> [l](http://evil.example)\n" >../m && git add -A && git commit -q -F ../m'
+
+test_expect_success 'a repository, and a session with names like that' '
+	make_repo odd "echo .ign >.gitignore" && cd odd && attack e "$hostile" && git agent review --json e >../json &&
+	python3 -c "import json; assert len(json.load(open(\"../json\"))[\"flags\"]) > 80"
+'
+
+test_expect_success 'SARIF has the shape of the standard, and all flags' '
+	cd odd && git agent review --format=sarif e >../sarif && harmless ../sarif && python3 ../../sarif.py <../sarif &&
+	python3 - <<-\EOF
+	import json, os, urllib.parse, base64
+	log, report = json.load(open("../sarif")), json.load(open("../json"))
+	results = log["runs"][0]["results"]
+	assert len(results) == len(report["flags"]), (len(results), len(report["flags"]))
+	for x, f in zip(results, report["flags"]):
+	    path = f["path"].encode() if "path" in f else base64.b64decode(f["path_b64"])
+	    assert x["ruleId"] == f["id"] and x["properties"]["severity"] == f["severity"] and x["properties"]["held"] == f["held"]
+	    assert x["level"] == {"critical": "error", "high": "error", "medium": "warning", "low": "note"}[f["severity"]]
+	    if path:
+	        uri = x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+	        assert urllib.parse.unquote_to_bytes(uri) == path, (uri, path)
+	assert len({x["partialFingerprints"]["gitAgentFlag/v1"] for x in results}) == len(results)
+	EOF
+'
+
+test_expect_success 'what was decided is suppressed there' '
+	cd odd && git agent review --accept e "x|y/.envrc" && git agent review --reject e "#1/Makefile" && git agent review --format=sarif e >../sarif &&
+	python3 ../../sarif.py <../sarif && python3 - <<-\EOF
+	import json
+	s = {}
+	for x in json.load(open("../sarif"))["runs"][0]["results"]:
+	    for y in x.get("suppressions", []):
+	        s.setdefault(x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], set()).add(y["justification"])
+	assert s == {"x%7Cy/.envrc": {"accepted"}, "%231/Makefile": {"rejected"}}, s
+	EOF
+'
+
+test_expect_success 'the check of SARIF finds what is wrong' '
+	cd odd && for wrong in "s/\"version\": \"2.1.0\"/\"version\": \"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"level\": \"error\"/\"level\": \"high\"/" \
+		"s/%7C/|/" "s/\"uri\"/\"url\"/" "s/\"kind\": \"external\"/\"kind\": \"x\"/" "s/{{0}} {{/{0} {{/"
+	do
+		sed "$wrong" ../sarif >../bad && ! cmp -s ../sarif ../bad && ! python3 ../../sarif.py <../bad 2>../why && grep AssertionError ../why || { echo "taken: $wrong"; exit 1; }
+	done
+'
+
+test_expect_success 'Markdown holds what is not ours as code only' '
+	cd odd && git agent review --format=markdown e >../md && harmless ../md && python3 ../../markdown.py <../md &&
+	grep "^| critical | .*held back |$" ../md && grep -F "x\\x7cy/.envrc" ../md && grep "^| high .* rejected |$" ../md && grep "flags are open" ../md &&
+	grep -F "s\\x7c@all #2 \\x60x\\x60" ../md && grep "^| special | 1 | " ../md
+'
+
+test_expect_success 'the check of Markdown finds what is wrong' '
+	cd odd && for wrong in "s/.x7cy/|y/" "s/\`@/@/" "s/| high/| high | x/" "s/\`//"  "s/special/#1/" "s/special/<b>/"
+	do
+		sed "$wrong" ../md >../bad && ! cmp -s ../md ../bad && ! python3 ../../markdown.py <../bad 2>../why && grep AssertionError ../why || { echo "taken: $wrong"; exit 1; }
+	done
+'
+
+test_expect_success CMARK 'as a forge renders it: tables, and no link, image or HTML' '
+	cd odd && cmark-gfm -e table -e autolink -e strikethrough -e tagfilter --unsafe <../md >../html &&
+	python3 - <<-\EOF
+	import html.parser
+	class Page(html.parser.HTMLParser):
+	    tags, code, row, rows, loose = set(), 0, None, [], ""
+	    def handle_starttag(self, tag, attrs):
+	        self.tags.add(tag)
+	        self.code += tag == "code"
+	        if tag == "table": self.rows.append([])
+	        if tag == "tr": self.rows[-1].append(0)
+	        if tag in ("td", "th"): self.rows[-1][-1] += 1
+	    def handle_endtag(self, tag):
+	        self.code -= tag == "code"
+	    def handle_data(self, data):
+	        if not self.code: self.loose += data
+	p = Page()
+	p.feed(open("../html").read())
+	assert p.tags <= set("h3 h4 p strong code table thead tbody tr th td ul li".split()), p.tags
+	assert all(len(set(t)) == 1 for t in p.rows) and [t[0] for t in p.rows] == [5, 2, 3], p.rows
+	assert not set("@#<>[]`") & set(p.loose), p.loose
+	EOF
+'
+
+test_expect_success 'long reports stay what a forge takes, and say what is not in them' '
+	make_repo long && cd long && attack e "for i in \$(seq 1500); do mkdir -p d\$i; echo >d\$i/Makefile; done; i=0; while test \$i -lt 40; do i=\$((i+1)); echo \$i >c; git add c; git commit -qm \"c \$i\"; done" &&
+	git agent review --format=markdown e >../md && python3 ../../markdown.py <../md && grep "^[0-9]* more flags\.$" ../md && git agent review --format=sarif e | python3 ../../sarif.py
+'
+
+test_expect_success 'nothing flagged, formats that there are not' '
+	make_repo quiet && cd quiet && attack e "echo w >w" && git agent review --format=sarif e | python3 ../../sarif.py && git agent review --format=markdown e >../md &&
+	python3 ../../markdown.py <../md && grep "No flag is open" ../md && ! grep Flags ../md &&
+	test_expect_code 129 git agent review --format=html e && test_expect_code 129 git agent review --json --format=sarif e &&
+	test_expect_code 129 git agent review --left-behind --format=sarif e && git agent review --json --format=json e
+'
+
+test_done

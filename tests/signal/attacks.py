@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+#
+# What flagcommits says of planted attacks, on standard input: each is flagged at least as severely
+# as its message says. Prints those that are not.
+import sys
+
+SEVERITIES = ("nothing", "low", "medium", "high", "critical")
+attacks = []
+for line in sys.stdin:
+    kind, rest = line.rstrip("\n").split(" ", 1)
+    if kind == "commit":
+        attacks.append([rest.split(" ", 1)[1], 0])
+    elif kind == "flag":
+        attacks[-1][1] = max(attacks[-1][1], SEVERITIES.index(rest.split()[0]))
+missed = [(text, best) for text, best in attacks if best < SEVERITIES.index(text.split()[0])]
+for text, best in missed:
+    print("# flagged %s only: %s" % (SEVERITIES[best], text))
+print("%d attacks, %d flagged" % (len(attacks), len(attacks) - len(missed)))
+sys.exit(bool(missed) or len(attacks) < 70)
