@@ -105,8 +105,9 @@ struct ga_git {
 /* Run it; `*ret_status` is its exit status. Fails only if it could not run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err);
-/* Of what git wrote to standard error, the last line that says anything: without its own
- * "fatal: ", escaped, cut where it is long. NULL: nothing; the caller frees it. */
+/* Of what git wrote to standard error, the last line that says anything, or the one that names a
+ * lock which is taken: without its own "fatal: ", escaped, cut where it is long. NULL: nothing; the
+ * caller frees it. */
 char *ga_git_last_line(const struct ga_buf *errout);
 /* Run it and fail, with that line, unless it exits 0. */
 int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err);

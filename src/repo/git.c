@@ -215,8 +215,11 @@ char *ga_git_last_line(const struct ga_buf *b)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *end = b->ptr + b->len, *start;
+	const char *end = b->ptr + b->len, *start, *lock = strstr(b->ptr, ".lock'");
 
+	/* behind a lock that is taken comes, after an empty line, advice that does not name it */
+	if (lock && strstr(lock, "\n\n") == strchr(lock, '\n'))
+		end = lock + strcspn(lock, "\n");
 	while (end > b->ptr && strchr(" \t\r\n", end[-1]))
 		end--;
 	for (start = end; start > b->ptr && start[-1] != '\n' && start[-1] != '\r';)

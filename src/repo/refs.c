@@ -227,6 +227,31 @@ static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 	return 0;
 }
 
+static void add_lock(const struct ga_repo *r, const char *name, struct ga_buf *out)
+{
+	cleanup_free char *lock = ga_strf("%s/%s.lock", r->info.commondir, name), *q = NULL;
+
+	if (access(lock, F_OK))
+		return;
+	q = ga_quote_shell(lock);
+	ga_buf_addf(out, " %s", q);
+}
+
+/* What a crash of the machine, or a disk that took nothing any more, left of an update is in the
+ * way of every later one. Whether another git holds it just now nobody can tell but the user. */
+static void explain_locks(const struct ga_repo *r, const struct ga_ref_updates *u,
+			  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf locks = GA_BUF_INIT;
+
+	add_lock(r, "packed-refs", &locks);
+	for (size_t i = 0; i < u->n; i++)
+		add_lock(r, u->v[i].name, &locks);
+	if (locks.len)
+		(void)ga_hint(err, "if no other git is at work in this repository: rm%s",
+			      locks.ptr);
+}
+
 /* Git leaves that to the file system by default, and a ref that a power cut left empty is in
  * its way. */
 static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
@@ -332,8 +357,10 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 
 	if (ga_refs_need_git(u)) {
 		rc = commit(j, u, err);
-		if (rc && !explain_conflict(r, u, err))
+		if (rc && !explain_conflict(r, u, err)) {
+			explain_locks(r, u, err);
 			(void)ga_error_wrap(err, "cannot update refs");
+		}
 	} else if (u->n) {
 		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	}

@@ -9,7 +9,8 @@
  *     FAILWRITE_STICKY=1     and every one after it fails as well, as on a full disk
  *
  * Pipes, terminals and /proc are no file systems here. What libc writes on its own account
- * (stdio, mkstemp) is counted where it is opened.
+ * (stdio, mkstemp) is counted where it is opened. Removing a name or changing a mode or a time
+ * needs no space: it fails where the disk does (EIO) or nothing can be written any more (EROFS).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,20 +65,34 @@ __attribute__((constructor)) static void begin(void)
 	count = map;
 }
 
-static bool fails(void)
+static bool is_turn(void)
 {
 	uint64_t n;
 
 	if (!count)
 		return false;
 	n = __atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
-	if (!at || (sticky ? n < at : n != at))
+	return at && (sticky ? n >= at : n == at);
+}
+
+static bool fails(void)
+{
+	if (!is_turn())
 		return false;
 	errno = with;
 	return true;
 }
 
-static bool fd_fails(int fd)
+/* Of a call that needs no space. */
+static bool change_fails(void)
+{
+	if (!is_turn() || (with != EIO && with != EROFS))
+		return false;
+	errno = with;
+	return true;
+}
+
+static bool fd_on_disk(int fd)
 {
 	struct statfs fs;
 	struct stat st;
@@ -86,12 +101,32 @@ static bool fd_fails(int fd)
 		    !fstatfs(fd, &fs) && fs.f_type != PROC_SUPER_MAGIC;
 
 	errno = saved;
-	return disk && fails();
+	return disk;
+}
+
+static bool on_disk(const char *path)
+{
+	return strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0;
+}
+
+static bool fd_fails(int fd)
+{
+	return fd_on_disk(fd) && fails();
 }
 
 static bool path_fails(const char *path)
 {
-	return strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0 && fails();
+	return on_disk(path) && fails();
+}
+
+static bool fd_change_fails(int fd)
+{
+	return fd_on_disk(fd) && change_fails();
+}
+
+static bool path_change_fails(const char *path)
+{
+	return on_disk(path) && change_fails();
 }
 
 /* The function this one stands in front of. */
@@ -134,6 +169,15 @@ WRAP(path_fails(b), int, linkat, (int x, const char *a, int y, const char *b, in
 WRAP(path_fails(b), int, symlink, (const char *a, const char *b), (a, b))
 WRAP(path_fails(p), int, mkdir, (const char *p, mode_t m), (p, m))
 WRAP(path_fails(p), int, mkdirat, (int d, const char *p, mode_t m), (d, p, m))
+WRAP(path_change_fails(p), int, unlink, (const char *p), (p))
+WRAP(path_change_fails(p), int, unlinkat, (int d, const char *p, int f), (d, p, f))
+WRAP(path_change_fails(p), int, rmdir, (const char *p), (p))
+WRAP(fd_change_fails(fd), int, fchmod, (int fd, mode_t m), (fd, m))
+WRAP(fd_change_fails(fd), int, futimens, (int fd, const struct timespec t[2]), (fd, t))
+WRAP(path_change_fails(p), int, chmod, (const char *p, mode_t m), (p, m))
+WRAP(path_change_fails(p), int, fchmodat, (int d, const char *p, mode_t m, int f), (d, p, m, f))
+WRAP(path_change_fails(p), int, utimensat,
+     (int d, const char *p, const struct timespec t[2], int f), (d, p, t, f))
 WRAP(path_fails(p), int, mkstemp, (char *p), (p))
 WRAP(path_fails(p), int, mkstemp64, (char *p), (p))
 WRAP(path_fails(p), int, mkostemp, (char *p, int f), (p, f))

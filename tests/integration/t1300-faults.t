@@ -62,6 +62,14 @@ test_expect_success 'the supervisor killed while the agent runs: the sandbox die
 	same_result kill9
 '
 
+test_expect_success 'a lock that a power cut left on a ref: named, with what to do, and then it goes on' '
+	cd r && { GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"; test $? = 137; } &&
+	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && : >"$lock" && : >"$two" &&
+	test_expect_code 128 git agent capture locked 2>../err && grep "cannot update refs: .*$lock" ../err &&
+	grep "^hint: if no other git is at work in this repository: rm $two $lock; .*git agent capture locked" ../err &&
+	rm "$two" "$lock" && git agent capture locked && same_result locked
+'
+
 test_expect_success 'a state file cut short: the former one serves' '
 	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/good) &&
 	cp "$dir/session" ../saved && : >"$dir/session" && git agent list 2>../err && grep good ../list &&

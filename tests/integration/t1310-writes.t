@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every call by which a capture writes fails, by ENOSPC, EIO, EDQUOT and EROFS, in git-agent and
-# in the git it starts: it alone, or with all that come after it. Whatever the outcome: no ref points at a missing object,
+# Every call by which a capture writes fails, by ENOSPC, EIO, EDQUOT and EROFS (removing and
+# changing modes and times by EIO and EROFS only), in git-agent and in the git it starts: it alone,
+# or with all that come after it. Whatever the outcome: no ref points at a missing object,
 # the layers are as they were, and doing it again gives what a capture without a fault gives.
 #
 # A sample of WRITES_COUNT (60) faults is taken, evenly spread from a place the seed says;
@@ -88,6 +89,12 @@ test_expect_success 'and once more: it is the same each time' '
 
 total=$(cat total 2>/dev/null || echo 0)
 
+# A disk that takes nothing any more keeps locks: the hint names them all.
+follow_hint() {
+	sed -n "s/^hint: if no other git is at work in this repository: rm \(.*\); the agent.*/\1/p" ../out |
+		xargs -r rm
+}
+
 # fault N:ERRNO[:on]: what must hold when call N of a capture fails
 fault() {
 	restore || return 1
@@ -101,7 +108,7 @@ fault() {
 		# the call was one that need not succeed
 		outcome >../got && test_cmp ../want ../got || return 1
 	else
-		grep -q "^git-agent: " ../out || return 1
+		grep -q "^git-agent: " ../out && follow_hint || return 1
 	fi
 	git agent capture x && outcome >../got && test_cmp ../want ../got && whole &&
 		layers | cmp ../layers - && ! find .git/refs .git/objects -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" | grep .
