@@ -95,6 +95,15 @@ follow_hint() {
 		xargs -r rm
 }
 
+no_leftovers() {
+	! find .git/refs .git/objects -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" | grep .
+}
+
+# What a capture that succeeded could not remove, the next one that has work does.
+swept() {
+	no_leftovers || { git agent start -q --name y -- sh -c "echo y >y" && no_leftovers; }
+}
+
 # fault N:ERRNO[:on]: what must hold when call N of a capture fails
 fault() {
 	restore || return 1
@@ -111,7 +120,7 @@ fault() {
 		grep -q "^git-agent: " ../out && follow_hint || return 1
 	fi
 	git agent capture x && outcome >../got && test_cmp ../want ../got && whole &&
-		layers | cmp ../layers - && ! find .git/refs .git/objects -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" | grep .
+		layers | cmp ../layers - && swept
 }
 
 # which faults: all or a sample
