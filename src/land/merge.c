@@ -181,7 +181,8 @@ static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *e
 
 static int squash(struct land *l, struct ga_error *err)
 {
-	const char *const stage[] = { "merge", "--squash", "--no-autostash", "--quiet",
+	/* --ff: with merge.ff as "false" or "only" git would refuse */
+	const char *const stage[] = { "merge", "--ff", "--squash", "--no-autostash", "--quiet",
 				      GA_HEX(&l->tip), NULL };
 	cleanup_buf struct ga_buf own = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *commit[] = { "commit", "--quiet", "-m", l->opts->message, NULL };

@@ -165,7 +165,7 @@ static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 /* Nothing else may have happened on the branch. Where nothing was merged it stayed where it was. */
 static int check_head(struct land *l, const struct undo *u, struct ga_error *err)
 {
-	const struct ga_oid *want = l->s->state == GA_STATE_LANDED ? &l->s->landed : &u->head;
+	const struct ga_oid *want = ga_oid_is_zero(&l->s->landed) ? &u->head : &l->s->landed;
 	const char *operation = ga_repo_operation(l->repo);
 	cleanup_free char *branch = NULL;
 

@@ -329,11 +329,14 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 /* There is no use in beginning what would be ended at once. */
 static int check_room(const struct ga_start_env *e, struct ga_error *err)
 {
-	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir : e->agent_home;
-	cleanup_free char *least = ga_size_text(e->disk_free), *q = ga_escape(dir);
+	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir
+			  : ga_disk_below(e->agent_home, e->disk_free) ? e->agent_home : NULL;
+	cleanup_free char *least = NULL, *q = NULL;
 
-	if (dir != e->state_dir && !ga_disk_below(dir, e->disk_free))
+	if (!dir)
 		return 0;
+	least = ga_size_text(e->disk_free);
+	q = ga_escape(dir);
 	(void)ga_fail(err, GA_ESTART, "less than %s are free for '%s'", least, q);
 	return ga_hint(err, "free some space, or set XDG_STATE_HOME, state_dir or home to a "
 			    "directory elsewhere, or disk_free to less");

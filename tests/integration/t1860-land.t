@@ -21,7 +21,9 @@ test_expect_success 'squashed: one commit of the user'\''s, with the subjects of
 	git agent land --squash s && git log -1 --format="%an %cn %s" | grep -x "The User The User Squash agent/s" && ! git rev-parse -q --verify HEAD^2 &&
 	git log -1 --format=%B >../msg && grep -x "\* first" ../msg && grep -x "\* second" ../msg && ! grep "$(printf "\033")" ../msg &&
 	test "$(git rev-parse HEAD^{tree})" = "$(git rev-parse agent/s^{tree})" && test -z "$(git status --porcelain)" && test ! -e .git/SQUASH_MSG &&
-	git agent list | grep "^s .*landed" && git agent start -q --name t -- sh -c "echo t >t" && git agent land --squash -m "in my words" t && test "$(git log -1 --format=%B)" = "in my words"
+	git agent list | grep "^s .*landed" && for ff in only false; do
+		git agent start -q --name ff-$ff -- sh -c "echo $ff >$ff" && git commit -q --allow-empty -m "beside $ff" && git -c merge.ff=$ff agent land --squash ff-$ff && test -e $ff || return 1
+	done && git agent start -q --name t -- sh -c "echo t >t" && git agent land --squash -m "in my words" t && test "$(git log -1 --format=%B)" = "in my words"
 '
 
 test_expect_success 'moved on, where that can be; else refused and nothing touched' '
