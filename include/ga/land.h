@@ -82,7 +82,8 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
  * is what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since:
  * HEAD is on another branch or commit, something is staged, or a file that came with it was
  * changed. `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing
- * is an error, and so is one whose merge the user finished without ga_land_continue(). */
+ * is an error, and so is one whose merge the user finished without ga_land_continue(). Killed on
+ * the way, it comes to its end when it is called again. */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
 

@@ -16,9 +16,11 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "land-internal.h"
 
 #define RECORD_MAX ((size_t)64 << 20)
+#define BEGUN "begun" /* beside the record */
 
 /* How a file stands in the working tree: its bytes as they are, not as git would store them. */
 struct look {
@@ -37,6 +39,7 @@ struct undo {
 	char *ref;             /* the branch HEAD was on; "" none */
 	struct ga_oid landed;  /* what had brought the session before; zero: nothing */
 	int dir;               /* where the note is */
+	bool begun;            /* undoing it was begun before, and did not get to its end */
 	struct ga_strv left_out;
 	struct undo_file *files;
 	size_t n, cap;
@@ -155,6 +158,7 @@ static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 	/* without a record a landing did not get far enough to touch anything */
 	if (!l->note || u->dir < 0 || faccessat(u->dir, "record", F_OK, AT_SYMLINK_NOFOLLOW))
 		return fail_none(l->s, err);
+	u->begun = !faccessat(u->dir, BEGUN, F_OK, AT_SYMLINK_NOFOLLOW);
 	if (ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
 		return -1;
 	return parse(&b, u) ? 0 : ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
@@ -182,7 +186,7 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		return ga_fail(err, GA_ELOSE, "agent/%s landed on '%s', and you are not there",
 			       l->s->name, q);
 	}
-	if (ga_oid_equal(&l->head, want))
+	if (ga_oid_equal(&l->head, want) || (u->begun && ga_oid_equal(&l->head, &u->head)))
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "your branch has moved since agent/%s landed at %.10s",
 		      l->s->name, GA_HEX(want));
@@ -190,12 +194,26 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		       GA_HEX(want));
 }
 
+/* Is it as it was before the landing, put back by a try that got no further? */
+static bool is_back(int root, const struct undo *u, size_t i)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *name = ga_strf("%zu", i);
+	cleanup_close int kept = openat(u->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct look was = { .mode = u->files[i].had };
+
+	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
+		return false;
+	return stands(root, u->files[i].path, &was);
+}
+
 static int check_files(struct land *l, const struct undo *u, int root, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
 	for (size_t i = 0; i < u->n; i++)
-		if (!stands(root, u->files[i].path, &u->files[i].will))
+		if (!stands(root, u->files[i].path, &u->files[i].will) &&
+		    !(u->begun && is_back(root, u, i)))
 			ga_strv_push(&changed, u->files[i].path);
 	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
 	    ga_commit_tree(l->repo, &u->head, &l->merged, err) ||
@@ -303,12 +321,17 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 	cleanup_(undo_release) struct undo u = { .dir = -1 };
 	cleanup_close int root = land_open_root(r, err);
 	int rc = root < 0 || read_note(&l, &u, err) || check_head(&l, &u, err) ||
-		 check_files(&l, &u, root, err) || reset(&l, &u, err) ? -1 : 0;
+		 check_files(&l, &u, root, err) ? -1 : 0;
+
+	if (!rc && !u.begun)
+		rc = ga_write_atomic(u.dir, BEGUN, "", 0, 0600, err);
+	if (!rc)
+		rc = reset(&l, &u, err) || ga_fault_stop("undo:reset", err) ? -1 : 0;
 
 	for (size_t i = 0; !rc && i < u.n; i++)
 		rc = put_back(root, &u, i, err);
 	if (!rc)
-		rc = settle(&l, &u, err);
+		rc = ga_fault_stop("undo:files", err) || settle(&l, &u, err) ? -1 : 0;
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	*ret_head = u.head;

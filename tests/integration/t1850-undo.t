@@ -129,6 +129,18 @@ test_expect_success 'a merge that was left to the user, or refused by a hook, le
 	git agent land y && note y && git agent land --undo y && test ! -e y
 '
 
+for point in undo:reset undo:files
+do
+	test_expect_success "killed at $point: done again it comes to its end" '
+		rm -rf killed && make_repo killed && cd killed && echo mine >>a && echo old >old.log && n=k-${point#undo:} &&
+		git agent start -q --name $n -- sh -c "echo q >q; sed -i s/mine/MINE/ a; rm gone; echo theirs >old.log; echo n >n.log" && picture >../before &&
+		git agent land --with-ignored old.log --with-ignored n.log --force $n && { GIT_AGENT_FAULT=$point:kill git agent land --undo $n; test $? = 137; } &&
+		git agent land --undo $n && picture >../after && test_cmp ../before ../after && git agent list | grep "^$n .*captured" &&
+		git agent land --with-ignored old.log --force $n && { GIT_AGENT_FAULT=$point:kill git agent land --undo $n; test $? = 137; } && echo edit >>old.log && picture >../before &&
+		test_expect_code 2 git agent land --undo $n 2>../err && grep "files changed since they were brought: old.log" ../err && picture >../after && test_cmp ../before ../after
+	'
+done
+
 test_expect_success 'a note that is damaged is not followed, and no object holds what was overwritten' '
 	make_repo forged && cd forged && echo "the secret" >s.log && git agent start -q --name f -- sh -c "$work; echo theirs >s.log" && git agent land --with-ignored s.log --force f && echo secret >../outside &&
 	oid=$(echo "the secret" | git hash-object --stdin) && ! git cat-file -e "$oid" 2>/dev/null && dir=$(notes f)/1 && cp "$dir/record" ../record &&
