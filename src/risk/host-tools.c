@@ -180,12 +180,13 @@ static int scan_manifest(struct ga_gather *g, const char *dir, const char *file,
 	bool more = true;
 	int rc = 0;
 
-	while (!rc && more) {
+	while (!rc && more && g->inputs.n < INPUTS_MAX) {
 		more = false;
 		json_object_foreach(scripts, name, value) {
 			cleanup_free char *key = ga_strf("%s: %s", file, name);
 
-			if (rc || ga_strv_has(&g->inputs, key) || !called(g->texts.ptr, name))
+			if (rc || g->inputs.n >= INPUTS_MAX ||
+			    ga_strv_has(&g->inputs, key) || !called(g->texts.ptr, name))
 				continue;
 			ga_strv_push(&g->inputs, key);
 			rc = scan_script(g, dir, file, value);

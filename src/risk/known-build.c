@@ -120,7 +120,7 @@ static bool is_file_list(const char *line)
 {
 	static const char word_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 					 "0123456789_./+-@ \t";
-	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS", "_PROGRAMS",
+	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS",
 					    "_LIBRARIES", "_LTLIBRARIES", "EXTRA_DIST" };
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 					 "0123456789_";
@@ -128,6 +128,9 @@ static bool is_file_list(const char *line)
 	const char *p = line + n + strspn(line + n, " \t");
 	bool known = false;
 
+	/* these are targets, which make builds before all others */
+	if (n == strlen("BUILT_SOURCES") && !memcmp(line, "BUILT_SOURCES", n))
+		return false;
 	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
 		size_t len = strlen(ends[i]);
 

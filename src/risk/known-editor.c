@@ -151,6 +151,9 @@ static bool list_components(const struct ga_buf *text, struct ga_strv *ret)
 	static const char start[] = "<component";
 	const char *p = text->ptr, *end = p + text->len;
 
+	/* an inspection's template can hold one, which the IDE evaluates */
+	if (strstr(p, "script"))
+		return false;
 	if (strstr(p, "<!") || strlen(p) != text->len || text->len > GA_KNOWN_MAX)
 		return false;
 	while ((p = strstr(p, start))) {

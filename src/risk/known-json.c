@@ -73,6 +73,10 @@ json_t *ga_known_json(const struct ga_buf *text, bool comments)
 		return json_object();
 	if (text->len > GA_KNOWN_MAX)
 		return NULL;
+	/* to some editors U+2028 and U+2029 end a comment, to others they do not */
+	if (comments && (memmem(text->ptr, text->len, "\xe2\x80\xa8", 3) ||
+			 memmem(text->ptr, text->len, "\xe2\x80\xa9", 3)))
+		return NULL;
 	if (comments)
 		strip(text, &plain);
 	else

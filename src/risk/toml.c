@@ -153,7 +153,8 @@ static bool pair(struct toml *t)
 	skip_blanks(t);
 	if (!put_value(t, &value) || t->ret->n == VALUES_MAX)
 		return false;
-	ga_buf_addf(&line, " = %s", value.ptr);
+	/* a table in one line is not what its name alone would be */
+	ga_buf_addf(&line, "%s = %s", value.ptr[0] == '{' ? ".{}" : "", value.ptr);
 	ga_strv_push(t->ret, line.ptr);
 	return end_line(t);
 }
