@@ -189,6 +189,7 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 	for (size_t i = 0; i < name->n; i++) {
 		const struct ga_secret_rule *r = name->rules[i];
 		enum ga_tier t = marks || r->check == GA_CHECK_NAME ? tier_of(r, path, bits)
+				 : r->check == GA_CHECK_DOTENV	    ? GA_TIER_BLOCK
 								    : r->tier;
 
 		if (r->check == GA_CHECK_WALLET && marks && !is_wallet(path) &&
@@ -196,7 +197,9 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 			t = GA_TIER_NONE;
 		/* the user's word needs no second opinion */
 		if (!r->patterns) {
-			*ret = (struct ga_secret){ .tier = r->tier, .rule = r };
+			*ret = (struct ga_secret){ .tier = r->tier, .rule = r, .bits = bits,
+						   .token = marks ? marks->token : 0,
+						   .copy = name->copy };
 			return;
 		}
 		if (r->check == GA_CHECK_NAME && r->tier == GA_TIER_NOTE && !note)

@@ -6,7 +6,7 @@
  *     "t" TREE, then for each path in it with a secret: "c" PATH, VERDICT
  *     "d" PATH, STAT, then "e" NAME for files, "s" NAME for directories, "."
  *     "f" PATH, STAT, VERDICT
- *     "end"
+ *     ""
  */
 #include "secrets.h"
 
@@ -19,7 +19,7 @@
 
 #include "ga/fd.h"
 
-#define MAGIC "git-agent secrets 1"
+#define MAGIC "git-agent secrets 2"
 #define CACHE_MAX ((size_t)64 << 20)
 #define TICK 2 /* seconds: no file system tells times apart worse than that */
 
@@ -94,7 +94,8 @@ static bool index_records(struct secrets_cache *c, size_t pos)
 	const char *rec;
 
 	while ((rec = ga_buf_next0(&c->old, &pos))) {
-		if (!strcmp(rec, "end"))
+		/* no tag with a name is empty */
+		if (!*rec)
 			return pos == c->old.len;
 		if (*rec == 't')
 			c->tree = pos - strlen(rec);
@@ -165,7 +166,7 @@ static void store(struct secrets_cache *c)
 
 void secrets_cache_close(struct secrets_cache *c)
 {
-	ga_buf_add0(&c->new, "end");
+	ga_buf_add0(&c->new, "");
 	if (c->path && !c->dry && c->new.len <= CACHE_MAX &&
 	    (c->new.len != c->old.len || memcmp(c->new.ptr, c->old.ptr, c->new.len)))
 		store(c);

@@ -6,6 +6,7 @@
 #include "secrets.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ static size_t extend(struct walk *w, const char *name)
 }
 
 /* Sort the entries of the directory into those that matter. */
-static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs)
+static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, bool *ret_cut)
 {
 	int fd = ga_openat_beneath(w->f->work, w->path.ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
 				   0);
@@ -70,15 +71,13 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs)
 			(void)close(fd);
 		return -1;
 	}
-	while ((e = readdir(d))) {
+	while ((errno = 0, e = readdir(d))) {
 		size_t before;
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		if (++w->f->entries > ENTRIES_MAX) {
-			w->f->ret->incomplete = true;
+		if (++w->f->entries > ENTRIES_MAX)
 			break;
-		}
 		if (is_dir(dirfd(d), e)) {
 			if (w->f->o->all_dirs || !ga_exposure_skips(e->d_name))
 				ga_strv_push(dirs, e->d_name);
@@ -89,6 +88,8 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs)
 			ga_strv_push(files, e->d_name);
 		ga_buf_truncate(&w->path, before);
 	}
+	/* what was not listed to its end must not be remembered as all there is */
+	*ret_cut = e || errno;
 	(void)closedir(d);
 	return 0;
 }
@@ -126,17 +127,21 @@ static void walk(struct walk *w)
 {
 	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
 	struct secrets_cache *cache = &w->f->cache;
+	bool cut = false;
 	struct stat st;
 
 	/* gone, or a link by now: then it is not shared either */
 	if (fstatat(w->f->work, w->path.ptr, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 		return;
 	if (!secrets_cache_dir(cache, w->path.ptr, &st, &files, &dirs) &&
-	    list(w, &files, &dirs)) {
+	    list(w, &files, &dirs, &cut)) {
 		w->f->ret->incomplete = true;
 		return;
 	}
-	secrets_cache_add_dir(cache, w->path.ptr, &st, &files, &dirs);
+	if (cut)
+		w->f->ret->incomplete = true;
+	else
+		secrets_cache_add_dir(cache, w->path.ptr, &st, &files, &dirs);
 	for (size_t i = 0; i < files.n; i++) {
 		size_t before = extend(w, files.v[i]);
 

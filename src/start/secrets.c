@@ -205,7 +205,15 @@ static int make_parents(int to, const char *path, struct ga_error *err)
 /* Character device 0/0: what an overlay takes for "there is nothing". */
 static int white_out(int to, const char *path, struct ga_error *err)
 {
-	return mknodat(to, path, S_IFCHR, 0) && errno != EEXIST ? fail(path, err) : 0;
+	struct stat st;
+
+	if (!mknodat(to, path, S_IFCHR, 0))
+		return 0;
+	/* there already, if it is that */
+	if (errno == EEXIST && !fstatat(to, path, &st, AT_SYMLINK_NOFOLLOW) &&
+	    S_ISCHR(st.st_mode) && !st.st_rdev)
+		return 0;
+	return fail(path, err);
 }
 
 int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,

@@ -187,7 +187,7 @@ static void test_unseen(void **state)
 
 	(void)state;
 	assert_int_equal(judge(names, "server.key", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_WARN);
+	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, "server.key", NULL).bits, 0);
 }
 
