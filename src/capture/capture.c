@@ -278,6 +278,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 		return -1;
 	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
 		return -1;
+	ga_strv_extend(&c->keeps, &o->rewrite.keeps);
 	leave_links(c, &o->rewrite.left_out);
 	return 0;
 }

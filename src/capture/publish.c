@@ -368,7 +368,7 @@ static int update_refs(struct capture *c, struct outcome *o, struct ga_error *er
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_strv struct ga_strv others = GA_STRV_INIT;
 
-	if (gather_updates(c, o, &u, err) || ga_batch_commit(c->e->repo, &c->keeps, err) ||
+	if (ga_batch_commit(c->e->repo, &c->keeps, err) || gather_updates(c, o, &u, err) ||
 	    ga_fault_stop("capture:before-refs", err))
 		return -1;
 	/* a result stands on its base: that ref may not have got to the disk yet */

@@ -133,8 +133,13 @@ int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct 
 	if (!pid)
 		child(j->fn, j->arg, out);
 	(void)close(ga_steal_fd(&out));
-	if (j->meanwhile)
+	if (j->meanwhile) {
+		int64_t before = ga_now_ms();
+
+		/* ours, not the reader's */
 		j->meanwhile(j->payload);
+		deadline += ga_now_ms() - before;
+	}
 	rc = read_answer(in, deadline, ret, &read_err);
 	if (rc)
 		(void)kill(pid, SIGKILL);

@@ -137,10 +137,25 @@ static bool must_last(const struct ga_session *s)
 	       !ga_oid_is_zero(&s->held);
 }
 
+/* The state of a session that lasted is on the disk. It goes when what takes its place is there
+ * as well. */
+static int settle(int dir, const struct ga_session *s)
+{
+	cleanup_close int fd = -1;
+
+	if (s->finished <= s->started || faccessat(dir, "session.old", F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	fd = openat(dir, "session", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 && fsync(fd) ? -1 : 0;
+}
+
 /* The former state is read until the new one is whole, so this one can be written in place.
  * Replacing a file by another makes the file system begin to write that to the disk. */
-static int write_quick(int dir, const struct ga_buf *b, struct ga_error *err)
+static int write_quick(int dir, const struct ga_session *s, const struct ga_buf *b,
+		       struct ga_error *err)
 {
+	if (settle(dir, s))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the former state");
 	if (is_whole(dir)
 		    ? (unlinkat(dir, "session.old", 0) && errno != ENOENT) ||
 			      renameat(dir, "session", dir, "session.old")
@@ -186,7 +201,9 @@ int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **fi
 		put_field(&b, &fields[i], s);
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
 
-	if (must_last(s) ? write_lasting(dir, &b, first, err) : write_quick(dir, &b, err))
+	/* refs that were made are a result too, be they a stash or branches alone */
+	if (must_last(s) || (first && *first) ? write_lasting(dir, &b, first, err)
+					      : write_quick(dir, s, &b, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
 	return 0;
 }
