@@ -138,6 +138,11 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 	return change_index(r, index, &in, err);
 }
 
+/* The refs of a start get to the disk, and so must what they lead to: git leaves its objects to
+ * the system. Many are waited for together. */
+static const char *const synced[] = { "core.fsync=loose-object,pack,pack-metadata",
+				      "core.fsyncMethod=batch", NULL };
+
 static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
 		      const char *index, struct ga_error *err)
 {
@@ -165,6 +170,7 @@ static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct g
 	g.args = args;
 	g.work_tree = r->info.workdir;
 	g.index_file = index;
+	g.config = synced;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	return ga_git_ok(r, &g, err);
@@ -206,6 +212,7 @@ static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
 
 	g.args = args;
 	g.index_file = index;
+	g.config = synced;
 	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return -1;
