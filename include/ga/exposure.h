@@ -66,8 +66,10 @@ struct ga_exposure_opts {
 /* Append what there is. A file is read if its name matches a rule that asks for its content, up to
  * GA_SECRET_LOOK_MAX bytes of it, and not again while its times, size and inode stay; neither are
  * directories, nor a tree but for what changed. Directories that package managers fill
- * (ga_exposure_skips()) are passed over. Links are not followed, but a file of the working tree
- * that a link of a secret's name leads to counts as one. */
+ * (ga_exposure_skips()) are passed over. Links are not followed, but a file of the project that a
+ * link of a secret's name leads to counts as one, and so does every name of a live secret that has
+ * several. Of what is committed half a GiB is read at most, each blob once; beyond it
+ * `ret->incomplete` is set, and the worst is assumed. */
 int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		     struct ga_error *err);
 /* The same of all commits that any ref, stash or log of a ref leads to, but for `o->tree`. Reads

@@ -45,6 +45,8 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
+/* What tells this boot of the machine from others; empty where nothing does. Caller frees. */
+char *ga_boot_id(void);
 /* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */
 int ga_write_full(int fd, const void *p, size_t n);
 
@@ -53,6 +55,9 @@ int ga_write_full(int fd, const void *p, size_t n);
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		 struct ga_error *err);
 
+/* fsync(2), but for a directory of a file system that cannot do that (EINVAL): git takes that for
+ * done, and there is nothing else to do. */
+int ga_fsync(int fd);
 /* Have the system begin to write a file to the disk, and go on: several files are there sooner
  * if each was begun before the first is waited for. No replacement for fsync(2). */
 void ga_write_out(int fd);
@@ -62,9 +67,11 @@ void ga_write_out(int fd);
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
-/* The same, and `first` is called before the new file, on the disk by then, has the name. */
+/* The same, and `first` is called before the new file, on the disk by then, has the name. If it
+ * fails the file stays as it was. */
 int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-			  void (*first)(void *payload), void *payload, struct ga_error *err);
+			  int (*first)(void *payload, struct ga_error *err), void *payload,
+			  struct ga_error *err);
 
 /* Is there nothing in the directory, or no such directory? What cannot be read is not empty. */
 bool ga_dir_is_empty(const char *path);

@@ -102,8 +102,10 @@ int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *er
  * Accepting: the verdict binds to path and entry; held paths are brought to the
  * branch by one commit (three-way of held's parent, the branch and held). Critical
  * and held paths only with `critical_too`, and then by their own name or `all`, never by
- * their directory's. Rejecting: one commit puts the paths (flagged or not) back to what the base
- * has; held ones are dropped from `held`; left-out ones are not brought any more.
+ * their directory's. What is flagged for its place alone, left behind and not looked into yet, is
+ * not accepted: there is no entry the verdict could bind to. Rejecting: one commit puts the
+ * paths (flagged or not) back to what the base has; held ones are dropped from `held`; left-out
+ * ones are not brought any more.
  * What is still held becomes a child of the new tip, unless one of its paths was changed on the
  * branch too: then it stays a child of the commit it stood on. `held` goes when nothing is left.
  *

@@ -11,6 +11,8 @@
 #ifndef GA_NS_H
 #define GA_NS_H
 
+#include <stdbool.h>
+
 #include "ga/error.h"
 
 /* Leave for a new user namespace. Until the ids are mapped, everything looks
@@ -25,8 +27,15 @@ int ga_ns_map_self(unsigned uid, unsigned gid);
 /* A mount namespace of its own, in which nothing propagates in or out. */
 int ga_ns_unshare_mounts(void);
 
-/* A pid namespace for the children to come; the first of them is its pid 1. */
-int ga_ns_unshare_pids(void);
+/* A pid namespace for the children to come; the first of them is its pid 1. `*ret_blind`: that one
+ * needs ga_ns_show_pids() before it executes bwrap, which looks for "/proc/2/ns" (2 is its child's
+ * pid in this namespace), though it does nothing with what it finds. The first pid namespace of a
+ * machine has a kernel thread of that number (kthreadd) for ever; any other, a container's, may
+ * have nothing, and who is shown only his own processes (hidepid) does not see it. */
+int ga_ns_unshare_pids(bool *ret_blind);
+/* A mount namespace with a /proc of this pid namespace. What is shared propagates into it, and
+ * nothing out of it. */
+int ga_ns_show_pids(void);
 
 /* Both first steps at once: afterwards the process holds every capability
  * over files of its own uid and gid, CAP_DAC_OVERRIDE among them, and can read

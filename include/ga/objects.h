@@ -67,16 +67,16 @@ int ga_tree_measure(struct ga_repo *r, const struct ga_oid *old, const struct ga
 int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struct ga_changes *ret,
 		 struct ga_error *err);
 
-/* From now on what is written one by one through this handle is kept in memory, and gone with it:
- * for questions about trees that are to leave nothing behind. */
-int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
-
 /* ---- writing ----------------------------------------------------------- */
 
 /* All objects of one result, waited for once. From begin to commit what is written through the
  * handle stays in memory, where the handle finds it; what is too much for that, and whatever a
  * git command that is run meanwhile could look for, goes to the disk as ever. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
+/* A batch without an end and of any size, of which nothing ever goes to the disk: for questions
+ * about trees that are to leave nothing behind. It is gone with the handle. A git command that is
+ * run meanwhile sees none of it. */
+int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
 /* There is no result after all: forget what is in it. */
 void ga_batch_abandon(struct ga_repo *r);
 /* What is in it so far goes to the disk, and the batch stays open. */

@@ -13,6 +13,8 @@ bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret);
 /* -?digits */
 bool ga_parse_i64(const char *s, int64_t *ret);
 bool ga_parse_fd(const char *s, int *ret);
+/* The next of numbers with commas between them, each -?digits; `*text` is moved behind it. */
+bool ga_parse_next_int(const char **text, int *ret);
 /* Bytes: digits, and behind them nothing, or k, M, G, T (as git has them) or KiB, MiB, GiB, TiB:
  * powers of 1024. */
 bool ga_parse_size(const char *s, uint64_t max, uint64_t *ret);

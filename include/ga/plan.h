@@ -94,6 +94,7 @@
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
 	X(GA_STEP_PROPAGATION, "propagation") /* of what is mounted later */               \
 	X(GA_STEP_PIDNS, "pidns")       /* a pid namespace, and bwrap's process in it */   \
+	X(GA_STEP_PROC, "proc")         /* a /proc for that process */                     \
 	X(GA_STEP_CAPS, "caps")         /* dropping capabilities, no_new_privs */          \
 	X(GA_STEP_EXEC, "exec")         /* executing bwrap */
 

@@ -6,11 +6,16 @@
 #ifndef GA_PRESET_H
 #define GA_PRESET_H
 
+#include <stdbool.h>
+
 #include "ga/strv.h"
 
 struct ga_preset {
 	const char *name;
 	const char *const *flags; /* NULL-terminated; go between the command and its arguments */
+	const char *const *resume; /* the same, before those: to go on with the last conversation;
+				    * empty if it has no such words */
+	bool resume_args;         /* they may be followed by any arguments; else by none */
 	const char *const *pass;  /* NULL-terminated names of environment variables it may see */
 	const char *const *set;   /* NULL-terminated NAME=VALUE */
 };

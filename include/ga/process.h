@@ -49,5 +49,12 @@ int ga_process_end(struct ga_process_job *j, int *ret_status, struct ga_error *e
 int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err);
 /* Kill it instead. NULL is fine. */
 void ga_process_abandon(struct ga_process_job *j);
+/* For a program that becomes another one: the job's descriptors stay open across exec, and what
+ * ga_process_take_over() wants of the next program is appended to `ret`. Nothing may have been
+ * read of the job yet. `p` says there what it said here of `out` and `errout`, each given or not,
+ * of limits and of the name; the rest of it is not looked at. */
+int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga_error *err);
+int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
+			 struct ga_error *err);
 
 #endif

@@ -50,16 +50,19 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 		   struct ga_error *err);
 
 /* The same in two steps: git is started, and what it is to do is said later. `others` are refs
- * that are synced as well, NULL for none. The end frees the job, which may be NULL for updates
- * that do not need git; `*ret` is ended (ga/sync.h) when all are on the disk, NULL after a
- * failure. */
+ * that are synced as well, NULL for none; `known` (sorted; NULL: none) are paths that were there,
+ * and are or are being synced as they were: of these only what git writes is synced again. Logs
+ * that git writes are not waited for, as git does not. The end frees the job, which may be NULL
+ * for updates that do not need git; `*ret` is ended (ga/sync.h) when all are on the disk, NULL
+ * after a failure. */
 struct ga_refs_job;
 struct ga_sync_beside;
 bool ga_refs_need_git(const struct ga_ref_updates *u);
 int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **ret,
 		  struct ga_error *err);
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
-		const struct ga_strv *others, struct ga_sync_beside **ret, struct ga_error *err);
+		const struct ga_strv *others, const struct ga_strv *known,
+		struct ga_sync_beside **ret, struct ga_error *err);
 /* Nothing is to be done after all. NULL is fine. */
 void ga_refs_abandon(struct ga_refs_job *j);
 

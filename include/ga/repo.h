@@ -135,6 +135,10 @@ struct ga_gitconfig_load;
 /* Begin before the repository is even open, with what ga_repo_guess() gives; NULL if that is not
  * possible. */
 struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir);
+/* For a program that becomes another one (ga_process_hand_over()): append what that is to give to
+ * ga_gitconfig_take_over(). */
+int ga_gitconfig_hand_over(struct ga_gitconfig_load *l, struct ga_buf *ret, struct ga_error *err);
+int ga_gitconfig_take_over(const char *text, struct ga_gitconfig_load **ret, struct ga_error *err);
 /* `*load` is NULL, or a guess: one that was right is kept. */
 int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,
 		       struct ga_error *err);

@@ -61,6 +61,10 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 /* The same for flags of paths that were left behind. */
 void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
 
+/* Those of a former report that are about what is on the branch, with their verdicts; not where a
+ * path has one of the same rule by now. */
+void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
+
 /* The flag of this rule on exactly this path and entry, or NULL. */
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry);
@@ -96,6 +100,10 @@ int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char 
  * a damaged or foreign report is an error. */
 int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_report *ret,
 		   struct ga_error *err);
+
+/* The same of one that was on the ref once, by its id; one that is missing is an error as well. */
+int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
+		      const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err);
 
 /* Stored form to text and back; the text is ASCII. */
 char *ga_report_encode(const struct ga_report *r);

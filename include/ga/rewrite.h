@@ -19,10 +19,23 @@ struct ga_classified {
 	struct ga_flags flags;
 };
 
+/* A commit of the user's uncommitted work, and what is published in its place. */
+struct ga_stand {
+	struct ga_oid work, on;
+};
+
 struct ga_rewrite_opts {
 	const struct ga_oid *base;  /* what the agent's history stands on */
 	const struct ga_oid *onto;  /* what the published one stands on; base if none was carried */
+	const struct ga_stand *stands; /* commits of uncommitted work that parts of the history
+					* stand on besides, oldest first ... */
+	size_t n_stands;               /* ... how many; with base == onto there are none */
+	const struct ga_oid *since; /* flags are of all from here on; NULL: from `onto` */
+	const struct ga_oid *users; /* a commit of the user's: what it has as well is no flag of
+				     * what came before `onto`; may be NULL */
 	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
+	bool rest;                  /* `tip` is what the agent left uncommitted: published only if
+				     * something of it stays */
 	bool fresh;                 /* all of it is one commit on base, made a moment ago: what the
 				     * host has needs no looking at */
 	const struct ga_host_facts *facts;
@@ -40,10 +53,11 @@ struct ga_rewrite {
 	struct ga_oid carried;      /* history before replay, if base != onto; else zero */
 	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
+	struct ga_oid full;         /* tree of `tip` with everything */
 	struct ga_strv held_paths;
 	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work */
-	struct ga_flags flags;      /* of the whole range: onto -> tip plus held, and what commits
-				     * on the way had; each path once for a rule */
+	struct ga_flags flags;      /* of the whole range: since -> tip plus held, and what
+				     * commits from base on had; each path once for a rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };
 #define GA_REWRITE_INIT { 0 }
@@ -51,7 +65,8 @@ void ga_rewrite_release(struct ga_rewrite *r);
 
 /* Every commit of base..tip that no branch, remote branch or tag of the host (the
  * tool's own branches apart) reaches is mapped, parents first: its tree is carried over
- * to `onto` by three-way per path, then critical paths get the value a parent known to
+ * off the uncommitted work that it stands on (base: to `onto`; of those a merge joins it is the
+ * latest) by three-way per path, then critical paths get the value a parent known to
  * the host has, else the first rewritten parent's (closed over file/directory
  * collisions); a parent older than `onto` is not asked. A value that a parent known to
  * the host has is never held back. Unchanged commits keep their ids. Author and dates
@@ -63,9 +78,10 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
  * as it is. Commits that `tips` reach and nothing of the host's (as above), with control
  * characters in their message or names, or with a message in an encoding that could hide some,
  * are rewritten with them escaped, and so are those that stand on them; each tip becomes what
- * it was rewritten to. `*ret_cleaned`: how many had some. */
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips,
-		     size_t n_tips, size_t *ret_cleaned, struct ga_strv *keeps,
-		     struct ga_error *err);
+ * it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: how many
+ * had some. */
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
+		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
+		     struct ga_strv *keeps, struct ga_error *err);
 
 #endif

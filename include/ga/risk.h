@@ -75,9 +75,9 @@ void ga_host_facts_release(struct ga_host_facts *h);
 /* Reads the host's git configuration (as `c`), its hook directory, scripts of the
  * working tree that hooks name, and .envrc; names are looked up in HEAD's tree.
  * HEAD's whole tree is listed only if a hook names something by its last part.
- * What a hook reaches is followed one script further. Bounded: files by 256 KiB,
- * 64 scripts. Of a submodule, what its superproject's hooks and configuration reach in it
- * counts as well (ga_host_facts_extend()). */
+ * What a hook reaches is followed one script further. Bounded; where something is not followed
+ * to its end, every path counts. Of a submodule, what its superproject's hooks and configuration
+ * reach in it counts as well (ga_host_facts_extend()). */
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err);
 
@@ -89,9 +89,9 @@ void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *o
 /* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty
  * tree): every rule on every changed path, content read through the repository, at
  * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be
- * inspected", and is no error. Of the path rules of one category only the most
- * severe and specific is kept for a path. `h` may be NULL. Appends to `ret`, which
- * is then sorted as a whole: severity down, then path. */
+ * inspected", and is no error. Of path rules that fire on one path the most severe and
+ * specific makes the flag, which says the others as well. `h` may be NULL. Appends to
+ * `ret`, which is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err);

@@ -35,14 +35,22 @@ struct ga_run_paths {
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err);
 
+/* The same for a program that is going to execute another at once: what the stage is told is
+ * gathered by a child process, which the caller does not wait for. One thread. ga_run_told(), in
+ * either program, waits for it: false if the stage was not told all, and why is met again by
+ * ga_run_begin(). */
+int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
+			struct ga_sandbox **ret, struct ga_error *err);
+bool ga_run_told(struct ga_sandbox *sb);
+
 /* For a program that begins a sandbox and then executes another, which goes on with it: append
  * one word that says to that one what there is. Its descriptors stay open across exec(3) from now
  * on, so execute at once, or ga_run_finish(). */
 int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error *err);
-/* In that other program: from such a word what ga_run_begin() gave. */
+/* In that other program: from such a word what ga_run_begin_beside() gave. */
 int ga_run_take_over(const char *word, struct ga_sandbox **ret, struct ga_error *err);
 
-/* The agents' home, which must be there. */
+/* The agents' home, which must be there. After ga_run_told(). */
 int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
 
 /* The project, which must be there with all its layers; return while they are mounted

@@ -41,6 +41,7 @@ struct ga_spec {
 	size_t n_parts;
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own place */
+	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
 	bool network;           /* the host's network (true) or none */
 	struct ga_strv env;     /* NAME=VALUE inside, complete */
 };
@@ -63,6 +64,8 @@ char *ga_spec_object_path(const char *host_dir);
 #define GA_INIT_INSIDE "/run/git-agent/init"
 /* Below it are object directories, as ga_spec_object_path() says. */
 #define GA_ODB_INSIDE "/run/git-agent/odb"
+/* Beside them, since nothing else is attached once bwrap runs. */
+#define GA_FEEDBACK_INSIDE GA_ODB_INSIDE "/feedback"
 
 /* The toolchain table: which of its directories exist below `home` (relative
  * paths into `tools`), plus what `command` needs when it lies below home: each directory on the
@@ -82,14 +85,16 @@ void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);
 
-/* The plan's bytes (ga/plan.h) in three parts. The first is what surrounds home and project; only
- * stage_dir, project, home, home_source, ro and network need be known yet. `init` is the absolute
+/* The plan's bytes (ga/plan.h) in four parts. The first two are what surrounds home and project;
+ * only stage_dir, project, home, home_source, ro and network need be known yet. For uid 0 the
+ * second takes a while: what it must not show of the system is looked for. `init` is the absolute
  * path of git-agent-init on the host, shown at GA_INIT_INSIDE. */
+int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *ret,
 		      struct ga_error *err);
-/* The second is home without the project in it, for which tools must be known as well. */
+/* The third is home without the project in it, for which tools must be known as well. */
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *ret);
-/* The third is the project, and to the end. A shared directory that is gone on the host, or is
+/* The last is the project, and to the end. A shared directory that is gone on the host, or is
  * reached through a symlink there by now, is left out. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);
 

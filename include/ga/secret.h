@@ -77,6 +77,7 @@ enum {
 	GA_MARK_PGP_SECRET = 1 << 16,   /* binary OpenPGP, beginning with a secret key */
 	GA_MARK_FILTERED = 1 << 17,     /* encrypted by git-crypt or transcrypt: a filter of git's
 					 * opens it at checkout */
+	GA_MARK_BINARY = 1 << 18,       /* has NUL bytes: only keys and tokens were looked for */
 };
 
 #define GA_SECRET_PRINTS_MAX 64
@@ -84,13 +85,17 @@ enum {
 struct ga_secret_marks {
 	uint32_t bits;
 	unsigned token; /* of GA_MARK_TOKEN: which, for ga_secret_reason() */
-	/* Fingerprints of the values met, to tell those of one version from those of another.
-	 * They are never stored or shown. */
+	/* Fingerprints of the values met, to tell those of one version from those of another,
+	 * whatever their lines end in. They are never stored or shown. */
 	uint64_t prints[GA_SECRET_PRINTS_MAX];
 	size_t n_prints;   /* GA_SECRET_PRINTS_MAX: there may be more */
 };
-/* Look at the first GA_SECRET_LOOK_MAX of `n` bytes. */
-void ga_secret_look(const void *p, size_t n, struct ga_secret_marks *ret);
+/* Look at the first GA_SECRET_LOOK_MAX of `n` bytes, which stand at `path`: in source files a value
+ * without quotes may be an expression, in all others it is a value. UTF-16 is read if it begins
+ * with a byte order mark. */
+void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* Does `path` end as source files do in which that holds? */
+bool ga_secret_is_code(const char *path);
 /* Is every value met in `a` in `b`, too? */
 bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b);
 /* Is it what documentation and templates have in place of a value? */
@@ -109,7 +114,7 @@ void ga_cleanup_secret_names(struct ga_secret_names **n);
 /* Tells one set of rules and patterns from another. */
 uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *allow);
 
-#define GA_SECRET_RULES_MAX 8
+#define GA_SECRET_RULES_MAX 64 /* more than there are: none pushes another out */
 
 struct ga_secret_name {
 	const struct ga_secret_rule *rules[GA_SECRET_RULES_MAX];
@@ -121,6 +126,9 @@ struct ga_secret_name {
 };
 /* Does any rule cover the path (relative, '/'-separated)? */
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
+/* The same of a path that is folded already, as names are compared (src/risk/internal.h). */
+bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
+			    struct ga_secret_name *ret);
 
 /* ---- a verdict ---------------------------------------------------------------- */
 
@@ -131,7 +139,8 @@ struct ga_secret {
 	unsigned token;
 	bool example, copy;
 };
-/* `marks` NULL: the content could not be looked at, and the worst is assumed. */
+/* `marks` NULL: the content could not be looked at, and the worst is assumed that could have been
+ * found in it. Where text is expected, the same goes for binary content. */
 void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		     const struct ga_secret_marks *marks, struct ga_secret *ret);
 /* One line, for people. The caller frees it. */

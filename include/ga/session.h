@@ -53,6 +53,7 @@ struct ga_session {
 	char *incomplete;        /* why its layers lack some of what it did, for people; NULL */
 	int pid;                 /* pid 1 of the sandbox, and its namespace */
 	uint64_t pidns;
+	char *boot;              /* of the machine, in which its layers were written to; NULL */
 	struct ga_strv shared;   /* shared ignored directories, relative: number i is shared/<i> */
 	struct ga_strv submodules; /* populated ones, relative: each has a session of its own of the
 				  * same name, in its own repository ... */
@@ -61,16 +62,34 @@ struct ga_session {
 	struct ga_strv skipped;  /* what was left out of the view, for people */
 	struct ga_strv masked;   /* paths of secrets that are kept out ... */
 	struct ga_strv masked_objects; /* ... and files of git's objects that hold the same */
+	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
 	/* set by capture */
 	struct ga_oid tip;       /* of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
 	struct ga_strv notes;    /* what capture has to say, for people (already quoted) */
 	struct ga_strv left_out; /* paths on `carried` that stand on the user's work */
+	struct ga_oid view;      /* tree that the layers show, as far as it was captured ... */
+	struct ga_oid full;      /* ... and the same as it is on `onto`, held paths included */
+	/* set by resume; zero before the first */
+	struct ga_oid from;      /* what the agent's history stands on from now on: `under`, or
+				  * the user's uncommitted work on top of it */
+	struct ga_oid under;     /* the branch as it was then: new commits are published on it */
+	struct ga_oid former;    /* the report of what `under` has; zero: none. An ancestor of
+				  * the one that is on refs/agent/<name>/report */
+	uint64_t resumed;        /* when, the last time */
+	struct ga_strv again;    /* with which command, if not with its own */
+	/* while the layers are made ready to go on: zero, or the trees they are brought to. Then
+	 * they show something between `view` and `bring`, and nothing of that is the agent's */
+	struct ga_oid bring;
+	struct ga_oid bring_full;
 	/* set by land */
 	struct ga_oid landed;    /* the commit that brought it */
 };
 #define GA_SESSION_INIT { .exit_status = -1 }
 void ga_session_release(struct ga_session *s);
+/* What its history stands on, and what is published of that, this time. */
+const struct ga_oid *ga_session_from(const struct ga_session *s);
+const struct ga_oid *ga_session_under(const struct ga_session *s);
 #define cleanup_session cleanup_(ga_session_release)
 
 /* [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", no "..", at most
@@ -103,7 +122,7 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
  * meanwhile gets. On the disk when it returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
 /* The same for a session with a result: what that is, and is being synced (ga/sync.h), is on the
- * disk before the state says so. `*first` is ended then. */
+ * disk before the state says so, or the state stays what it was. `*first` is ended then. */
 struct ga_sync_beside;
 int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
 			  struct ga_error *err);
@@ -131,7 +150,8 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 /* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
-/* Ref names of a session; caller frees. `what`: "base", "held", "carried", "orig", "report". */
+/* Ref names of a session; caller frees. `what`: "base", "from", "held", "carried", "orig",
+ * "report", "stood/<number>", "earlier/<commit>". */
 char *ga_session_ref(const struct ga_session *s, const char *what);
 
 #endif

@@ -52,6 +52,7 @@ struct ga_start_opts {
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths that are shown all the same */
+	const struct ga_strv *feedback; /* of a resume: files whose bytes the agent is given */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };
@@ -74,6 +75,7 @@ struct ga_start {
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 	bool unfiltered;
+	bool resumed;           /* by ga_start_resume() */
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .base = GA_BASE_INIT }
@@ -84,8 +86,10 @@ void ga_start_release(struct ga_start *s);
  * it; ga_start_prepare() goes on with it, or begins anew. */
 int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
-/* The same for one that another program began and handed over (ga_run_take_over()). Takes over
- * `begun`. */
+/* The same for a program that hands it over to the next: as ga_run_begin_beside() says. */
+int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
+			  struct ga_error *err);
+/* And for that next one (ga_run_take_over()). Takes over `begun`. */
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
 		   struct ga_start *ret, struct ga_error *err);
 
@@ -99,8 +103,17 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err);
 
+/* The same for a session that was captured: the same layers, in which git inside has brought what
+ * was done to the branch on the host since, and with the branch as its private HEAD. `o` says no
+ * more than command (`argc` 0: its own again), message, secrets, feedback and filter. Takes over
+ * `s` and its lock. On failure the session is as it was, or its layers have some of that. */
+#define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files */
+int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
+		    int *lock, struct ga_start *ret, struct ga_error *err);
+
 /* Run the agent to its end. The state is RUNNING from before anything inside
- * could write until capture. If the sandbox could not be started the session is discarded. */
+ * could write until capture. If the sandbox could not be started the session is discarded, unless
+ * it was resumed: capture gives what there was. */
 int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
 /* Turn what a session left into commits, refs and a report (lock held, nothing running). Should

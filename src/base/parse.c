@@ -51,6 +51,19 @@ bool ga_parse_fd(const char *s, int *ret)
 	return true;
 }
 
+bool ga_parse_next_int(const char **text, int *ret)
+{
+	size_t n = strcspn(*text, ",");
+	cleanup_free char *word = ga_strndup(*text, n);
+	int64_t v;
+
+	if (!ga_parse_i64(word, &v) || v < INT_MIN || v > INT_MAX)
+		return false;
+	*ret = (int)v;
+	*text += n + ((*text)[n] == ',');
+	return true;
+}
+
 bool ga_parse_bool(const char *s, bool *ret)
 {
 	static const char *const yes[] = { "true", "yes", "on", "1" };

@@ -7,6 +7,7 @@
 
 #include "ga/capture.h"
 #include "ga/refs.h"
+#include "ga/rewrite.h"
 #include "ga/upper.h"
 
 struct capture {
@@ -16,13 +17,22 @@ struct capture {
 	bool words;                   /* the last failure was told in words of the agent's */
 	unsigned allowed_ms;          /* what git inside was given for the step at hand ... */
 	unsigned left_ms;             /* ... and what is left of it */
-	struct ga_oid base_tree;
+	struct ga_oid base_tree;      /* what lies beneath the layers */
+	struct ga_oid from, under;    /* what history stands on, and is published on ... */
+	struct ga_oid from_tree;      /* ... and what that has */
+	struct ga_stand *stands;      /* what parts of it may stand on besides (stands.c) */
+	size_t n_stands, cap_stands;
+	struct ga_oid *known;         /* commits with nothing of the agent's that was not looked at:
+				       * all of these */
+	size_t n_known, cap_known;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
 	uint64_t met;                 /* limits that kept something away: a bit for each */
 	bool late;                    /* reading the upper took too long */
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
 	struct ga_oid head, head_tree, stash;
+	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
+				       * base (resumed.c) */
 	struct ga_refs heads;         /* its other branches, by their short names */
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
@@ -93,6 +103,20 @@ int take_commits(struct capture *c, struct ga_error *err);
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
 bool clashes_with_head(const struct capture *c, const char *name);
+
+/* Fill stands and known. */
+int find_stands(struct capture *c, struct ga_error *err);
+/* Is it the user's uncommitted work, as it is now or was in an earlier run? */
+bool is_stand(const struct capture *c, const struct ga_oid *oid);
+/* Whatever else went wrong: fail if that work is about to be published with `tip`. */
+int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_error *err);
+
+/* What counts as tracked by the agent; `*ret` NULL: what the base has. */
+int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err);
+
+/* Where the user's branch is by now, of a session that was resumed; `*ret` NULL: nobody knows. */
+int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,
+	       struct ga_error *err);
 
 /* Submodules (links.c): the final tree gets the tips of their branches. */
 int take_links(struct capture *c, struct ga_error *err);

@@ -17,6 +17,8 @@
 static void capture_release(struct capture *c)
 {
 	close_inside(c);
+	free(c->stands);
+	free(c->known);
 	ga_strv_release(&c->keeps);
 	ga_strv_release(&c->notes);
 	ga_refs_release(&c->heads);
@@ -34,6 +36,10 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 	c->e = e;
 	c->s = s;
 	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
+		return -1;
+	c->from = *ga_session_from(s);
+	c->under = *ga_session_under(s);
+	if (ga_commit_tree(e->repo, &c->from, &c->from_tree, err))
 		return -1;
 	return read_host_patterns(c, err);
 }
@@ -61,7 +67,6 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	l->o = (struct ga_upper_opts){
 		.upper = l->upper,
 		.base_tree = &c->base_tree,
-		.tracked = ga_oid_is_zero(&c->head) ? NULL : &c->head_tree,
 		.host_excludes = c->excludes.ptr,
 		.filemode = ga_gitconfig_bool(conf, "core.filemode", true),
 		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
@@ -69,6 +74,8 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.shared = &s->shared,
 		.limits = c->e->limits,
 	};
+	if (find_tracked_tree(c, &l->o.tracked, err))
+		return -1;
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
 	/* which paths were shown at all is what the checkout itself says */
@@ -117,7 +124,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 
 	/* what the reader wrote is nobody's any more */
 	ga_import_sweep(c->e->repo);
-	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->s->base))
+	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from))
 		return fail_late(c, err);
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
 						"it did not commit stays in the session");
@@ -138,8 +145,11 @@ static void prepare_result(void *payload)
 	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
 	struct spare_time *t = payload;
 
-	(void)need_refs(t->c, t->o, &no_refs);
+	/* first what is ours to do: the reader, git and a thread are more than most machines run
+	 * at once, and neither of the last two is waited for soon */
 	(void)need_facts(t->c, t->o, &no_facts);
+	(void)need_refs(t->c, t->o, &no_refs);
+	sync_early(t->c, t->o);
 }
 
 static int take_upper(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -249,7 +259,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 static int take_everything(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	if (ga_fault_stop("capture:export", err) || take_commits(c, err) ||
+	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
 	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
@@ -261,10 +271,15 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
-	struct ga_rewrite_opts ro = { .base = &c->s->base,
-				      .onto = &c->s->onto,
+	struct ga_oid users;
+	struct ga_rewrite_opts ro = { .base = &c->from,
+				      .onto = &c->under,
+				      .stands = c->stands,
+				      .n_stands = c->n_stands,
+				      .since = &c->s->onto,
 				      .tip = &o->history,
-				      .fresh = !own || ga_oid_equal(&c->head, &c->s->base),
+				      .rest = o->made_rest,
+				      .fresh = !own || ga_oid_equal(&c->head, &c->from),
 				      .facts = &o->facts,
 				      .known = &o->rest,
 				      .hold_always = &o->hold_always,
@@ -272,11 +287,13 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 				      .session = c->s->name };
 
 	/* nothing was done: nothing stands on the carried work either */
-	if (ga_oid_equal(&o->history, &c->s->base))
-		return 0;
-	if (gather_holds(c, o, err) || note_claims(c, o, err))
+	if (ga_oid_equal(&o->history, &c->s->base) && !c->s->resumed)
+		return ga_commit_tree(c->e->repo, &c->under, &o->rewrite.full, err);
+	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
+	    find_users(c, &users, &ro.users, err))
 		return -1;
-	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
+	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err) ||
+	    check_unpublished(c, &o->rewrite.tip, err))
 		return -1;
 	ga_strv_extend(&c->keeps, &o->rewrite.keeps);
 	leave_links(c, &o->rewrite.left_out);
@@ -289,7 +306,8 @@ static bool met_anything(const struct capture *c)
 {
 	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base);
 
-	return commits || !ga_oid_equal(&c->upper.tree, &c->base_tree) || c->upper.left.n;
+	return commits || c->s->resumed || c->upper.left.n ||
+	       !ga_oid_equal(&c->upper.tree, &c->base_tree);
 }
 
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -356,6 +374,11 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	copy.dir = ga_strdup(s->dir);
 	copy.project = ga_strdup(s->project);
 	copy.base = s->base;
+	copy.onto = s->onto;
+	copy.from = s->from;
+	copy.under = s->under;
+	copy.view = s->view;
+	copy.resumed = s->resumed;
 	copy.live = s->live;
 	copy.trusted = s->trusted;
 	ga_strv_extend(&copy.shared, &s->shared);

@@ -140,7 +140,7 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
 	/* what is tracked has a say: git leaves ends of lines alone where its index has
 	 * the like, and takes attributes from there that the files lack */
-	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->base_tree
+	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->from_tree
 								    : &cl->c->head_tree;
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const read_tree[] = { "read-tree", ga_oid_hex(tracked, hex), NULL };

@@ -157,7 +157,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];
-		bool is = ga_oid_equal(&r->oid, &c->s->base) || is_host_ref(&host, &r->oid);
+		bool is = is_stand(c, &r->oid) || is_host_ref(&host, &r->oid);
 
 		if (!strcmp(r->name, "refs/stash")) {
 			c->stash = r->oid;
@@ -167,7 +167,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 			continue;
 		/* not by our own refs, or a capture that was cut short would not be done again */
 		if (!is && c->heads.n + more + odd < 10 * max &&
-		    ga_is_on_branch(c->e->repo, &r->oid, &c->s->base, false, &is, err))
+		    ga_is_on_branch(c->e->repo, &r->oid, &c->from, false, &is, err))
 			return -1;
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
@@ -220,7 +220,6 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 	/* --local leaves out what comes from the host's own objects */
 	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "--local",
 					    "--window=0", "-q", NULL };
-	const struct ga_oid hide[] = { c->s->base, c->s->onto };
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
 	struct inside x = INSIDE_INIT;
@@ -237,7 +236,7 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
 	}
-	return take_pack(c, fd, tips, n, hide, GA_NELEMS(hide), ret_reason, err);
+	return take_pack(c, fd, tips, n, c->known, c->n_known, ret_reason, err);
 }
 
 /* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
@@ -245,7 +244,7 @@ static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct 
 {
 	size_t cleaned;
 
-	if (ga_rewrite_texts(c->e->repo, &c->s->base, tips, n, &cleaned, &c->keeps, err))
+	if (ga_rewrite_texts(c->e->repo, c->known, c->n_known, tips, n, &cleaned, &c->keeps, err))
 		return -1;
 	if (cleaned)
 		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
@@ -258,7 +257,7 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
 
-	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base))
+	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->from))
 		ret[n++] = &c->head;
 	if (!ga_oid_is_zero(&c->stash))
 		ret[n++] = &c->stash;
@@ -281,7 +280,7 @@ static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, str
 		tips[i] = *from[i];
 		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
 	}
-	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->s->base));
+	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->from));
 	ga_buf_add(&in, known->ptr, known->len);
 	rc = export(c, &in, tips, n, ret_reason, err);
 	if (rc || clean_texts(c, tips, n, err))
@@ -313,13 +312,14 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	c->related = c->s->within != NULL;
 	if (c->related)
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &c->s->base, &c->head, err);
+	rc = ga_is_ancestor(c->e->repo, &c->from, &c->head, err);
 	if (rc < 0)
 		return -1;
 	c->related = rc;
 	if (!rc)
-		ga_strv_push(&c->notes, "the agent rewrote history below its base: its work is one "
-					"commit, its own commits are kept beside it");
+		ga_strv_pushf(&c->notes, "the agent rewrote %s: its work is one commit, its own "
+			      "commits are kept beside it", c->s->resumed
+			      ? "commits that are published" : "history below its base");
 	return 0;
 }
 
@@ -379,7 +379,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 	int rc = was_touched(c, err);
 
 	if (rc <= 0) {
-		c->head = c->s->base;
+		c->head = c->from;
 		return rc < 0 ? -1 : judge_head(c, err);
 	}
 	rc = ask(c, &in, &reason, err);

@@ -200,7 +200,6 @@ static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_erro
 static int look_at_history(struct lfs *l, struct ga_error *err)
 {
 	struct capture *c = l->c;
-	const struct ga_oid hide[] = { c->s->base, c->s->onto };
 	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
 	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
 	cleanup_free struct ga_oid *commits = NULL;
@@ -208,7 +207,7 @@ static int look_at_history(struct lfs *l, struct ga_error *err)
 
 	for (size_t i = 0; i < n_tips; i++)
 		tips[i] = *from[i];
-	if (n_tips && list_history(c, tips, n_tips, hide, GA_NELEMS(hide), &commits, &n, err))
+	if (n_tips && list_history(c, tips, n_tips, c->known, c->n_known, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (look_at_commit(l, &commits[i], err))
@@ -253,6 +252,5 @@ int take_lfs(struct capture *c, struct ga_error *err)
 		ga_strv_pushf(&c->notes, "and %zu more LFS pointers without their object",
 			      l.unnamed);
 	ga_strv_sort_unique(&l.dirs);
-	ga_sync_paths(&l.dirs);
-	return ga_fault_stop("capture:lfs", err);
+	return ga_sync_paths(&l.dirs, err) || ga_fault_stop("capture:lfs", err) ? -1 : 0;
 }

@@ -40,7 +40,7 @@ static char *one_line_command(const struct ga_strv *command)
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
 			const struct ga_flags *flags, struct ga_buf *m)
 {
-	bool all = ga_oid_equal(&c->s->base, &c->s->onto);
+	bool all = ga_oid_equal(&c->from, &c->under);
 
 	for (size_t i = 0; all && i < flags->n; i++)
 		all = !ga_flag_holds(&flags->v[i]);
@@ -58,7 +58,8 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 static int make_message(struct capture *c, struct outcome *o, const struct ga_oid *from,
 			struct ga_buf *m, struct ga_error *err)
 {
-	cleanup_free char *command = one_line_command(&c->s->command);
+	cleanup_free char *command = one_line_command(c->s->again.n ? &c->s->again
+								     : &c->s->command);
 	struct ga_changes *changes = &o->rest.changes;
 	struct ga_flags *flags = &o->rest.flags;
 
@@ -79,8 +80,8 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
-	struct ga_oid parent = own ? c->head : c->s->base;
-	struct ga_oid from = own ? c->head_tree : c->base_tree;
+	struct ga_oid parent = own ? c->head : c->from;
+	struct ga_oid from = own ? c->head_tree : c->from_tree;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	struct ga_commit commit = { .tree = c->upper.tree, .parents = &parent, .n_parents = 1,
 				    .author = o->committer, .committer = o->committer,
@@ -92,5 +93,6 @@ int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (make_message(c, o, &from, &m, err))
 		return -1;
 	commit.message = m.ptr;
+	o->made_rest = true;
 	return ga_commit_write(c->e->repo, &commit, &o->history, err);
 }

@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
@@ -18,10 +19,15 @@
 
 void outcome_release(struct outcome *o)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
 	free(o->committer);
 	ga_host_facts_release(&o->facts);
 	ga_refs_abandon(o->refs);
-	ga_sync_beside_end(o->syncing);
+	/* something else failed, and was told */
+	(void)ga_sync_beside_end(o->syncing_early, &ignored);
+	(void)ga_sync_beside_end(o->syncing, &ignored);
+	ga_strv_release(&o->early);
 	ga_changes_release(&o->rest.changes);
 	ga_flags_release(&o->rest.flags);
 	ga_strv_release(&o->hold_always);
@@ -36,14 +42,14 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n;
 
-	if (list_history(c, &o->history, 1, &c->s->base, 1, &commits, &n, err))
+	if (list_history(c, &o->history, 1, &c->from, 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 		struct ga_oid tree;
 
 		if (ga_commit_tree(c->e->repo, &commits[i], &tree, err) ||
-		    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &changes, err) ||
+		    ga_tree_diff(c->e->repo, &c->from_tree, &tree, &changes, err) ||
 		    find_overwritten(c, &changes, &o->hold_always, err))
 			return -1;
 	}
@@ -134,15 +140,17 @@ static void flag_inodes(const struct capture *c, const struct ga_strv *paths, co
 	}
 }
 
-/* A flag that is there again on the very same content was judged already. */
-static void keep_verdicts(struct ga_report *r, const struct ga_report *former)
+/* A flag that is there again on the very same content was judged already. What was rejected, and
+ * so gone, and came back when the session was resumed, was not. */
+static void keep_verdicts(struct ga_report *r, const struct ga_report *former, bool resumed)
 {
 	for (size_t i = 0; i < r->n_flags; i++) {
 		struct ga_report_flag *f = &r->flags[i];
 		const struct ga_report_flag *was = ga_report_find(former, f->id, f->path,
 								  &f->entry);
 
-		if (was && was->severity >= f->severity)
+		if (was && was->severity >= f->severity &&
+		    !(resumed && was->verdict == GA_VERDICT_REJECTED))
 			f->verdict = was->verdict;
 	}
 }
@@ -193,8 +201,10 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 		ga_strv_push(&c->notes,
 			     "the former report could not be read: its verdicts are open again");
 	fill_report(c, o);
+	if (add_former(c, o, o->report, err))
+		return -1;
 	if (!rc) {
-		keep_verdicts(o->report, &former);
+		keep_verdicts(o->report, &former, c->s->resumed != 0);
 		o->former_tip = former.tip;
 	}
 	/* its objects are three files to wait for */
@@ -206,8 +216,33 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 
 /* ---- refs -------------------------------------------------------------- */
 
+/* What is done to the refs. */
+struct plan {
+	struct ga_ref_updates u;
+	struct ga_strv stand; /* these have their value already, but may not be on the disk yet */
+};
+
+static void plan_release(struct plan *p)
+{
+	ga_ref_updates_release(&p->u);
+	ga_strv_release(&p->stand);
+}
+
+/* A session that did nothing has its base and no more, which nobody need wait for. */
+static bool has_result(const struct capture *c, const struct plan *p)
+{
+	cleanup_free char *base = ga_session_ref(c->s, "base");
+	bool has = false;
+
+	for (size_t i = 0; i < p->u.n; i++)
+		has |= !ga_oid_is_zero(&p->u.v[i].new);
+	for (size_t i = 0; i < p->stand.n; i++)
+		has |= strcmp(p->stand.v[i], base) != 0;
+	return has;
+}
+
 /* Bring `name` from what it is now to `new` (zero: gone). */
-static int update_to(struct capture *c, struct ga_ref_updates *u, const char *name,
+static int update_to(struct capture *c, struct plan *p, const char *name,
 		     const struct ga_oid *new, struct ga_error *err)
 {
 	static const struct ga_oid zero;
@@ -219,7 +254,9 @@ static int update_to(struct capture *c, struct ga_ref_updates *u, const char *na
 	if (rc)
 		old = zero;
 	if (!ga_oid_equal(&old, new))
-		ga_ref_updates_add(u, name, &old, ga_oid_is_zero(new) ? NULL : new);
+		ga_ref_updates_add(&p->u, name, &old, ga_oid_is_zero(new) ? NULL : new);
+	else if (!ga_oid_is_zero(new))
+		ga_strv_push(&p->stand, name);
 	return 0;
 }
 
@@ -233,13 +270,13 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 }
 
 /* The branch is the session's as long as it stands where the session put it. */
-static int update_branch(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
+static int update_branch(struct capture *c, const struct outcome *o, struct plan *p,
 			 struct ga_error *err)
 {
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
-	const struct ga_oid *known[] = { &c->s->onto, &c->s->base, &c->s->tip, &o->former_tip,
-					 new };
+	const struct ga_oid *known[] = { &c->under, &c->s->onto, &c->s->base, &c->s->tip,
+					 &o->former_tip, new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
 
@@ -254,7 +291,44 @@ static int update_branch(struct capture *c, const struct outcome *o, struct ga_r
 		if (ga_oid_equal(known[i], &old))
 			break;
 	}
-	return update_to(c, u, c->s->branch, new, err);
+	return update_to(c, p, c->s->branch, new, err);
+}
+
+/* Is `oid` the agent's own of an earlier run, and reached by nothing that is published? */
+static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
+			struct ga_error *err)
+{
+	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->under;
+	int rc;
+
+	if (!c->s->resumed || ga_oid_is_zero(oid))
+		return 0;
+	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+/* What an earlier run left on `name` gives way to `new`, which need not stand on it: it stays on a
+ * ref of its own. */
+static int keep_earlier(struct capture *c, const struct outcome *o, struct plan *p,
+			const char *name, const struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_free char *kind = NULL, *ref = NULL;
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, name, &old, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_oid_equal(&old, new) ? 0 : is_only_here(c, o, &old, err);
+	if (rc > 0 && !ga_oid_is_zero(new)) {
+		rc = ga_is_ancestor(c->e->repo, &old, new, err);
+		rc = rc < 0 ? -1 : !rc;
+	}
+	if (rc <= 0)
+		return rc;
+	/* no two are the same, and once is enough */
+	kind = ga_strf("earlier/%s", GA_HEX(&old));
+	ref = ga_session_ref(c->s, kind);
+	return update_to(c, p, ref, &old, err);
 }
 
 static bool is_head(const struct capture *c, const char *name)
@@ -265,9 +339,28 @@ static bool is_head(const struct capture *c, const char *name)
 	return false;
 }
 
+/* The short name of the session's own branch. */
+static const char *own_branch(const struct capture *c)
+{
+	return c->s->branch + strlen("refs/heads/");
+}
+
+/* Left behind by an agent that went on elsewhere, it was not removed by the agent: the resume put
+ * it on something else. 1: it stays. */
+static int keep_own(struct capture *c, const struct outcome *o, struct plan *p,
+		    const struct ga_ref *had, struct ga_error *err)
+{
+	static const struct ga_oid none;
+
+	if (clashes_with_head(c, own_branch(c)))
+		return keep_earlier(c, o, p, had->name, &none, err);
+	return is_only_here(c, o, &had->oid, err);
+}
+
 /* Branches a former capture kept and the agent has no more. One that stands where a new one
  * is a directory, or the reverse, has to go first: no transaction of git's does both. */
-static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
+static int remove_heads(struct capture *c, const struct outcome *o, struct plan *p,
+			struct ga_error *err)
 {
 	cleanup_free char *prefix = ga_session_ref(c->s, "heads/");
 	cleanup_refs struct ga_refs had = GA_REFS_INIT;
@@ -278,31 +371,40 @@ static int remove_heads(struct capture *c, struct ga_ref_updates *u, struct ga_e
 		return -1;
 	for (size_t i = 0; i < had.n; i++) {
 		const char *name = had.v[i].name + strlen(prefix);
+		int rc = is_head(c, name);
 
-		if (is_head(c, name))
+		if (!rc && !strcmp(name, own_branch(c)))
+			rc = keep_own(c, o, p, &had.v[i], err);
+		if (rc < 0)
+			return -1;
+		if (rc)
 			continue;
 		if (!clashes_with_head(c, name))
-			ga_ref_updates_add(u, had.v[i].name, &had.v[i].oid, NULL);
+			ga_ref_updates_add(&p->u, had.v[i].name, &had.v[i].oid, NULL);
 		else if (ga_ref_delete(c->e->repo, had.v[i].name, &had.v[i].oid, err))
 			return -1;
 	}
 	return 0;
 }
 
-static int update_heads(struct capture *c, struct ga_ref_updates *u, struct ga_error *err)
+static int update_heads(struct capture *c, const struct outcome *o, struct plan *p,
+			struct ga_error *err)
 {
 	for (size_t i = 0; i < c->heads.n; i++) {
-		cleanup_free char *kind = ga_strf("heads/%s", c->heads.v[i].name);
+		const struct ga_ref *head = &c->heads.v[i];
+		cleanup_free char *kind = ga_strf("heads/%s", head->name);
 		cleanup_free char *name = ga_session_ref(c->s, kind);
 
-		if (update_to(c, u, name, &c->heads.v[i].oid, err))
+		if ((!strcmp(head->name, own_branch(c)) &&
+		     keep_earlier(c, o, p, name, &head->oid, err)) ||
+		    update_to(c, p, name, &head->oid, err))
 			return -1;
 	}
-	return remove_heads(c, u, err);
+	return remove_heads(c, o, p, err);
 }
 
-static int gather_updates(struct capture *c, const struct outcome *o, struct ga_ref_updates *u,
-			  struct ga_error *err)
+static int make_plan(struct capture *c, const struct outcome *o, struct plan *p,
+		     struct ga_error *err)
 {
 	/* history the agent itself turned its back on is kept whole instead */
 	bool strayed = !ga_oid_is_zero(&c->head) && !c->related;
@@ -318,7 +420,7 @@ static int gather_updates(struct capture *c, const struct outcome *o, struct ga_
 		{ "report", &o->report_id },
 	};
 
-	if (update_branch(c, o, u, err) || update_heads(c, u, err))
+	if (update_branch(c, o, p, err) || update_heads(c, o, p, err))
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
@@ -326,7 +428,14 @@ static int gather_updates(struct capture *c, const struct outcome *o, struct ga_
 		/* what could not be read is not gone */
 		if (c->unread && refs[i].oid == &c->stash)
 			continue;
-		if (update_to(c, u, name, refs[i].oid, err))
+		/* nor are the commits of an earlier run, for which nothing was held this time */
+		if (c->s->resumed && !strcmp(refs[i].what, "orig")) {
+			if (ga_oid_is_zero(refs[i].oid))
+				continue;
+			if (keep_earlier(c, o, p, name, refs[i].oid, err))
+				return -1;
+		}
+		if (update_to(c, p, name, refs[i].oid, err))
 			return -1;
 	}
 	return 0;
@@ -339,6 +448,8 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	s->state = GA_STATE_CAPTURED;
 	s->tip = o->report->tip;
 	s->held = o->rewrite.held;
+	s->view = c->upper.tree;
+	s->full = o->rewrite.full;
 	ga_strv_release(&s->notes);
 	ga_strv_extend(&s->notes, &o->report->notes);
 	ga_strv_release(&s->left_out);
@@ -355,6 +466,25 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 	return 0;
 }
 
+void sync_early(struct capture *c, struct outcome *o)
+{
+	cleanup_strv struct ga_strv all = GA_STRV_INIT, paths = GA_STRV_INIT;
+	cleanup_free char *base = ga_session_ref(c->s, "base");
+
+	if (o->early.n)
+		return;
+	ga_ref_paths(c->e->repo, base, &all);
+	ga_ref_paths(c->e->repo, c->s->branch, &all);
+	/* what `git pack-refs` took away is new when it comes again */
+	for (size_t i = 0; i < all.n; i++)
+		if (!access(all.v[i], F_OK))
+			ga_strv_push(&o->early, all.v[i]);
+	ga_strv_sort_unique(&o->early);
+	ga_strv_extend(&paths, &o->early);
+	/* nobody waits for it */
+	o->syncing_early = ga_sync_beside(&paths, 1);
+}
+
 int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
@@ -365,18 +495,17 @@ int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 /* Objects first, then what points to them. */
 static int update_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_strv struct ga_strv others = GA_STRV_INIT;
+	cleanup_(plan_release) struct plan p = { GA_REF_UPDATES_INIT, GA_STRV_INIT };
 
-	if (ga_batch_commit(c->e->repo, &c->keeps, err) || gather_updates(c, o, &u, err) ||
+	if (ga_batch_commit(c->e->repo, &c->keeps, err) || make_plan(c, o, &p, err) ||
 	    ga_fault_stop("capture:before-refs", err))
 		return -1;
-	/* a result stands on its base: that ref may not have got to the disk yet */
-	if (!ga_oid_equal(&o->history, &c->s->base))
-		ga_strv_take(&others, ga_session_ref(c->s, "base"));
-	if (ga_refs_need_git(&u) && need_refs(c, o, err))
+	if (ga_refs_need_git(&p.u) && need_refs(c, o, err))
 		return -1;
-	return ga_refs_end(c->e->repo, ga_steal(&o->refs), &u, &others, &o->syncing, err);
+	if (!has_result(c, &p))
+		ga_strv_release(&p.stand);
+	return ga_refs_end(c->e->repo, ga_steal(&o->refs), &p.u, &p.stand, &o->early, &o->syncing,
+			   err);
 }
 
 int publish(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -387,7 +516,8 @@ int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
 	fill_session(c, o);
-	if (ga_fault_stop("capture:before-state", err))
+	if (ga_fault_stop("capture:before-state", err) ||
+	    ga_sync_beside_end(ga_steal(&o->syncing_early), err))
 		return -1;
 	return ga_session_save_after(c->s, &o->syncing, err);
 }

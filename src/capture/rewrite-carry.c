@@ -63,19 +63,43 @@ static int carry_node(struct range *g, struct node *n, const struct ga_changes *
 	return write_node(g, n, err);
 }
 
+/* What a commit stands on. A merge has the latest work of the user's, and one on none may have
+ * been put together in a working tree that shows that. */
+static struct stand *choose_stand(struct range *g, struct node *n)
+{
+	for (size_t i = 0; i < n->c.n_parents; i++) {
+		const struct node *p = range_find(g, &n->c.parents[i]);
+		size_t stand = p ? p->stand : find_stand(g, &n->c.parents[i]);
+
+		if (n->stand < stand)
+			n->stand = stand;
+	}
+	return &g->stands[n->stand ? n->stand - 1 : g->n_stands - 1];
+}
+
+static int need_carried(struct range *g, struct stand *s, struct ga_error *err)
+{
+	struct ga_oid work, on;
+
+	if (s->have_carried)
+		return 0;
+	if (ga_commit_tree(g->r, &s->work, &work, err) || ga_commit_tree(g->r, &s->on, &on, err) ||
+	    ga_tree_diff(g->r, &work, &on, &s->carried, err))
+		return -1;
+	s->have_carried = true;
+	return 0;
+}
+
 int carry_over(struct range *g, struct ga_strv *left_out, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
-	struct ga_oid base, onto;
+	for (size_t i = 0; i < g->n; i++) {
+		struct stand *s = choose_stand(g, &g->v[i]);
 
-	if (ga_commit_tree(g->r, g->o->base, &base, err) ||
-	    ga_commit_tree(g->r, g->o->onto, &onto, err) ||
-	    ga_tree_diff(g->r, &base, &onto, &carried, err))
-		return -1;
-	/* what counts as left out is what the last commit lacks */
-	for (size_t i = 0; i < g->n; i++)
-		if (carry_node(g, &g->v[i], &carried, i + 1 == g->n ? left_out : NULL, err))
+		/* what counts as left out is what the last commit lacks */
+		if (need_carried(g, s, err) ||
+		    carry_node(g, &g->v[i], &s->carried, i + 1 == g->n ? left_out : NULL, err))
 			return -1;
+	}
 	ga_strv_sort_unique(left_out);
 	return 0;
 }

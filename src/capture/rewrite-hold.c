@@ -15,7 +15,7 @@ struct hold {
 	struct ga_rewrite *ret;
 	struct ga_strv always;       /* opts.hold_always, sorted */
 	struct ga_oid onto_tree;
-	struct ga_strmap seen;       /* "rule path" of the flags in `ret` ... */
+	struct ga_strmap seen;       /* "rule path" of the flags in `ret`, severities ... */
 	struct ga_strv seen_keys;    /* ... which it borrows from here */
 	struct ga_flags final;       /* onto -> everything */
 	const struct node *tip;
@@ -37,19 +37,28 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 	to->v[to->n++].reason = ga_strdup(f->reason);
 }
 
+/* Has the flag's rule been told of for its path, no less severe than this? */
+static bool told(const struct hold *h, const char *key, enum ga_severity s)
+{
+	for (int32_t i = ga_strmap_first(&h->seen, key, strlen(key)); i >= 0;
+	     i = h->seen.nodes[i].next)
+		if (h->seen.nodes[i].value >= (uint32_t)s)
+			return true;
+	return false;
+}
+
 /* Each path once for a rule: that of the final tree, which comes first, or of the
- * commit that had it. */
+ * commit that had it; and again where it was more severe on the way. */
 static void add_flags(struct hold *h, const struct ga_flags *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		char *key = ga_strf("%s %s", from->v[i].rule, from->v[i].path);
-		size_t n = strlen(key);
-		bool seen = ga_strmap_first(&h->seen, key, n) >= 0;
+		enum ga_severity s = from->v[i].severity;
 
 		ga_strv_take(&h->seen_keys, key);
-		if (seen)
+		if (told(h, key, s))
 			continue;
-		ga_strmap_add(&h->seen, key, n, 0);
+		ga_strmap_add(&h->seen, key, strlen(key), (uint32_t)s);
 		copy_flag(&h->ret->flags, &from->v[i]);
 	}
 }
@@ -336,6 +345,60 @@ static int hold_node(struct hold *h, struct ga_error *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
+/* Drop those of what the user's own branch has just so: brought by a rebase or a merge there. */
+static int drop_users(struct range *g, struct ga_flags *flags, struct ga_error *err)
+{
+	struct ga_oid tree;
+	size_t out = 0;
+	int rc = 0;
+
+	if (!g->o->users)
+		return 0;
+	if (ga_commit_tree(g->r, g->o->users, &tree, err))
+		return -1;
+	for (size_t i = 0; i < flags->n; i++) {
+		struct ga_flag *f = &flags->v[i];
+		struct ga_entry e = { 0 };
+
+		if (!rc)
+			rc = file_entry(g->r, &tree, f->path, &e, err);
+		if (rc || !ga_entry_equal(&e, &f->entry)) {
+			flags->v[out++] = *f;
+			continue;
+		}
+		free(f->path);
+		free(f->reason);
+	}
+	flags->n = out;
+	return rc;
+}
+
+int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
+	       struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	struct ga_oid since;
+
+	return ga_commit_tree(g->r, g->o->since ? g->o->since : g->o->onto, &since, err) ||
+	       ga_tree_diff(g->r, &since, tree, &changes, err) ||
+	       ga_classify(g->r, g->o->facts, &since, tree, &changes, ret, err) ||
+	       drop_users(g, ret, err) ? -1 : 0;
+}
+
+/* What was published before is in the flags as well. */
+static int flag_all(struct hold *h, struct ga_error *err)
+{
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	struct range *g = h->g;
+
+	if (!g->o->since || ga_oid_equal(g->o->since, g->o->onto))
+		return 0;
+	if (flag_since(g, &h->tip->c.tree, &flags, err))
+		return -1;
+	add_flags(h, &flags);
+	return 0;
+}
+
 static int hold_all(struct hold *h, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -345,6 +408,8 @@ static int hold_all(struct hold *h, struct ga_error *err)
 	    classify(h, &h->onto_tree, &h->tip->c.tree, &h->final, &changes, err))
 		return -1;
 	add_flags(h, &h->final);
+	if (flag_all(h, err))
+		return -1;
 	for (size_t i = 0; i < g->n; i++) {
 		h->n = &g->v[i];
 		if (hold_node(h, err))

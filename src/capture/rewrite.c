@@ -34,6 +34,9 @@ static void range_release(struct range *g)
 		free(g->lists[i]);
 	}
 	free(g->lists);
+	for (size_t i = 0; i < g->n_stands; i++)
+		ga_changes_release(&g->stands[i].carried);
+	free(g->stands);
 	ga_pack_free(g->pack);
 }
 
@@ -42,6 +45,25 @@ struct node *range_find(const struct range *g, const struct ga_oid *id)
 	size_t i;
 
 	return ga_oidmap_get(&g->index, id, &i) ? &g->v[i] : NULL;
+}
+
+size_t find_stand(const struct range *g, const struct ga_oid *id)
+{
+	for (size_t i = 0; i < g->n_stands; i++)
+		if (ga_oid_equal(&g->stands[i].work, id))
+			return i + 1;
+	return 0;
+}
+
+static void set_stands(struct range *g)
+{
+	const struct ga_rewrite_opts *o = g->o;
+
+	g->stands = ga_calloc(o->n_stands + 1, sizeof(*g->stands));
+	for (size_t i = 0; i < o->n_stands; i++)
+		g->stands[g->n_stands++] = (struct stand){ o->stands[i].work, o->stands[i].on,
+							   GA_CHANGES_INIT, false };
+	g->stands[g->n_stands++] = (struct stand){ *o->base, *o->onto, GA_CHANGES_INIT, false };
 }
 
 struct oids {
@@ -68,15 +90,34 @@ static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 	return 0;
 }
 
-static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
-		      struct ga_error *err)
+/* What the agent's history stands on is the user's, and no part of it. */
+static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *err)
 {
 	static const struct ga_changes none = GA_CHANGES_INIT;
+	struct node *n = &g->v[g->n];
+
+	if (find_stand(g, id))
+		return 0;
+	if (ga_commit_read(g->r, id, &n->c, err))
+		return -1;
+	n->id = *id;
+	n->new_tree = n->c.tree;
+	n->over = &none;
+	(void)ga_oidmap_add(&g->index, id, g->n++);
+	return 0;
+}
+
+static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
+		      const struct ga_oid *known, size_t n_known, struct ga_error *err)
+{
 	cleanup_free struct ga_oid *ids = NULL, *hide = NULL;
 	struct oids l = { 0 };
 	size_t n;
 	int rc;
 
+	set_stands(g);
+	for (size_t i = 0; i < n_known; i++)
+		add_oid(&l, &known[i]);
 	add_oid(&l, g->o->base);
 	if (!g->o->fresh)
 		add_oid(&l, g->o->onto);
@@ -85,15 +126,9 @@ static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 	if (rc || ga_rev_list(g->r, tips, n_tips, hide, l.n, COMMITS_MAX, &ids, &n, err))
 		return -1;
 	g->v = ga_calloc(n ? n : 1, sizeof(*g->v));
-	for (size_t i = 0; i < n; i++) {
-		if (ga_commit_read(g->r, &ids[i], &g->v[i].c, err))
+	for (size_t i = 0; i < n; i++)
+		if (add_node(g, &ids[i], err))
 			return -1;
-		g->v[i].id = ids[i];
-		g->v[i].new_tree = g->v[i].c.tree;
-		g->v[i].over = &none;
-		g->n = i + 1;
-		(void)ga_oidmap_add(&g->index, &ids[i], i);
-	}
 	return 0;
 }
 
@@ -260,11 +295,11 @@ void set_over(struct range *g, struct node *n, struct ga_changes *over)
 
 static struct ga_oid mapped(const struct range *g, const struct ga_oid *id)
 {
-	const struct node *p = range_find(g, id);
+	size_t stand = find_stand(g, id);
+	const struct ga_oid *to = stand ? &g->stands[stand - 1].on : id;
+	const struct node *p = range_find(g, to);
 
-	if (p)
-		return p->new_id;
-	return ga_oid_equal(id, g->o->base) ? *g->o->onto : *id;
+	return p ? p->new_id : *to;
 }
 
 int write_node(struct range *g, struct node *n, struct ga_error *err)
@@ -386,18 +421,36 @@ static int changes_anything(struct range *g, const struct ga_oid *since, bool *r
 	return 0;
 }
 
+/* Is that of what the agent left uncommitted which may be published nothing? */
+static int is_emptied(struct range *g, const struct node *tip, bool *ret, struct ga_error *err)
+{
+	const struct node *p = range_find(g, &tip->c.parents[0]);
+	struct ga_oid tree;
+
+	if (p)
+		tree = p->new_tree;
+	else if (ga_commit_tree(g->r, &tip->c.parents[0], &tree, err))
+		return -1;
+	*ret = ga_oid_equal(&tree, &tip->new_tree);
+	return 0;
+}
+
 static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct ga_error *err)
 {
 	const struct node *tip = &g->v[g->n - 1];
-	bool still;
+	bool still, emptied = false;
 
 	if (ga_pack_begin(g->r, &g->pack, err) || hold_back(g, ret, err) ||
-	    changes_anything(g, g->o->onto, &still, err))
+	    changes_anything(g, g->o->onto, &still, err) ||
+	    (g->o->rest && is_emptied(g, tip, &emptied, err)))
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		if (g->v[i].over->n)
 			ret->orig = tip->id;
-	ret->tip = any && !still ? *g->o->onto : tip->new_id;
+	ret->tip = emptied ? mapped(g, &tip->c.parents[0]) : tip->new_id;
+	if (any && !still)
+		ret->tip = *g->o->onto;
+	ret->full = tip->c.tree;
 	if (tip->over->n && write_held(g, tip, ret, err))
 		return -1;
 	return finish_pack(g, &ret->keeps, err);
@@ -407,22 +460,16 @@ static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct g
  * flags are still of use to whoever is to merge it. */
 static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct ga_oid old, new;
-
-	ret->tip = ga_oid_equal(g->o->tip, g->o->base) ? *g->o->onto : *g->o->tip;
-	if (ga_commit_tree(g->r, g->o->onto, &old, err) ||
-	    ga_commit_tree(g->r, &ret->tip, &new, err) ||
-	    ga_tree_diff(g->r, &old, &new, &changes, err))
-		return -1;
-	return ga_classify(g->r, g->o->facts, &old, &new, &changes, &ret->flags, err);
+	ret->tip = mapped(g, g->o->tip);
+	return ga_commit_tree(g->r, &ret->tip, &ret->full, err) ||
+	       flag_since(g, &ret->full, &ret->flags, err) ? -1 : 0;
 }
 
 static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	bool any;
 
-	if (range_load(g, g->o->tip, 1, err))
+	if (range_load(g, g->o->tip, 1, NULL, 0, err))
 		return -1;
 	if (!g->n)
 		return nothing_new(g, ret, err);
@@ -449,11 +496,12 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static int rewrite_texts(struct range *g, struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
+static int rewrite_texts(struct range *g, const struct ga_oid *known, size_t n_known,
+			 struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 			 struct ga_strv *keeps, struct ga_error *err)
 {
 	*ret_cleaned = 0;
-	if (range_load(g, tips, n_tips, err))
+	if (range_load(g, tips, n_tips, known, n_known, err))
 		return -1;
 	for (size_t i = 0; i < g->n; i++) {
 		g->v[i].changed = clean_commit(&g->v[i].c);
@@ -475,13 +523,13 @@ static int rewrite_texts(struct range *g, struct ga_oid *tips, size_t n_tips, si
 	return finish_pack(g, keeps, err);
 }
 
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *base, struct ga_oid *tips,
-		     size_t n_tips, size_t *ret_cleaned, struct ga_strv *keeps,
-		     struct ga_error *err)
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
+		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
+		     struct ga_strv *keeps, struct ga_error *err)
 {
-	const struct ga_rewrite_opts o = { .base = base, .onto = base };
+	const struct ga_rewrite_opts o = { .base = known, .onto = known };
 	struct range g = { .r = r, .o = &o };
-	int rc = rewrite_texts(&g, tips, n_tips, ret_cleaned, keeps, err);
+	int rc = rewrite_texts(&g, known, n_known, tips, n_tips, ret_cleaned, keeps, err);
 
 	range_release(&g);
 	return rc;

@@ -19,6 +19,7 @@
 
 #define MAX_ANSWER ((size_t)2 << 30) /* of the child: some 10 million changes */
 #define CHUNK ((size_t)64 << 10)
+#define PIPE_SIZE (512 << 10)
 
 void ga_upper_result_release(struct ga_upper_result *r)
 {
@@ -124,6 +125,8 @@ int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct 
 
 	if (pipe2(fds, O_CLOEXEC))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
+	/* so that the child can end without us; with less it waits */
+	(void)fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
 	in = fds[0];
 	out = fds[1];
 	pid = fork();

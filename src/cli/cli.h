@@ -62,6 +62,8 @@ struct cli_command {
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
 	unsigned needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
+	bool name_first;     /* the first word is a name (NULL: "--" came first), and only behind
+			      * that the same holds */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args, max_args;
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
@@ -72,8 +74,9 @@ struct cli_command {
  * do before. Git's configuration is still being read then (ga_start_config()). */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
-extern const struct cli_command cli_start, cli_list, cli_show, cli_diff, cli_review, cli_land,
-	cli_drop, cli_capture, cli_rules, cli_secrets, cli_config, cli_doctor, cli_version;
+extern const struct cli_command cli_start, cli_resume, cli_list, cli_show, cli_diff,
+	cli_review, cli_land, cli_drop, cli_capture, cli_rules, cli_secrets, cli_config,
+	cli_doctor, cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */

@@ -58,6 +58,11 @@ static int capture_again(struct cli *c, struct ga_session *s, struct ga_report *
 			      s->name);
 		return ga_hint(err, "run 'git agent capture %s' there", s->name);
 	}
+	if (!ga_oid_is_zero(&s->bring)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: nothing "
+			      "can be captured of it before it has run", s->name);
+		return ga_hint(err, "'git agent resume %s' does it", s->name);
+	}
 	if (a.decided) {
 		cleanup_free char *q = ga_escape(s->dir);
 

@@ -64,7 +64,8 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 		      const char *idle)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
-	cleanup_free char *when = age(s->finished ? s->finished : s->started), *flags = NULL;
+	uint64_t since = s->finished ? s->finished : s->resumed ? s->resumed : s->started;
+	cleanup_free char *when = age(since), *flags = NULL;
 	size_t open = ga_report_open(r);
 
 	for (size_t i = 0; i < s->command.n; i++) {

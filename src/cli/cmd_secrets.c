@@ -9,6 +9,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/strmap.h"
 
 struct options {
 	bool json;
@@ -43,6 +44,7 @@ static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
 {
 	cleanup_exposure struct ga_exposure some = *x;
+	cleanup_strmap struct ga_strmap at = GA_STRMAP_INIT;
 	struct ga_exposure_opts all = *o;
 
 	*x = (struct ga_exposure)GA_EXPOSURE_INIT;
@@ -50,10 +52,13 @@ static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, str
 	all.state_dir = NULL;
 	if (ga_exposure_find(&all, x, err))
 		return -1;
+	for (size_t i = 0; i < some.n; i++)
+		ga_strmap_add(&at, some.v[i].path, strlen(some.v[i].path), (uint32_t)i);
 	for (size_t i = 0; i < x->n; i++)
-		for (size_t k = 0; k < some.n; k++)
-			if (x->v[i].as == some.v[k].as && !strcmp(x->v[i].path, some.v[k].path))
-				x->v[i].view = some.v[k].view;
+		for (int32_t k = ga_strmap_first(&at, x->v[i].path, strlen(x->v[i].path)); k >= 0;
+		     k = at.nodes[k].next)
+			if (x->v[i].as == some.v[at.nodes[k].value].as)
+				x->v[i].view = some.v[at.nodes[k].value].view;
 	return 0;
 }
 

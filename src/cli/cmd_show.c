@@ -50,26 +50,30 @@ static void print_flags(const struct ga_report *r)
 		(void)printf("%-12s %s%s%s\n", "flags", counts, *verdicts ? "; " : "", verdicts);
 }
 
+static void print_command(const char *label, const struct ga_strv *command)
+{
+	cleanup_buf struct ga_buf cmd = GA_BUF_INIT, safe = GA_BUF_INIT;
+
+	if (!command->n)
+		return;
+	for (size_t i = 0; i < command->n; i++) {
+		cleanup_free char *q = ga_quote_shell(command->v[i]);
+
+		ga_buf_addf(&cmd, "%s%s", i ? " " : "", q);
+	}
+	ga_quote_add(&safe, cmd.ptr, cmd.len);
+	(void)printf("%-12s %s\n", label, safe.ptr);
+}
+
 /* A summary says what the session came to and what it has to say: only without one, here. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
 		       bool summary)
 {
 	cleanup_free char *project = ga_quote(s->project);
-	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
-
-	for (size_t i = 0; i < s->command.n; i++) {
-		cleanup_free char *q = ga_quote_shell(s->command.v[i]);
-
-		ga_buf_addf(&cmd, "%s%s", i ? " " : "", q);
-	}
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
-	{
-		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
-
-		ga_quote_add(&safe, cmd.ptr, cmd.len);
-		(void)printf("%-12s %s\n", "command", safe.ptr);
-	}
+	print_command("command", &s->command);
+	print_command("resumed with", &s->again);
 	(void)printf("%-12s %s\n", "project", project);
 	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);
 	print_oid("onto", &s->onto);
@@ -79,6 +83,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_oid("held", &s->held);
 	print_oid("landed", &s->landed);
 	print_time("started", s->started);
+	print_time("resumed", s->resumed);
 	print_time("finished", s->finished);
 	if (s->exit_status >= 0)
 		(void)printf("%-12s %d\n", "exit status", s->exit_status);

@@ -2,13 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/config.h"
-#include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -68,28 +64,6 @@ static void print_plan(const struct ga_start *st)
 		(void)printf("         %s\n", st->banner.v[i]);
 }
 
-static int run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
-			   struct ga_error *err)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_error struct ga_error run_err = GA_ERROR_INIT;
-	int rc = ga_start_run(&c->env, st, ret_status, &run_err);
-
-	/* not even started: nothing was left behind and there is nothing to capture */
-	if (rc && st->session.state == GA_STATE_NEW) {
-		(void)ga_error_move(err, &run_err);
-		return cli_not_started(err);
-	}
-	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
-		return -1;
-	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
-		return -1;
-	if (quiet && st->session.incomplete)
-		cli_note("agent/%s: session incomplete: %s", st->session.name,
-			 st->session.incomplete);
-	return rc ? ga_error_move(err, &run_err) : 0;
-}
-
 /* What takes longest goes on beside everything else. */
 static void open_early(struct cli *c, struct ga_start *st)
 {
@@ -98,7 +72,8 @@ static void open_early(struct cli *c, struct ga_start *st)
 
 	if (!guess)
 		return;
-	c->env.loading = ga_gitconfig_guess(guess);
+	if (!c->env.loading)
+		c->env.loading = ga_gitconfig_guess(guess);
 	/* a failure is met again, and told, when it is done for good */
 	if (c->begun)
 		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), st, &ignored);
@@ -118,38 +93,7 @@ static int settle(struct cli *c, const struct options *o, struct ga_start_opts *
 	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)))
 		return -1;
 	so->dirty = (enum ga_dirty)conf->dirty;
-	so->secrets = (enum ga_secrets)conf->secrets;
-	so->secrets_add = &conf->secrets_add;
-	so->secrets_allow = &conf->secrets_allow;
-	c->env.limits = conf->limits;
-	return 0;
-}
-
-static bool is_there(const void *where, const char *path)
-{
-	cleanup_free char *full = ga_path_join(where, path);
-	struct stat st;
-
-	return !lstat(full, &st);
-}
-
-/* What is to be shown although it is a secret, as absolute paths. */
-static int find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
-			struct ga_error *err)
-{
-	const char *workdir = ga_repo_info(c->env.repo)->workdir;
-
-	for (size_t i = 0; i < paths->n; i++) {
-		cleanup_free char *rel = cli_resolve_path(c, paths->v[i], is_there, workdir);
-		cleanup_free char *q = ga_escape(paths->v[i]);
-
-		for (size_t n = strlen(rel); n && rel[n - 1] == '/'; n--)
-			rel[n - 1] = '\0';
-		if (!ga_path_relative_ok(rel) || !is_there(workdir, rel))
-			return ga_fail(err, GA_EUSAGE, "--expose: there is no '%s' in the project",
-				       q);
-		ga_strv_take(ret, ga_path_join(workdir, rel));
-	}
+	cli_settle(c, conf, so);
 	return 0;
 }
 
@@ -162,20 +106,15 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
-	bool filter = true;
 
-	if (o->filter && (!*o->filter || !ga_parse_bool(o->filter, &filter))) {
-		cleanup_free char *q = ga_escape(o->filter);
-
-		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
-	}
-	so.unfiltered = !filter;
+	if (cli_parse_filter(o->filter, &so.unfiltered, err))
+		return -1;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
-	if (settle(c, o, &so, &conf, err) || find_exposed(c, &o->expose, &expose, err))
+	if (settle(c, o, &so, &conf, err) || cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
 	so.expose = &expose;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
@@ -189,15 +128,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		print_plan(&st);
 		return 0;
 	}
-	if (geteuid() == 0 && !o->quiet)
-		cli_note("warning: running as root: the sandbox holds, but an ordinary user is "
-			 "safer");
-	c->env.progress = c->env.progress && !o->quiet;
+	cli_before_run(c, o->quiet);
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);
-	for (size_t i = 0; !o->quiet && i < st.banner.n; i++)
-		cli_note("agent/%s: %s", st.session.name, st.banner.v[i]);
-	return run_and_capture(c, &st, o->quiet, ret_status, err);
+	return cli_run_and_capture(c, &st, o->quiet, ret_status, err);
 }
 
 const struct cli_command cli_start = {

@@ -140,7 +140,7 @@ int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 		return -1;
 	if (!(needs & (CLI_NEED_REPO | CLI_NEED_STATE)))
 		return 0;
-	if (needs & CLI_NEED_STATE) {
+	if ((needs & CLI_NEED_STATE) && !c->env.loading) {
 		cleanup_free char *guess = ga_repo_guess();
 
 		c->env.loading = guess ? ga_gitconfig_guess(guess) : NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * git-agent itself: small, since loading what the rest needs takes as long as bringing up half a
- * sandbox. For a start the sandbox is begun here and comes up while git-agent-main is loaded.
- * Nothing is decided or said: what fails here fails again there, and is told.
+ * sandbox. For a start the sandbox is begun here and comes up while git-agent-main is loaded; for
+ * whatever needs git's configuration, git reads that meanwhile. Nothing is decided or said: what
+ * fails here fails again there, and is told.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,37 +32,63 @@ static void sanitise_std_fds(void)
 		(void)fcntl(fd, F_SETFD, 0);
 }
 
-/* Is it a start that will most likely start something? `words`: the settings it is given. */
-static bool is_start(char **argv, struct ga_strv *words)
+struct command {
+	struct ga_strv words; /* the settings it is given */
+	bool configured;      /* it needs git's configuration */
+	bool starts;          /* it will most likely start something */
+};
+
+static void read_command(char **argv, struct command *ret)
 {
+	static const char *const configured[] = { "capture", "diff", "drop", "land", "list",
+						  "resume", "review", "secrets", "show",
+						  "start" };
+
 	for (; *argv && !strcmp(*argv, "-c") && argv[1]; argv += 2)
-		ga_strv_push(words, argv[1]);
-	if (!*argv || strcmp(*argv++, "start") != 0 || !*argv)
-		return false;
-	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (!strcmp(*argv, "-h") || !strcmp(*argv, "--help") ||
-		    !strcmp(*argv, "--dry-run"))
-			return false;
-	return true;
+		ga_strv_push(&ret->words, argv[1]);
+	for (size_t i = 0; *argv && i < GA_NELEMS(configured); i++)
+		ret->configured |= !strcmp(*argv, configured[i]);
+	ret->starts = *argv && !strcmp(*argv, "start") && argv[1];
+	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+		bool help = !strcmp(*argv, "-h") || !strcmp(*argv, "--help");
+
+		ret->configured &= !help;
+		ret->starts &= !help && strcmp(*argv, "--dry-run") != 0;
+	}
+}
+
+/* Git, at the configuration of the repository around us. */
+static void load(const char *project, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf value = GA_BUF_INIT;
+	struct ga_gitconfig_load *l;
+	const char *home = getenv("HOME");
+
+	/* without one git-agent-main asks the user database, which no static program can */
+	if (!home || *home != '/')
+		return;
+	l = ga_gitconfig_guess(project);
+	if (l && (ga_gitconfig_hand_over(l, &value, err) || setenv(CLI_LOADING, value.ptr, 1)))
+		ga_gitconfig_abandon(l);
 }
 
 /* The sandbox of a session in the working tree around us. */
-static int begin(struct ga_start_env *e, const struct ga_strv *words, struct ga_error *err)
+static int begin(struct ga_start_env *e, const char *project, const struct ga_strv *words,
+		 struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_free char *project = ga_repo_guess();
 	cleanup_buf struct ga_buf value = GA_BUF_INIT;
-	struct ga_start st = GA_START_INIT;
+	struct ga_sandbox *sb;
 
-	if (!project || cli_read_settings(e, &conf, words, err) ||
-	    ga_start_begin(e, project, &st, err))
+	if (cli_find_host(e, err) || cli_read_settings(e, &conf, words, err) ||
+	    ga_start_begin_beside(e, project, &sb, err))
 		return -1;
-	if (!ga_run_hand_over(st.sandbox, &value, err)) {
+	if (!ga_run_hand_over(sb, &value, err)) {
 		ga_buf_addf(&value, ":%s", project);
 		if (!setenv(CLI_BEGUN, value.ptr, 1))
 			return 0;
 	}
-	ga_run_finish(st.sandbox);
+	ga_run_finish(sb);
 	return -1;
 }
 
@@ -81,16 +108,23 @@ int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	struct ga_start_env env = { 0 };
-	struct ga_strv words = GA_STRV_INIT;
+	struct command command = { GA_STRV_INIT, false, false };
 
 	if (argc < 1)
 		return ga_error_status(GA_EUSAGE);
 	sanitise_std_fds();
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	(void)unsetenv(CLI_BEGUN);
+	(void)unsetenv(CLI_LOADING);
 	if (!cli_find_programs(&env, &err)) {
-		if (is_start(argv + 1, &words) && !cli_find_host(&env, &ignored))
-			(void)begin(&env, &words, &ignored);
+		char *project;
+
+		read_command(argv + 1, &command);
+		project = command.configured ? ga_repo_guess() : NULL;
+		if (project && command.starts)
+			(void)begin(&env, project, &command.words, &ignored);
+		if (project)
+			load(project, &ignored);
 		(void)become_main(&env, argv, &err);
 	}
 	(void)fprintf(stderr, "git-agent: %s\n", err.msg);

@@ -11,6 +11,8 @@
 /* In the environment of git-agent-main when git-agent has begun a sandbox: what
  * ga_run_take_over() wants, a colon, and the project that it is for. */
 #define CLI_BEGUN "GIT_AGENT_BEGUN"
+/* The same when git is reading its configuration: what ga_gitconfig_take_over() wants. */
+#define CLI_LOADING "GIT_AGENT_LOADING"
 
 /* Where the programs that run with us are: beside us, or installed. */
 int cli_find_programs(struct ga_start_env *e, struct ga_error *err);

@@ -115,10 +115,13 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 
 		if (!strcmp(v[in], "--")) {
 			in++;
+			/* in its place: a name that was left out */
+			if (cmd->name_first && !out)
+				v[out++] = NULL;
 			break;
 		}
 		if (v[in][0] != '-' || !v[in][1]) {
-			if (cmd->stop_at_word)
+			if (cmd->stop_at_word || (cmd->name_first && out))
 				break;
 			v[out++] = v[in++];
 			continue;

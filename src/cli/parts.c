@@ -15,7 +15,7 @@
 
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
-	static const char *const kinds[] = { "heads/", "stash" };
+	static const char *const kinds[] = { "heads/", "stash", "earlier/" };
 	bool any = false;
 
 	for (size_t i = 0; i < GA_NELEMS(kinds) && !any; i++) {

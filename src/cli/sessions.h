@@ -39,6 +39,17 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 /* Once it has, say what is to be done in them. */
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 
+/* What starting and resuming one have in common: --terminal-filter=VALUE (NULL: not given); the
+ * settings; the files of --expose as absolute paths, added to `ret`; what is said and set before;
+ * and the agent, then what it did. */
+int cli_parse_filter(const char *value, bool *ret_unfiltered, struct ga_error *err);
+void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opts *ret);
+int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
+		     struct ga_error *err);
+void cli_before_run(struct cli *c, bool quiet);
+int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
+			struct ga_error *err);
+
 /* What happened in a captured session, in a few lines on `f`, with the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);

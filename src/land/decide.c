@@ -33,6 +33,7 @@ struct decision {
 	struct ga_strv restore;        /* branch paths put back */
 	struct ga_strv unlist;         /* left-out paths not to be brought */
 	struct ga_strv by_name;        /* critical ones only their directory was given for */
+	struct ga_strv unseen;         /* what was left behind, and nobody has looked into */
 	bool any;                      /* the paths given meant something */
 
 	struct ga_oid new_tip, new_tip_tree, new_held;
@@ -48,6 +49,7 @@ static void decision_release(struct decision *d)
 	ga_strv_release(&d->restore);
 	ga_strv_release(&d->unlist);
 	ga_strv_release(&d->by_name);
+	ga_strv_release(&d->unseen);
 }
 
 /* ---- what was meant ----------------------------------------------------- */
@@ -110,6 +112,13 @@ static bool may_accept(struct decision *d, const char *path, bool grave, enum ma
 	return false;
 }
 
+/* Said of a place that was left behind: no verdict on it would be one on what is there when it is
+ * brought. */
+static bool is_of_place(const struct ga_report_flag *f)
+{
+	return f->left && f->entry.mode == GA_MODE_NONE;
+}
+
 static void choose_accepted(struct decision *d)
 {
 	for (size_t i = 0; i < d->report->n_flags; i++) {
@@ -117,6 +126,11 @@ static void choose_accepted(struct decision *d)
 		enum match m = match(d, f->path);
 		bool held = is_held(d, f->path);
 
+		if (is_of_place(f)) {
+			if (m != NOT)
+				ga_strv_push(&d->unseen, f->path);
+			continue;
+		}
 		d->any = d->any || m != NOT;
 		if (f->verdict != GA_VERDICT_OPEN ||
 		    !may_accept(d, f->path, f->severity == GA_CRITICAL || f->held || held, m))
@@ -177,6 +191,28 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
+static int fail_nothing(struct decision *d, struct ga_error *err)
+{
+	cleanup_free char *list = NULL;
+
+	ga_strv_sort_unique(&d->unseen);
+	if (d->unseen.n) {
+		list = land_list(&d->unseen);
+		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
+		return ga_hint(err,
+			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
+			       "can be accepted then",
+			       d->s->name);
+	}
+	list = land_list(d->paths);
+	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
+		      d->accept ? "accept" : "reject", list);
+	return ga_hint(err,
+		       "paths are relative to the top of the working tree; "
+		       "'git agent review %s' lists them",
+		       d->s->name);
+}
+
 static int choose(struct decision *d, struct ga_error *err)
 {
 	cleanup_free char *list = NULL;
@@ -190,15 +226,8 @@ static int choose(struct decision *d, struct ga_error *err)
 	ga_strv_sort_unique(&d->by_name);
 	for (size_t i = 0; i < d->report->n_flags; i++)
 		n_chosen += d->chosen[i];
-	if (!d->any && !d->all) {
-		list = land_list(d->paths);
-		(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
-			      d->accept ? "accept" : "reject", list);
-		return ga_hint(err,
-			       "paths are relative to the top of the working tree; "
-			       "'git agent review %s' lists them",
-			       d->s->name);
-	}
+	if (!d->any && !d->all)
+		return fail_nothing(d, err);
 	if (!n_chosen && !d->bring.n && d->by_name.n && !d->all) {
 		list = land_list(&d->by_name);
 		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);

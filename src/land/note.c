@@ -242,11 +242,10 @@ int land_note(struct land *l, struct ga_error *err)
 	int rc = n.root < 0 || make_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ? -1
 										       : 0;
 
-	if (!rc) {
-		/* with a record it is one: last, and on the disk */
-		ga_sync_paths(&n.made);
-		rc = ga_write_atomic(n.dir, "record", n.record.ptr, n.record.len, 0600, err);
-	}
+	/* with a record it is one: last, and on the disk */
+	if (!rc && (ga_sync_paths(&n.made, err) ||
+		    ga_write_atomic(n.dir, "record", n.record.ptr, n.record.len, 0600, err)))
+		rc = -1;
 	ga_cleanup_closep(&n.root);
 	ga_cleanup_closep(&n.dir);
 	ga_buf_release(&n.record);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objects that wait in memory until all of a result are there. Reading them is libgit2's
- * affair, by a backend of ours; writing does not go through it.
+ * Objects that wait in memory until all of a result are there, or are never to be anywhere else.
+ * libgit2 finds them by a backend of ours; writing does not go through it, nor what we read
+ * ourselves.
  */
 #include "objects-internal.h"
 
@@ -18,6 +19,7 @@
 struct ga_batch {
 	git_odb_backend backend; /* first, as libgit2 gives us this back */
 	bool open;
+	bool stays;              /* nothing of it ever goes to the disk */
 	bool hidden;             /* from libgit2, while it writes what is here */
 	struct ga_oidmap index;  /* place of an id in `v` */
 	struct ga_packed *v;     /* what is written stays readable from here */
@@ -101,7 +103,15 @@ void ga_batch_free(struct ga_batch *b)
 	free(b);
 }
 
-int ga_batch_begin(struct ga_repo *r, struct ga_error *err)
+const struct ga_packed *ga_batch_find(const struct ga_repo *r, const struct ga_oid *oid)
+{
+	const struct ga_batch *b = r->batch;
+	size_t i;
+
+	return b && ga_oidmap_get(&b->index, oid, &i) ? &b->v[i] : NULL;
+}
+
+static int begin(struct ga_repo *r, bool stays, struct ga_error *err)
 {
 	struct ga_batch *b = r->batch;
 
@@ -125,7 +135,18 @@ int ga_batch_begin(struct ga_repo *r, struct ga_error *err)
 	}
 	drop_all(b);
 	b->open = true;
+	b->stays = stays;
 	return 0;
+}
+
+int ga_batch_begin(struct ga_repo *r, struct ga_error *err)
+{
+	return begin(r, false, err);
+}
+
+int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err)
+{
+	return begin(r, true, err);
 }
 
 void ga_batch_abandon(struct ga_repo *r)
@@ -140,8 +161,10 @@ bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes)
 {
 	const struct ga_batch *b = r->batch;
 
-	return b && b->open && b->n <= BATCH_OBJECTS && objects <= BATCH_OBJECTS - b->n &&
-	       b->bytes <= BATCH_BYTES && bytes <= BATCH_BYTES - b->bytes;
+	if (!b || !b->open)
+		return false;
+	return b->stays || (b->n <= BATCH_OBJECTS && objects <= BATCH_OBJECTS - b->n &&
+			    b->bytes <= BATCH_BYTES && bytes <= BATCH_BYTES - b->bytes);
 }
 
 void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid, const void *data,
@@ -197,7 +220,7 @@ int ga_batch_flush(const struct ga_repo *r, struct ga_error *err)
 	struct ga_batch *b = r->batch;
 	size_t n = b ? b->n - b->written : 0;
 
-	if (!n)
+	if (!n || b->stays)
 		return 0;
 	if (n <= LOOSE_MAX ? write_loose(r, b, err) : write_pack(r, b, err))
 		return -1;
@@ -209,7 +232,7 @@ int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *e
 {
 	struct ga_batch *b = r->batch;
 
-	if (!b || !b->open)
+	if (!b || !b->open || b->stays)
 		return 0;
 	if (ga_batch_flush(r, err))
 		return -1;

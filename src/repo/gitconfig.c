@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-internal.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -66,21 +62,28 @@ static void load_free(struct ga_gitconfig_load *l)
 	free(l);
 }
 
+static struct ga_gitconfig_load *load_new(const char *gitdir)
+{
+	struct ga_gitconfig_load *l = ga_calloc(1, sizeof(*l));
+
+	l->out = l->errout = (struct ga_buf)GA_BUF_INIT;
+	l->gitdir = ga_strdup(gitdir);
+	return l;
+}
+
 static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct ga_error *err)
 {
 	static const char *const args[] = { "config", "-z", "--list", "--show-scope",
 					    "--show-origin", NULL };
-	struct ga_gitconfig_load *l = ga_calloc(1, sizeof(*l));
+	struct ga_gitconfig_load *l = load_new(r->info.gitdir);
 	struct ga_git g = GA_GIT_INIT;
 
-	l->out = l->errout = (struct ga_buf)GA_BUF_INIT;
-	l->gitdir = ga_strdup(r->info.gitdir);
 	g.args = args;
 	g.out = &l->out;
 	g.out_max = CONFIG_MAX;
 	g.errout = &l->errout;
 	/* what we force on git's other commands is not the user's configuration */
-	if (ga_git_begin_plain(r, &g, &l->job, err)) {
+	if (ga_git_spawn(r, &g, false, NULL, &l->job, err)) {
 		load_free(l);
 		return -1;
 	}
@@ -97,6 +100,33 @@ struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir)
 
 	/* a failure is met again, and told, when it is done for good */
 	return begin(&guess, &ret, &ignored) ? NULL : ret;
+}
+
+int ga_gitconfig_hand_over(struct ga_gitconfig_load *l, struct ga_buf *ret, struct ga_error *err)
+{
+	if (ga_process_hand_over(l->job, ret, err))
+		return -1;
+	ga_buf_addf(ret, ":%s", l->gitdir);
+	return 0;
+}
+
+int ga_gitconfig_take_over(const char *text, struct ga_gitconfig_load **ret, struct ga_error *err)
+{
+	size_t n = strcspn(text, ":");
+	cleanup_free char *job = ga_strndup(text, n);
+	struct ga_gitconfig_load *l = load_new(text[n] ? text + n + 1 : "");
+	struct ga_process p = GA_PROCESS_INIT;
+
+	p.argv = (const char *const[]){ "git", NULL };
+	p.out = &l->out;
+	p.out_max = CONFIG_MAX;
+	p.errout = &l->errout;
+	if (ga_process_take_over(job, &p, &l->job, err)) {
+		load_free(l);
+		return -1;
+	}
+	*ret = l;
+	return 0;
 }
 
 int ga_gitconfig_begin(const struct ga_repo *r, struct ga_gitconfig_load **load,
@@ -177,148 +207,4 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 	if (ga_parse_bool(it->value, &b))
 		return b;
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;
-}
-
-/* Where git looks when nothing is configured. */
-static char *default_user_file(const char *name)
-{
-	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
-
-	if (xdg && *xdg)
-		return ga_strf("%s/git/%s", xdg, name);
-	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
-}
-
-/* The value as git expands it; it fails where git would refuse to do anything at all,
- * as for a user who does not exist. */
-static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
-{
-	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-
-	g.args = args;
-	g.out = &out;
-	if (ga_git_ok(r, &g, err))
-		return ga_error_wrap(err, "cannot tell what '%s' names", key);
-	*ret = ga_buf_steal(&out); /* what comes behind the NUL is nothing */
-	return 0;
-}
-
-static int expand(const struct ga_repo *r, const char *key, const char *value, char **ret,
-		  struct ga_error *err)
-{
-	const char *home = ga_env_get("HOME");
-
-	if (!strncmp(value, "~/", 2) && home)
-		*ret = ga_path_join(home, value + 2);
-	else if (*value != '~' && *value != '%' && *value != ':')
-		*ret = ga_strdup(value);
-	else
-		return ask_for_path(r, key, ret, err);
-	return 0;
-}
-
-int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const char *key,
-		 const char *name, char **ret, struct ga_error *err)
-{
-	const char *set = ga_gitconfig_get(c, key);
-	cleanup_free char *path = NULL;
-
-	*ret = NULL;
-	if (!set) {
-		*ret = default_user_file(name);
-		return 0;
-	}
-	if (expand(r, key, set, &path, err))
-		return -1;
-	if (*path)
-		*ret = *path == '/' ? ga_steal(&path) : ga_path_join(r->info.workdir, path);
-	return 0;
-}
-
-int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err)
-{
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	if (ga_read_fd(fd, max, out, err)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_error_wrap(err, "cannot read '%s'", q);
-	}
-	if (out->len && out->ptr[out->len - 1] != '\n')
-		ga_buf_addch(out, '\n');
-	return 0;
-}
-
-/* ---- identity ---------------------------------------------------------------- */
-
-/* Would git take this name or address as it is? It strips punctuation at both
- * ends and drops angle brackets and newlines. */
-static bool is_plain(const char *s)
-{
-	static const char crud[] = " \t.,:;<>\"\\'";
-	size_t n = s ? strlen(s) : 0;
-
-	if (!n || strchr(crud, s[0]) || strchr(crud, s[n - 1]))
-		return false;
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == '<' || *s == '>' || *s == 0x7f)
-			return false;
-	return true;
-}
-
-/* git says what the identity is, unless it is the plain everyday case. */
-int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
-		     struct ga_error *err)
-{
-	static const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
-	const char *name = ga_gitconfig_get(c, "user.name");
-	const char *mail = ga_gitconfig_get(c, "user.email");
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	char *end;
-	int status;
-
-	if (is_plain(name) && is_plain(mail) && !ga_env_get("GIT_COMMITTER_NAME") &&
-	    !ga_env_get("GIT_COMMITTER_EMAIL") && !ga_gitconfig_get(c, "committer.name") &&
-	    !ga_gitconfig_get(c, "committer.email")) {
-		*ret = ga_strf("%s <%s>", name, mail);
-		return 0;
-	}
-	g.args = args;
-	g.out = &out;
-	if (ga_git_run(r, &g, &status, err))
-		return -1;
-	end = strrchr(out.ptr, '>');
-	if (status || !end) {
-		(void)ga_fail(err, GA_EFATAL, "git does not know who you are");
-		return ga_hint(err, "git config --global user.name 'Your Name' and "
-				    "git config --global user.email you@example.com");
-	}
-	*ret = ga_strndup(out.ptr, (size_t)(end + 1 - out.ptr));
-	return 0;
-}
-
-int ga_repo_signature(const struct ga_repo *r, const struct ga_gitconfig *c, time_t at, char **ret,
-		      struct ga_error *err)
-{
-	cleanup_(ga_gitconfig_release) struct ga_gitconfig own = GA_GITCONFIG_INIT;
-	cleanup_free char *who = NULL;
-	struct tm tm;
-	long minutes;
-
-	if (!c && ga_gitconfig_load(r, &own, err))
-		return -1;
-	if (ga_repo_identity(r, c ? c : &own, &who, err))
-		return -1;
-	if (!localtime_r(&at, &tm))
-		return ga_fail(err, GA_EFATAL, "cannot tell the local time");
-	minutes = tm.tm_gmtoff / 60;
-	*ret = ga_strf("%s %lld %c%02ld%02ld", who, (long long)at, minutes < 0 ? '-' : '+',
-		       labs(minutes) / 60, labs(minutes) % 60);
-	return 0;
 }

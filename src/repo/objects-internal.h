@@ -57,6 +57,9 @@ bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes);
 /* An object the repository does not have. */
 void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid, const void *data,
 		  size_t n);
+/* What the batch has of it, or NULL. The bytes stay where they are until the next begin or
+ * abandon; they were hashed when they came, and are not again. */
+const struct ga_packed *ga_batch_find(const struct ga_repo *r, const struct ga_oid *oid);
 void ga_batch_free(struct ga_batch *b);
 
 /* ---- trees as they are stored ------------------------------------------- */
@@ -77,7 +80,7 @@ static inline bool ga_item_is_tree(const struct ga_tree_item *it)
 	return (it->mode & 0170000) == GA_MODE_TREE;
 }
 
-/* A tree while it is read; `obj` is NULL for the empty tree. */
+/* A tree while it is read; `obj` is NULL for the empty tree, and for one in memory. */
 struct ga_tree_reader {
 	git_odb_object *obj;
 	const char *p, *end;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-internal.h"
 
-#include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,20 +39,6 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 	*ret = ga_from_git_oid(&id);
 	if (later && !ga_odb_has(r, &id))
 		ga_batch_add(r, type, ret, data, n);
-	return 0;
-}
-
-int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err)
-{
-	enum { BEFORE_ALL_OTHERS = 1000 };
-	git_odb_backend *memory = NULL;
-
-	if (git_mempack_new(&memory))
-		return ga_fail_git(err, "cannot keep objects in memory");
-	if (git_odb_add_backend(r->odb, memory, BEFORE_ALL_OTHERS)) {
-		memory->free(memory);
-		return ga_fail_git(err, "cannot keep objects in memory");
-	}
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,29 +41,36 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...)
 	return ga_fail(err, GA_EFATAL, "%s: %s", msg, why.ptr);
 }
 
-/* Debian's libgit2 parses the whole bundle of certificate authorities in
+/* Debian's libgit2 parses the whole bundle of certificate authorities in the first
  * git_libgit2_init() (mbedTLS): 5 ms, more than all else a warm start does, for
  * network functions that are never called here. Without a descriptor to be had it
  * cannot open the bundle and goes on. Should some other libgit2 need a file,
- * the second call gives it one. */
+ * the call after this one gives it one.
+ *
+ * The limit is the process's: once, since when a second repository is opened a thread may be
+ * opening files (ga/sync.h). */
+static void init_without_files(void)
+{
+	struct rlimit old, none;
+
+	if (getrlimit(RLIMIT_NOFILE, &old))
+		return;
+	none = old;
+	none.rlim_cur = 0;
+	if (setrlimit(RLIMIT_NOFILE, &none))
+		return;
+	(void)git_libgit2_init();
+	if (setrlimit(RLIMIT_NOFILE, &old))
+		GA_BUG("setrlimit");
+}
+
 static int init_library(struct ga_error *err)
 {
 	static const char *extensions[] = { "worktreeconfig", "partialclone", "preciousobjects" };
-	struct rlimit old, none;
-	int rc = -1;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!getrlimit(RLIMIT_NOFILE, &old)) {
-		none = old;
-		none.rlim_cur = 0;
-		if (!setrlimit(RLIMIT_NOFILE, &none)) {
-			rc = git_libgit2_init();
-			if (setrlimit(RLIMIT_NOFILE, &old))
-				GA_BUG("setrlimit");
-		}
-	}
-	if (rc < 0)
-		rc = git_libgit2_init();
-	if (rc < 0)
+	(void)pthread_once(&once, init_without_files);
+	if (git_libgit2_init() < 0)
 		return ga_fail_git(err, "cannot initialise libgit2");
 	/* What the extensions change (config.worktree, missing objects) is left to git itself.
 	 * Objects are synced before they get their names: a loose one that a crash

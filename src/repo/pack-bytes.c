@@ -19,12 +19,6 @@ struct place {
 	uint32_t at, crc;
 };
 
-/* Ids, which trees are made of, cannot be made smaller; where they are those of a former tree,
- * that is for git to find when it repacks. All else is deflated as a new loose object of git's. */
-struct deflaters {
-	z_stream none, fast;
-};
-
 size_t ga_pack_object_header(git_object_t type, uint64_t size, unsigned char *h)
 {
 	unsigned char c = (unsigned char)((unsigned)type << 4 | (size & 15));
@@ -56,15 +50,37 @@ static void add_sum(struct ga_buf *b)
 	ga_buf_add(b, sum, sizeof(sum));
 }
 
-static void add_object(struct ga_buf *b, struct deflaters *d, const struct ga_packed *o)
+/* A stream of zlib's that is not compressed (RFC 1950, RFC 1951): a header, blocks of at most
+ * 65535 bytes with their length and its complement, the checksum. */
+static void add_stored(struct ga_buf *b, const void *data, size_t n)
 {
-	z_stream *z = o->type == GIT_OBJECT_TREE ? &d->none : &d->fast;
-	unsigned char h[GA_PACK_HEADER_MAX];
-	size_t room = deflateBound(z, o->n);
-	char *to;
+	enum { BLOCK_MAX = 0xffff };
+	const unsigned char *p = data;
+	bool last;
 
-	ga_buf_add(b, h, ga_pack_object_header(o->type, o->n, h));
-	to = ga_buf_reserve(b, room);
+	ga_buf_add(b, "\x78\x01", 2);
+	do {
+		uint16_t len = (uint16_t)(n < BLOCK_MAX ? n : BLOCK_MAX);
+
+		last = len == n;
+		ga_buf_addch(b, (char)last);
+		ga_buf_addch(b, (char)(len & 0xff));
+		ga_buf_addch(b, (char)(len >> 8));
+		ga_buf_addch(b, (char)(~len & 0xff));
+		ga_buf_addch(b, (char)(~len >> 8 & 0xff));
+		ga_buf_add(b, p, len);
+		p += len;
+		n -= len;
+	} while (!last);
+	add_number(b, (uint32_t)adler32(adler32(0, NULL, 0), data,
+					(uInt)(p - (const unsigned char *)data)));
+}
+
+static void add_deflated(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
+{
+	size_t room = deflateBound(z, o->n);
+	char *to = ga_buf_reserve(b, room);
+
 	(void)deflateReset(z);
 	z->next_in = o->data;
 	z->avail_in = (uInt)o->n;
@@ -73,6 +89,33 @@ static void add_object(struct ga_buf *b, struct deflaters *d, const struct ga_pa
 	if (deflate(z, Z_FINISH) != Z_STREAM_END)
 		GA_BUG("deflate");
 	b->len += room - z->avail_out;
+}
+
+/* Ids, which trees are made of, cannot be made smaller; where they are those of a former tree,
+ * that is for git to find when it repacks. */
+static void add_object(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
+{
+	unsigned char h[GA_PACK_HEADER_MAX];
+
+	ga_buf_add(b, h, ga_pack_object_header(o->type, o->n, h));
+	if (o->type == GIT_OBJECT_TREE)
+		add_stored(b, o->data, o->n);
+	else
+		add_deflated(b, z, o);
+}
+
+/* As a new loose object of git's; but for small ones with a small window, as a new page of memory
+ * takes longer than to deflate one of them. */
+static void begin_deflate(z_stream *z, const struct ga_packed *v, size_t n)
+{
+	enum { SMALL_BITS = 12, SMALL_MEMORY = 6, MEMORY = 8 };
+	bool small = true;
+
+	for (size_t i = 0; i < n; i++)
+		small &= v[i].type == GIT_OBJECT_TREE || v[i].n <= 1 << SMALL_BITS;
+	if (deflateInit2(z, Z_BEST_SPEED, Z_DEFLATED, small ? SMALL_BITS : MAX_WBITS,
+			 small ? SMALL_MEMORY : MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+		GA_BUG("deflateInit2");
 }
 
 static int by_id(const void *a, const void *b)
@@ -106,24 +149,25 @@ char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, st
 {
 	cleanup_free struct place *at = ga_calloc(n, sizeof(*at));
 	struct ga_oid sum;
-	struct deflaters d = { 0 };
+	z_stream z = { 0 };
+	size_t room = 0;
 
-	if (deflateInit(&d.none, Z_NO_COMPRESSION) != Z_OK ||
-	    deflateInit(&d.fast, Z_BEST_SPEED) != Z_OK)
-		GA_BUG("deflateInit");
+	begin_deflate(&z, v, n);
+	for (size_t i = 0; i < n; i++)
+		room += GA_PACK_HEADER_MAX + deflateBound(&z, v[i].n);
+	(void)ga_buf_reserve(pack, room);
 	ga_buf_adds(pack, "PACK");
 	add_number(pack, 2);
 	add_number(pack, (uint32_t)n);
 	for (size_t i = 0; i < n; i++) {
 		size_t start = pack->len;
 
-		add_object(pack, &d, &v[i]);
+		add_object(pack, &z, &v[i]);
 		at[i] = (struct place){ &v[i], (uint32_t)start,
 					(uint32_t)crc32(0, (const unsigned char *)pack->ptr + start,
 							(uInt)(pack->len - start)) };
 	}
-	(void)deflateEnd(&d.none);
-	(void)deflateEnd(&d.fast);
+	(void)deflateEnd(&z);
 	add_sum(pack);
 	make_index(at, n, pack, index);
 	memcpy(sum.id, pack->ptr + pack->len - GA_SHA1_RAWSZ, GA_SHA1_RAWSZ);

@@ -15,7 +15,6 @@
 #include "ga/quote.h"
 #include "pool-internal.h"
 
-#define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define SMALL_FILE ((size_t)64 << 20)
 #define MAX_TRIES 100
 
@@ -354,8 +353,7 @@ static int make(const struct want *w, struct taken *t, struct ga_base *ret, stru
 static int prepare(struct want *w, const char *state_dir, const struct ga_gitconfig *c,
 		   struct ga_error *err)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf boot = GA_BUF_INIT;
+	cleanup_free char *boot = ga_boot_id();
 
 	if (*state_dir != '/')
 		GA_BUG("the state directory is not absolute");
@@ -364,10 +362,7 @@ static int prepare(struct want *w, const char *state_dir, const struct ga_gitcon
 	    ga_base_key_make(w->r, c, w->o->trusted, &w->key, err))
 		return -1;
 	/* where there is no boot id, no boot is told from another */
-	if (ga_read_file_at(AT_FDCWD, BOOT_ID, 4096, &boot, &ignored))
-		ga_buf_clear(&boot);
-	ga_buf_chomp(&boot);
-	ga_buf_addf(&w->stand, "%s\n%s\n", GA_HEX(w->commit), boot.ptr);
+	ga_buf_addf(&w->stand, "%s\n%s\n", GA_HEX(w->commit), boot);
 	ga_buf_add(&w->making, w->stand.ptr, w->stand.len);
 	ga_buf_add(&w->making, w->key.text.ptr, w->key.text.len);
 	return 0;

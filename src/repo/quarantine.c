@@ -133,18 +133,32 @@ static int fail_move(struct move *m, const char *name)
 	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
 }
 
+/* Some file systems, NFS among them, can only be asked first whether the name is free. */
+static int rename_new(struct move *m, const char *name)
+{
+	if (!renameat2(m->src, name, m->dst, name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	if (!faccessat(m->dst, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(m->src, name, m->dst, name);
+}
+
 /* The .keep comes before the pack it protects: from a git that runs at the same time, so it
  * need not outlive a power cut. One that is there already
- * belongs to somebody else, and stays when ours would be removed. */
+ * belongs to somebody else, and stays when ours would be removed. Ours has its text before it has
+ * its name: what is empty may be the user's, and would never be swept. */
 static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 {
-	cleanup_close int fd = -1;
-
-	fd = openat(m->dst, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-	if (fd < 0)
+	if (ga_write_new(m->src, name, KEEP_TEXT, strlen(KEEP_TEXT), 0444, m->err))
+		return -1;
+	if (rename_new(m, name))
 		return errno == EEXIST ? 0 : fail_move(m, name);
 	ga_strv_take(keeps, ga_path_join(m->dst_path, name));
-	return ga_write_full(fd, KEEP_TEXT, strlen(KEEP_TEXT)) ? fail_move(m, name) : 0;
+	return 0;
 }
 
 /* In the order in which they are moved: a pack without an index is not looked at. */

@@ -252,20 +252,48 @@ static void explain_locks(const struct ga_repo *r, const struct ga_ref_updates *
 			      locks.ptr);
 }
 
-/* Git leaves that to the file system by default, and a ref that a power cut left empty is in
- * its way. */
-static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
-				       const struct ga_strv *others)
+static bool has_path(const struct ga_strv *known, const char *path)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	return known && ga_strv_find(known, path) >= 0;
+}
+
+/* The file of a ref, and the directories it is in, up to one that was there: above it nothing is
+ * new. */
+static void add_written(const char *dir, const char *name, const struct ga_strv *known,
+			struct ga_strv *ret)
+{
+	cleanup_free char *at = ga_path_parent(name);
+
+	ga_strv_take(ret, ga_path_join(dir, name));
+	while (*at) {
+		char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+
+		ga_strv_take(ret, path);
+		free(at);
+		at = up;
+		if (has_path(known, path))
+			break;
+	}
+}
+
+/* Git leaves that to the file system by default, and a ref that a power cut left empty is in
+ * its way. Of a log it takes no more than its last lines, which nothing stands on. */
+static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
+					   const struct ga_strv *others,
+					   const struct ga_strv *known)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, standing = GA_STRV_INIT;
 
 	for (size_t i = 0; i < u->n; i++)
 		if (!ga_oid_is_zero(&u->v[i].new))
-			ga_ref_paths(r, u->v[i].name, &paths);
+			add_written(r->info.commondir, u->v[i].name, known, &paths);
 	for (size_t i = 0; others && i < others->n; i++)
-		ga_ref_paths(r, others->v[i], &paths);
+		ga_ref_paths(r, others->v[i], &standing);
+	for (size_t i = 0; i < standing.n; i++)
+		if (!has_path(known, standing.v[i]))
+			ga_strv_push(&paths, standing.v[i]);
 	ga_strv_sort_unique(&paths);
-	return ga_sync_beside(&paths);
+	return ga_sync_beside(&paths, paths.n / 3);
 }
 
 struct ga_refs_job {
@@ -350,7 +378,8 @@ bool ga_refs_need_git(const struct ga_ref_updates *u)
 }
 
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
-		const struct ga_strv *others, struct ga_sync_beside **ret, struct ga_error *err)
+		const struct ga_strv *others, const struct ga_strv *known,
+		struct ga_sync_beside **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc = 0, status;
@@ -364,7 +393,7 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 	} else if (u->n) {
 		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	}
-	*ret = rc ? NULL : sync_updated(r, u, others);
+	*ret = rc ? NULL : sync_updated(r, u, others, known);
 	if (!rc && ga_refs_need_git(u))
 		(void)ga_process_end(ga_steal(&j->git), &status, &ignored);
 	ga_refs_abandon(j);
@@ -378,10 +407,9 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 	struct ga_sync_beside *sync;
 
 	if ((ga_refs_need_git(u) && ga_refs_begin(r, reason, &j, err)) ||
-	    ga_refs_end(r, j, u, NULL, &sync, err))
+	    ga_refs_end(r, j, u, NULL, NULL, &sync, err))
 		return -1;
-	ga_sync_beside_end(sync);
-	return 0;
+	return ga_sync_beside_end(sync, err);
 }
 
 const char *ga_ref_branch(const char *name)

@@ -40,10 +40,11 @@ int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_proc
 /* Say why a git command ended with a status that is not 0. Returns -1. */
 int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
 		  struct ga_error *err);
-/* Begin what ga_git_run() does, without the forced configuration (the environment stays);
- * `g->errout` must be given. */
-int ga_git_begin_plain(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
-		       struct ga_error *err);
+/* Start it, and no more (git-spawn.c): objects that wait in memory (ga_batch_begin()) it does not
+ * see. Without `with_config` there is no forced configuration; the environment is the same.
+ * Standard error goes to `dropped` unless `g` says where; NULL: it must say. */
+int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_config,
+		 struct ga_buf *dropped, struct ga_process_job **ret, struct ga_error *err);
 
 /* Take apart what `git config -z --list --show-scope --show-origin` printed. On failure
  * `ret` holds what came before and is the caller's to release. */

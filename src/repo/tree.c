@@ -59,9 +59,14 @@ void ga_tree_reader_release(struct ga_tree_reader *t)
 int ga_tree_open(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_reader *ret,
 		 struct ga_error *err)
 {
+	const struct ga_packed *o = oid ? ga_batch_find(r, oid) : NULL;
 	struct ga_tree_reader t = GA_TREE_READER_INIT;
 
-	if (oid) {
+	if (o && o->type == GIT_OBJECT_TREE) {
+		t.p = o->data;
+		t.end = t.p + o->n;
+		t.oid = *oid;
+	} else if (oid) {
 		if (ga_odb_read(r, oid, GIT_OBJECT_TREE, &t.obj, err))
 			return -1;
 		t.p = git_odb_object_data(t.obj);

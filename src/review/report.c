@@ -159,6 +159,34 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 	add_flags(r, f, held_paths, false);
 }
 
+static bool has_rule(const struct ga_report *r, size_t n, const struct ga_report_flag *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(r->flags[i].path, f->path) && !strcmp(r->flags[i].id, f->id))
+			return true;
+	return false;
+}
+
+void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
+{
+	size_t n = r->n_flags;
+
+	for (size_t i = 0; i < former->n_flags; i++) {
+		const struct ga_report_flag *f = &former->flags[i];
+		struct ga_report_flag copy = *f;
+
+		if (f->held || f->left || has_rule(r, n, f))
+			continue;
+		copy.id = ga_strdup(f->id);
+		copy.category = ga_strdup(f->category);
+		copy.path = ga_strdup(f->path);
+		copy.reason = ga_strdup(f->reason);
+		GA_GROW(r->flags, r->n_flags, r->cap_flags);
+		r->flags[r->n_flags++] = copy;
+	}
+	sort_flags(r, cmp_order);
+}
+
 void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f)
 {
 	add_flags(r, f, NULL, true);
@@ -248,8 +276,8 @@ static int read_text(struct ga_repo *repo, const struct ga_oid *commit, struct g
 	return rc;
 }
 
-static int read_checked(struct ga_repo *repo, const struct ga_session *s,
-			const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err)
+int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
+		      const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -273,7 +301,7 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 
 	if (rc)
 		return rc;
-	if (read_checked(repo, s, &commit, ret, err)) {
+	if (ga_report_read_at(repo, s, &commit, ret, err)) {
 		(void)ga_error_wrap(err, "the report of session '%s' is damaged", s->name);
 		return ga_hint(err, "'git log %s' shows former ones", ref);
 	}

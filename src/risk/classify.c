@@ -68,7 +68,7 @@ void ga_look_fire(struct ga_look *k, const char *id, char *detail)
 		return;
 	p->host = true;
 	add_detail(p, ga_strf("on this host run by %s",
-			      k->host->raised_by.v[k->raised.nodes[node].value]));
+			      k->raised_by.v[k->raised.nodes[node].value]));
 }
 
 void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
@@ -89,7 +89,7 @@ void ga_look_lower(struct ga_look *k, const char *rules, const char *why)
 	for (size_t i = 0; i < k->n; i++) {
 		struct ga_pending *p = &k->v[i];
 
-		if (!p->rank || p->host || !ga_has_word(rules, p->rule->id))
+		if (k->has_nul || !p->rank || p->host || !ga_has_word(rules, p->rule->id))
 			continue;
 		p->severity = GA_LOW;
 		add_detail(p, ga_strdup(why));
@@ -141,15 +141,26 @@ int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct
 
 static bool better(const struct ga_pending *a, const struct ga_pending *b)
 {
+	bool name = !strcmp(a->rule->category, "filename");
+
 	if (a->severity != b->severity)
 		return a->severity > b->severity;
+	/* what reads it is worse than what it is called (ga_flag_is_severe_in_place()) */
+	if (name != !strcmp(b->rule->category, "filename"))
+		return !name;
 	if (a->rule->editor != b->rule->editor)
 		return a->rule->editor;
 	return a->rank > b->rank;
 }
 
-/* Of the path rules of one category one says enough; predicates each found
- * something of their own. */
+/* A file is many things by its name, and one flag says so. Predicates each found something of their
+ * own, and so did what makes a rule critical on this host. */
+static bool merges(const struct ga_pending *p)
+{
+	return p->rank && !p->host;
+}
+
+/* Of the path rules of one category one says enough. */
 static bool drowned(const struct ga_look *k, size_t i)
 {
 	const struct ga_pending *p = &k->v[i];
@@ -167,20 +178,51 @@ static bool drowned(const struct ga_look *k, size_t i)
 	return false;
 }
 
+/* The path rule in whose flag the others are said; NULL: none fired. */
+static const struct ga_pending *leading(const struct ga_look *k)
+{
+	const struct ga_pending *lead = NULL;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->v[i].rank && (!lead || better(&k->v[i], lead)))
+			lead = &k->v[i];
+	return lead;
+}
+
+static void add_reason(struct ga_buf *b, const struct ga_pending *p)
+{
+	ga_buf_addf(b, "%s%s%s", p->rule->reason, p->detail ? ": " : "",
+		    p->detail ? p->detail : "");
+}
+
 /* Move what fired into the flags. */
 static void settle(struct ga_look *k, struct ga_flags *ret)
 {
 	bool removed = k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
+	const struct ga_pending *lead = leading(k);
+	cleanup_buf struct ga_buf more = GA_BUF_INIT;
 
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
-		char *reason;
 
-		if (drowned(k, i))
+		if (p == lead || !merges(p) || drowned(k, i) ||
+		    (p->severity == GA_LOW && !p->detail))
 			continue;
-		reason = ga_strf("%s%s%s%s", removed ? "removed: " : "", p->rule->reason,
-				 p->detail ? ": " : "", p->detail ? p->detail : "");
-		ga_flags_add(ret, p->rule, p->severity, k->c->path, &k->c->new, reason);
+		ga_buf_addf(&more, "; also %s: ", p->rule->id);
+		add_reason(&more, p);
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		const struct ga_pending *p = &k->v[i];
+		cleanup_buf struct ga_buf reason = GA_BUF_INIT;
+
+		if (p != lead && (merges(p) || drowned(k, i)))
+			continue;
+		ga_buf_adds(&reason, removed ? "removed: " : "");
+		add_reason(&reason, p);
+		if (p == lead)
+			ga_buf_add(&reason, more.ptr, more.len);
+		ga_flags_add(ret, p->rule, p->severity, k->c->path, &k->c->new,
+			     ga_buf_steal(&reason));
 	}
 	for (size_t i = 0; i < k->n; i++)
 		free(k->v[i].detail);
@@ -361,11 +403,13 @@ static void index_facts(struct ga_look *k, const struct ga_host_facts *h, struct
 		index_fact(k, &h->v[i], keys);
 }
 
-static void index_raised(struct ga_look *k)
+static void index_raised(struct ga_look *k, const struct ga_host_facts *h)
 {
-	for (size_t i = 0; k->host && i < k->host->raised.n; i++)
-		ga_strmap_add(&k->raised, k->host->raised.v[i], strlen(k->host->raised.v[i]),
-			      (uint32_t)i);
+	for (size_t i = 0; h && i < h->raised.n; i++) {
+		ga_strmap_add(&k->raised, h->raised.v[i], strlen(h->raised.v[i]),
+			      (uint32_t)k->raised_by.n);
+		ga_strv_push(&k->raised_by, h->raised_by.v[i]);
+	}
 }
 
 static void look_release(struct ga_look *k)
@@ -374,6 +418,7 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->above);
 	ga_strmap_release(&k->dirs);
 	ga_strmap_release(&k->raised);
+	ga_strv_release(&k->raised_by);
 	ga_strmap_release(&k->names);
 	ga_strmap_release(&k->required);
 	ga_strv_release(&k->required_keys);
@@ -401,7 +446,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	k.matcher = own ? own : h->matcher;
 	index_facts(&k, h, &keys);
 	index_facts(&k, &nested, &keys);
-	index_raised(&k);
+	index_raised(&k, h);
+	index_raised(&k, &nested);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
@@ -422,7 +468,7 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 
 	k.matcher = own ? own : h->matcher;
 	index_facts(&k, h, &keys);
-	index_raised(&k);
+	index_raised(&k, h);
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);

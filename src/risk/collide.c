@@ -13,22 +13,25 @@
 
 enum { DEPTH_MAX = 1024 };
 
+#define FEW 8 /* names are looked through as fast as looked up */
+
 /* One directory of the new tree, its names by their folded form. */
 struct level {
 	struct ga_tree_level tree;
-	struct ga_strv folded;
-	struct ga_strmap index;
+	struct ga_buf forms;    /* with a NUL behind each */
+	struct ga_strmap index; /* of more than FEW */
 };
 
 struct stack {
 	struct level *v;
 	size_t n, cap;
+	struct ga_buf folded, form; /* of the name at hand */
 };
 
 static void level_release(struct level *l)
 {
 	ga_tree_level_release(&l->tree);
-	ga_strv_release(&l->folded);
+	ga_buf_release(&l->forms);
 	ga_strmap_release(&l->index);
 }
 
@@ -37,15 +40,16 @@ static void stack_release(struct stack *s)
 	while (s->n)
 		level_release(&s->v[--s->n]);
 	free(s->v);
+	ga_buf_release(&s->folded);
+	ga_buf_release(&s->form);
 }
 
 /* What all names have in common that some system takes for this one. */
-static void common_form(struct ga_buf *out, const char *name)
+static void add_common_form(struct stack *s, const char *name, struct ga_buf *out)
 {
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-
-	ga_risk_fold(&folded, name);
-	ga_risk_decompose(out, folded.ptr);
+	ga_buf_clear(&s->folded);
+	ga_risk_fold(&s->folded, name);
+	ga_risk_decompose(out, s->folded.ptr);
 }
 
 /* Are two such names one already where only case counts? */
@@ -62,34 +66,40 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 		struct ga_error *err)
 {
 	struct level *l;
+	const char *form;
+	size_t pos = 0;
 
 	GA_GROW(s->v, s->n, s->cap);
 	l = &s->v[s->n];
-	*l = (struct level){ .tree = GA_TREE_LEVEL_INIT };
+	*l = (struct level){ .tree = GA_TREE_LEVEL_INIT, .forms = GA_BUF_INIT };
 	if (ga_tree_level_read(k->repo, tree, &l->tree, err))
 		return -1;
 	s->n++;
 	for (size_t i = 0; i < l->tree.n; i++) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-		common_form(&b, l->tree.v[i].name);
-		ga_strv_take(&l->folded, ga_buf_steal(&b));
+		add_common_form(s, l->tree.v[i].name, &l->forms);
+		ga_buf_addch(&l->forms, '\0');
 	}
-	for (size_t i = 0; i < l->folded.n; i++)
-		ga_strmap_add(&l->index, l->folded.v[i], strlen(l->folded.v[i]), (uint32_t)i);
+	for (uint32_t i = 0; l->tree.n > FEW && (form = ga_buf_next0(&l->forms, &pos)); i++)
+		ga_strmap_add(&l->index, form, strlen(form), i);
 	return 0;
 }
 
 /* A neighbour of `name` that means the same; NULL: there is none. */
-static const char *twin(const struct level *l, const char *name)
+static const char *twin(struct stack *s, const struct level *l, const char *name)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *form, *other;
+	size_t pos = 0;
 
-	common_form(&b, name);
-	for (int32_t i = ga_strmap_first(&l->index, b.ptr, b.len); i >= 0;
+	ga_buf_clear(&s->form);
+	add_common_form(s, name, &s->form);
+	for (size_t i = 0; l->tree.n <= FEW && (form = ga_buf_next0(&l->forms, &pos)); i++) {
+		other = l->tree.v[i].name;
+		if (!strcmp(form, s->form.ptr) && strcmp(other, name) != 0)
+			return other;
+	}
+	for (int32_t i = ga_strmap_first(&l->index, s->form.ptr, s->form.len); i >= 0;
 	     i = l->index.nodes[i].next) {
-		const char *other = l->tree.v[l->index.nodes[i].value].name;
-
+		other = l->tree.v[l->index.nodes[i].value].name;
 		if (strcmp(other, name) != 0)
 			return other;
 	}
@@ -129,7 +139,7 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 	for (size_t depth = 0;; depth++) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *name = ga_strndup(p, n);
-		const char *other = depth + 1 >= known ? twin(&s->v[depth], name) : NULL;
+		const char *other = depth + 1 >= known ? twin(s, &s->v[depth], name) : NULL;
 		struct ga_entry e;
 
 		if (other) {
@@ -156,7 +166,7 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret)
 {
-	cleanup_(stack_release) struct stack s = { NULL, 0, 0 };
+	cleanup_(stack_release) struct stack s = { .folded = GA_BUF_INIT, .form = GA_BUF_INIT };
 	const char *before = "";
 
 	for (size_t i = 0; k->new_tree && i < k->changes->n; i++) {

@@ -9,6 +9,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/secret.h"
 #include "known.h"
 #include "text.h"
 
@@ -59,6 +60,17 @@ static bool is_garbled(const struct ga_buf *b)
 	return odd * 20 > n;
 }
 
+/* Is it called what such files are? A script may begin like one, and is run all the same. */
+static bool is_called_media(const char *base)
+{
+	static const char names[] = "png jpg jpeg gif webp ico cur bmp tif tiff avif heic woff "
+				    "woff2 ttf otf mp3 mp4 m4a m4v mov wav avi ogg oga ogv opus "
+				    "flac";
+	const char *dot = strrchr(base, '.');
+
+	return dot && ga_has_word(names, dot + 1);
+}
+
 /* What a picture has behind its end, if that can be told: what other programs would read. */
 static const char *behind_media(const struct ga_buf *b)
 {
@@ -80,7 +92,7 @@ static void check_binary(struct ga_look *k, const struct ga_buf *b)
 {
 	const char *behind = NULL;
 
-	if (is_media(b) && !(behind = behind_media(b)))
+	if (is_media(b) && is_called_media(k->base) && !(behind = behind_media(b)))
 		return;
 	ga_look_fire(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
 }
@@ -96,6 +108,10 @@ static void check_document(struct ga_look *k)
 
 	if (k->c->old.mode != GA_MODE_NONE || !ga_look_fired(k, "active-document"))
 		return;
+	/* a file of a tool's, which its rule says more of */
+	for (size_t i = 0; i < k->n; i++)
+		if (k->v[i].rank && k->v[i].severity >= GA_MEDIUM)
+			return;
 	for (const char *slash; (slash = strchr(p, '/')); p = slash + 1) {
 		cleanup_free char *dir = ga_strndup(p, (size_t)(slash - p));
 
@@ -284,9 +300,24 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 	k->added_lines += added_lines(old, text, &added);
 	ga_text_characters(k, &added);
 	ga_text_lines(k, &added);
-	ga_text_hidden(k, &added);
+	ga_text_hidden(k, old, text, &added);
 	ga_text_modelines(k, old, text);
 	check_minified(k, text);
+	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
+}
+
+/* A NUL makes no file another one for most of what reads it: a shell, git, a parser of settings. */
+static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	cleanup_buf struct ga_buf added = GA_BUF_INIT;
+
+	check_binary(k, text);
+	if (STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
+	    ga_look_fired(k, "scripts-by-convention")) {
+		check_text(k, old, text);
+		return;
+	}
+	(void)added_lines(old, text, &added);
 	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
 }
 
@@ -320,7 +351,7 @@ void ga_look_content(struct ga_look *k)
 	if (is_program(&text))
 		ga_look_fire(k, "binary-executable", NULL);
 	else if (is_binary(&text))
-		check_binary(k, &text);
+		check_with_nul(k, &old, &text);
 	else
 		check_text(k, &old, &text);
 	if (!is_binary(&text) && is_garbled(&text))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What direnv loads again without asking, because an .envrc that the user allowed
- * names it.
+ * names it; and what it runs, on every entering of the directory, like a hook.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "internal.h"
+#include "host.h"
 
 enum { ENVRC_MAX = 256 << 10 };
 
@@ -96,26 +96,32 @@ static void envrc_facts(const char *dir, const char *text, struct ga_host_facts 
 		envrc_line(dir, line, h);
 }
 
-void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h)
+int ga_envrc_read(struct ga_gather *g, int workfd, const char *dir)
 {
-	cleanup_free char *path = ga_path_join(dir, ".envrc");
+	cleanup_free char *path = ga_path_join(dir, ".envrc"), *shown = ga_quote(path);
+	cleanup_free char *what = ga_strf("%s names or runs it", shown);
+	const struct ga_scan s = { .what = what, .rule = "direnv-dependents", .hook = true,
+				   .deeper = true, .dir = dir };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(workfd, path, O_RDONLY | O_NONBLOCK, 0);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return;
-	if (ga_read_fd(fd, ENVRC_MAX, &text, &err))
-		ga_host_facts_add(h, dir, true, "direnv-dependents",
+		return 0;
+	if (ga_read_fd(fd, ENVRC_MAX, &text, &err)) {
+		ga_host_facts_add(g->h, dir, true, s.rule,
 				  ga_strdup("the .envrc there could not be read"));
-	else
-		envrc_facts(dir, text.ptr, h);
+		return 0;
+	}
+	envrc_facts(dir, text.ptr, g->h);
+	ga_buf_adds(&g->texts, text.ptr);
+	ga_buf_addch(&g->texts, '\n');
+	return ga_scan_text(g, &s, text.ptr);
 }
 
 /* From the top down: what is not there has nothing in it. */
-static void read_above(int workfd, const char *path, struct ga_strmap *seen,
-		       struct ga_host_facts *h)
+static int read_above(struct ga_gather *g, int workfd, const char *path, struct ga_strmap *seen)
 {
 	for (size_t n = 1; path[n - 1]; n++) {
 		cleanup_free char *dir = NULL;
@@ -127,7 +133,7 @@ static void read_above(int workfd, const char *path, struct ga_strmap *seen,
 			continue;
 		node = ga_strmap_first(seen, path, n);
 		if (node >= 0 && !seen->nodes[node].value)
-			return;
+			return 0;
 		if (node >= 0)
 			continue;
 		dir = ga_strndup(path, n);
@@ -135,21 +141,32 @@ static void read_above(int workfd, const char *path, struct ga_strmap *seen,
 			!fstatat(workfd, dir, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 		ga_strmap_add(seen, path, n, there);
 		if (!there)
-			return;
-		ga_envrc_read(workfd, dir, h);
+			return 0;
+		g->cwd = dir;
+		if (ga_envrc_read(g, workfd, dir) || ga_gather_reached(g))
+			return -1;
+		g->cwd = NULL;
 	}
+	return 0;
 }
 
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 			  struct ga_host_facts *h, struct ga_error *err)
 {
+	cleanup_(ga_gather_release) struct ga_gather g = { .repo = r, .info = ga_repo_info(r),
+							   .h = h, .err = err,
+							   .texts = GA_BUF_INIT };
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
-	const char *root = ga_repo_info(r)->workdir;
+	const char *root = g.info->workdir;
 	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (workfd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", root);
+	ga_gather_home(&g);
+	if (ga_gather_tree(&g))
+		return -1;
 	for (size_t i = 0; i < changes->n; i++)
-		read_above(workfd, changes->v[i].path, &seen, h);
+		if (read_above(&g, workfd, changes->v[i].path, &seen))
+			return -1;
 	return 0;
 }

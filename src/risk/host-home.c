@@ -14,7 +14,7 @@
 #include "ga/quote.h"
 #include "host.h"
 
-enum { UNITS_MAX = 500, UNIT_MAX = 64 << 10 };
+enum { UNITS_MAX = 5000, UNIT_MAX = 1 << 20 };
 
 static const char rule[] = "host-environment-reached";
 
@@ -122,16 +122,19 @@ static void gather_units(struct ga_gather *g)
 	DIR *d = dir ? opendir(dir) : NULL;
 	struct dirent *e;
 
-	for (int i = 0; d && i < UNITS_MAX && (e = readdir(d)); i++) {
+	for (int i = 0; d && (e = readdir(d)); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT, plain = GA_BUF_INIT;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_close int fd = openat(dirfd(d), e->d_name,
 					      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		struct stat st;
 
-		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-		    ga_read_fd(fd, UNIT_MAX, &text, &ignored))
+		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 			continue;
+		if (i >= UNITS_MAX || ga_read_fd(fd, UNIT_MAX, &text, &ignored)) {
+			ga_gather_cut(g, rule, "your units of systemd are more than is read");
+			break;
+		}
 		expand_home(g, text.ptr, &plain);
 		gather_unit(g, plain.ptr, e->d_name);
 	}

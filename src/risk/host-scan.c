@@ -12,7 +12,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 
-enum { LIST_MAX = 2000000, SAME_NAME_MAX = 8, SCRIPTS_MAX = 64, DIRS_MAX = 16 };
+enum { LIST_MAX = 2000000 };
 
 struct word {
 	const char *s;
@@ -85,24 +85,25 @@ static void fact(struct ga_gather *g, const struct ga_scan *s, const char *path,
 	cleanup_free char *full = ga_path_join(g->info->workdir, path);
 
 	ga_gather_path(g, full, dir, s->rule, s->what);
-	if (!dir && s->deeper && g->scripts.n < SCRIPTS_MAX && !ga_strv_has(&g->scripts, path))
+	if (dir || !s->deeper || ga_strv_has(&g->scripts, path))
+		return;
+	if (g->scripts.n < GA_SCRIPTS_MAX)
 		ga_strv_push(&g->scripts, path);
+	else
+		ga_gather_cut(g, s->rule, "hooks name more scripts than are read");
 }
 
-/* Tracked files that end in `tail`, at a component's boundary. Many of one name
- * are no answer. */
+/* Tracked files that end in `tail`, at a component's boundary. */
 static int facts_by_tail(struct ga_gather *g, const struct ga_scan *s, const char *tail)
 {
 	const char *base = ga_path_base(tail);
-	size_t n = 0, len = strlen(tail);
+	size_t len = strlen(tail);
 	int32_t first;
 
 	if (list_all(g))
 		return -1;
 	first = ga_strmap_first(&g->by_base, base, strlen(base));
-	for (int32_t i = first; i >= 0; i = g->by_base.nodes[i].next)
-		n++;
-	for (int32_t i = first; i >= 0 && n <= SAME_NAME_MAX; i = g->by_base.nodes[i].next) {
+	for (int32_t i = first; i >= 0; i = g->by_base.nodes[i].next) {
 		const char *path = g->all.v[g->by_base.nodes[i].value].path;
 		size_t have = strlen(path);
 
@@ -144,6 +145,17 @@ static int completed(struct ga_gather *g, const struct ga_scan *s, const char *p
 	return 0;
 }
 
+/* One that a hook names: its tools may be called there. */
+static void directory(struct ga_gather *g, const struct ga_scan *s, const char *path)
+{
+	if (ga_strv_has(&g->dirs, path))
+		return;
+	if (g->dirs.n < GA_DIRS_MAX)
+		ga_strv_push(&g->dirs, path);
+	else
+		ga_gather_cut(g, s->rule, "hooks name more directories than are looked into");
+}
+
 /* A path in the project, or something that may be one. */
 static int place(struct ga_gather *g, const struct ga_scan *s, const char *line, const char *path,
 		 bool unknown, bool slash)
@@ -165,8 +177,8 @@ static int place(struct ga_gather *g, const struct ga_scan *s, const char *line,
 	if (ga_gather_kind(g, plain, &kind))
 		return -1;
 	if (kind == GA_KIND_DIR) {
-		if (s->hook && g->dirs.n < DIRS_MAX && !ga_strv_has(&g->dirs, plain))
-			ga_strv_push(&g->dirs, plain);
+		if (s->hook)
+			directory(g, s, plain);
 		if (s->hook && runs_directories(line))
 			fact(g, s, plain, true);
 		return 0;

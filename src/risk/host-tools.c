@@ -6,15 +6,13 @@
  */
 #include "host.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 
-enum { INPUT_MAX = 256 << 10, INPUTS_MAX = 64 };
+static const char reached[] = "host-hook-reached";
 
 enum kind {
 	RECIPES, /* of a makefile: its commands, and other makefiles it includes */
@@ -47,8 +45,9 @@ static int read_input(struct ga_gather *g, const char *dir, const char *name, en
 static int scan_commands(struct ga_gather *g, const char *dir, const char *file, const char *text)
 {
 	cleanup_free char *shown = ga_quote(file);
-	cleanup_free char *what = ga_strf("%s, which a tool reads that a hook calls", shown);
-	struct ga_scan s = { .what = what, .rule = "host-hook-reached", .hook = true,
+	cleanup_free char *what = ga_strf("%s, which a tool reads that a hook or an .envrc calls",
+					    shown);
+	struct ga_scan s = { .what = what, .rule = reached, .hook = true,
 			     .deeper = true, .dir = dir };
 
 	ga_buf_adds(&g->texts, text);
@@ -171,6 +170,17 @@ static int scan_script(struct ga_gather *g, const char *dir, const char *file, c
 	return 0;
 }
 
+/* Take note of a file, or a script of one, that is to be read. Returns false for one too many. */
+static bool count_input(struct ga_gather *g, const char *key)
+{
+	if (g->inputs.n >= GA_INPUTS_MAX) {
+		ga_gather_cut(g, reached, "what hooks call reads more files than are followed");
+		return false;
+	}
+	ga_strv_push(&g->inputs, key);
+	return true;
+}
+
 /* One that is called may call others, in any order. */
 static int scan_manifest(struct ga_gather *g, const char *dir, const char *file, const char *text)
 {
@@ -180,15 +190,14 @@ static int scan_manifest(struct ga_gather *g, const char *dir, const char *file,
 	bool more = true;
 	int rc = 0;
 
-	while (!rc && more && g->inputs.n < INPUTS_MAX) {
+	while (!rc && more) {
 		more = false;
 		json_object_foreach(scripts, name, value) {
 			cleanup_free char *key = ga_strf("%s: %s", file, name);
 
-			if (rc || g->inputs.n >= INPUTS_MAX ||
-			    ga_strv_has(&g->inputs, key) || !called(g->texts.ptr, name))
+			if (rc || ga_strv_has(&g->inputs, key) || !called(g->texts.ptr, name) ||
+			    !count_input(g, key))
 				continue;
-			ga_strv_push(&g->inputs, key);
 			rc = scan_script(g, dir, file, value);
 			more = true;
 		}
@@ -202,18 +211,13 @@ static int scan_manifest(struct ga_gather *g, const char *dir, const char *file,
 /* A manifest is looked at each time: by now something may name more of its scripts. */
 static int read_input(struct ga_gather *g, const char *dir, const char *name, enum kind kind)
 {
-	cleanup_free char *path = ga_path_resolve(dir, name), *full = NULL;
+	cleanup_free char *path = ga_path_resolve(dir, name);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (!path || g->inputs.n >= INPUTS_MAX ||
-	    (kind != SCRIPTS && ga_strv_has(&g->inputs, path)))
+	if (!path || (kind != SCRIPTS && ga_strv_has(&g->inputs, path)) ||
+	    !ga_gather_read(g, path, reached, &text) ||
+	    (kind != SCRIPTS && !count_input(g, path)))
 		return 0;
-	full = ga_path_join(g->info->workdir, path);
-	if (ga_read_file_at(AT_FDCWD, full, INPUT_MAX, &text, &ignored))
-		return 0;
-	if (kind != SCRIPTS)
-		ga_strv_push(&g->inputs, path);
 	switch (kind) {
 	case RECIPES:
 		return scan_makefile(g, dir, path, text.ptr);
@@ -243,7 +247,7 @@ int ga_gather_inputs(struct ga_gather *g)
 	for (size_t i = 0; i < GA_NELEMS(inputs); i++) {
 		if (!ga_strv_has(&g->h->raised, inputs[i].rule))
 			continue;
-		if (read_inputs(g, "", i))
+		if (read_inputs(g, "", i) || (g->cwd && read_inputs(g, g->cwd, i)))
 			return -1;
 		for (size_t k = 0; k < g->dirs.n; k++)
 			if (read_inputs(g, g->dirs.v[k], i))

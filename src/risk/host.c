@@ -20,7 +20,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-enum { TEXT_MAX = 256 << 10, LINKS_MAX = 40, SCRIPTS_MAX = 64, FACTS_MAX = 8192 };
+enum { HOOK_MAX = 256 << 10, LINKS_MAX = 40, FACTS_MAX = 8192 };
 
 void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
 		       char *reason)
@@ -32,6 +32,34 @@ void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, cons
 		}
 	GA_GROW(h->v, h->n, h->cap);
 	h->v[h->n++] = (struct ga_host_fact){ ga_strdup(path), dir, rule, reason };
+}
+
+/* One fact about everything. */
+static void facts_cut(struct ga_host_facts *h, const char *rule, const char *why)
+{
+	ga_host_facts_add(h, "", true, rule,
+			  ga_strf("%s: what else is meant is not known, so any path may be", why));
+}
+
+void ga_gather_cut(struct ga_gather *g, const char *rule, const char *why)
+{
+	facts_cut(g->h, rule, why);
+}
+
+bool ga_gather_read(struct ga_gather *g, const char *path, const char *rule, struct ga_buf *out)
+{
+	cleanup_free char *full = ga_path_join(g->info->workdir, path), *shown = ga_quote(path);
+	cleanup_free char *why = ga_strf("%s cannot be read to its end", shown);
+	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct stat st;
+
+	if (stat(full, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (fd >= 0 && !ga_read_fd(fd, GA_HOST_TEXT_MAX, out, &ignored))
+		return true;
+	ga_gather_cut(g, rule, why);
+	return false;
 }
 
 void ga_gather_raise(struct ga_gather *g, const char *rule, const char *by)
@@ -81,12 +109,15 @@ int ga_gather_kind(struct ga_gather *g, const char *path, enum ga_kind *ret)
 void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *of,
 			  const char *path)
 {
-	for (size_t i = 0; i < of->n && h->n < FACTS_MAX; i++) {
+	for (size_t i = 0; i < of->n; i++) {
 		const struct ga_host_fact *f = &of->v[i];
 		const char *below = ga_path_below(f->path, path);
-		bool all = (below && !*below) || (f->dir && ga_path_inside(path, f->path));
+		bool all = (below && !*below) ||
+			   (f->dir && (!*f->path || ga_path_inside(path, f->path)));
 
-		if (all || below)
+		if (h->n >= FACTS_MAX)
+			facts_cut(h, f->rule, f->reason);
+		else if (all || below)
 			ga_host_facts_add(h, all ? "" : below, all || f->dir, f->rule,
 					  ga_strdup(f->reason));
 	}
@@ -110,6 +141,8 @@ static void add_fact(struct ga_gather *g, const char *path, bool dir, const char
 {
 	if (g->h->n < FACTS_MAX)
 		ga_host_facts_add(g->h, path, dir, rule, ga_strdup(what));
+	else
+		ga_gather_cut(g, rule, what);
 }
 
 /* Move from `at` by one component. Returns the link's target if that is a link. */
@@ -305,8 +338,8 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	ga_gather_path(g, path, false, "host-hook-reached", what);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	/* Of a longer file, the beginning: hooks are scripts, and a program of this size
-	 * has its names anywhere. */
+	/* Of a longer file, the beginning: hooks of this size are programs, which have their
+	 * names anywhere. */
 	for (;;) {
 		char *to = ga_buf_reserve(&text, 65536);
 		ssize_t n = read(fd, to, 65536);
@@ -317,8 +350,13 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 			break;
 		text.len += (size_t)n;
 		to[n] = '\0';
-		if (text.len >= TEXT_MAX)
+		if (text.len >= HOOK_MAX)
 			break;
+	}
+	if (text.len >= HOOK_MAX && !strncmp(text.ptr, "#!", 2)) {
+		cleanup_free char *why = ga_strf("%s is too long to be read", what);
+
+		ga_gather_cut(g, s.rule, why);
 	}
 	ga_buf_adds(&g->texts, text.ptr);
 	ga_buf_addch(&g->texts, '\n');
@@ -377,19 +415,17 @@ static int scan_hook_dirs(struct ga_gather *g, const struct ga_gitconfig *c)
 /* Scripts that hooks name, one step: what those name is not followed further. */
 static int scan_scripts(struct ga_gather *g)
 {
-	for (; g->scripts_read < g->scripts.n && g->scripts_read < SCRIPTS_MAX; g->scripts_read++) {
+	for (; g->scripts_read < g->scripts.n; g->scripts_read++) {
 		const char *name = g->scripts.v[g->scripts_read];
-		cleanup_free char *path = ga_path_join(g->info->workdir, name);
 		cleanup_free char *shown = ga_quote(name);
-		cleanup_free char *what = ga_strf("%s, which a hook runs", shown);
+		cleanup_free char *what = ga_strf("%s, which a hook or an .envrc runs", shown);
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		struct ga_scan s = { what, "host-hook-reached", true, false, false, NULL };
+		struct ga_scan s = { what, "host-hook-reached", true, false, false, g->cwd };
 
-		if (ga_read_file_at(AT_FDCWD, path, TEXT_MAX, &text, &ignored))
+		if (!ga_gather_read(g, name, s.rule, &text))
 			continue;
 		/* A shell script's words are commands; another language's are data. */
-		if (!ends_in(path, ".sh") &&
+		if (!ends_in(name, ".sh") &&
 		    !(text.len > 2 && !memcmp(text.ptr, "#!", 2) &&
 		      memmem(text.ptr, strcspn(text.ptr, "\n"), "sh", 2)))
 			continue;
@@ -401,7 +437,7 @@ static int scan_scripts(struct ga_gather *g)
 }
 
 /* Scripts call tools, and what these read names scripts, until there is nothing new. */
-static int scan_reached(struct ga_gather *g)
+int ga_gather_reached(struct ga_gather *g)
 {
 	size_t inputs, scripts;
 
@@ -414,7 +450,7 @@ static int scan_reached(struct ga_gather *g)
 	return 0;
 }
 
-static void gather_release(struct ga_gather *g)
+void ga_gather_release(struct ga_gather *g)
 {
 	free(g->home);
 	ga_strv_release(&g->scripts);
@@ -425,7 +461,7 @@ static void gather_release(struct ga_gather *g)
 	ga_changes_release(&g->all);
 }
 
-static int find_tree(struct ga_gather *g)
+int ga_gather_tree(struct ga_gather *g)
 {
 	struct ga_oid head;
 	char *branch = NULL;
@@ -443,19 +479,18 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 	cleanup_close int workfd = -1;
 
 	ga_gather_home(g);
-	if (find_tree(g) || scan_hook_dirs(g, c))
+	if (ga_gather_tree(g) || scan_hook_dirs(g, c))
 		return -1;
 	ga_gather_environment(g);
 	for (size_t i = 0; i < c->n; i++)
 		if (scan_item(g, &c->v[i]))
 			return -1;
-	if (scan_reached(g))
-		return -1;
 	workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workfd < 0)
 		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot open '%s'",
 				     g->info->workdir);
-	ga_envrc_read(workfd, "", g->h);
+	if (ga_envrc_read(g, workfd, "") || ga_gather_reached(g))
+		return -1;
 	g->h->lfs_store = ga_lfs_store(g->repo, c);
 	if (ga_strv_has(&g->h->drivers, "filter:lfs"))
 		ga_gather_raise(g, "lfsconfig", "git-lfs");
@@ -485,7 +520,7 @@ static int gather_around(struct ga_repo *r, struct ga_host_facts *h, struct ga_e
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
 			 struct ga_error *err)
 {
-	cleanup_(gather_release) struct ga_gather g = {
+	cleanup_(ga_gather_release) struct ga_gather g = {
 		.repo = r, .info = ga_repo_info(r), .err = err, .texts = GA_BUF_INIT,
 	};
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;

@@ -22,8 +22,13 @@ struct ga_gather {
 	struct ga_changes all;  /* HEAD's files, once listed */
 	struct ga_strmap by_base; /* last component -> index in `all` */
 	bool listed;
+	const char *cwd; /* where scripts and tools are started besides the root, or NULL */
 	struct ga_error *err;
 };
+
+/* What is followed and read at most; the last is bytes of a file. What is more is not passed over
+ * in silence: ga_gather_cut(). */
+enum { GA_SCRIPTS_MAX = 512, GA_DIRS_MAX = 64, GA_INPUTS_MAX = 512, GA_HOST_TEXT_MAX = 4 << 20 };
 
 /* What a text is, for the scanner. */
 struct ga_scan {
@@ -35,6 +40,17 @@ struct ga_scan {
 	const char *dir;  /* where paths may start besides the root, or NULL */
 };
 
+void ga_gather_release(struct ga_gather *g);
+/* Find HEAD's tree, if there is one. */
+int ga_gather_tree(struct ga_gather *g);
+
+/* Follow the scripts that were found, and what tools read that are called, until there is nothing
+ * new. */
+int ga_gather_reached(struct ga_gather *g);
+
+/* Read `dir`/.envrc of the host's working tree, open as `workfd`: what it loads, names and runs. */
+int ga_envrc_read(struct ga_gather *g, int workfd, const char *dir);
+
 /* Find in a text of the host's what names something in the project. Returns -1
  * with g->err set if the repository cannot be read. */
 int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text);
@@ -43,6 +59,14 @@ int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text)
  * symbolic link of the working tree on the way, and where it ends, becomes a fact. */
 void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char *rule,
 		    const char *what);
+
+/* Something is not followed to its end, and `why` says what: any path may be meant, so every one
+ * counts. `why` is quoted. */
+void ga_gather_cut(struct ga_gather *g, const char *rule, const char *why);
+
+/* Read a file of the host's working tree, links followed. Returns false if there is none; one that
+ * is too long, or cannot be read, is what ga_gather_cut() is for. */
+bool ga_gather_read(struct ga_gather *g, const char *path, const char *rule, struct ga_buf *out);
 
 /* Raise one rule; `by` says what runs such files. */
 void ga_gather_raise(struct ga_gather *g, const char *rule, const char *by);

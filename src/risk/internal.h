@@ -73,7 +73,8 @@ struct ga_look {
 	const struct ga_host_fact **facts;
 	size_t n_facts, cap_facts;
 	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above, directories */
-	struct ga_strmap raised;             /* rule id -> index in host->raised */
+	struct ga_strmap raised;             /* rule id -> index in `raised_by` */
+	struct ga_strv raised_by;            /* the host's, and those of nested .envrc files */
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -86,6 +87,7 @@ struct ga_look {
 	struct ga_sieve *sieve;    /* of the words that added lines are searched for (text.c) */
 	uint64_t added_bytes;
 	size_t added_lines;
+	bool has_nul;       /* one of its two versions: what would be cut there lowers nothing */
 	bool link_covered;  /* a high or critical path rule covers this very path */
 	struct ga_pending {
 		const struct ga_rule *rule;
@@ -142,8 +144,6 @@ void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, cons
  * whole directory. */
 int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 			  struct ga_host_facts *h, struct ga_error *err);
-/* Read `dir`/.envrc of the host's working tree, open as `workfd`, into facts. */
-void ga_envrc_read(int workfd, const char *dir, struct ga_host_facts *h);
 /* The rules whose files a build or package tool reads, separated by spaces; NULL:
  * `word` names no such tool. */
 const char *ga_tool_rules(const char *word);

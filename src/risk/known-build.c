@@ -115,41 +115,77 @@ void ga_known_makefile(const struct ga_known *f)
 
 /* ---- automake ------------------------------------------------------------------------- */
 
-/* "NAME = words" or "+=", where NAME lists files, and make would expand none of the words. */
-static bool is_file_list(const char *line)
+static bool ends_in(const char *s, size_t n, const char *end)
+{
+	size_t len = strlen(end);
+
+	return n >= len && !memcmp(s + n - len, end, len);
+}
+
+/* The words of "NAME = words" or "+=", of which make would expand none; NULL: something else. */
+static const char *list_value(const char *line, size_t *ret_name)
 {
 	static const char word_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 					 "0123456789_./+-@ \t";
-	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS",
-					    "_LIBRARIES", "_LTLIBRARIES", "EXTRA_DIST" };
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 					 "0123456789_";
 	size_t n = strspn(line, name_chars);
 	const char *p = line + n + strspn(line + n, " \t");
-	bool known = false;
 
+	p += *p == '+';
+	*ret_name = n;
+	return *p == '=' && !p[1 + strspn(p + 1, word_chars)] ? p + 1 : NULL;
+}
+
+static bool is_file_list(const char *line)
+{
+	static const char *const ends[] = { "_SOURCES", "_HEADERS", "_MANS",
+					    "_LIBRARIES", "_LTLIBRARIES", "EXTRA_DIST" };
+	bool known = false;
+	size_t n;
+
+	if (!list_value(line, &n))
+		return false;
 	/* these are targets, which make builds before all others */
 	if (n == strlen("BUILT_SOURCES") && !memcmp(line, "BUILT_SOURCES", n))
 		return false;
-	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
-		size_t len = strlen(ends[i]);
+	for (size_t i = 0; i < GA_NELEMS(ends); i++)
+		known |= ends_in(line, n, ends[i]);
+	return known;
+}
 
-		known |= n >= len && !memcmp(line + n - len, ends[i], len);
+/* Words of a list of tests, if nothing but files of test directories is in it: who may change these
+ * has no more from naming one. False: it is no such list, or says which may fail. */
+static bool add_tests(const char *line, struct ga_strv *ret)
+{
+	size_t n, before = ret->n;
+	const char *value = list_value(line, &n);
+	cleanup_free char *words = ga_strdup(value ? value : "");
+	char *save = NULL;
+	bool ok = value && !ends_in(line, n, "XFAIL_TESTS") &&
+		  (ends_in(line, n, "TESTS") || ends_in(line, n, "check_PROGRAMS"));
+
+	for (char *w = strtok_r(words, " \t", &save); ok && w; w = strtok_r(NULL, " \t", &save)) {
+		ok = (!strncmp(w, "tests/", 6) || !strncmp(w, "test/", 5)) && !strstr(w, "..") &&
+		     !strchr(w, '@');
+		/* with the list's name: on another one it may be run by nothing */
+		ga_strv_pushf(ret, "%.*s %s", (int)n, line, w);
 	}
-	p += *p == '+';
-	return known && *p == '=' && !p[1 + strspn(p + 1, word_chars)];
+	return ok && ret->n > before;
 }
 
 /* All but the lists of files, in order; lines as make reads them, what a backslash continues made
  * one. */
 struct rest {
 	struct ga_buf all, line;
+	struct ga_strv tests;
 };
 
 static void rest_release(struct rest *r)
 {
 	ga_buf_release(&r->all);
 	ga_buf_release(&r->line);
+	ga_strv_release(&r->tests);
 }
 
 static bool rest_line(void *arg, char *line)
@@ -163,24 +199,33 @@ static bool rest_line(void *arg, char *line)
 	if (more)
 		return true;
 	ga_buf_chomp(&r->line);
-	if (!is_file_list(r->line.ptr))
+	if (!is_file_list(r->line.ptr) && !add_tests(r->line.ptr, &r->tests))
 		ga_buf_addf(&r->all, "%s\n", r->line.ptr);
 	ga_buf_clear(&r->line);
 	return true;
 }
 
+/* Is no test less on the list? */
+static bool keeps_tests(struct rest *a, struct rest *b)
+{
+	ga_strv_sort_unique(&b->tests);
+	for (size_t i = 0; i < a->tests.n; i++)
+		if (ga_strv_find(&b->tests, a->tests.v[i]) < 0)
+			return false;
+	return true;
+}
+
 void ga_known_automake(const struct ga_known *f)
 {
-	cleanup_(rest_release) struct rest a = { GA_BUF_INIT, GA_BUF_INIT },
-					   b = { GA_BUF_INIT, GA_BUF_INIT };
+	cleanup_(rest_release) struct rest a = { .all = GA_BUF_INIT, .line = GA_BUF_INIT },
+					   b = { .all = GA_BUF_INIT, .line = GA_BUF_INIT };
 
-	if (!f->old->len || memchr(f->text->ptr, '\0', f->text->len) ||
-	    memchr(f->old->ptr, '\0', f->old->len))
+	if (!f->old->len)
 		return;
 	ga_known_lines(f->old, rest_line, &a);
 	ga_known_lines(f->text, rest_line, &b);
 	/* a last line that goes on is left in `line` */
-	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr))
+	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr) && keeps_tests(&a, &b))
 		ga_look_lower(f->k, "autotools make", "only lists of files change");
 }
 

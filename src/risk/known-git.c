@@ -3,7 +3,6 @@
  * Git's own files: attributes, submodules, configuration.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -53,52 +52,40 @@ void ga_known_attributes(const struct ga_known *f)
 
 static bool module_value_bad(const char *key, const char *value)
 {
-	if (strchr(value, '\r') || strchr(value, '\033'))
+	if (strpbrk(value, "\r\n\033"))
 		return true;
-	if (!strcasecmp(key, "update"))
-		return value[0] == '!' || !strcasecmp(value, "!command");
-	if (!strcasecmp(key, "path"))
+	if (!strcmp(key, "update"))
+		return value[0] == '!';
+	if (!strcmp(key, "path"))
 		return value[0] == '-' || value[0] == '/' || strstr(value, "..") ||
 		       ga_path_names_dotgit(value);
-	if (!strcasecmp(key, "url"))
+	if (!strcmp(key, "url"))
 		return value[0] == '-' || strstr(value, "ext::") || strstr(value, "file:") ||
 		       strstr(value, "fd::") || value[0] == '/' || strstr(value, "://-") ||
 		       (strstr(value, "..") && strncmp(value, "../", 3) != 0);
 	return false;
 }
 
+static void check_module(void *arg, const struct ga_known_variable *v)
+{
+	struct ga_look *k = arg;
+	cleanup_free char *name = NULL, *shown = NULL;
+
+	if (!v->name && (strstr(v->sub, "..") || strchr(v->sub, '\r')))
+		ga_look_fire(k, "gitmodules-update-cmd", ga_quote(v->sub));
+	if (!v->name || !v->value || !module_value_bad(v->name, v->value))
+		return;
+	name = ga_quote(v->name);
+	shown = ga_quote(v->value);
+	ga_look_fire(k, "gitmodules-update-cmd", ga_strf("%s = %s", name, shown));
+}
+
 void ga_known_modules(const struct ga_known *f)
 {
-	cleanup_free char *copy = ga_strdup(f->text->ptr);
-	char *lines = NULL;
-
-	if (strlen(f->text->ptr) != f->text->len) {
+	if (strlen(f->text->ptr) != f->text->len)
 		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup("holds a NUL"));
-		return;
-	}
-	for (char *line = strtok_r(copy, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
-		char *eq = strchr(line, '='), *key = line + strspn(line, " \t");
-		char *value;
-
-		if (line[0] == '[' && (strstr(line, "..") || strchr(line, '\r'))) {
-			ga_look_fire(f->k, "gitmodules-update-cmd", ga_quote(line));
-			continue;
-		}
-		if (!eq)
-			continue;
-		*eq = '\0';
-		key[strcspn(key, " \t")] = '\0';
-		value = eq + 1 + strspn(eq + 1, " \t\"");
-		if (*value && value[strlen(value) - 1] == '"')
-			value[strlen(value) - 1] = '\0';
-		if (module_value_bad(key, value)) {
-			cleanup_free char *shown = ga_quote(value);
-			cleanup_free char *name = ga_quote(key);
-
-			ga_look_fire(f->k, "gitmodules-update-cmd",
-				     ga_strf("%s = %s", name, shown));
-		}
-	}
+	else if (!ga_known_config(f->text, check_module, f->k))
+		ga_look_fire(f->k, "gitmodules-update-cmd", ga_strdup("too long to be read"));
 }
 
 /* ---- .gitignore --------------------------------------------------------------------- */
@@ -151,70 +138,78 @@ static bool runs_something(const char *section, const char *name)
 	return false;
 }
 
-/* The name at `p` in lower case, and what is behind it. */
-static char *config_name(const char *p, const char **ret_rest)
-{
-	size_t n = 0;
-	char *name;
-
-	while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= 'A' && p[n] <= 'Z') ||
-	       (p[n] >= '0' && p[n] <= '9') || p[n] == '-')
-		n++;
-	name = ga_strndup(p, n);
-	for (char *c = name; *c; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c + 32);
-	*ret_rest = p + n;
-	return name;
-}
-
+/* The variables that run something, and all values of each: which of several counts, and whether
+ * one does away with those before, depends on the variable. */
 struct config {
-	char *section;
-	struct ga_strv running; /* "section.name = value" of variables that run something */
+	struct ga_strv names;
+	struct ga_buf *values; /* parallel */
+	size_t n, cap;
+	struct ga_strmap index; /* name -> place */
 };
 
 static void config_release(struct config *c)
 {
-	free(c->section);
-	ga_strv_release(&c->running);
+	for (size_t i = 0; i < c->n; i++)
+		ga_buf_release(&c->values[i]);
+	free(c->values);
+	ga_strmap_release(&c->index);
+	ga_strv_release(&c->names);
 }
 
-static bool config_line(void *arg, char *line)
+static void add_variable(void *arg, const struct ga_known_variable *v)
 {
 	struct config *c = arg;
-	const char *p = line + strspn(line, " \t"), *rest;
 	cleanup_free char *name = NULL;
+	int32_t node;
+	size_t i = c->n;
 
-	if (*p == '[') {
-		free(c->section);
-		c->section = config_name(p + 1 + strspn(p + 1, " \t"), &rest);
-		/* a variable may stand behind it */
-		p = strchr(rest, ']');
-		p = p ? p + 1 + strspn(p + 1, " \t") : "";
+	if (!v->name || !runs_something(v->section, v->name))
+		return;
+	name = ga_strf("%s%s%s.%s", v->section, *v->sub ? "." : "", v->sub, v->name);
+	node = ga_strmap_first(&c->index, name, strlen(name));
+	if (node >= 0) {
+		i = c->index.nodes[node].value;
+		ga_buf_addch(&c->values[i], '\n');
+	} else {
+		GA_GROW(c->values, c->n, c->cap);
+		c->values[c->n++] = (struct ga_buf)GA_BUF_INIT;
+		ga_strv_push(&c->names, name);
+		ga_strmap_add(&c->index, c->names.v[i], strlen(name), (uint32_t)i);
 	}
-	if (!c->section || !*p || *p == '#' || *p == ';')
-		return true;
-	name = config_name(p, &rest);
-	if (runs_something(c->section, name))
-		ga_strv_pushf(&c->running, "%s.%s%s", c->section, name, rest);
-	return true;
+	/* so that no value is two others */
+	for (const char *p = v->value ? v->value : ""; *p; p++) {
+		if (*p == '\n' || *p == '\\')
+			ga_buf_addch(&c->values[i], '\\');
+		ga_buf_addch(&c->values[i], *p);
+	}
+}
+
+/* Does it say of the variable what the other one says? */
+static bool config_has(const struct config *c, const char *name, const char *values)
+{
+	int32_t node = ga_strmap_first(&c->index, name, strlen(name));
+
+	return node >= 0 && !strcmp(c->values[c->index.nodes[node].value].ptr, values);
 }
 
 void ga_known_gitconfig(const struct ga_known *f)
 {
-	cleanup_(config_release) struct config a = { .section = NULL }, b = { .section = NULL };
+	cleanup_(config_release) struct config a = { .n = 0 }, b = { .n = 0 };
 	cleanup_strv struct ga_strv new = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
 
-	ga_known_lines(f->old, config_line, &a);
-	ga_known_lines(f->text, config_line, &b);
-	ga_strv_sort_unique(&a.running);
-	ga_strv_sort_unique(&b.running);
-	for (size_t i = 0; i < b.running.n; i++)
-		if (ga_strv_find(&a.running, b.running.v[i]) < 0)
-			ga_strv_push(&new, b.running.v[i]);
+	/* what is missing of the old one counts as new */
+	(void)ga_known_config(f->old, add_variable, &a);
+	if (!ga_known_config(f->text, add_variable, &b)) {
+		ga_look_say(f->k, "gitconfig-file", GA_CRITICAL, ga_strdup("too long to be read"));
+		return;
+	}
+	for (size_t i = 0; i < b.n; i++)
+		if (!config_has(&a, b.names.v[i], b.values[i].ptr))
+			ga_strv_pushf(&new, "%s = %s", b.names.v[i], b.values[i].ptr);
 	if (!new.n)
 		return;
+	ga_strv_sort_unique(&new);
 	list = ga_known_list(&new);
 	ga_look_say(f->k, "gitconfig-file", GA_CRITICAL,
 		    ga_strf("git would run or read: %s", list));

@@ -48,6 +48,8 @@ void ga_look_known(const struct ga_known *f)
 		  ga_known_lock },
 	};
 
+	f->k->has_nul = memchr(f->old->ptr, '\0', f->old->len) ||
+			memchr(f->text->ptr, '\0', f->text->len);
 	/* what is known has a rule about its path as well */
 	for (size_t i = 0; f->k->n && i < GA_NELEMS(kinds); i++) {
 		bool is = !kinds[i].base || !strcmp(f->k->base, kinds[i].base);

@@ -58,6 +58,19 @@ bool ga_known_in(const char *name, const char *const *list, size_t n);
 /* Call for each line of `text` without its end, as long as it returns true. */
 void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg);
 
+/* ---- git's configuration (gitconfig-text.c) ---------------------------------- */
+
+struct ga_known_variable {
+	const char *section, *sub; /* the former in lower case; "": none */
+	const char *name;          /* in lower case; NULL: this is a header */
+	const char *value;         /* without quotes; NULL: none is given */
+};
+/* Call for each header and each variable behind one, in order. What git would not parse is skipped
+ * to the end of the line. What `v` points to is gone afterwards. Returns false if it is not read to
+ * its end: it is longer than GA_KNOWN_MAX, or a header is longer than any that is meant. */
+bool ga_known_config(const struct ga_buf *text,
+		     void (*each)(void *arg, const struct ga_known_variable *v), void *arg);
+
 /* ---- JSON (known-json.c) ---------------------------------------------------- */
 
 /* An object, each of its keys once; NULL: it is none. With `comments`, comments and commas
@@ -75,7 +88,8 @@ void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret
 
 /* Every value of the document as "table.key = VALUE", VALUE as written without comments, line ends
  * and blanks around; sorted. Of tables in an array each has its number behind its name. This is no
- * parser: types are not looked at. Returns false if anything is not as expected. */
+ * parser: types are not looked at. Returns false if anything is not as expected, and for tables
+ * below those of an array, of which one would have to know the place. */
 bool ga_toml_list(const struct ga_buf *text, struct ga_strv *ret);
 /* The values that only one of the lists has; keys alone, sorted, each once. */
 void ga_toml_changed(const struct ga_strv *a, const struct ga_strv *b, struct ga_strv *ret);

@@ -17,13 +17,15 @@ enum {
 static void check_content(struct ga_look *k, const struct ga_buf *old,
 			  const struct ga_secret_marks *is)
 {
-	const struct ga_secret found = { .bits = is->bits & (SURE | LIKELY), .token = is->token };
+	const struct ga_secret found = { .tier = GA_TIER_BLOCK, /* the reason says what it is */
+					 .bits = is->bits & (SURE | LIKELY),
+					 .token = is->token };
 	cleanup_free char *reason = NULL;
 	struct ga_secret_marks was;
 
 	if (!found.bits)
 		return;
-	ga_secret_look(old->ptr, old->len, &was);
+	ga_secret_look(k->c->path, old->ptr, old->len, &was);
 	/* what the old version has, too, is no news */
 	if ((was.bits & found.bits) == found.bits && ga_secret_within(is, &was))
 		return;
@@ -37,7 +39,7 @@ static void check_name(struct ga_look *k, const struct ga_secret_marks *marks)
 	struct ga_secret_name name;
 	struct ga_secret found;
 
-	if (!ga_secret_named(ga_matcher_secrets(k->matcher), k->c->path, &name))
+	if (!ga_secret_named_folded(ga_matcher_secrets(k->matcher), k->folded, &name))
 		return;
 	ga_secret_judge(&name, k->c->path, marks, &found);
 	if (found.tier >= GA_TIER_WARN)
@@ -49,7 +51,7 @@ void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_
 {
 	struct ga_secret_marks marks;
 
-	ga_secret_look(text->ptr, text->len, &marks);
+	ga_secret_look(k->c->path, text->ptr, text->len, &marks);
 	check_content(k, old, &marks);
 	check_name(k, &marks);
 }

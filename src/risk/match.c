@@ -23,6 +23,7 @@ struct pattern {
 	bool link;    /* holds for a link only: the pattern covers something beneath */
 	bool partial; /* ... but not everything beneath */
 	char *must;   /* literal text that what matches has; NULL: it was found by such */
+	uint64_t letters; /* of that */
 };
 
 struct ga_matcher {
@@ -83,6 +84,16 @@ static char *longest_literal(const char *body)
 	return ga_strndup(best, best_len);
 }
 
+/* A set of the bytes of a text, in which some count as one. */
+static uint64_t letters_of(const char *s)
+{
+	uint64_t set = 0;
+
+	for (; *s; s++)
+		set |= (uint64_t)1 << (*s & 63);
+	return set;
+}
+
 static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *body, bool anchored)
 {
 	const char *slash = strrchr(body, '/'), *last = slash ? slash + 1 : body;
@@ -109,6 +120,7 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 		return;
 	}
 	p->must = longest_literal(body);
+	p->letters = letters_of(p->must);
 	GA_GROW(m->rest, m->n_rest, m->cap_rest);
 	m->rest[m->n_rest++] = index;
 }
@@ -291,6 +303,7 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
 	struct search s = { .m = m, .path = folded, .base = folded, .link = link, .ret = ret };
+	uint64_t letters = letters_of(folded);
 
 	ret->n = 0;
 	for (const char *slash; (slash = strchr(s.base, '/')); s.base = slash + 1)
@@ -300,6 +313,8 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		try_filed(&s, &m->firsts, s.base, 1);
 	for (const char *dot = strchr(s.base, '.'); dot; dot = strchr(dot + 1, '.'))
 		try_filed(&s, &m->exts, dot, strlen(dot));
+	/* most lack a letter */
 	for (size_t i = 0; i < m->n_rest; i++)
-		try_pattern(&s, m->rest[i]);
+		if (!(m->v[m->rest[i]].letters & ~letters))
+			try_pattern(&s, m->rest[i]);
 }

@@ -69,7 +69,7 @@ static void check_traversal(struct ga_look *k, const char *s, size_t n)
 	bool dots = n == 0 || (n == 1 && s[0] == '.') || (n >= 2 && !memcmp(s, "..", 2) &&
 							  (n == 2 || s[2] == '\\'));
 
-	for (size_t i = 0; i + 3 <= n && !dots; i++)
+	for (size_t i = 0; memchr(s, '\\', n) && i + 3 <= n && !dots; i++)
 		dots = !memcmp(s + i, "\\..", 3) && (i + 3 == n || s[i + 3] == '\\');
 	if (n >= 3 && s[1] == ':' && s[2] == '\\')
 		dots = true;
@@ -152,28 +152,45 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-unicode-collision", s, n);
 }
 
-/* A name in letters that look like those of a file which other rules are about. */
-static void check_lookalike(struct ga_look *k)
+/* Put the Latin letter in the place of each that looks like one. Was there any? */
+static bool put_latin(struct ga_buf *out, const char *s)
 {
-	cleanup_buf struct ga_buf plain = GA_BUF_INIT;
-	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
-	size_t n = strlen(k->folded);
+	size_t n = strlen(s);
 	bool any = false;
 	uint32_t c;
 
 	for (size_t i = 0, len; i < n; i += len) {
 		char latin;
 
-		len = ga_utf8_decode(k->folded + i, n - i, &c);
+		len = ga_utf8_decode(s + i, n - i, &c);
 		latin = len > 1 ? ga_lookalike(c) : '\0';
 		if (!len)
 			len = 1;
 		any |= latin != '\0';
 		if (latin)
-			ga_buf_addch(&plain, latin);
+			ga_buf_addch(out, latin);
 		else
-			ga_buf_add(&plain, k->folded + i, len);
+			ga_buf_add(out, s + i, len);
 	}
+	return any;
+}
+
+/* A name in letters that look like those of a file which other rules are about. Capitals look
+ * like others than their small letters do, so both are asked. */
+static void check_lookalike(struct ga_look *k)
+{
+	cleanup_buf struct ga_buf seen = GA_BUF_INIT, folded = GA_BUF_INIT, plain = GA_BUF_INIT;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	const char *at = k->c->path;
+	bool any;
+
+	while (*at && !(*at & 0x80))
+		at++;
+	if (!*at)
+		return;
+	any = put_latin(&seen, k->c->path);
+	ga_risk_fold(&folded, seen.ptr);
+	any |= put_latin(&plain, folded.ptr);
 	if (!any)
 		return;
 	ga_matcher_find(k->matcher, plain.ptr, false, &hits);
@@ -250,8 +267,12 @@ static void check_double_ext(struct ga_look *k)
 static bool plain_name(const char *s, size_t n)
 {
 	static const char devices[] = "acnlp"; /* what they begin with */
+	const char *dot = memchr(s, '.', n);
+	size_t stem = dot ? (size_t)(dot - s) : n;
 
-	if (n && (strchr(devices, s[0]) || s[0] == '-' || s[n - 1] == '.'))
+	/* "con", "com1" */
+	if (n && (((stem == 3 || stem == 4) && strchr(devices, s[0])) || s[0] == '-' ||
+		  s[n - 1] == '.'))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&

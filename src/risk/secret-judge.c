@@ -83,20 +83,43 @@ static enum ga_tier gcp_tier(uint32_t bits)
 	return bits & HIT ? GA_TIER_WARN : GA_TIER_NONE;
 }
 
-static bool is_source(const char *path)
+static bool ends_in(const char *path, const char *const *list)
 {
-	static const char *const ends_[] = {
+	const char *dot = strrchr(path, '.');
+
+	for (; dot && *list; list++)
+		if ((*list)[1] == dot[1] && !strcmp(*list, dot))
+			return true;
+	return false;
+}
+
+bool ga_secret_is_code(const char *path)
+{
+	static const char *const list[] = {
 		".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".py", ".pyi", ".rb", ".js",
 		".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java", ".kt", ".scala", ".swift", ".m",
 		".php", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".dart", ".vue",
-		".svelte", ".html", ".css", ".scss", ".sh", ".bash", ".zsh", ".fish", ".ps1",
-		".tf", ".nix", ".zig", ".sol", ".proto", ".graphql", ".snap", ".svg", ".png",
+		".svelte", ".html", ".css", ".scss", ".ps1", ".tf", ".nix", ".zig", ".sol",
+		".proto", ".graphql", NULL
 	};
 
-	for (size_t i = 0; i < sizeof(ends_) / sizeof(*ends_); i++)
-		if (ends(path, ends_[i]))
-			return true;
-	return false;
+	return ends_in(path, list);
+}
+
+static bool is_picture(const char *path)
+{
+	static const char *const list[] = { ".svg",  ".png",   ".jpg",  ".jpeg", ".gif",  ".ico",
+					    ".webp", ".woff", ".woff2", ".ttf",  ".wasm", NULL };
+
+	return ends_in(path, list);
+}
+
+/* A shell's values stand there as they are; otherwise it is source like any other. */
+static bool is_source(const char *path)
+{
+	static const char *const list[] = { ".sh", ".bash", ".zsh", ".fish", ".snap", NULL };
+
+	return ga_secret_is_code(path) || ends_in(path, list) || is_picture(path);
 }
 
 /* A name that says little: only what looks drawn by lot counts, and in source files, where names
@@ -167,10 +190,55 @@ static bool is_wallet(const char *path)
 	return !ends(path, "id.json");
 }
 
-static void lower(struct ga_secret *s, const struct ga_secret_name *name, uint32_t bits)
+/* Is the file text, where it is what its name says? */
+static bool is_text(enum ga_secret_check check)
+{
+	switch (check) {
+	case GA_CHECK_HIT:
+	case GA_CHECK_HIT_NOTE:
+	case GA_CHECK_PASSWORD:
+	case GA_CHECK_DOTENV:
+	case GA_CHECK_GCP:
+	case GA_CHECK_K8S:
+	case GA_CHECK_VAULT:
+	case GA_CHECK_RAILS:
+		return true;
+	case GA_CHECK_NAME:
+	case GA_CHECK_SSH:
+	case GA_CHECK_PEM:
+	case GA_CHECK_KEYFILE:
+	case GA_CHECK_GPG:
+	case GA_CHECK_WALLET:
+	case GA_CHECK_GENERIC:
+		return false;
+	}
+	return false;
+}
+
+/* What one rule makes of the file. What was not seen could have been a key. */
+static enum ga_tier judge_one(const struct ga_secret_rule *r, const char *path,
+			      const struct ga_secret_marks *marks)
+{
+	uint32_t bits = marks ? marks->bits : 0;
+	enum ga_tier t;
+
+	if (r->check == GA_CHECK_NAME)
+		return r->tier;
+	if (!marks || ((bits & GA_MARK_BINARY) && is_text(r->check) && !is_picture(path)))
+		return GA_TIER_BLOCK;
+	if (r->check == GA_CHECK_WALLET && !is_wallet(path) && !(bits & (HIT | GA_MARK_KEYSTORE)))
+		return GA_TIER_NONE;
+	t = tier_of(r, path, bits);
+	/* a name that says little, of something of which little can be said */
+	if (r->check == GA_CHECK_GENERIC && (bits & GA_MARK_BINARY) && !is_source(path) && !t)
+		t = GA_TIER_NOTE;
+	return t;
+}
+
+static void lower(struct ga_secret *s, const struct ga_secret_name *name, bool live)
 {
 	/* an example may hold anything but a key that works */
-	if (name->example && !(bits & (GA_MARK_KEY | GA_MARK_TOKEN)))
+	if (name->example && !live)
 		s->tier = GA_TIER_NONE;
 	s->example = name->example && s->tier != GA_TIER_NONE;
 	if (s->example)
@@ -183,18 +251,15 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		     const struct ga_secret_marks *marks, struct ga_secret *ret)
 {
 	uint32_t bits = marks ? marks->bits : 0;
+	/* keys and tokens are what they are wherever they stand, and what is not seen may be one */
+	bool live = marks ? bits & (GA_MARK_KEY | GA_MARK_TOKEN) : name->content;
 	const struct ga_secret_rule *note = NULL;
 
 	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
 	for (size_t i = 0; i < name->n; i++) {
 		const struct ga_secret_rule *r = name->rules[i];
-		enum ga_tier t = marks || r->check == GA_CHECK_NAME ? tier_of(r, path, bits)
-				 : r->check == GA_CHECK_DOTENV	    ? GA_TIER_BLOCK
-								    : r->tier;
+		enum ga_tier t = judge_one(r, path, marks);
 
-		if (r->check == GA_CHECK_WALLET && marks && !is_wallet(path) &&
-		    !(bits & (HIT | GA_MARK_KEYSTORE)))
-			t = GA_TIER_NONE;
 		/* the user's word needs no second opinion */
 		if (!r->patterns) {
 			*ret = (struct ga_secret){ .tier = r->tier, .rule = r, .bits = bits,
@@ -210,14 +275,13 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		}
 	}
 	/* one that says it is encrypted, or public, knows more than one that sees a likely name */
-	if (note && !(bits & (GA_MARK_KEY | GA_MARK_TOKEN))) {
+	if (note && !live) {
 		ret->tier = GA_TIER_NOTE;
 		ret->rule = note;
 	}
-	/* keys and tokens are what they are wherever they stand */
-	if ((bits & (GA_MARK_KEY | GA_MARK_TOKEN)) && ret->rule)
+	if (live && ret->rule)
 		ret->tier = GA_TIER_BLOCK;
-	lower(ret, name, bits);
+	lower(ret, name, live);
 	ret->copy = name->copy;
 	ret->bits = bits;
 	ret->token = marks ? marks->token : 0;

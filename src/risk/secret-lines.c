@@ -201,8 +201,9 @@ static bool find_name(const char *line, const char *at, struct pair *ret)
 	return end > p;
 }
 
-/* The value behind it, up to the end of the line, a closing quote or what ends a word. */
-static bool find_value(const char *p, const char *end, struct pair *ret)
+/* The value behind it, up to the end of the line, a closing quote or what ends a word. Without
+ * quotes only a blank ends one of less than `least` bytes. */
+static bool find_value(const char *p, const char *end, size_t least, struct pair *ret)
 {
 	char quote = 0;
 	size_t n = 0;
@@ -214,8 +215,10 @@ static bool find_value(const char *p, const char *end, struct pair *ret)
 	while (p + n < end && n < VALUE_MAX) {
 		char c = p[n];
 
-		if (quote ? c == quote : c == ' ' || c == '\t' || c == ',' || c == ';' ||
-					 c == '"' || c == '\'' || c == '<' || c == ')' || c == '}')
+		if (quote ? c == quote :
+			    c == ' ' || c == '\t' ||
+				    (n >= least && (c == ',' || c == ';' || c == '"' || c == '\'' ||
+						    c == '<' || c == ')' || c == '}')))
 			break;
 		n++;
 	}
@@ -265,9 +268,9 @@ static void look_at_connection(const struct pair *v, struct ga_secret_marks *m)
 		}
 }
 
-static void look_at_pair(const struct pair *v, struct ga_secret_marks *m)
+static void look_at_pair(const struct pair *v, bool code, struct ga_secret_marks *m)
 {
-	if (ga_secret_placeholder(v->value, v->n_value) || is_code(v))
+	if (ga_secret_placeholder(v->value, v->n_value) || (code && is_code(v)))
 		return;
 	m->bits |= GA_MARK_VALUE;
 	if (memchr(v->value, ';', v->n_value))
@@ -324,16 +327,22 @@ static void look_at_header(const char *p, const char *end, struct ga_secret_mark
 	}
 }
 
+struct line {
+	const char *p, *end;
+	const char *upto; /* what lies before it was a value already */
+	bool code;
+	struct ga_secret_marks *m;
+};
+
 /* <password>value</password> */
-static void look_at_element(const char *line, const char *at, const char *end,
-			    struct ga_secret_marks *m)
+static void look_at_element(const struct line *l, const char *at)
 {
 	struct pair v;
 
-	if (!find_name(line, at, &v) || v.name == line || v.name[-1] != '<')
+	if (!find_name(l->p, at, &v) || v.name == l->p || v.name[-1] != '<')
 		return;
-	if (find_value(at + 1, end, &v))
-		look_at_pair(&v, m);
+	if (find_value(at + 1, l->end, 0, &v))
+		look_at_pair(&v, l->code, l->m);
 }
 
 static bool word_before(const char *line, const char *at, const char *word)
@@ -346,55 +355,67 @@ static bool word_before(const char *line, const char *at, const char *word)
 	return (size_t)(end - line) >= n && begins(end - n, n, word);
 }
 
-/* At a separator. What lies before `*upto` was a value already. */
-static void look_at(const char *line, const char *at, const char *end, const char **upto,
-		    struct ga_secret_marks *m)
+/* Where nothing is code, a password may begin with anything: "PASSWORD=a,b". */
+static bool find_rest(const struct line *l, const char *at, struct pair *v)
+{
+	if (!l->code && *at == '=' && !v->quoted && v->n_value < SECRET_MIN &&
+	    names_secret(v->name, v->n_name))
+		return find_value(at + 1, l->end, SECRET_MIN, v);
+	return v->n_value > 0;
+}
+
+/* At a separator. */
+static void look_at(struct line *l, const char *at)
 {
 	struct pair v;
 
-	if (*at == ':' && end - at > 3 && at[1] == '/' && at[2] == '/') {
-		look_at_url(at, end, m);
+	if (*at == ':' && l->end - at > 3 && at[1] == '/' && at[2] == '/') {
+		look_at_url(at, l->end, l->m);
 		return;
 	}
-	if (at < *upto)
+	if (at < l->upto)
 		return;
 	if (*at == '>') {
-		look_at_element(line, at, end, m);
+		look_at_element(l, at);
 		return;
 	}
-	if (word_before(line, at, "authorization") || word_before(line, at, "extraheader"))
-		look_at_header(at + 1, end, m);
+	if (word_before(l->p, at, "authorization") || word_before(l->p, at, "extraheader"))
+		look_at_header(at + 1, l->end, l->m);
 	/* "==", "!=", "<=" compare */
-	if (at > line && strchr("=!<>~", at[-1]))
+	if (at > l->p && strchr("=!<>~", at[-1]))
 		return;
-	if (!find_name(line, at, &v) || !find_value(at + 1, end, &v))
+	if (!find_name(l->p, at, &v))
 		return;
-	look_at_pair(&v, m);
-	*upto = v.value + v.n_value;
+	(void)find_value(at + 1, l->end, 0, &v);
+	if (!find_rest(l, at, &v))
+		return;
+	look_at_pair(&v, l->code, l->m);
+	l->upto = v.value + v.n_value;
 }
 
 /* .netrc has no separators: "machine x login y password z". */
-static void look_at_netrc(const char *line, const char *end, struct ga_secret_marks *m)
+static void look_at_netrc(const struct line *l)
 {
-	const char *p = memmem(line, (size_t)(end - line), "password ", 9);
+	size_t n = (size_t)(l->end - l->p);
+	const char *p = memmem(l->p, n, "password ", 9);
 	struct pair v = { .name = "password", .n_name = 8 };
 
-	if (p && memmem(line, (size_t)(end - line), "login ", 6) && find_value(p + 9, end, &v))
-		look_at_pair(&v, m);
+	if (p && memmem(l->p, n, "login ", 6) && find_value(p + 9, l->end, SECRET_MIN, &v))
+		look_at_pair(&v, l->code, l->m);
 }
 
-void secret_look_lines(const char *p, size_t n, struct ga_secret_marks *m)
+void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m)
 {
 	const char *end = p + n;
 
 	while (p < end) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p)), *upto = p;
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		struct line l = { p, stop ? stop : end, p, code, m };
 
-		stop = stop ? stop : end;
-		for (const char *q = p; q < stop; q++)
+		for (const char *q = p; q < l.end; q++)
 			if (*q == '=' || *q == ':' || *q == '>')
-				look_at(p, q, stop, &upto, m);
-		look_at_netrc(p, stop, m);
-		p = stop + 1;
+				look_at(&l, q);
+		look_at_netrc(&l);
+		p = l.end + 1;
 	}
 }

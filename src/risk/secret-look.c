@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "ga/alloc.h"
+#include "ga/buf.h"
+#include "internal.h"
 #include "secret-internal.h"
 
 #define KEY_BYTES_MIN 64   /* less than that between the marks is documentation */
@@ -25,7 +27,8 @@ void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size
 
 	m->bits |= bit;
 	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)value[i]) * 1099511628211u;
+		if (value[i] != '\r')
+			h = (h ^ (unsigned char)value[i]) * 1099511628211u;
 	if (m->n_prints < GA_SECRET_PRINTS_MAX)
 		m->prints[m->n_prints++] = h;
 }
@@ -322,10 +325,11 @@ static size_t token_at(const struct span *s, struct ga_secret_marks *m)
 {
 	for (size_t i = 0; i < GA_NELEMS(forms); i++) {
 		const struct form *f = &forms[i];
-		size_t pre = strlen(f->prefix), room = (size_t)(s->end - s->p), n = 0;
+		size_t pre, room = (size_t)(s->end - s->p), n = 0;
 
 		if (*s->p != *f->prefix || !starts(s, f->prefix))
 			continue;
+		pre = strlen(f->prefix);
 		while (pre + n < room && n <= f->max && in_set(f->set, s->p[pre + n]))
 			n++;
 		if (n < f->min || n > f->max || is_example(s->p + pre, n))
@@ -356,19 +360,41 @@ static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
 	return n;
 }
 
+/* The first two bytes of what is looked for: of each first one a set of second ones, which takes
+ * some that differ only in their upper bits for one. */
+struct begins {
+	uint32_t second[256];
+};
+
+static void add_begin(struct begins *b, const char *with)
+{
+	b->second[(unsigned char)with[0]] |= (uint32_t)1 << (with[1] & 31);
+}
+
+static bool may_begin(const struct begins *b, const struct span *s)
+{
+	uint32_t second = b->second[(unsigned char)*s->p];
+
+	return second && s->end - s->p > 1 && second >> (s->p[1] & 31) & 1;
+}
+
 static void look_for_tokens(const char *p, size_t n, struct ga_secret_marks *m)
 {
-	static const char firsts[] = "AEGNS1adghlnprsxy";
+	struct begins begins = { { 0 } };
 	struct span s = { p, p + n };
 	bool within = false; /* a word that began before */
 
+	for (size_t i = 0; i < GA_NELEMS(forms); i++)
+		add_begin(&begins, forms[i].prefix);
+	add_begin(&begins, "eyJ");
 	while (s.p < s.end) {
 		size_t took = 0;
 
-		if (!within && *s.p && strchr(firsts, *s.p))
+		if (!within && may_begin(&begins, &s)) {
 			took = token_at(&s, m);
-		if (!within && !took && starts(&s, "eyJ"))
-			took = jwt_at(&s, m);
+			if (!took && starts(&s, "eyJ"))
+				took = jwt_at(&s, m);
+		}
 		s.p += took ? took : 1;
 		within = secret_is_word(s.p[-1]) || s.p[-1] == '-';
 	}
@@ -381,24 +407,29 @@ static bool has(const char *p, size_t n, const char *word)
 	return memmem(p, n, word, strlen(word)) != NULL;
 }
 
-static void look_at_structure(const char *p, size_t n, struct ga_secret_marks *m)
+static void look_at_json(const char *p, size_t n, struct ga_secret_marks *m)
 {
-	bool kind = has(p, n, "kind:") || has(p, n, "\"kind\"");
-
-	if (has(p, n, "service_account") && has(p, n, "\"private_key\"") &&
-	    (m->bits & GA_MARK_KEY))
+	if ((m->bits & GA_MARK_KEY) && has(p, n, "service_account") &&
+	    has(p, n, "\"private_key\""))
 		m->bits |= GA_MARK_SERVICE_ACCOUNT;
 	if (has(p, n, "authorized_user") && has(p, n, "\"refresh_token\""))
 		m->bits |= GA_MARK_AUTHORIZED_USER;
-	if (has(p, n, "$ANSIBLE_VAULT;") || has(p, n, "ENC[AES256_GCM,") ||
-	    has(p, n, "SealedSecret") || has(p, n, "  secure: "))
-		m->bits |= GA_MARK_SEALED;
-	if (kind && has(p, n, "Secret") && (has(p, n, "data:") || has(p, n, "stringData:")))
-		m->bits |= GA_MARK_KUBE_SECRET;
 	if (has(p, n, "\"kty\"") && (has(p, n, "\"d\":") || has(p, n, "\"k\":")))
 		m->bits |= GA_MARK_JWK;
 	if (has(p, n, "\"ciphertext\"") && has(p, n, "\"kdf"))
 		m->bits |= GA_MARK_KEYSTORE;
+}
+
+static void look_at_structure(const char *p, size_t n, struct ga_secret_marks *m)
+{
+	if (memchr(p, '"', n))
+		look_at_json(p, n, m);
+	if (has(p, n, "$ANSIBLE_VAULT;") || has(p, n, "ENC[AES256_GCM,") ||
+	    has(p, n, "SealedSecret") || has(p, n, "  secure: "))
+		m->bits |= GA_MARK_SEALED;
+	if (has(p, n, "Secret") && (has(p, n, "data:") || has(p, n, "stringData:")) &&
+	    (has(p, n, "kind:") || has(p, n, "\"kind\"")))
+		m->bits |= GA_MARK_KUBE_SECRET;
 }
 
 /* A file that is one word: a password or token by itself. */
@@ -426,30 +457,59 @@ static bool is_filtered(const char *p, size_t n)
 	       (n >= sizeof(salted) && !memcmp(p, salted, sizeof(salted) - 1));
 }
 
-void ga_secret_look(const void *bytes, size_t n, struct ga_secret_marks *ret)
+static void look_at_text(const char *path, const char *p, size_t n, struct ga_secret_marks *m)
 {
-	const char *p = bytes;
+	look_for_keys(p, n, m);
+	look_for_tokens(p, n, m);
+	/* keys and tokens are text wherever they stand; names with values are not */
+	if (memchr(p, 0, n)) {
+		m->bits |= GA_MARK_BINARY;
+		return;
+	}
+	secret_look_lines(p, n, ga_secret_is_code(path), m);
+	if (!m->n_prints)
+		look_at_whole(p, n, m);
+	look_at_structure(p, n, m);
+}
 
+/* UTF-16, by its byte order mark, as UTF-8. Halves of a pair are taken for characters: nothing
+ * that is looked for has any. */
+static void look_at_wide(const char *path, const unsigned char *p, size_t n,
+			 struct ga_secret_marks *m)
+{
+	unsigned high = p[0] == 0xfe ? 0 : 1;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	/* two bytes become three at most, and none is left in memory that was given back */
+	(void)ga_buf_reserve(&text, n / 2 * 3);
+	for (size_t i = 2; i + 1 < n; i += 2)
+		ga_risk_put(&text, (uint32_t)p[i + high] << 8 | p[i + 1 - high]);
+	look_at_text(path, text.ptr, text.len, m);
+	explicit_bzero(text.ptr, text.len);
+}
+
+static bool is_wide(const unsigned char *p, size_t n)
+{
+	return n > 2 && ((p[0] == 0xff && p[1] == 0xfe) || (p[0] == 0xfe && p[1] == 0xff));
+}
+
+void ga_secret_look(const char *path, const void *bytes, size_t n, struct ga_secret_marks *ret)
+{
 	*ret = (struct ga_secret_marks){ .bits = 0 };
 	if (n > GA_SECRET_LOOK_MAX)
 		n = GA_SECRET_LOOK_MAX;
 	if (!n)
 		return;
-	if (is_filtered(p, n)) {
+	if (is_filtered(bytes, n)) {
 		ret->bits = GA_MARK_FILTERED;
 		return;
 	}
-	look_for_keys(p, n, ret);
-	look_for_tokens(p, n, ret);
+	if (is_wide(bytes, n))
+		look_at_wide(path, bytes, n, ret);
+	else
+		look_at_text(path, bytes, n, ret);
 	if (is_der_key(bytes, n))
-		secret_met(ret, GA_MARK_KEY, p, n);
+		secret_met(ret, GA_MARK_KEY, bytes, n);
 	if (is_pgp_secret(bytes, n))
-		secret_met(ret, GA_MARK_PGP_SECRET, p, n);
-	/* keys and tokens are text wherever they stand; names with values are not */
-	if (memchr(p, 0, n))
-		return;
-	secret_look_lines(p, n, ret);
-	if (!ret->n_prints)
-		look_at_whole(p, n, ret);
-	look_at_structure(p, n, ret);
+		secret_met(ret, GA_MARK_PGP_SECRET, bytes, n);
 }

@@ -17,6 +17,8 @@ static const struct ga_secret_rule rules[] = {
 
 #undef SECRET
 
+_Static_assert(GA_NELEMS(rules) <= GA_SECRET_RULES_MAX, "a name has room for all rules");
+
 const struct ga_secret_rule *ga_secret_rules(size_t *ret_n)
 {
 	*ret_n = GA_NELEMS(rules);
@@ -135,8 +137,7 @@ static void add_rule(struct ga_secret_name *ret, const struct ga_secret_rule *r)
 	for (size_t i = 0; i < ret->n; i++)
 		if (ret->rules[i] == r)
 			return;
-	if (ret->n < GA_SECRET_RULES_MAX)
-		ret->rules[ret->n++] = r;
+	ret->rules[ret->n++] = r;
 	ret->content |= needs_content(r);
 }
 
@@ -220,16 +221,22 @@ static const char *original(struct ga_secret_names *n, const char *folded)
 
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
 {
+	ga_buf_clear(&n->folded);
+	ga_risk_fold(&n->folded, path);
+	return ga_secret_named_folded(n, n->folded.ptr, ret);
+}
+
+bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
+			    struct ga_secret_name *ret)
+{
 	const char *of;
 
 	*ret = (struct ga_secret_name){ .n = 0 };
-	ga_buf_clear(&n->folded);
-	ga_risk_fold(&n->folded, path);
-	if (find(n, n->folded.ptr, ret)) {
+	if (find(n, folded, ret)) {
 		ret->n = 0;
 		return false;
 	}
-	of = original(n, n->folded.ptr);
+	of = original(n, folded);
 	if (of) {
 		struct ga_secret_name as = { .n = 0 };
 

@@ -34,23 +34,46 @@ static void fire(struct ga_look *k, const char *what, const char *text)
 	ga_quote_add(&b, text, n > 100 ? 100 : n);
 	if (n > 100)
 		ga_buf_adds(&b, "...");
-	ga_look_fire(k, "hidden-instruction", ga_buf_steal(&b));
+	/* what shows in it is medium, as little as it is meant for agents */
+	if (ga_look_fired(k, "issue-templates"))
+		ga_look_fire_as(k, "hidden-instruction", GA_HIGH, ga_buf_steal(&b));
+	else
+		ga_look_fire(k, "hidden-instruction", ga_buf_steal(&b));
 }
 
-static void check_comments(struct ga_look *k, const char *text)
+/* The inside of the next comment from `*pos`; one that does not end goes to the end of the text. */
+static const char *next_comment(const struct ga_buf *text, size_t *pos, size_t *ret_n)
 {
-	for (const char *p = text, *end; (p = strstr(p, "<!--")); p = end) {
-		cleanup_free char *inside = NULL;
+	const char *start = memmem(text->ptr + *pos, text->len - *pos, "<!--", 4), *end;
+	size_t left;
 
-		p += 4;
-		end = strstr(p, "-->");
-		inside = ga_strndup(p, end ? (size_t)(end - p) : strlen(p));
-		if (is_directive(inside)) {
+	if (!start)
+		return NULL;
+	start += 4;
+	left = text->len - (size_t)(start - text->ptr);
+	end = memmem(start, left, "-->", 3);
+	*ret_n = end ? (size_t)(end - start) : left;
+	*pos = text->len - left + *ret_n;
+	return start;
+}
+
+/* A comment as a whole: what is new in it may be a line that begins none. */
+static void check_comments(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
+{
+	cleanup_strmap struct ga_strmap known = GA_STRMAP_INIT;
+	const char *p;
+	size_t n, pos = 0;
+
+	while ((p = next_comment(old, &pos, &n)))
+		ga_strmap_add(&known, p, n, 0);
+	pos = 0;
+	while ((p = next_comment(text, &pos, &n))) {
+		cleanup_free char *inside = ga_strndup(p, n);
+
+		if (ga_strmap_first(&known, p, n) < 0 && is_directive(inside)) {
 			fire(k, "a comment", inside + strspn(inside, " \t\n"));
 			return;
 		}
-		if (!end)
-			return;
 	}
 }
 
@@ -77,14 +100,15 @@ static bool is_front_matter(const char *line)
 	return false;
 }
 
-void ga_text_hidden(struct ga_look *k, const struct ga_buf *added)
+void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+		    const struct ga_buf *added)
 {
 	cleanup_free char *copy = NULL;
 	char *save = NULL;
 
 	if (!ga_text_is_for_agents(k))
 		return;
-	check_comments(k, added->ptr);
+	check_comments(k, old, text);
 	copy = ga_strdup(added->ptr);
 	for (char *l = strtok_r(copy, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		if (strstr(l, "!`"))

@@ -14,7 +14,8 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
 /* Do coding agents read the file as instructions, by what fired on its path? */
 bool ga_text_is_for_agents(const struct ga_look *k);
 /* In such a file, what a rendered page does not show. `added` holds no NUL. */
-void ga_text_hidden(struct ga_look *k, const struct ga_buf *added);
+void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
+		    const struct ga_buf *added);
 /* Settings an editor takes from the file's own first and last lines. */
 void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
 

@@ -44,6 +44,23 @@ static bool end_line(struct toml *t)
 	return *t->p++ == '\n';
 }
 
+/* Up to the closing quote. What could stand bare is the same name without quotes; what holds dots
+ * or blanks keeps them. An escape would have to be read to know the name, and with quotes inside
+ * one name could be two. */
+static bool put_quoted(struct toml *t, struct ga_buf *name, const char *close)
+{
+	cleanup_free char *part = ga_strndup(t->p + 1, (size_t)(close - t->p) - 1);
+
+	if (strpbrk(part, "\n\\\"'"))
+		return false;
+	if (*part && !part[strspn(part, bare_chars)])
+		ga_buf_adds(name, part);
+	else
+		ga_buf_addf(name, "\"%s\"", part);
+	t->p = close + 1;
+	return true;
+}
+
 static bool put_part(struct toml *t, struct ga_buf *name)
 {
 	const char *start = t->p;
@@ -52,13 +69,7 @@ static bool put_part(struct toml *t, struct ga_buf *name)
 	if (quote == '"' || quote == '\'') {
 		const char *close = memchr(start + 1, quote, (size_t)(t->end - start) - 1);
 
-		/* an escape would have to be read to know the name */
-		if (!close || memchr(start, '\n', (size_t)(close - start)) ||
-		    memchr(start, '\\', (size_t)(close - start)))
-			return false;
-		ga_buf_add(name, start + 1, (size_t)(close - start) - 1);
-		t->p = close + 1;
-		return true;
+		return close && put_quoted(t, name, close);
 	}
 	while (t->p < t->end && strchr(bare_chars, *t->p) && *t->p)
 		t->p++;
@@ -66,7 +77,7 @@ static bool put_part(struct toml *t, struct ga_buf *name)
 	return t->p > start;
 }
 
-/* A name of parts with dots between; nothing is left out of it, so that no name is another's. */
+/* A name of parts with dots between; no name is another's. */
 static bool put_name(struct toml *t, struct ga_buf *name)
 {
 	for (;;) {
@@ -159,6 +170,18 @@ static bool pair(struct toml *t)
 	return end_line(t);
 }
 
+/* A table below one of an array is that of the last one before it: its name does not tell which. */
+static bool below_array(const struct toml *t)
+{
+	for (size_t i = 0; i < t->arrays.n; i++) {
+		size_t n = strlen(t->arrays.v[i]);
+
+		if (!strncmp(t->table.ptr, t->arrays.v[i], n) && t->table.ptr[n] == '.')
+			return true;
+	}
+	return false;
+}
+
 static bool header(struct toml *t)
 {
 	bool array = t->end - t->p > 1 && t->p[1] == '[';
@@ -167,7 +190,7 @@ static bool header(struct toml *t)
 	t->p += array ? 2 : 1;
 	ga_buf_clear(&t->table);
 	if (!put_name(t, &t->table) || t->end - t->p < (array ? 2 : 1) || *t->p != ']' ||
-	    (array && t->p[1] != ']'))
+	    (array && t->p[1] != ']') || t->ret->n == VALUES_MAX || below_array(t))
 		return false;
 	t->p += array ? 2 : 1;
 	if (array) {

@@ -84,10 +84,18 @@ static void release(struct ga_sandbox *sb)
 	free(sb);
 }
 
+static void end_teller(struct ga_sandbox *sb)
+{
+	if (sb->teller > 0)
+		(void)kill(sb->teller, SIGKILL);
+	(void)ga_run_told(sb);
+}
+
 void ga_run_finish(struct ga_sandbox *sb)
 {
 	if (!sb)
 		return;
+	end_teller(sb);
 	ga_run_end(sb);
 	end_bwrap(sb);
 	release(sb);
@@ -97,6 +105,7 @@ void ga_run_leave(struct ga_sandbox *sb)
 {
 	if (!sb)
 		return;
+	end_teller(sb);
 	ga_run_end(sb);
 	/* one that never came up would wait for somebody; the group has bwrap in it too */
 	if (sb->bwrap > 0)

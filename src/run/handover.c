@@ -29,7 +29,7 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 	int *fds[N_HANDED];
 
 	members(sb, fds);
-	ga_buf_addf(ret, "%d", (int)sb->bwrap);
+	ga_buf_addf(ret, "%d,%d", (int)sb->bwrap, (int)sb->teller);
 	for (size_t i = 0; i < N_HANDED; i++) {
 		if (!keep(*fds[i], true))
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot keep a descriptor");
@@ -38,34 +38,22 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 	return 0;
 }
 
-/* The next number of the list. */
-static bool next(const char **text, int *ret)
-{
-	cleanup_free char *word = ga_strndup(*text, strcspn(*text, ","));
-	uint64_t n;
-
-	if (!ga_parse_u64(word, INT32_MAX, &n))
-		return false;
-	*ret = (int)n;
-	*text += strlen(word);
-	*text += **text == ',';
-	return true;
-}
-
 int ga_run_take_over(const char *text, struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct ga_sandbox *sb = run_sandbox_new();
-	int *fds[N_HANDED], pid;
-	bool ok = next(&text, &pid) && pid > 0;
+	int *fds[N_HANDED], pid, teller;
+	bool ok = ga_parse_next_int(&text, &pid) && pid > 0 && ga_parse_next_int(&text, &teller);
 
 	members(sb, fds);
 	for (size_t i = 0; ok && i < N_HANDED; i++)
-		ok = next(&text, fds[i]) && *fds[i] > STDERR_FILENO && keep(*fds[i], false);
+		ok = ga_parse_next_int(&text, fds[i]) && *fds[i] > STDERR_FILENO &&
+		     keep(*fds[i], false);
 	if (!ok || *text) {
 		free(sb);
 		return ga_fail(err, GA_ESTART, "cannot go on with a sandbox that has begun");
 	}
 	sb->bwrap = pid;
+	sb->teller = teller;
 	*ret = sb;
 	return 0;
 }

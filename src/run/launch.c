@@ -14,6 +14,7 @@
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "run-internal.h"
 
 #define READY_TIMEOUT_MS 20000
@@ -370,6 +371,7 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	return 0;
 }
 
+/* Stage and bwrap, which wait for what they are told. */
 static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
 		 struct ga_error *err)
 {
@@ -380,18 +382,24 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 	cleanup_(handover_release) struct handover h = {
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
-	cleanup_buf struct ga_buf plan = GA_BUF_INIT, args = GA_BUF_INIT;
+
+	/* ours do not outlive this: the end of those processes is the end of the streams */
+	return open_feeds(sb, &h, err) || open_channels(sb, &h, err) ||
+	       start_stage(sb, &h, err) ? -1 : 0;
+}
+
+/* What surrounds home and project; what bwrap reads is made while the stage mounts. */
+static int tell(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
+		struct ga_error *err)
+{
+	cleanup_buf struct ga_buf system = GA_BUF_INIT, root = GA_BUF_INIT, args = GA_BUF_INIT;
 	const void *filter;
 	size_t n;
 
-	if (open_feeds(sb, &h, err) || open_channels(sb, &h, err) || start_stage(sb, &h, err))
+	if (ga_spec_plan_system(s, &system, err) ||
+	    feed(sb->plan, system.ptr, system.len, err) ||
+	    ga_spec_plan_root(s, p->init, &root, err) || feed(sb->plan, root.ptr, root.len, err))
 		return -1;
-	/* or the end of those processes would not be the end of the streams */
-	handover_release(&h);
-	h = (struct handover){ .fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1 };
-	if (ga_spec_plan_root(s, p->init, &plan, err) || feed(sb->plan, plan.ptr, plan.len, err))
-		return -1;
-	/* what bwrap reads is made while the stage mounts */
 	ga_spec_bwrap_args(s, &args);
 	filter = ga_seccomp_program(&n);
 	return feed_all(&sb->args, args.ptr, args.len, err) ||
@@ -407,22 +415,72 @@ struct ga_sandbox *run_sandbox_new(void)
 	return sb;
 }
 
+/* A socket of ours in place of one that is closed would be taken for the caller's terminal. */
+static int begin_new(const struct ga_spec *s, const struct ga_run_paths *p,
+		     struct ga_sandbox **ret, struct ga_error *err)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
+	*ret = run_sandbox_new();
+	if (!begin(*ret, s, p, err))
+		return 0;
+	ga_run_finish(*ret);
+	return -1;
+}
+
 int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		 struct ga_error *err)
 {
 	struct ga_sandbox *sb;
 
-	/* else a socket of ours would be taken for the caller's terminal */
-	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			return ga_fail(err, GA_ESTART, "standard descriptor %d is closed", fd);
-	sb = run_sandbox_new();
-	if (begin(sb, s, p, err)) {
+	if (begin_new(s, p, &sb, err))
+		return -1;
+	if (tell(sb, s, p, err)) {
 		ga_run_finish(sb);
 		return -1;
 	}
 	*ret = sb;
 	return 0;
+}
+
+int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
+			struct ga_sandbox **ret, struct ga_error *err)
+{
+	struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_sandbox *sb;
+	int failed;
+
+	if (begin_new(s, p, &sb, err))
+		return -1;
+	sb->teller = fork();
+	if (!sb->teller) {
+		/* init lives as long as somebody holds this */
+		(void)close(sb->ctl);
+		failed = ga_fault("run:teller") || tell(sb, s, p, &ignored);
+		_exit(failed != 0);
+	}
+	if (sb->teller < 0) {
+		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot create a process");
+		ga_run_finish(sb);
+		return -1;
+	}
+	(void)close(ga_steal_fd(&sb->args));
+	(void)close(ga_steal_fd(&sb->seccomp));
+	*ret = sb;
+	return 0;
+}
+
+bool ga_run_told(struct ga_sandbox *sb)
+{
+	int st = 0;
+
+	if (sb->teller <= 0)
+		return true;
+	while (waitpid(sb->teller, &st, 0) < 0 && errno == EINTR)
+		;
+	sb->teller = 0;
+	return !st;
 }
 
 int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err)

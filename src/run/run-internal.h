@@ -27,6 +27,7 @@ struct ga_sandbox {
 	int sigfd;
 	pid_t pid;          /* of pid 1, in our namespace */
 	pid_t bwrap;        /* 0 once reaped */
+	pid_t teller;       /* of ga_run_begin_beside(); 0 once reaped */
 	uint64_t pidns;
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */

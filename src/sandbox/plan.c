@@ -235,6 +235,8 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 
 	sandbox_words(b, "tmpfs", "0755", "odb", NULL);
 	add_all_objects(s, &shown, b);
+	if (s->feedback)
+		sandbox_words(b, "bind-ro", s->feedback, "odb/feedback", NULL);
 	sandbox_words(b, "read-only", "odb", "move", "odb", "root" GA_ODB_INSIDE, NULL);
 }
 

@@ -245,6 +245,13 @@ static bool step_is(const char *word, enum ga_stage_step step)
 	return !strcmp(word, words[step]);
 }
 
+/* The kernel allows a new /proc only where the one it sees is whole. */
+static int hint_proc(struct ga_error *err)
+{
+	return ga_hint(err, "this is a container that hides parts of /proc: allow a fresh one "
+			    "(docker run --security-opt systempaths=unconfined)");
+}
+
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(object), *qs = ga_escape(step);
@@ -267,6 +274,10 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot open '%s' for the sandbox", q);
 	if (step_is(step, GA_STEP_EXEC))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot execute '%s'", q);
+	if (step_is(step, GA_STEP_PROC)) {
+		(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount a /proc");
+		return hint_proc(err);
+	}
 	if (step_is(step, GA_STEP_CAPS))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot give up capabilities");
 	if (step_is(step, GA_STEP_PLAN) && errnum == E2BIG) {
@@ -287,10 +298,5 @@ int ga_bwrap_explain(const char *line, struct ga_error *err)
 		if (strstr(line, no_namespace[i]))
 			return explain_userns(EPERM, err);
 	(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line);
-	/* the kernel allows a new /proc only where the one it sees is whole */
-	if (strstr(line, "mount proc"))
-		return ga_hint(err,
-			       "this is a container that hides parts of /proc: allow a fresh one "
-			       "(docker run --security-opt systempaths=unconfined)");
-	return -1;
+	return strstr(line, "mount proc") ? hint_proc(err) : -1;
 }

@@ -161,18 +161,25 @@ bool sandbox_starts_early(const struct ga_spec *s)
 	       (ga_path_inside(s->project, s->home) || !sandbox_shown_by(s, s->project));
 }
 
+int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
+{
+	if (ga_spec_check(s, err))
+		return -1;
+	sandbox_words(b, GA_PLAN_MAGIC, s->stage_dir, NULL);
+	if (add_system(b, err))
+		return -1;
+	add_dev(b);
+	add_fresh(b);
+	return 0;
+}
+
 int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *b,
 		      struct ga_error *err)
 {
 	size_t before = b->len;
 
-	if (ga_spec_check(s, err))
+	if (mask_private(s, b, err))
 		return -1;
-	sandbox_words(b, GA_PLAN_MAGIC, s->stage_dir, NULL);
-	if (add_system(b, err) || mask_private(s, b, err))
-		return -1;
-	add_dev(b);
-	add_fresh(b);
 	add_resolver(s, b);
 	add_read_only(s, b);
 	hide_real_home(s, b);

@@ -29,6 +29,7 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->project);
 	free(s->home);
 	free(s->home_source);
+	free(s->feedback);
 	ga_strv_release(&s->lowers);
 	free(s->upper);
 	free(s->work);

@@ -3,7 +3,7 @@
  * NUL-separated records, one file for each working tree:
  *
  *     MAGIC, what rules there are, the working tree
- *     "t" TREE, then for each path in it with a secret: "c" PATH, VERDICT
+ *     "t" TREE, then for each path in it with a secret: "c" PATH, VERDICT, and "l" PATH for links
  *     "d" PATH, STAT, then "e" NAME for files, "s" NAME for directories, "."
  *     "f" PATH, STAT, VERDICT
  *     ""
@@ -19,7 +19,7 @@
 
 #include "ga/fd.h"
 
-#define MAGIC "git-agent secrets 2"
+#define MAGIC "git-agent secrets 3"
 #define CACHE_MAX ((size_t)64 << 20)
 #define TICK 2 /* seconds: no file system tells times apart worse than that */
 
@@ -218,7 +218,7 @@ bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const st
 }
 
 bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
-			struct ga_exposure *ret)
+			struct ga_exposure *ret, struct ga_strv *ret_links)
 {
 	size_t pos = c->tree;
 	const char *rec;
@@ -236,6 +236,8 @@ bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 			return false;
 		secrets_add(ret, rec + 1, &s, GA_EXPOSED_COMMITTED);
 	}
+	for (; rec && *rec == 'l'; rec = ga_buf_next0(&c->old, &pos))
+		ga_strv_push(ret_links, rec + 1);
 	return true;
 }
 
@@ -278,7 +280,7 @@ void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const stru
 }
 
 void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
-			    const struct ga_exposure *found)
+			    const struct ga_exposure *found, const struct ga_strv *links)
 {
 	if (!c->path)
 		return;
@@ -288,5 +290,9 @@ void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
 		ga_buf_addch(&c->new, 'c');
 		ga_buf_add0(&c->new, found->v[i].path);
 		add_verdict(&c->new, &found->v[i].secret);
+	}
+	for (size_t i = 0; i < links->n; i++) {
+		ga_buf_addch(&c->new, 'l');
+		ga_buf_add0(&c->new, links->v[i]);
 	}
 }

@@ -11,6 +11,8 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
+#define LINES_MAX ((size_t)16 << 20) /* of a file that may differ in its line ends only */
+
 /* ---- values ------------------------------------------------------------------- */
 
 void ga_exposure_release(struct ga_exposure *x)
@@ -44,6 +46,29 @@ void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret
 	GA_GROW(x->v, x->n, x->cap);
 	x->v[x->n++] = (struct ga_exposed){ .path = ga_strdup(path), .secret = *s, .as = as,
 					    .view = GA_VIEW_SEEN };
+}
+
+size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
+		    enum ga_exposed_as as)
+{
+	struct ga_exposure *x = f->ret;
+
+	for (; f->n_at < x->n; f->n_at++)
+		ga_strmap_add(&f->at, x->v[f->n_at].path, strlen(x->v[f->n_at].path),
+			      (uint32_t)f->n_at);
+	for (int32_t i = ga_strmap_first(&f->at, path, strlen(path)); i >= 0;
+	     i = f->at.nodes[i].next) {
+		struct ga_exposed *e = &x->v[f->at.nodes[i].value];
+
+		/* what is committed at a path is not what lies there */
+		if ((e->as == GA_EXPOSED_COMMITTED && !e->clear) != (as == GA_EXPOSED_COMMITTED))
+			continue;
+		if (e->secret.tier < s->tier)
+			e->secret = *s;
+		return f->at.nodes[i].value;
+	}
+	secrets_add(x, path, s, as);
+	return x->n - 1;
 }
 
 const char *ga_exposed_name(enum ga_exposed_as as)
@@ -114,10 +139,9 @@ static bool read_head(struct finder *f, int fd)
 	return true;
 }
 
-/* Judge the file at `path`, a regular one (`st`), by `name`. */
-static void judge(struct finder *f, const char *path, const struct stat *st,
+void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
 		  const struct ga_secret_name *name, struct ga_secret *ret,
-		  struct ga_secret_marks *marks)
+		  struct ga_secret_marks *ret_marks)
 {
 	cleanup_close int fd = -1;
 	struct stat now;
@@ -126,42 +150,13 @@ static void judge(struct finder *f, const char *path, const struct stat *st,
 		fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	/* what cannot be read here may be readable inside: the worst is assumed */
 	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino || !read_head(f, fd)) {
-		ga_secret_judge(name, path, NULL, ret);
+		*ret_marks = (struct ga_secret_marks){ .bits = 0 };
+		ga_secret_judge(name, as, NULL, ret);
 		return;
 	}
-	ga_secret_look(f->content.ptr, f->content.len, marks);
-	ga_secret_judge(name, path, marks, ret);
+	ga_secret_look(as, f->content.ptr, f->content.len, ret_marks);
+	ga_secret_judge(name, as, ret_marks, ret);
 	explicit_bzero(f->content.ptr, f->content.len);
-}
-
-/* Where a link leads, as a path of the working tree: by its text alone, as the file may be a link
- * again, which is not followed. NULL: nowhere in it. */
-static char *target_of(struct finder *f, const char *path)
-{
-	cleanup_free char *at = ga_path_parent(path), *to = NULL;
-	char text[4096];
-	ssize_t n = readlinkat(f->work, path, text, sizeof(text) - 1);
-
-	if (n <= 0)
-		return NULL;
-	text[n] = '\0';
-	if (text[0] == '/') {
-		const char *rel = ga_path_below(text, ga_repo_info(f->o->repo)->workdir);
-
-		return rel && ga_path_relative_ok(rel) ? ga_strdup(rel) : NULL;
-	}
-	for (char *p = text, *save = NULL, *w; (w = strtok_r(p, "/", &save)); p = NULL) {
-		char *next;
-
-		if (!strcmp(w, "."))
-			continue;
-		if (!strcmp(w, "..") && !*at)
-			return NULL;
-		next = strcmp(w, "..") ? ga_path_join(at, w) : ga_path_parent(at);
-		free(at);
-		at = next;
-	}
-	return ga_path_relative_ok(at) ? ga_steal(&at) : NULL;
 }
 
 static void look_at(struct finder *f, const char *path, const struct ga_secret_name *name,
@@ -171,34 +166,11 @@ static void look_at(struct finder *f, const char *path, const struct ga_secret_n
 	struct ga_secret s;
 
 	if (!secrets_cache_file(&f->cache, path, st, &s))
-		judge(f, path, st, name, &s, &marks);
+		finder_judge(f, path, st, path, name, &s, &marks);
 	secrets_cache_add_file(&f->cache, path, st, &s);
 	finder_note_twin(f, st, &s);
 	if (s.tier != GA_TIER_NONE)
 		secrets_add(f->ret, path, &s, as);
-}
-
-/* The file a link of a secret's name leads to is secret under its own name. */
-static void look_at_link(struct finder *f, const char *path, const struct ga_secret_name *name,
-			 enum ga_exposed_as as)
-{
-	cleanup_free char *to = target_of(f, path);
-	cleanup_close int fd = -1;
-	struct ga_secret_marks marks;
-	struct ga_secret_name own;
-	struct ga_secret s;
-	struct stat st;
-
-	if (!to || finder_named(f, to, &own) || ga_path_names_dotgit(to))
-		return;
-	fd = ga_openat_beneath(f->work, to, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return;
-	/* two names may lead to one file, and the cache knows files by one */
-	judge(f, to, &st, name, &s, &marks);
-	finder_note_twin(f, &st, &s);
-	if (s.tier != GA_TIER_NONE)
-		secrets_add(f->ret, to, &s, as);
 }
 
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
@@ -215,56 +187,94 @@ void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 	if (S_ISREG(st.st_mode))
 		look_at(f, path, &name, &st, as);
 	else if (S_ISLNK(st.st_mode))
-		look_at_link(f, path, &name, as);
+		finder_note_link(f, &f->links, path);
 }
 
 void finder_filtered(struct finder *f, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
-	struct ga_secret_marks marks = { .bits = 0 };
+	struct ga_secret_marks marks;
 	struct ga_secret_name name;
 	struct ga_secret s;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
 		return;
-	judge(f, path, &st, &name, &s, &marks);
+	finder_judge(f, path, &st, path, &name, &s, &marks);
 	/* locked here, so it is in base trees */
 	if (s.tier == GA_TIER_NONE || marks.bits & GA_MARK_FILTERED)
 		return;
+	finder_note_twin(f, &st, &s);
 	secrets_add(f->ret, path, &s, GA_EXPOSED_COMMITTED);
 	f->ret->v[f->ret->n - 1].clear = true;
 }
 
 /* ---- tracked, and changed ----------------------------------------------------------- */
 
+/* Are they one text, but for how lines end? */
+static bool same_lines(const struct ga_buf *a, const struct ga_buf *b)
+{
+	size_t i = 0, k = 0;
+
+	for (;; i++, k++) {
+		i += i + 1 < a->len && a->ptr[i] == '\r' && a->ptr[i + 1] == '\n';
+		k += k + 1 < b->len && b->ptr[k] == '\r' && b->ptr[k + 1] == '\n';
+		if (i == a->len || k == b->len)
+			return i == a->len && k == b->len;
+		if (a->ptr[i] != b->ptr[k])
+			return false;
+	}
+}
+
+bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
+			 const struct finder_version *here, const struct finder_version *there)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	cleanup_close int fd = -1;
+	bool same;
+
+	if (there->secret.tier >= here->secret.tier &&
+	    ga_secret_within(&here->marks, &there->marks))
+		return true;
+	fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	same = fd >= 0 && !ga_read_fd(fd, LINES_MAX, &a, &ignored) &&
+	       !ga_blob_read(f->o->repo, oid, LINES_MAX, &b, &ignored) && same_lines(&a, &b);
+	explicit_bzero(a.ptr, a.len);
+	explicit_bzero(b.ptr, b.len);
+	return same;
+}
+
 /* What is new in a tracked file: a secret that the commit has as well is the commit's. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
 {
 	cleanup_close int fd = -1;
-	struct ga_secret_marks here = { .bits = 0 }, there;
+	struct finder_version here, there;
 	struct ga_secret_name name;
-	struct ga_secret s, old;
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 	struct stat st;
 
 	if (!finder_named(f, path, &name))
 		return 0;
 	fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st))
 		return 0;
-	judge(f, path, &st, &name, &s, &here);
-	if (s.tier == GA_TIER_NONE)
+	if (S_ISLNK(st.st_mode))
+		finder_note_link(f, &f->links, path);
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
+	if (here.secret.tier == GA_TIER_NONE)
 		return 0;
 	if (f->o->tree && ga_tree_entry(f->o->repo, f->o->tree, path, &e, err))
 		return -1;
 	if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC) {
-		finder_blob(f, path, &e.oid, &name, &old, &there);
-		if (old.tier >= s.tier && ga_secret_within(&here, &there))
+		finder_blob(f, path, &e.oid, &name, &there.secret, &there.marks);
+		if (finder_is_committed(f, path, &e.oid, &here, &there))
 			return 0;
 	}
-	finder_note_twin(f, &st, &s);
-	secrets_add(f->ret, path, &s, GA_EXPOSED_MODIFIED);
+	finder_note_twin(f, &st, &here.secret);
+	secrets_add(f->ret, path, &here.secret, GA_EXPOSED_MODIFIED);
 	return 0;
 }
 
@@ -282,10 +292,13 @@ static int find_unwatched(struct finder *f, struct ga_error *err)
 	g.out = &out;
 	if (ga_git_ok(f->o->repo, &g, err))
 		return -1;
-	while ((rec = ga_buf_next0(&out, &pos)))
-		if ((*rec == 'S' || (*rec >= 'a' && *rec <= 'z')) && rec[1] == ' ' &&
-		    changed_file(f, rec + 2, err))
+	while ((rec = ga_buf_next0(&out, &pos))) {
+		if ((*rec != 'S' && (*rec < 'a' || *rec > 'z')) || rec[1] != ' ')
+			continue;
+		ga_strv_push(&f->unwatched, rec + 2);
+		if (changed_file(f, rec + 2, err))
 			return -1;
+	}
 	return 0;
 }
 
@@ -321,12 +334,27 @@ static int find_work(struct finder *f, const struct ga_scan *scan, struct ga_err
 	return f->o->live ? find_apart(f, &scan->apart, err) : 0;
 }
 
+void finder_release(struct finder *f)
+{
+	ga_secret_names_free(f->names);
+	ga_buf_release(&f->content);
+	ga_strv_release(&f->links);
+	ga_strv_release(&f->tree_links);
+	ga_strv_release(&f->unwatched);
+	ga_oidmap_release(&f->blob_at[0]);
+	ga_oidmap_release(&f->blob_at[1]);
+	ga_strmap_release(&f->at);
+	free(f->twins);
+	free(f->blobs);
+}
+
 int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		     struct ga_error *err)
 {
 	const char *workdir = ga_repo_info(o->repo)->workdir;
 	cleanup_close int work = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct finder f = { .o = o, .ret = ret, .work = work, .content = GA_BUF_INIT };
+	struct finder f = { .o = o, .ret = ret, .work = work, .content = GA_BUF_INIT,
+			    .left = FINDER_READ_MAX };
 	int rc = 0;
 
 	if (work < 0) {
@@ -339,11 +367,11 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		rc = finder_tree(&f, o->tree, err);
 	if (!rc && o->scan)
 		rc = find_work(&f, o->scan, err);
+	if (!rc)
+		rc = finder_links(&f, err);
 	if (!rc && o->scan)
 		finder_twins(&f, o->scan);
 	secrets_cache_close(&f.cache);
-	ga_secret_names_free(f.names);
-	ga_buf_release(&f.content);
-	free(f.twins);
+	finder_release(&f);
 	return rc ? ga_error_wrap(err, "cannot look for secrets") : 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "ga/exposure.h"
+#include "ga/oidmap.h"
 #include "ga/strmap.h"
 
 /* ---- what was seen before (cache.c) -------------------------------------------- */
@@ -36,13 +37,16 @@ bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const st
 		       struct ga_strv *files, struct ga_strv *dirs);
 void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
 			   const struct ga_strv *files, const struct ga_strv *dirs);
-/* The tree that was looked at before, and what was in it. */
+/* The tree that was looked at before, what was in it, and its links of a secret's name. */
 bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
-			struct ga_exposure *ret);
+			struct ga_exposure *ret, struct ga_strv *ret_links);
 void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
-			    const struct ga_exposure *found);
+			    const struct ga_exposure *found, const struct ga_strv *links);
 
 /* ---- looking -------------------------------------------------------------------- */
+
+#define FINDER_ENTRIES_MAX 5000000
+#define FINDER_READ_MAX ((uint64_t)512 << 20)
 
 struct finder {
 	const struct ga_exposure_opts *o;
@@ -52,25 +56,64 @@ struct finder {
 	struct ga_buf content;
 	int work;                      /* the working tree */
 	size_t entries;                /* looked at in directories */
+	uint64_t left;                 /* bytes that may be read of objects and of what links
+					* lead to: a few can stand for any number of files */
+	int64_t until;                 /* when to stop following links */
+	struct ga_strv links;          /* of a secret's name, in the working tree ... */
+	struct ga_strv tree_links;     /* ... and in the tree */
+	struct ga_strv unwatched;      /* tracked, but git does not look at them */
 	struct finder_twin {
 		dev_t dev;
 		ino_t ino;
 		struct ga_secret secret;
 	} *twins;                      /* live secrets with several names */
 	size_t n_twins, cap_twins;
+	struct finder_blob {
+		uint32_t bits;
+		unsigned token;
+	} *blobs;                      /* that were looked at ... */
+	size_t n_blobs, cap_blobs;
+	struct ga_oidmap blob_at[2];   /* ... not as code, and as such */
+	struct ga_strmap at;           /* places of paths in `ret`, up to `n_at` */
+	size_t n_at;
+};
+void finder_release(struct finder *f);
+
+/* One version of a file, looked at. */
+struct finder_version {
+	struct ga_secret secret;
+	struct ga_secret_marks marks;
 };
 /* Does a rule cover the name? */
 bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
 void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as);
+/* What is at `path` is a secret whatever its name says: add it, or say so where it is found
+ * already. Returns its place in `f->ret`. */
+size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
+		    enum ga_exposed_as as);
+/* Judge the regular file `path` (`st`) of the working tree as if it were called `as`, which
+ * `name` is of. */
+void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
+		  const struct ga_secret_name *name, struct ga_secret *ret,
+		  struct ga_secret_marks *ret_marks);
 
 /* walk.c: what lies in an ignored directory. */
 void finder_walk(struct finder *f, const char *dir);
 /* find.c: one file of the working tree. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 
+/* Is what lies at `path` of the working tree the commit's: no worse than `oid` is there, and
+ * nothing that would be new in it, or the same but for how lines end? */
+bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
+			 const struct finder_version *here, const struct finder_version *there);
+
 /* The same of one whose committed form is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
+
+/* links.c: take note of a link of a secret's name, in `links`; look at what they lead to. */
+void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
+int finder_links(struct finder *f, struct ga_error *err);
 
 /* twins.c: take note of a file that may have several names; find the others. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
@@ -78,7 +121,8 @@ void finder_twins(struct finder *f, const struct ga_scan *scan);
 
 /* tree.c: committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
-/* Judge a blob at `path`; `ret_marks` may be NULL. */
+/* Judge a blob at `path`; `ret_marks` may be NULL. One that is asked for again without them is
+ * not read again. Beyond `f->left` the worst is assumed, and `f->ret` is incomplete. */
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks);

@@ -10,7 +10,8 @@
 #include "ga/objects.h"
 
 #define TREE_MAX 5000000
-#define BLOB_MAX ((size_t)16 << 20)
+#define BLOB_MAX ((uint64_t)64 << 20)
+#define BLOB_COST 4096 /* of one in bytes, however short it is */
 #define HISTORY_MAX ((size_t)1 << 30)
 
 /* Of a live secret by its name it matters, too, whether it is encrypted. */
@@ -23,21 +24,58 @@ static bool is_read(const struct ga_secret_name *name)
 	return live;
 }
 
+/* Read it into `f->content`; false if that cannot be, or there is no more time for it. */
+static bool read_blob(struct finder *f, const struct ga_oid *oid)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	uint64_t max = f->left < BLOB_MAX ? f->left : BLOB_MAX;
+	int rc = ga_blob_read(f->o->repo, oid, (size_t)max, &f->content, &ignored);
+	uint64_t cost = f->content.len + BLOB_COST;
+
+	if (rc > 0 && max < BLOB_MAX) {
+		f->ret->incomplete = true;
+		cost = f->left;
+	}
+	f->left -= cost < f->left ? cost : f->left;
+	return !rc;
+}
+
+/* What is in a blob, which may be that of any number of paths. */
+static bool look_into(struct finder *f, const char *path, const struct ga_oid *oid,
+		      struct ga_secret_marks *ret)
+{
+	struct ga_oidmap *known = &f->blob_at[ga_secret_is_code(path)];
+	bool got;
+
+	ga_buf_clear(&f->content);
+	got = read_blob(f, oid);
+	if (got) {
+		ga_secret_look(path, f->content.ptr, f->content.len, ret);
+		explicit_bzero(f->content.ptr, f->content.len);
+		if (ga_oidmap_add(known, oid, f->n_blobs)) {
+			GA_GROW(f->blobs, f->n_blobs, f->cap_blobs);
+			f->blobs[f->n_blobs++] = (struct finder_blob){ ret->bits, ret->token };
+		}
+	}
+	return got;
+}
+
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_secret_marks marks = { .bits = 0 };
-	int rc = 0;
+	bool seen = true;
+	size_t at;
 
-	ga_buf_clear(&f->content);
-	if (is_read(name))
-		rc = ga_blob_read(f->o->repo, oid, BLOB_MAX, &f->content, &ignored);
-	if (!rc)
-		ga_secret_look(f->content.ptr, f->content.len, &marks);
-	ga_secret_judge(name, path, rc ? NULL : &marks, ret);
-	explicit_bzero(f->content.ptr, f->content.len);
+	if (is_read(name) && !ret_marks &&
+	    ga_oidmap_get(&f->blob_at[ga_secret_is_code(path)], oid, &at)) {
+		marks.bits = f->blobs[at].bits;
+		marks.token = f->blobs[at].token;
+	} else if (is_read(name)) {
+		seen = look_into(f, path, oid, &marks);
+	}
+	ga_secret_judge(name, path, seen ? &marks : NULL, ret);
 	if (ret_marks)
 		*ret_marks = marks;
 }
@@ -48,21 +86,30 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 	struct ga_secret_name name;
 	struct ga_secret s;
 
-	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) || !finder_named(f, path, &name))
+	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC && e->mode != GA_MODE_LINK) ||
+	    !finder_named(f, path, &name))
 		return;
+	if (e->mode == GA_MODE_LINK) {
+		finder_note_link(f, &f->tree_links, path);
+		return;
+	}
 	finder_blob(f, path, &e->oid, &name, &s, NULL);
 	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
 		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);
 }
 
 /* What was found in the tree before, without what has changed. */
-static void keep_unchanged(const struct ga_exposure *before, const struct ga_changes *changes,
+static void keep_unchanged(struct finder *f, const struct ga_exposure *before,
+			   const struct ga_strv *links, const struct ga_changes *changes,
 			   struct ga_exposure *ret)
 {
 	for (size_t i = 0; i < before->n; i++)
 		if (!ga_changes_find(changes, before->v[i].path))
 			secrets_add(ret, before->v[i].path, &before->v[i].secret,
 				    GA_EXPOSED_COMMITTED);
+	for (size_t i = 0; i < links->n; i++)
+		if (!ga_changes_find(changes, links->v[i]))
+			finder_note_link(f, &f->tree_links, links->v[i]);
 }
 
 static int list_changes(struct finder *f, const struct ga_oid *tree, struct ga_changes *changes,
@@ -70,11 +117,12 @@ static int list_changes(struct finder *f, const struct ga_oid *tree, struct ga_c
 {
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	cleanup_exposure struct ga_exposure before = GA_EXPOSURE_INIT;
+	cleanup_strv struct ga_strv links = GA_STRV_INIT;
 	struct ga_oid old;
 
-	if (secrets_cache_tree(&f->cache, &old, &before) &&
+	if (secrets_cache_tree(&f->cache, &old, &before, &links) &&
 	    (ga_oid_equal(&old, tree) || !ga_tree_diff(f->o->repo, &old, tree, changes, &gone))) {
-		keep_unchanged(&before, changes, ret);
+		keep_unchanged(f, &before, &links, changes, ret);
 		return 0;
 	}
 	ga_changes_release(changes);
@@ -90,7 +138,9 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 		return -1;
 	for (size_t i = 0; i < changes.n; i++)
 		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
-	secrets_cache_add_tree(&f->cache, tree, &found);
+	/* what was not looked at must not be remembered as all there is */
+	if (!f->ret->incomplete)
+		secrets_cache_add_tree(&f->cache, tree, &found, &f->tree_links);
 	for (size_t i = 0; i < found.n; i++) {
 		const struct ga_exposed *x = &found.v[i];
 
@@ -173,20 +223,19 @@ static int read_log(struct history *h, const struct ga_buf *log, struct ga_error
 /* One path may have had many versions: the worst of them is told. */
 static void thin_out(struct ga_exposure *x)
 {
+	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
 	size_t n = 0;
 
 	ga_exposure_sort(x);
 	for (size_t i = 0; i < x->n; i++) {
-		bool again = false;
+		const char *path = x->v[i].path;
 
-		for (size_t k = 0; k < n && !again; k++)
-			again = x->v[i].as == GA_EXPOSED_HISTORY &&
-				x->v[k].as == GA_EXPOSED_HISTORY &&
-				!strcmp(x->v[k].path, x->v[i].path);
-		if (again)
+		if (ga_strmap_first(&seen, path, strlen(path)) >= 0) {
 			free(x->v[i].path);
-		else
-			x->v[n++] = x->v[i];
+			continue;
+		}
+		ga_strmap_add(&seen, path, strlen(path), 0);
+		x->v[n++] = x->v[i];
 	}
 	x->n = n;
 }
@@ -201,7 +250,9 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 					      NULL };
 	cleanup_exposure struct ga_exposure found = GA_EXPOSURE_INIT;
 	cleanup_buf struct ga_buf log = GA_BUF_INIT;
-	struct history h = { .f = { .o = o, .ret = &found, .work = -1, .content = GA_BUF_INIT } };
+	/* all of it was asked for */
+	struct history h = { .f = { .o = o, .ret = &found, .work = -1, .content = GA_BUF_INIT,
+				    .left = UINT64_MAX } };
 	struct ga_git g = GA_GIT_INIT;
 	int rc;
 
@@ -215,8 +266,7 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 		secrets_add(ret, found.v[i].path, &found.v[i].secret, GA_EXPOSED_HISTORY);
 	ga_strv_release(&h.seen);
 	ga_strmap_release(&h.map);
-	ga_secret_names_free(h.f.names);
-	ga_buf_release(&h.f.content);
+	finder_release(&h.f);
 	return rc ? ga_error_wrap(err, "cannot look through the history") : 0;
 }
 
@@ -241,7 +291,7 @@ void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
 	}
 	if (!text.len || !ga_secret_named(names, ".git/config", &name))
 		return;
-	ga_secret_look(text.ptr, text.len, &marks);
+	ga_secret_look(".git/config", text.ptr, text.len, &marks);
 	explicit_bzero(text.ptr, text.len);
 	ga_secret_judge(&name, ".git/config", &marks, &s);
 	if (s.tier == GA_TIER_NONE)

@@ -6,6 +6,7 @@
 #include "secrets.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,77 +23,117 @@ void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_s
 	f->twins[f->n_twins++] = (struct finder_twin){ st->st_dev, st->st_ino, *s };
 }
 
-static bool is_found(const struct ga_exposure *x, const char *path)
+static int by_inode(const void *a, const void *b)
 {
-	for (size_t i = 0; i < x->n; i++)
-		if (!strcmp(x->v[i].path, path))
-			return true;
-	return false;
+	const struct finder_twin *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static void look_at(struct finder *f, const char *path, enum ga_exposed_as as)
+/* The file `name` in `dir`, which is `path`. */
+static void look_at(struct finder *f, int dir, const char *name, const char *path,
+		    enum ga_exposed_as as)
+{
+	struct finder_twin key = { .dev = 0 };
+	const struct finder_twin *twin;
+	struct ga_secret s;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	    st.st_nlink < 2)
+		return;
+	key.dev = st.st_dev;
+	key.ino = st.st_ino;
+	twin = bsearch(&key, f->twins, f->n_twins, sizeof(*f->twins), by_inode);
+	if (!twin)
+		return;
+	s = twin->secret;
+	s.copy = true;
+	(void)finder_raise(f, path, &s, as);
+}
+
+static bool is_dir(int dir, const struct dirent *e)
 {
 	struct stat st;
 
-	if (fstatat(f->work, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-	    st.st_nlink < 2)
-		return;
-	for (size_t i = 0; i < f->n_twins; i++) {
-		const struct finder_twin *t = &f->twins[i];
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return !fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+}
 
-		if (t->dev != st.st_dev || t->ino != st.st_ino || is_found(f->ret, path))
+static void walk(struct finder *f, struct ga_buf *path, unsigned depth);
+
+static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned depth)
+{
+	size_t before = path->len;
+	struct dirent *e;
+
+	while ((errno = 0, e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		secrets_add(f->ret, path, &t->secret, as);
-		f->ret->v[f->ret->n - 1].secret.copy = true;
-		return;
+		if (++f->entries > FINDER_ENTRIES_MAX)
+			break;
+		ga_buf_addf(path, "/%s", e->d_name);
+		if (is_dir(dirfd(d), e))
+			walk(f, path, depth + 1);
+		else
+			look_at(f, dirfd(d), e->d_name, path->ptr, GA_EXPOSED_IGNORED);
+		ga_buf_truncate(path, before);
 	}
+	if (e || errno)
+		f->ret->incomplete = true;
 }
 
 static void walk(struct finder *f, struct ga_buf *path, unsigned depth)
 {
-	int fd = ga_openat_beneath(f->work, path->ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	int fd = depth > DEPTH_MAX ? -1 :
+		 ga_openat_beneath(f->work, path->ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	size_t before = path->len;
-	struct dirent *e;
 
-	if (!d || depth > DEPTH_MAX) {
+	if (!d) {
 		f->ret->incomplete = true;
-		if (d)
-			(void)closedir(d);
-		else if (fd >= 0)
+		if (fd >= 0)
 			(void)close(fd);
 		return;
 	}
-	while ((e = readdir(d))) {
+	look_through(f, d, path, depth);
+	(void)closedir(d);
+}
+
+static void look_at_all(struct finder *f, const struct ga_strv *paths, enum ga_exposed_as as)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		look_at(f, f->work, paths->v[i], paths->v[i], as);
+}
+
+static void walk_all(struct finder *f, const struct ga_strv *dirs)
+{
+	for (size_t i = 0; i < dirs->n; i++) {
+		cleanup_buf struct ga_buf path = GA_BUF_INIT;
 		struct stat st;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		if (fstatat(f->work, dirs->v[i], &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 			continue;
-		ga_buf_addf(path, "/%s", e->d_name);
-		if (e->d_type == DT_DIR ||
-		    (e->d_type == DT_UNKNOWN &&
-		     !fstatat(f->work, path->ptr, &st, AT_SYMLINK_NOFOLLOW) &&
-		     S_ISDIR(st.st_mode)))
-			walk(f, path, depth + 1);
-		else
-			look_at(f, path->ptr, GA_EXPOSED_IGNORED);
-		ga_buf_truncate(path, before);
+		ga_buf_adds(&path, dirs->v[i]);
+		walk(f, &path, 0);
 	}
-	(void)closedir(d);
 }
 
 void finder_twins(struct finder *f, const struct ga_scan *scan)
 {
 	if (!f->n_twins)
 		return;
-	for (size_t i = 0; i < scan->untracked.n; i++)
-		look_at(f, scan->untracked.v[i], GA_EXPOSED_UNTRACKED);
-	for (size_t i = 0; i < scan->ignored_files.n; i++)
-		look_at(f, scan->ignored_files.v[i], GA_EXPOSED_IGNORED);
-	for (size_t i = 0; i < scan->ignored_dirs.n; i++) {
-		cleanup_buf struct ga_buf path = GA_BUF_INIT;
-
-		ga_buf_adds(&path, scan->ignored_dirs.v[i]);
-		walk(f, &path, 0);
-	}
+	qsort(f->twins, f->n_twins, sizeof(*f->twins), by_inode);
+	f->entries = 0;
+	look_at_all(f, &scan->changed, GA_EXPOSED_MODIFIED);
+	look_at_all(f, &scan->untracked, GA_EXPOSED_UNTRACKED);
+	look_at_all(f, &scan->ignored_files, GA_EXPOSED_IGNORED);
+	walk_all(f, &scan->ignored_dirs);
+	if (!f->o->live)
+		return;
+	look_at_all(f, &f->unwatched, GA_EXPOSED_MODIFIED);
+	look_at_all(f, &scan->apart, GA_EXPOSED_UNTRACKED);
+	walk_all(f, &scan->apart);
 }

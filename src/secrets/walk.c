@@ -15,7 +15,6 @@
 #include "ga/quote.h"
 
 #define DEPTH_MAX 100
-#define ENTRIES_MAX 5000000
 
 bool ga_exposure_skips(const char *name)
 {
@@ -76,7 +75,7 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		if (++w->f->entries > ENTRIES_MAX)
+		if (++w->f->entries > FINDER_ENTRIES_MAX)
 			break;
 		if (is_dir(dirfd(d), e)) {
 			if (w->f->o->all_dirs || !ga_exposure_skips(e->d_name))

@@ -38,6 +38,7 @@ void ga_session_release(struct ga_session *s)
 	free(s->onto_ref);
 	free(s->message);
 	free(s->incomplete);
+	free(s->boot);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->submodules);
@@ -46,9 +47,21 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->skipped);
 	ga_strv_release(&s->masked);
 	ga_strv_release(&s->masked_objects);
+	ga_strv_release(&s->exposed);
 	ga_strv_release(&s->notes);
 	ga_strv_release(&s->left_out);
+	ga_strv_release(&s->again);
 	*s = (struct ga_session)GA_SESSION_INIT;
+}
+
+const struct ga_oid *ga_session_from(const struct ga_session *s)
+{
+	return ga_oid_is_zero(&s->from) ? &s->base : &s->from;
+}
+
+const struct ga_oid *ga_session_under(const struct ga_session *s)
+{
+	return ga_oid_is_zero(&s->under) ? &s->onto : &s->under;
 }
 
 static bool name_char(char c)

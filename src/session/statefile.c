@@ -50,6 +50,7 @@ static const struct field fields[] = {
 	FIELD("incomplete", STRING, incomplete),
 	FIELD("pid", INT, pid),
 	FIELD("pidns", U64, pidns),
+	FIELD("boot", STRING, boot),
 	FIELD("shared", LIST, shared),
 	FIELD("submodule", LIST, submodules),
 	FIELD("part", LIST, part_ids),
@@ -57,10 +58,20 @@ static const struct field fields[] = {
 	FIELD("skipped", LIST, skipped),
 	FIELD("masked", LIST, masked),
 	FIELD("maskedobject", LIST, masked_objects),
+	FIELD("exposed", LIST, exposed),
 	FIELD("tip", OID, tip),
 	FIELD("held", OID, held),
 	FIELD("note", LIST, notes),
 	FIELD("leftout", LIST, left_out),
+	FIELD("view", OID, view),
+	FIELD("full", OID, full),
+	FIELD("from", OID, from),
+	FIELD("under", OID, under),
+	FIELD("former", OID, former),
+	FIELD("resumed", U64, resumed),
+	FIELD("again", LIST, again),
+	FIELD("bring", OID, bring),
+	FIELD("bringfull", OID, bring_full),
 	FIELD("landed", OID, landed),
 };
 
@@ -128,13 +139,14 @@ static bool is_whole(int dir)
 
 /* Is this state worth waiting for the disk? Until a session has a result, a power cut
  * takes no more than the layers lose anyway, whose overlay is volatile: it is as well
- * off with the state before, or removed. A result is on refs, and those are synced. */
+ * off with the state before, or removed. A result is on refs, and those are synced. One that had
+ * a result and runs again would be taken for done, and what it does then for nothing. */
 static bool must_last(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
-		return false;
+		return s->resumed != 0;
 	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->tip) ||
-	       !ga_oid_is_zero(&s->held);
+	       !ga_oid_is_zero(&s->held) || !ga_oid_is_zero(&s->bring);
 }
 
 /* The state of a session that lasted is on the disk. It goes when what takes its place is there
@@ -164,12 +176,11 @@ static int write_quick(int dir, const struct ga_session *s, const struct ga_buf 
 	return ga_write_new(dir, "session", b->ptr, b->len, 0600, err);
 }
 
-static void end_sync(void *first)
+static int end_sync(void *first, struct ga_error *err)
 {
 	struct ga_sync_beside **s = first;
 
-	if (s)
-		ga_sync_beside_end(ga_steal(s));
+	return s ? ga_sync_beside_end(ga_steal(s), err) : 0;
 }
 
 static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_beside **first,

@@ -117,7 +117,6 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
 	cleanup_free char *file = ga_path_join(dir, "session");
 
-	/* the usual answer, for every number taken so far */
 	if (!access(file, F_OK))
 		return 1;
 	for (int again = 0; again < 2; again++) {
@@ -191,10 +190,15 @@ static int named(const char *state_dir, const char *tmp, const char *name,
 static int numbered(const char *state_dir, const char *tmp, const char *stem,
 		    const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
 {
+	cleanup_free char *sessions = ga_path_parent(tmp);
+	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
 	for (unsigned i = 1; !s->dir; i++) {
 		cleanup_free char *try = ga_strf("%s-%u", stem, i);
+		cleanup_free char *file = ga_path_join(try, "session");
 
-		if (ga_strv_has(taken, try))
+		/* the usual answer, for every number taken so far, and soon given */
+		if (!faccessat(at, file, F_OK, 0) || ga_strv_has(taken, try))
 			continue;
 		if (take_name(state_dir, tmp, try, &s->dir, err) < 0)
 			return -1;

@@ -36,6 +36,7 @@ struct sandbox {
 	mode_t mask;  /* the user's */
 	int alive[2]; /* a pipe whose write end only the stage holds */
 	pid_t pid;
+	bool blind;   /* of ga_ns_unshare_pids() */
 };
 
 static int usage(void)
@@ -152,6 +153,8 @@ static int become_bwrap(const struct sandbox *sb, struct stage_fault *f)
 	/* the stage may have died before this took effect: then the pipe is at its end */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || read(sb->alive[0], &c, 1) == 0)
 		return stage_fail(f, GA_STEP_PIDNS, errno, "");
+	if (sb->blind && ga_ns_show_pids())
+		return stage_fail(f, GA_STEP_PROC, errno, "");
 	(void)umask(sb->mask);
 	if (ga_ns_drop_caps())
 		return stage_fail(f, GA_STEP_CAPS, errno, "");
@@ -164,7 +167,7 @@ static int start(void *payload, struct stage_fault *f)
 	struct sandbox *sb = payload;
 
 	/* the kernel forgot it when the process entered its user namespace */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || ga_ns_unshare_pids() ||
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || ga_ns_unshare_pids(&sb->blind) ||
 	    pipe2(sb->alive, O_CLOEXEC | O_NONBLOCK))
 		return stage_fail(f, GA_STEP_PIDNS, errno, "");
 	if (getppid() != sb->parent)

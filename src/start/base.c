@@ -152,6 +152,23 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	return rc || start_hide_objects(e, ret, err) ? -1 : 0;
 }
 
+int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
+		     const struct ga_session *s, const struct ga_oid *tip, struct start_base *b,
+		     struct ga_error *err)
+{
+	struct ga_start_opts own = *o;
+
+	own.live = s->live;
+	own.expose = &s->exposed;
+	b->onto = *tip;
+	b->base = s->base;
+	if (s->live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
+		    : ga_scan_ignored(e->repo, e->state_dir, &b->scan, err))
+		return -1;
+	return start_find_secrets(e, &own, false, s->live, b, err) ||
+	       start_hide_objects(e, b, err) ? -1 : 0;
+}
+
 int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
 			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
 			   const char **ret_why, struct ga_error *err)

@@ -14,19 +14,35 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 	return 0;
 }
 
+static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *ret_spec,
+		   struct ga_run_paths *ret_paths, struct ga_error *err)
+{
+	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
+		return -1;
+	*ret_paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
+	return start_make_surroundings(e, project, ret_spec, err);
+}
+
 int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err)
 {
-	struct ga_run_paths paths = { e->stage, e->init, NULL };
+	struct ga_run_paths paths;
 
-	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
-		return -1;
-	paths.bwrap = e->bwrap;
-	if (!start_make_surroundings(e, project, &ret->spec, err) &&
+	if (!prepare(e, project, &ret->spec, &paths, err) &&
 	    !ga_run_begin(&ret->spec, &paths, &ret->sandbox, err))
 		return 0;
 	ga_spec_release(&ret->spec);
 	return -1;
+}
+
+int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
+			  struct ga_error *err)
+{
+	cleanup_spec struct ga_spec spec = GA_SPEC_INIT;
+	struct ga_run_paths paths;
+
+	return prepare(e, project, &spec, &paths, err) ||
+	       ga_run_begin_beside(&spec, &paths, ret, err) ? -1 : 0;
 }
 
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,

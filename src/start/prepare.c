@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,20 +30,24 @@ void ga_start_release(struct ga_start *s)
 	*s = (struct ga_start)GA_START_INIT;
 }
 
-/* The command with its preset's flags between the word and its arguments. */
-static void make_argv(const struct ga_start_opts *o, const struct ga_preset *preset,
-		      struct ga_strv *ret)
+/* The command with its preset's words between the first and its arguments. */
+void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret)
 {
-	ga_strv_push(ret, o->argv[0]);
+	const struct ga_preset *preset = ga_preset_find(argv[0]);
+
+	again = again && preset && (argc == 1 || preset->resume_args);
+	ga_strv_push(ret, argv[0]);
+	for (size_t i = 0; again && preset->resume[i]; i++)
+		ga_strv_push(ret, preset->resume[i]);
 	for (size_t i = 0; preset && preset->flags[i]; i++)
 		ga_strv_push(ret, preset->flags[i]);
-	for (size_t i = 1; i < o->argc; i++)
-		ga_strv_push(ret, o->argv[i]);
+	for (size_t i = 1; i < argc; i++)
+		ga_strv_push(ret, argv[i]);
 }
 
 /* Fail early, and on the host, for a command that is nowhere: a session made for
  * nothing would have to be cleaned up. */
-static int check_command(const struct ga_start_env *e, const char *command, struct ga_error *err)
+int start_check_command(const struct ga_start_env *e, const char *command, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(command);
 
@@ -156,6 +161,8 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		ga_strv_push(&s->command, o->argv[i]);
 	ga_strv_extend(&s->skipped, &b->scan.skipped);
 	ga_strv_extend(&s->masked, &b->hidden);
+	if (o->expose)
+		ga_strv_extend(&s->exposed, o->expose);
 	ga_strv_extend(&s->masked_objects, &b->objects);
 	for (size_t i = 0; i < st->n_parts; i++) {
 		ga_strv_push(&s->submodules, st->parts[i].path);
@@ -232,7 +239,7 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 
 /* The agent starts where the user stands, unless that directory is not part of
  * what it sees (untracked and empty, or not in the base). */
-static char *choose_cwd(const struct ga_start *st)
+char *start_choose_cwd(const struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	cleanup_free char *cwd = getcwd(NULL, 0), *extras = start_dir(s, "extras");
@@ -296,8 +303,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	start_add_environment(e, ga_preset_find(o->argv[0]), &st->spec, s);
 	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
 		return -1;
-	make_argv(o, ga_preset_find(o->argv[0]), &st->argv);
-	st->cwd = choose_cwd(st);
+	start_make_argv(o->argv, o->argc, false, &st->argv);
+	st->cwd = start_choose_cwd(st);
 	st->carried = b->carried;
 	describe(o, b, st);
 	if (ga_fault("start:prepared"))
@@ -305,29 +312,29 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	return 0;
 }
 
-static int begin(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
-		 struct ga_error *err)
+int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,
+		struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
 
-	if (st->sandbox && strcmp(st->spec.project, project) != 0) {
+	if (st->sandbox && (strcmp(st->spec.project, project) || !ga_run_told(st->sandbox))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);
 	}
 	if (make_agent_home(e, err) || (!st->sandbox && ga_start_begin(e, project, st, err)))
 		return -1;
-	return start_find_tools(e, o->argv[0], &st->spec, err) ||
+	return start_find_tools(e, command, &st->spec, err) ||
 	       ga_run_home(st->sandbox, &st->spec, err) ? -1 : 0;
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)
 {
-	return start_check_project(e, err) || check_command(e, o->argv[0], err) ? -1 : 0;
+	return start_check_project(e, err) || start_check_command(e, o->argv[0], err) ? -1 : 0;
 }
 
 /* There is no use in beginning what would be ended at once. */
-static int check_room(const struct ga_start_env *e, struct ga_error *err)
+int start_check_room(const struct ga_start_env *e, struct ga_error *err)
 {
 	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir
 			  : ga_disk_below(e->agent_home, e->disk_free) ? e->agent_home : NULL;
@@ -369,14 +376,16 @@ static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *nam
 static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o, const char *stem,
 			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
+	cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
+	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
 	for (unsigned i = 1;; i++) {
 		cleanup_free char *name = o->name ? ga_strdup(o->name) : ga_strf("%s-%u", stem, i);
-		cleanup_free char *dir = ga_strf("%s/sessions/%s", e->state_dir, name);
 		int rc;
 
 		if (!ga_session_name_ok(name))
 			return 0;
-		if (ga_strv_has(taken, name) || !access(dir, F_OK)) {
+		if (!faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) || ga_strv_has(taken, name)) {
 			if (o->name)
 				return 0;
 			continue;
@@ -401,7 +410,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	ret->unfiltered = o->unfiltered;
-	if (check_host(e, o, err) || begin(e, o, ret, err) || check_room(e, err) ||
+	if (check_host(e, o, err) || start_begin(e, o->argv[0], ret, err) ||
+	    start_check_room(e, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    check_left_refs(e, o, stem, ret, &taken, err) ||
@@ -441,7 +451,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	fill_session(e, o, &b, ret);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
-	make_argv(o, ga_preset_find(o->argv[0]), &ret->argv);
+	start_make_argv(o->argv, o->argc, false, &ret->argv);
 	ret->carried = b.carried;
 	describe(o, &b, ret);
 	return 0;

@@ -23,19 +23,22 @@
 
 static void journal_start(const struct ga_start *st)
 {
+	const char *event = st->resumed ? "resume" : "start";
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
 	ga_json_set_bytes(j, "project", s->project);
 	ga_json_set_oid(j, "base", &s->base);
 	ga_json_set_oid(j, "onto", &s->onto);
+	if (st->resumed)
+		ga_json_set_oid(j, "from", &s->under);
 	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
-	(void)ga_journal(s->dir, "start", j);
+	(void)ga_journal(s->dir, event, j);
 }
 
 /* What was mounted stays readable wherever it went, so all in the layers is good;
@@ -71,7 +74,7 @@ static bool tick(void *payload)
 	struct watch *w = payload;
 
 	if (w->unsynced.n && !w->beside)
-		w->beside = ga_sync_beside(&w->unsynced);
+		w->beside = ga_sync_beside(&w->unsynced, 1);
 	if (ga_disk_below(w->s->dir, w->e->disk_free))
 		w->full = w->s->dir;
 	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
@@ -118,18 +121,25 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		.tick = tick,
 		.payload = &w,
 	};
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc;
 
+	free(s->boot);
+	s->boot = ga_boot_id();
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
 	if (start_save_parts(st, err) || ga_session_save(s, err))
 		return -1;
-	if (ga_fault_stop("start:running", err))
+	if (ga_fault_stop("start:running", err) ||
+	    (st->resumed && ga_worktree_entry_create(e->repo, s, err)))
 		return -1;
-	list_unsynced(e, st, &w.unsynced);
+	if (!st->resumed)
+		list_unsynced(e, st, &w.unsynced);
 	rc = ga_run_session(sb, &c, ret_status, err);
-	ga_sync_beside_end(w.beside);
+	/* told after the capture, which syncs the same refs once more */
+	if (ga_sync_beside_end(w.beside, rc ? &ignored : err))
+		rc = -1;
 	ga_strv_release(&w.unsynced);
 	if (w.full)
 		note_full(&w, s);
@@ -163,12 +173,13 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	struct ga_session *s = &st->session;
 	int rc;
 
+	*ret_status = -1;
 	journal_start(st);
-	rc = ga_run_wait_ready(st->sandbox, err);
+	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
 	ga_run_end(st->sandbox);
-	if (rc && err->code == GA_ESTART) {
+	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		/* no sandbox, or no command in it: nobody wrote anything */
@@ -180,7 +191,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		return -1;
 	}
 	s->finished = (uint64_t)time(NULL);
-	s->exit_status = rc ? -1 : *ret_status;
+	s->exit_status = *ret_status;
 	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
 	if (!is_idle(s))
 		save_if_possible(s);
@@ -246,7 +257,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 /* Git inside needs no more than this; its configuration is the agent's. A missing
  * object must not make it run the command of a remote the agent made up: what such a
  * command leaves running could write into the answers of the git after it. */
-static const char *const git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
+const char *const start_git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
@@ -261,7 +272,7 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
-					.sandbox_env = git_env };
+					.sandbox_env = start_git_env };
 }
 
 int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
@@ -309,7 +320,8 @@ int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_
 
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
-	static const char *const kinds[] = { "base", "held", "carried", "orig", "report" };
+	static const char *const kinds[] = { "base", "from", "held", "carried", "orig",
+					      "report" };
 	cleanup_free char *parent = ga_path_parent(s->dir);
 	cleanup_close int at = -1;
 

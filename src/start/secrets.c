@@ -16,7 +16,7 @@
 #include "ga/quote.h"
 #include "start.h"
 
-#define BLOB_MAX ((uint64_t)64 << 20) /* whose id is looked up in the object store */
+#define BLOB_MAX ((size_t)64 << 20) /* whose id is looked up in the object store */
 #define SHOWN 6
 #define OBJECTS_MAX 8            /* stored ones that are looked up in history ... */
 #define HISTORY_MS 2000          /* ... for so long each */
@@ -307,12 +307,50 @@ struct blob {
 struct blobs {
 	struct blob *v;
 	size_t n, cap;
+	bool asked, answered;  /* which loose objects are in a pack as well ... */
+	struct ga_buf packed;  /* ... in git's words: "rm -f .../ab/cdef" */
 };
 
 static void add_blob(struct blobs *bs, const char *path, const struct ga_oid *oid)
 {
 	GA_GROW(bs->v, bs->n, bs->cap);
 	bs->v[bs->n++] = (struct blob){ path, *oid };
+}
+
+static void add_form(const char *path, const struct ga_buf *text, struct blobs *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid oid;
+
+	if (!ga_blob_id_of(text->ptr, text->len, &oid, &ignored))
+		add_blob(ret, path, &oid);
+}
+
+/* As it is, and with its lines ending in the other way: settings and attributes, of now or of the
+ * day it was stored, have git change that. */
+static void add_forms(const char *path, const struct ga_buf *text, struct blobs *ret)
+{
+	cleanup_buf struct ga_buf lf = GA_BUF_INIT, crlf = GA_BUF_INIT;
+
+	(void)ga_buf_reserve(&lf, text->len);
+	(void)ga_buf_reserve(&crlf, 2 * text->len);
+	for (size_t i = 0; i < text->len; i++) {
+		char c = text->ptr[i];
+
+		if (c == '\r' && i + 1 < text->len && text->ptr[i + 1] == '\n')
+			continue;
+		ga_buf_addch(&lf, c);
+		if (c == '\n')
+			ga_buf_addch(&crlf, '\r');
+		ga_buf_addch(&crlf, c);
+	}
+	add_form(path, text, ret);
+	if (lf.len != text->len)
+		add_form(path, &lf, ret);
+	if (crlf.len != text->len)
+		add_form(path, &crlf, ret);
+	explicit_bzero(lf.ptr, lf.len);
+	explicit_bzero(crlf.ptr, crlf.len);
 }
 
 static void add_files(const char *workdir, const struct ga_strv *hidden, struct blobs *ret)
@@ -323,12 +361,13 @@ static void add_files(const char *workdir, const struct ga_strv *hidden, struct 
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_close int fd = ga_openat_beneath(work, hidden->v[i],
 							 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-		struct ga_oid oid;
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		struct stat st;
 
 		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		    (uint64_t)st.st_size <= BLOB_MAX && !ga_blob_id(fd, &oid, &ignored))
-			add_blob(ret, hidden->v[i], &oid);
+		    !ga_read_fd(fd, BLOB_MAX, &text, &ignored))
+			add_forms(hidden->v[i], &text, ret);
+		explicit_bzero(text.ptr, text.len);
 	}
 }
 
@@ -351,27 +390,21 @@ static int add_staged_one(struct ga_start_env *e, const struct start_base *b, co
 	return 0;
 }
 
-/* What is staged of tracked ones. */
+/* What is staged of tracked ones. Names of them all could be too many for a command line. */
 static int add_staged(struct ga_start_env *e, const struct start_base *b, struct blobs *ret,
 		      struct ga_error *err)
 {
-	static const char *const env[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
-	cleanup_free const char **args = ga_calloc(b->hidden.n + 5, sizeof(*args));
+	static const char *const args[] = { "ls-files", "-sz", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *rec;
 	size_t pos = 0, n = 0;
 
-	args[n++] = "ls-files";
-	args[n++] = "-sz";
-	args[n++] = "--";
-	for (size_t i = 0; i < b->hidden.n && i < 1000; i++)
-		if (ga_strv_has(&b->scan.changed, b->hidden.v[i]))
-			args[n++] = b->hidden.v[i];
-	if (n == 3)
+	for (size_t i = 0; i < b->scan.changed.n; i++)
+		n += start_is_hidden(b, b->scan.changed.v[i]);
+	if (!n)
 		return 0;
 	g.args = args;
-	g.env = env;
 	g.work_tree = ga_repo_info(e->repo)->workdir;
 	g.out = &out;
 	if (ga_git_ok(e->repo, &g, err))
@@ -400,26 +433,26 @@ static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const s
 	return ga_git_ok(e->repo, &g, &ignored) || out.len;
 }
 
-/* Those loose objects that are in a pack as well. */
-static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid)
+/* Is it in a pack as well? Or, for want of an answer, might it be? */
+static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct blobs *bs)
 {
 	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	char hex[GA_OID_HEXSZ + 1];
 	struct ga_git g = GA_GIT_INIT;
 
 	g.args = args;
-	g.out = &out;
-	/* "rm -f .../ab/cdef" */
-	return ga_git_ok(e->repo, &g, &ignored) ||
-	       strstr(out.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
+	g.out = &bs->packed;
+	if (!bs->asked)
+		bs->answered = !ga_git_ok(e->repo, &g, &ignored);
+	bs->asked = true;
+	return !bs->answered || strstr(bs->packed.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
 }
 
 /* Hide its object from the session, if that is one that can be hidden. Of many the rest is only
  * told. */
-static void hide_object(struct ga_start_env *e, const struct blob *blob, const struct ga_strv *dirs,
-			struct start_base *b)
+static void hide_object(struct ga_start_env *e, const struct blob *blob, struct blobs *bs,
+			const struct ga_strv *dirs, struct start_base *b)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf unused = GA_BUF_INIT;
@@ -430,7 +463,7 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, const s
 		return; /* git does not have it */
 	(void)ga_oid_hex(&blob->oid, hex);
 	if (b->objects.n + b->stored.n < OBJECTS_MAX && !in_history(e, &blob->oid, &b->base) &&
-	    !is_packed(e, &blob->oid))
+	    !is_packed(e, &blob->oid, bs))
 		for (size_t i = 0; i < dirs->n; i++) {
 			cleanup_free char *file = ga_strf("%s/%.2s/%s", dirs->v[i], hex, hex + 2);
 
@@ -444,7 +477,7 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, const s
 int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
-	struct blobs bs = { NULL, 0, 0 };
+	struct blobs bs = { .packed = GA_BUF_INIT };
 	int rc = 0;
 
 	if (!b->hidden.n)
@@ -452,9 +485,10 @@ int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_e
 	add_files(ga_repo_info(e->repo)->workdir, &b->hidden, &bs);
 	rc = add_staged(e, b, &bs, err) || ga_repo_object_dirs(e->repo, &dirs, err) ? -1 : 0;
 	for (size_t i = 0; !rc && i < bs.n; i++)
-		hide_object(e, &bs.v[i], &dirs, b);
+		hide_object(e, &bs.v[i], &bs, &dirs, b);
 	ga_strv_sort_unique(&b->stored);
 	ga_strv_sort_unique(&b->objects);
+	ga_buf_release(&bs.packed);
 	free(bs.v);
 	return rc;
 }

@@ -158,6 +158,17 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 	return 0;
 }
 
+char *ga_boot_id(void)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_buf id = GA_BUF_INIT;
+
+	if (ga_read_file_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 4096, &id, &ignored))
+		ga_buf_clear(&id);
+	ga_buf_chomp(&id);
+	return ga_buf_steal(&id);
+}
+
 int ga_write_full(int fd, const void *p, size_t n)
 {
 	const char *s = p;
@@ -178,6 +189,20 @@ int ga_write_full(int fd, const void *p, size_t n)
 void ga_write_out(int fd)
 {
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+int ga_fsync(int fd)
+{
+	struct stat st;
+
+	if (!fsync(fd))
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	errno = EINVAL;
+	return -1;
 }
 
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
@@ -202,7 +227,7 @@ int ga_random(void *p, size_t n, struct ga_error *err)
 }
 
 static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-		   void (*first)(void *), void *payload, struct ga_error *err)
+		   int (*first)(void *, struct ga_error *), void *payload, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path), *tmp = NULL;
 	cleanup_close int fd = -1;
@@ -215,20 +240,20 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-	rc = ga_write_full(fd, p, n) || fsync(fd);
-	if (!rc && first)
-		first(payload);
-	if (rc || renameat(dirfd, tmp, dirfd, path)) {
-		int saved = errno;
-
+	if (ga_write_full(fd, p, n) || fsync(fd))
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	else
+		rc = first ? first(payload, err) : 0;
+	if (!rc && renameat(dirfd, tmp, dirfd, path))
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	if (rc)
 		(void)unlinkat(dirfd, tmp, 0);
-		return ga_fail_errno(err, GA_EFATAL, saved, "cannot write '%s'", q);
-	}
-	return 0;
+	return rc;
 }
 
 int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
-			  void (*first)(void *), void *payload, struct ga_error *err)
+			  int (*first)(void *, struct ga_error *), void *payload,
+			  struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path), *parent = ga_path_parent(path);
 	cleanup_close int dir = -1;
@@ -236,7 +261,7 @@ int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, 
 	if (replace(dirfd, path, p, n, mode, first, payload, err))
 		return -1;
 	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || fsync(dir))
+	if (dir < 0 || ga_fsync(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "ga/clock.h"
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 
 #define DEFAULT_OUT_MAX ((size_t)1 << 30)
@@ -300,16 +301,33 @@ static void job_free(struct ga_process_job *j)
 	free(j);
 }
 
-int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err)
+static struct ga_process_job *job_new(const struct ga_process *p)
 {
 	struct ga_process_job *j = ga_calloc(1, sizeof(*j));
-	struct child *c = &j->c;
 
-	*c = (struct child){
+	j->c = (struct child){
 		.pidfd = -1, .in = -1, .keep = -1, .out = STREAM_INIT, .errout = STREAM_INIT,
 	};
 	j->p = *p;
 	j->name = ga_escape(p->argv[0]);
+	return j;
+}
+
+/* Its time begins now. */
+static int watch(struct ga_process_job *j, struct ga_error *err)
+{
+	if (j->p.timeout_ms)
+		j->c.deadline = ga_now_ms() + j->p.timeout_ms;
+	j->c.pidfd = (int)syscall(SYS_pidfd_open, j->c.pid, 0);
+	return j->c.pidfd < 0
+		? ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process") : 0;
+}
+
+int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, struct ga_error *err)
+{
+	struct ga_process_job *j = job_new(p);
+	struct child *c = &j->c;
+
 	if (open_streams(p, c, err) || spawn(p, c, err)) {
 		job_free(j);
 		return -1;
@@ -319,11 +337,56 @@ int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, st
 	ga_cleanup_closep(&c->out.child);
 	ga_cleanup_closep(&c->errout.child);
 	c->in = c->out.child = c->errout.child = -1;
-	if (p->timeout_ms)
-		c->deadline = ga_now_ms() + p->timeout_ms;
-	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (c->pidfd < 0) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot watch a process");
+	if (watch(j, err)) {
+		job_free(j);
+		return -1;
+	}
+	*ret = j;
+	return 0;
+}
+
+int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga_error *err)
+{
+	const int fds[] = { j->c.out.fd, j->c.errout.fd };
+
+	ga_buf_addf(ret, "%d", (int)j->c.pid);
+	for (size_t i = 0; i < GA_NELEMS(fds); i++) {
+		if (fds[i] >= 0 && fcntl(fds[i], F_SETFD, 0))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot keep a descriptor");
+		ga_buf_addf(ret, ",%d", fds[i]);
+	}
+	return 0;
+}
+
+/* The other end of a pipe that was handed over, if there is to be one. */
+static bool take_stream(const char **text, struct ga_buf *to, struct stream *s)
+{
+	int fd;
+
+	if (!ga_parse_next_int(text, &fd) || (fd >= 0) != (to != NULL) || (to && fd <= 2) ||
+	    (to && fcntl(fd, F_SETFD, FD_CLOEXEC)))
+		return false;
+	s->fd = fd;
+	s->to = to;
+	s->start = to ? to->len : 0;
+	return true;
+}
+
+int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
+			 struct ga_error *err)
+{
+	struct ga_process_job *j = job_new(p);
+	int pid, rc;
+
+	if (!ga_parse_next_int(&text, &pid) || pid <= 0 ||
+	    !take_stream(&text, p->out, &j->c.out) ||
+	    !take_stream(&text, p->errout, &j->c.errout) || *text) {
+		rc = ga_fail(err, GA_EFATAL, "cannot go on with a process that has begun");
+	} else {
+		j->c.pid = pid;
+		rc = watch(j, err);
+	}
+	if (rc) {
 		job_free(j);
 		return -1;
 	}

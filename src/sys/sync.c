@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/sync.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
 
 #define THREADS 3
 
@@ -15,9 +18,20 @@ struct ga_sync_beside {
 	struct ga_strv own;
 	const struct ga_strv *paths;
 	atomic_size_t next; /* which of them nobody has taken yet */
+	atomic_int error;   /* errno of the first failure, 0: none */
+	size_t failed;      /* which it was: to be read when no thread is left */
 	pthread_t threads[THREADS];
 	size_t started;
 };
+
+static int sync_one(const char *path)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	return ga_fault("sync") || ga_fsync(fd) ? -1 : 0;
+}
 
 static void *sync_next(void *p)
 {
@@ -25,11 +39,11 @@ static void *sync_next(void *p)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&b->next, 1)) < b->paths->n) {
-		cleanup_close int fd = open(b->paths->v[i],
-					    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		int none = 0;
 
-		if (fd >= 0)
-			(void)fsync(fd);
+		if (sync_one(b->paths->v[i]) &&
+		    atomic_compare_exchange_strong(&b->error, &none, errno))
+			b->failed = i;
 	}
 	return NULL;
 }
@@ -48,41 +62,52 @@ static void start(struct ga_sync_beside *b, size_t most)
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static void finish(struct ga_sync_beside *b)
+static int finish(struct ga_sync_beside *b, struct ga_error *err)
 {
+	cleanup_free char *q = NULL;
+
 	(void)sync_next(b);
 	while (b->started)
 		(void)pthread_join(b->threads[--b->started], NULL);
+	if (!b->error)
+		return 0;
+	q = ga_escape(b->paths->v[b->failed]);
+	return ga_fail_errno(err, GA_EFATAL, b->error, "cannot sync '%s'", q);
 }
 
-void ga_sync_paths(const struct ga_strv *paths)
+int ga_sync_paths(const struct ga_strv *paths, struct ga_error *err)
 {
 	struct ga_sync_beside b = { .paths = paths };
 
 	/* for one or two a thread is not worth it */
 	start(&b, paths->n / 3 < THREADS ? paths->n / 3 : THREADS);
-	finish(&b);
+	return finish(&b, err);
 }
 
-struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths)
+struct ga_sync_beside *ga_sync_beside(struct ga_strv *paths, size_t threads)
 {
-	struct ga_sync_beside *b = ga_calloc(1, sizeof(*b));
+	struct ga_sync_beside *b;
 
+	if (!paths->n)
+		return NULL;
+	b = ga_calloc(1, sizeof(*b));
 	b->own = *paths;
 	b->paths = &b->own;
 	*paths = (struct ga_strv)GA_STRV_INIT;
-	start(b, b->own.n < THREADS ? b->own.n : THREADS);
-	if (b->started)
-		return b;
-	ga_sync_beside_end(b);
-	return NULL;
+	start(b, threads < THREADS ? threads : THREADS);
+	if (!b->started)
+		(void)sync_next(b);
+	return b;
 }
 
-void ga_sync_beside_end(struct ga_sync_beside *b)
+int ga_sync_beside_end(struct ga_sync_beside *b, struct ga_error *err)
 {
+	int rc;
+
 	if (!b)
-		return;
-	finish(b);
+		return 0;
+	rc = finish(b, err);
 	ga_strv_release(&b->own);
 	free(b);
+	return rc;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/risk/internal.h"
+#include "../../src/risk/host.h"
 #include "fuzz.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
@@ -80,10 +80,16 @@ static void read_envrc(const struct ga_buf *text)
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	cleanup_free char *path = ga_strf("%s/.envrc", fuzz_dir());
 	cleanup_close int dir = open(fuzz_dir(), O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	cleanup_free char *root = ga_strdup(fuzz_dir());
+	const struct ga_repo_info info = { .workdir = root, .gitdir = root, .commondir = root };
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_(ga_gather_release) struct ga_gather g = {
+		.repo = fuzz_repo(), .info = &info, .h = &h, .err = &err,
+	};
 
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	CHECK(dir >= 0 && fd >= 0 && !ga_write_full(fd, text->ptr, text->len));
-	ga_envrc_read(dir, "", &h);
+	CHECK(!ga_envrc_read(&g, dir, ""));
 	for (size_t i = 0; i < h.n; i++)
 		CHECK((!*h.v[i].path && h.v[i].dir) || ga_path_relative_ok(h.v[i].path));
 }

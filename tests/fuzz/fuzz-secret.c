@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct ga_secret_name name;
 	struct ga_secret s, again;
 
-	ga_secret_look(content, in.n, &a);
-	ga_secret_look(content, in.n, &b);
+	ga_secret_look(path, content, in.n, &a);
+	ga_secret_look(path, content, in.n, &b);
 	CHECK(a.bits == b.bits && a.token == b.token && a.n_prints == b.n_prints);
 	CHECK(a.n_prints <= GA_SECRET_PRINTS_MAX);
 	CHECK(!a.n_prints || a.n_prints == GA_SECRET_PRINTS_MAX || ga_secret_within(&a, &b));
@@ -40,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	CHECK(s.tier <= GA_TIER_BLOCK && s.rule && s.tier == again.tier && s.rule == again.rule);
 	check_reason(&s);
 	ga_secret_judge(&name, path, NULL, &s);
+	/* what was not seen is no better than what was */
+	CHECK(!name.content || s.tier >= again.tier);
 	check_reason(&s);
 	return 0;
 }

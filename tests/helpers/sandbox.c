@@ -146,7 +146,8 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	int p, g, b, status[2], go[2], code;
 	pid_t pid;
 
-	if (ga_spec_plan_root(&r->spec, "/bin/true", &plan, err))
+	if (ga_spec_plan_system(&r->spec, &plan, err) ||
+	    ga_spec_plan_root(&r->spec, "/bin/true", &plan, err))
 		return fail(err);
 	ga_spec_plan_home(&r->spec, &plan);
 	if (ga_spec_plan_trees(&r->spec, &plan, err) ||

@@ -22,6 +22,17 @@ test_expect_success 'make a repository' '
 	git add -A && git commit -qm base
 '
 
+test_expect_success "git reads its configuration once, of the repository around, whatever the environment says" '
+	mkdir bin && real=$(command -v git) && printf "#!/bin/sh\ncase \"\$*\" in *--show-origin*) echo \"\$GIT_DIR\" >>\"%s\";; esac\nexec \"%s\" \"\$@\"\n" "$HOME/reads" "$real" >bin/git &&
+	chmod +x bin/git && cd r && for command in list "drop --help" "list -h" secrets version "start --dry-run -- true"; do
+		: >../reads && GIT_DIR=/nowhere GIT_AGENT_LOADING=1,2,3:x GIT_AGENT_BEGUN=1,4,5,6,7,8:x PATH="$HOME/bin:$PATH" "$TEST_BUILDDIR/git-agent" $command >../out 2>&1 &&
+		case $command in
+		*-h*|version) test ! -s ../reads ;;
+		*) echo "$HOME/r/.git" >../want && test_cmp ../want ../reads ;;
+		esac || return 1
+	done && (unset HOME && "$TEST_BUILDDIR/git-agent" version)
+'
+
 test_expect_success 'nothing changed: no commit, no branch' '
 	cd r &&
 	git agent start --name nothing -- true 2>../err &&

@@ -46,6 +46,38 @@ do
 	'
 done
 
+# not_synced NAME PREFIX: twice, since the refs stand when it is done again
+not_synced() {
+	for again in 1 2; do
+		test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent capture $1 >../out 2>../err && test ! -s ../out &&
+		grep "^git-agent: $2cannot sync .*/\(refs\|logs\)\(/.*\)\?.: Input/output error\$" ../err &&
+		grep -c "^git-agent: " ../err | grep -x 1 && grep "^hint: .*git agent capture $1" ../err &&
+		dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/$1) &&
+		test "$(git config -f "$dir/session" session.state)" = running && ! ls "$dir" | grep tmp || return 1
+	done
+}
+
+test_expect_success 'a ref of the start that does not get to the disk: said, not captured, and synced once more on demand' '
+	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name unsynced -- sh -c "$agent"; test $? = 137; } &&
+	not_synced unsynced "" && git rev-parse --verify agent/unsynced && git agent capture unsynced && same_result unsynced
+'
+
+test_expect_success 'the same for what git wrote: no reader was needed, so nothing was synced before' '
+	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name empty -- git commit -q --allow-empty -m empty; test $? = 137; } &&
+	not_synced empty "cannot save session .empty.: " && test "$(git log -1 --format=%s agent/empty)" = empty &&
+	git agent capture empty && git agent list | grep "^empty .*captured"
+'
+
+test_expect_success 'killed while refs go to the disk: the next list finishes the job' '
+	cd r && { GIT_AGENT_FAULT=sync:kill git agent start --name k-sync -- sh -c "$agent"; test $? = 137; } &&
+	git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result k-sync
+'
+
+test_expect_success 'refs of a start that do not get to the disk: said, and the work is captured' '
+	cd r && test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent start --name slow -- sh -c "sleep 1.3; exit 3" 2>../err &&
+	grep "^git-agent: cannot sync .*: Input/output error" ../err && git agent show --json slow | grep "\"exit_status\": 3"
+'
+
 test_expect_success 'a capture done again gives the same commits, and knows how the agent ended' '
 	cd r && { GIT_AGENT_FAULT=capture:after-refs:kill git agent start --name again -- sh -c "$agent; exit 7"; test $? = 137; } &&
 	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before && grep refs/agent/again/held ../before &&

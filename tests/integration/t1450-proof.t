@@ -242,6 +242,13 @@ test_expect_success DIRENV 'direnv: what an allowed .envrc loads again' '
 	attack e "echo w >w; echo \"touch $ran\" >tools/env.sh" && every="$every direnv" proof direnv
 '
 
+test_expect_success DIRENV 'direnv: what an allowed .envrc runs' '
+	make_repo runs "echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc; mkdir tools; echo . ./tools/more.sh >tools/run.sh; echo : >tools/more.sh" &&
+	cd runs && grep PWD .envrc && before() { direnv allow .; } &&
+	attack e "echo w >w; echo \"touch $ran\" >tools/run.sh" && every="$every direnv" proof direnv && git agent drop --force e &&
+	attack e "echo w >w; echo \"touch $ran\" >tools/more.sh" && every="$every direnv" proof direnv
+'
+
 test_expect_success DIRENV 'direnv: an .envrc of a directory that is allowed as a whole' '
 	mkdir -p .config/direnv && printf "[whitelist]\nprefix = [ \"%s\" ]\n" "$HOME/try" >.config/direnv/direnv.toml &&
 	make_repo white && cd white && attack e "echo w >w; echo \"touch $ran\" >.envrc" && every="$every direnv" proof direnv

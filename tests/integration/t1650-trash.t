@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='dropping sessions, and bringing them back'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"

@@ -125,7 +125,8 @@ test_expect_success 'a directory, or a link on the way, is never replaced' '
 '
 
 test_expect_success 'what has flags is blocked until it is accepted, as it is' '
-	cd r && test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
+	cd r && ! git agent review --accept x .envrc 2>../err && grep "not looked into yet: .envrc" ../err && grep "land --with-ignored" ../err &&
+	test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
 	test_expect_code 3 git agent land --with-ignored .envrc x 2>../err && cat ../err && grep "open flags" ../err && test ! -e .envrc &&
 	git agent review --stat x | grep ".envrc (left behind)" &&
 	git agent land x && git agent review --accept x .envrc && git agent land --with-ignored .envrc x 2>../err &&

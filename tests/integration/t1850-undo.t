@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='taking a landing back'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
@@ -21,10 +22,10 @@ picture() {
 
 # notes NAME: where a session notes what landings found; note: is there one?
 notes() {
-	find "$HOME/.local/state/git-agent" -path "*/sessions/$1/undo"
+	ls -d "$HOME"/.local/state/git-agent/*/sessions/"$1"/undo 2>/dev/null
 }
 note() {
-	find "$HOME/.local/state/git-agent" -path "*/sessions/$1/undo/*/record" | grep .
+	ls "$HOME"/.local/state/git-agent/*/sessions/"$1"/undo/*/record
 }
 
 # The agent's work: every kind of change.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='ways to land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"

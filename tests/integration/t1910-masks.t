@@ -86,9 +86,48 @@ test_expect_success 'what is staged: its object is hidden, too, unless it is in 
 	git init -q ../st2 && cd ../st2 && pem >a.pem && git add -A && git commit -qm 1 && git rm -q a.pem && git commit -qm 2 && pem >b.pem && { git agent start --name x -- git log -p 2>../err >../out || :; } && cat ../err && grep "stored it .*: b.pem\$" ../err && grep MIIE ../out
 '
 
+test_expect_success 'lines that end otherwise: the object that git made of such a file is hidden as well, and what is committed stays so' '
+	for ends in lf crlf
+	do
+		git init -q $ends && cd $ends && echo .env >.gitignore && git add -A && git commit -qm base && case $ends in
+		lf) git config core.autocrlf true && printf "A=1\r\nTOKEN=$T\r\n" >.env && git add -f .env ;;
+		crlf) printf "A=1\r\nTOKEN=$T\r\n" >.env && git add -f .env && printf "A=1\nTOKEN=$T\n" >.env ;;
+		esac && git rm -qf --cached .env && in_objects . && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err && ! grep -E "LEAK|$T" ../out && grep "kept out.*: .env\$" ../err && ! grep stored ../err && cd .. || exit 1
+	done &&
+	git init -q same && cd same && pem >k.pem && printf "{\"kty\": \"RSA\",\n\"d\": \"x\"}\n" >a.jwk && git add -A && git commit -qm 1 && sed -i "s/\$/\r/" k.pem a.jwk && test "$(git status --porcelain | wc -l)" = 2 && { git agent secrets >../out || :; } && cat ../out &&
+	line k.pem | grep "^T1  seen    committed" && line a.jwk | grep "^T1  seen    committed" && test "$(wc -l <../out)" = 2 && echo "{\"kty\": \"RSA\", \"d\": \"y\"}" >a.jwk && { git agent secrets >../out || :; } && line a.jwk | grep "^T1  masked  modified"
+'
+
+test_expect_success 'however many objects there are to hide, git is asked once which of them are packed' '
+	mkdir -p "$HOME/bin" && printf "#!/bin/sh\ncase \"\$*\" in *prune-packed*) echo x >>%s ;; esac\nexec %s \"\$@\"\n" "$HOME/asked" "$(command -v git)" >"$HOME/bin/git" && chmod +x "$HOME/bin/git" && test_when_finished "rm -r $HOME/bin" &&
+	git init -q once && cd once && git commit -q --allow-empty -m base && for i in 1 2 3; do echo "TOKEN=$T$i" >$i.env; done && git add -A && { PATH=$HOME/bin:$PATH git-agent start --name x -- cat 1.env 2>../err || :; } && grep "kept out.*: 1.env, 2.env, 3.env" ../err && ! grep stored ../err && test "$(wc -l <"$HOME/asked")" = 1
+'
+
 test_expect_success 'a link of a secret'\''s name: what it leads to is kept out; links out of the tree and round are left alone' '
 	git init -q ln && cd ln && printf "conf/\n" >.gitignore && mkdir conf && git add -A && git commit -qm 1 && echo "TOKEN=$T" >conf/prod && ln -s conf/prod .env && ln -s /etc/passwd out.env && ln -s loop.env loop.env && ln -s ../../x up.env && ln -s missing gone.env &&
 	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
+'
+
+test_expect_success 'committed links, links that lead to links, and to files of a weaker name: what is at the end is the secret' '
+	git init -q ch && cd ch && printf "conf/\nown.log\n" >.gitignore && mkdir -p conf/deep && ln -s conf/prod .env && ln -s to/b chain.env && ln -s conf/deep to && ln -s ../ch/conf/up up.env && ln -s "$PWD/conf/full" full.env && ln -s own.log own.env && ln -s round.env round2.env && ln -s round2.env round.env && ln -s sub/here in.env && mkdir sub && echo "DB_PASSWORD=hunter22" >sub/here &&
+	git add -A && git commit -qm 1 && for f in prod deep/c up full; do echo "TOKEN=$T" >conf/$f; done && ln -s ../deep/c conf/deep/b && echo "DB_PASSWORD=${T}9" >own.log && { git agent secrets --all >../out || :; } && cat ../out &&
+	for f in conf/prod conf/deep/c conf/up conf/full own.log; do line $f | grep "^T1  masked  ignored" || exit 1; done && line sub/here | grep "^T1  seen    committed" && test "$(grep -c "own.log" ../out)" = 1 && git agent secrets --all >../again; test_cmp ../out ../again &&
+	{ git agent start --name x -- sh -c "cat .env *.env conf/* conf/deep/* own.log; grep -rs $T ." >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/deep/c, conf/full, conf/prod, conf/up, own.log\$" ../err &&
+	echo "DB_PASSWORD=$T" >sub/here && { git agent secrets >../out || :; } && line sub/here | grep "^T1  masked  modified" && rm .env && git commit -qam 2 && { git agent secrets >../out || :; } && ! line conf/prod && line conf/up
+'
+
+test_expect_success 'a link whose file is tracked: only what no commit has is kept out; over the working tree itself, too' '
+	git init -q lt && cd lt && ln -s a.txt .env && echo "TOKEN=$K" >a.txt && git add -A && git commit -qm 1 && echo "# more" >>a.txt && { git agent secrets >../out || :; } && test "$(grep -c "a.txt" ../out)" = 1 && line a.txt | grep "^T1  seen    committed" &&
+	git checkout -q a.txt && git update-index --assume-unchanged a.txt && echo "TOKEN=$T" >>a.txt && { git agent start --live --name x -- cat a.txt >../out 2>../err || :; } && cat ../err && grep "kept out.*: a.txt\$" ../err && ! grep "$T" ../out && grep "$K" ../out
+'
+
+test_expect_success 'other names of a secret that are listed for less, tracked or apart: kept out as well' '
+	git init -q low && cd low && printf ".env\n*.log\nenvdir/\n" >.gitignore && echo base >notes && mkdir envdir && git add -A && git commit -qm 1 && echo "TOKEN=$T" >.env && ln .env app.log && ln -f .env notes && ln .env envdir/dump.sql && git init -q nested && ln .env nested/x &&
+	{ git agent secrets --all >../out || :; } && cat ../out && line app.log | grep "^T1  masked  ignored" && line notes | grep "^T1  masked  modified" && line envdir/dump.sql | grep "^T1  masked  ignored" && test "$(grep -c "app.log" ../out)" = 1 &&
+	for live in "" --live
+	do
+		{ git agent start $live --name x$live -- sh -c "cat .env app.log envdir/dump.sql nested/x; cat notes" >../out 2>../err || :; } && cat ../err && echo base | test_cmp - ../out || exit 1
+	done && grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
 '
 
 test_expect_success 'other names of the same file: kept out, wherever they are' '

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='commands in a sandbox, without a terminal'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
@@ -139,6 +140,27 @@ test_expect_success 'a limit on output and on time' '
 test_expect_success 'arguments and environment beyond what a pipe holds' '
 	long=$(head -c 120000 /dev/zero | tr "\\0" x) &&
 	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out && grep 120000 out
+'
+
+# What containers have: a pid namespace in which nothing need have the number 2.
+in_pidns() {
+	unshare $([ "$(id -u)" = 0 ] || echo --user --map-current-user) --pid --fork --mount-proc \
+		sh -c "true & wait; test ! -e /proc/2 && $1"
+}
+
+test_expect_success 'in another pid namespace' '
+	in_pidns "$runctl session $box ls -d /proc/1 /proc/2" >out && printf "/proc/1\n/proc/2\n" >want && test_cmp want out
+'
+
+# for others the user namespace shows the directories above as those of nobody
+test_expect_success ROOT 'in another pid namespace no mount is tied to one outside either' '
+	git init -q repo && cd repo && git commit -q --allow-empty -m 1 && in_pidns "git agent start -q -- cat /proc/self/mountinfo" >../out &&
+	cat ../out && grep " /proc " ../out && ! grep -E "shared:|master:" ../out
+'
+
+test_expect_success ROOT 'in one whose /proc is not whole: said, with the remedy' '
+	test_expect_code 125 in_pidns "mount -t tmpfs none /proc/fs && exec $runctl session $box true" 2>err &&
+	grep "cannot mount a /proc: Operation not permitted" err && grep "hint: .*systempaths=unconfined" err
 '
 
 test_expect_success 'a sandbox is alive until it is finished' '

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='a command on a terminal: job control, size, hang-up, restored modes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"

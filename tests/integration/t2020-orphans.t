@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='a supervisor that is killed takes its sandbox with it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
@@ -47,6 +48,14 @@ test_expect_success 'a start that fails leaves nothing, wherever it was begun' '
 	git init -q away && (cd away && git commit -q --allow-empty -m 1 && mkdir "$HOME/tree" && git config core.worktree "$HOME/tree" &&
 		PATH=$TRASH/bin:$PATH git-agent start -q -- pwd >out && echo "$HOME/tree" >want && test_cmp want out) &&
 	test_wait_for "! left >/dev/null"
+'
+
+test_expect_success 'what git-agent did not tell the stage git-agent-main tells another' '
+	cd repo && PATH=$TRASH/bin:$PATH &&
+	for how in fail kill; do
+		GIT_AGENT_FAULT=run:teller:$how git-agent start -q --base HEAD -- sh -c "echo x >x" 2>err && test ! -s err &&
+			test "$(git show agent/sh-1:x)" = x && git agent drop sh-1 --force || return 1
+	done && test_wait_for "! left >/dev/null"
 '
 
 test_expect_success 'while a command runs, with processes of its own' '

@@ -4,7 +4,8 @@
 # Random work in real sandboxes: the tree that is captured is the one that
 # `git add -A && git write-tree` makes of a plain copy of what the agent saw, and the
 # agent's commits arrive with their ids. docs/capture.md lists what is left out on
-# purpose.
+# purpose. Every third session then goes on, with other work, and every sixth once more after
+# somebody committed on its branch.
 #
 #     SEED=123 make check T=tests/integration/t4100-oracle.t
 #
@@ -41,9 +42,26 @@ drop_links() {
 		git_on_copy update-index -z --index-info
 }
 
+# What the session had when it went on, and was in no commit: tracked while commits leave it alone.
+add_uncommitted() {
+	git -C "$repo" ls-tree -r -z "$1" >"$out/ls" &&
+		git -C "$repo" diff-tree -r -z --no-renames "$base" "$view" >"$out/uncommitted" &&
+		python3 - "$out" <<-\END | git_on_copy update-index -z --add --replace --index-info
+		import sys
+		read = lambda name: open(sys.argv[1] + "/" + name, "rb").read().split(b"\0")[:-1]
+		has = {l.split(b"\t", 1)[1]: l.split(b" ")[0] + l.split(b"\t")[0].split(b" ")[2] for l in read("ls")}
+		raw = read("uncommitted")
+		for meta, path in zip(raw[::2], raw[1::2]):
+		    old, new, old_id, new_id, _ = meta[1:].split(b" ")
+		    if new != b"000000" and has.get(path, b"000000" + b"0" * 40) == old + old_id:
+		        sys.stdout.buffer.write(new + b" " + new_id + b"\t" + path + b"\0")
+		END
+}
+
 # expected HEAD: the tree's id
 expected() {
 	mkdir "$out/objects" && git_on_copy read-tree "$1" || return 1
+	[ -z "$view" ] || add_uncommitted "$1" || return 1
 	was=
 	if git -C "$repo" ls-tree "$base" -- lib/m | grep -q '^160000'; then
 		was=$(git_on_copy ls-files -s lib/m | sed -n 's/^160000 \([0-9a-f]*\) .*/160000,\1,lib\/m/p')
@@ -76,6 +94,8 @@ bad() {
 
 check_tree() {
 	full=${carried:-${held:-${tip:-$base}}}
+	# nothing new on top of uncommitted work
+	[ -z "$view" ] || [ -z "$dirty" ] || full=${carried:-$base}
 	want=$(expected "$head") || bad "git does not take the copy: $(cat "$out/add.err")" || return 1
 	got=$(git -C "$repo" rev-parse "$full^{tree}") || bad "no tree of $full" || return 1
 	[ "$want" = "$got" ] && return 0
@@ -92,6 +112,8 @@ check_commits() {
 		[ "$orig" = "$head" ] || bad "HEAD $head turned its back on its base and is not on orig"
 		return
 	fi
+	# an earlier run's stays
+	[ "$orig" != "$orig_before" ] || orig=
 	history=${carried:-${orig:-$tip}}
 	[ -n "$held" ] || echo free >>"$stats"
 	[ "$history" = "$head" ] || [ "$(git -C "$repo" rev-parse -q --verify "$history^")" = "$head" ] ||
@@ -114,29 +136,70 @@ check_heads() {
 }
 
 check_one() {
-	out=$HOME/aihome/out/$seed
+	out=$HOME/aihome/out/$seed view='' orig_before=''
 	(cd "$repo" && git agent start -q $live --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed") \
 		2>"$repo.err" || { cat "$repo.err"; bad "the session failed"; return 1; }
+	check_result base || return 1
+	[ $((seed % 3)) = 0 ] || return 0
+	check_again || return 1
+	[ $((seed % 6)) != 0 ] || check_host
+}
+
+# It goes on: other work over the same layers, and with the same git.
+check_again() {
+	view=$(git -C "$repo" rev-parse "$full^{tree}") orig_before=$orig out=$HOME/aihome/out/$seed.2
+	(cd "$repo" && git agent resume -q "s$seed" -- "$HOME/oracle" agent "$((seed + 1000000007))" "$HOME/out/$seed.2") \
+		2>"$repo.err" || { cat "$repo.err"; grep -q "git dir cannot be used" "$repo.err" || bad "it did not go on"; return; }
+	echo again >>"$stats"
+	check_result from
+}
+
+# What was committed on its branch is not turned back, unless it is refused as a whole.
+check_host() {
+	git -C "$repo" worktree add -q "$repo.wt" "agent/s$seed" 2>/dev/null || return 0
+	(cd "$repo.wt" && "$oracle" dirty "$((seed + 7))" && git add -A && git commit -qm host) >"$repo.err" 2>&1
+	git -C "$repo" worktree remove --force "$repo.wt" && was=$(git -C "$repo" rev-parse "agent/s$seed")
+	if (cd "$repo" && git agent resume -q "s$seed" -- true) 2>"$repo.err"; then
+		echo host >>"$stats"
+		[ "$(git -C "$repo" rev-parse "agent/s$seed")" = "$was" ] ||
+			bad "a commit on its branch was changed: $(git -C "$repo" diff-tree -r "$was" "agent/s$seed")"
+	else
+		grep -q -e "cannot be brought into the session" -e "was also changed on" "$repo.err" || { cat "$repo.err"; bad "it did not go on"; }
+	fi
+}
+
+# check_result REF: what came of it, on top of that one
+check_result() {
 	git -C "$repo" for-each-ref --format='%(refname) %(objectname)' "refs/heads/agent/s$seed" \
 		"refs/agent/s$seed" >"$out/refs.out"
-	base=$(ref "agent/s$seed/base") tip=$(ref "heads/agent/s$seed") held=$(ref "agent/s$seed/held")
+	base=$(ref "agent/s$seed/$1") tip=$(ref "heads/agent/s$seed") held=$(ref "agent/s$seed/held")
 	carried=$(ref "agent/s$seed/carried") orig=$(ref "agent/s$seed/orig")
 	head=$base
 	[ ! -e "$out/head" ] || read -r head <"$out/head"
 	[ -z "$held" ] || echo held >>"$stats"
 	[ -z "$carried" ] || echo carried >>"$stats"
-	check_tree && check_commits && check_heads && rm -rf "$out"
+	check_tree && check_commits && check_heads && check_work && rm -rf "$out"
+}
+
+# The uncommitted work that it was started on is in no history that is published.
+check_work() {
+	work=$(ref "agent/s$seed/base")
+	[ -z "$tip" ] || [ "$work" = "$(git -C "$repo" rev-parse HEAD)" ] || {
+		echo work >>"$stats"
+		! git -C "$repo" merge-base --is-ancestor "$work" "$tip"
+	} || bad "the branch stands on the uncommitted work $work"
 }
 
 # ---- many -------------------------------------------------------------------
 
 # batch N: the sequences whose repository is the Nth
 batch() {
-	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 live=
+	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 live='' dirty=''
 	[ $(($1 % 6)) != 5 ] || live=--live
 	mkdir "$repo" && (cd "$repo" && "$oracle" base "$1" && [ $(($1 % 4)) != 3 ] || "$oracle" dirty "$1") ||
 		return 1
 	git -C "$repo" status --porcelain >"$repo.before"
+	[ ! -s "$repo.before" ] || dirty=1
 	seed=$(($1 * per_repo))
 	while [ $seed -lt $((($1 + 1) * per_repo)) ]; do
 		if [ $seed -ge "$first" ] && [ $seed -lt $((first + count)) ]; then
@@ -173,7 +236,7 @@ while [ $b -le $z ]; do
 done
 
 # What never happens is not tested.
-[ "$count" -lt 300 ] || for kind in held free carried strayed; do
+[ "$count" -lt 300 ] || for kind in held free carried strayed again host work; do
 	test_expect_success "among them enough that are $kind" '
 		test "$(cat "$TRASH"/stats.* | grep -c "^$kind\$")" -ge $((count / 300))
 	'

@@ -86,7 +86,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert all(r[n] and all(path(o) == set(k.split()) for o in r[n]) for n, k in lists.items()), r
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd
-	s = set("name state branch project command onto base tip held landed started finished exit_status "
+	s = set("name state branch project command onto base tip held landed started finished resumed resumed_with exit_status "
 		"live shared submodules skipped masked notes left_out flags flags_open "
 		"flags_by_severity flags_by_verdict incomplete".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
@@ -122,9 +122,9 @@ test_expect_success GITCOMPLETION 'bash completes commands, options and sessions
 	done
 	EOF
 	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
-	printf "%s\n" "git agent l." "git agent land t." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." "git agent rules e." |
+	printf "%s\n" "git agent l." "git agent land t." "git agent resume t." "git agent resume --f." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." "git agent rules e." |
 		bash ../complete >../got 2>../err &&
-	printf "%s\n" "list land" "tab tub" tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
+	printf "%s\n" "list land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
 '
 
 test_expect_success 'whoever is no one to git is told so before the agent works' '

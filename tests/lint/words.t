@@ -21,6 +21,15 @@ result 'the licence is named at the top of every source' "$(
 	done
 )"
 
+result 'every test is one of those that are run, and says what runs it' "$(
+	for f in tests/*/*.t; do
+		grep -q "[[:blank:]]$f" Makefile.am && head -1 "$f" | grep -q '^#!/bin/sh$' || echo "$f"
+	done
+	for f in tests/unit/test-*.c tests/fuzz/fuzz-*.c; do
+		grep -q "[[:blank:]]${f%.c}[[:blank:]]*" Makefile.am || echo "$f"
+	done
+)"
+
 # shellcheck disable=SC2086
 {
 	result 'no blanks at the end of a line' "$(grep -n -E "[ $tab]\$" $text)"

@@ -21,6 +21,7 @@
 
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "ga/sync.h"
 #include "scratch.h"
 
 static void put(const char *path, const char *text)
@@ -364,6 +365,71 @@ static void empty_directories(void **state)
 }
 
 /* A reader beside a writer sees one version or the other, whole. */
+static int say_no(void *payload, struct ga_error *err)
+{
+	return ga_fail(err, GA_EFATAL, "%s", (const char *)payload);
+}
+
+static void atomic_waits_for_what_comes_first(void **state)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	char why[] = "not yet";
+	char *b;
+
+	(void)state;
+	assert_int_equal(mkdir("first", 0755), 0);
+	put("first/state", "old");
+	assert_int_equal(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no,
+					       why, &err), -1);
+	assert_string_equal(err.msg, why);
+	ga_error_release(&err);
+	b = get("first/state");
+	assert_string_equal(b, "old");
+	free(b);
+	assert_int_equal(entries("first"), 1);
+}
+
+/* Which of them fails, if any: "file/x" cannot be opened, "/dev/null" cannot be synced. */
+static void check_sync(const char *const *paths, const char *failing)
+{
+	struct ga_error one = GA_ERROR_INIT, two = GA_ERROR_INIT;
+	struct ga_strv v = GA_STRV_INIT;
+	struct ga_sync_beside *b;
+
+	for (; *paths; paths++)
+		ga_strv_push(&v, *paths);
+	assert_int_equal(ga_sync_paths(&v, &one), failing ? -1 : 0);
+	b = ga_sync_beside(&v, 2);
+	assert_non_null(b);
+	assert_int_equal(v.n, 0);
+	assert_int_equal(ga_sync_beside_end(b, &two), failing ? -1 : 0);
+	if (failing) {
+		assert_non_null(strstr(one.msg, failing));
+		assert_string_equal(one.msg, two.msg);
+	}
+	ga_error_release(&one);
+	ga_error_release(&two);
+	ga_strv_release(&v);
+}
+
+static void syncing_fails_for_what_is_there(void **state)
+{
+	static const char *const fine[] = { "file", "gone", "gone/below", ".", NULL };
+	static const char *const below_file[] = { "file", ".", "file", "file/x", "file", NULL };
+	static const char *const no_disk[] = { "/dev/null", NULL };
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_strv none = GA_STRV_INIT;
+
+	(void)state;
+	put("file", "text");
+	check_sync(fine, NULL);
+	check_sync(below_file, "cannot sync 'file/x': Not a directory");
+	check_sync(no_disk, "cannot sync '/dev/null': Invalid argument");
+	assert_null(ga_sync_beside(&none, 3));
+	assert_int_equal(ga_sync_beside_end(NULL, &err), 0);
+	assert_int_equal(ga_sync_paths(&none, &err), 0);
+}
+
 static void atomic_for_readers(void **state)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -535,6 +601,8 @@ int main(void)
 		cmocka_unit_test(atomic_replace),
 		cmocka_unit_test(atomic_failures_leave_the_old),
 		cmocka_unit_test(new_files_only), cmocka_unit_test(empty_directories),
+		cmocka_unit_test(atomic_waits_for_what_comes_first),
+		cmocka_unit_test(syncing_fails_for_what_is_there),
 		cmocka_unit_test(atomic_for_readers),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(copying),

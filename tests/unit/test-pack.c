@@ -191,6 +191,72 @@ static void a_batch_is_one_pack(void **state)
 	SH("batch", "git cat-file -e %s", GA_HEX(&tree));
 }
 
+/* Trees are stored in blocks of 65535 bytes, and what is larger than a small window is deflated
+ * with another. */
+static void large_objects_of_a_batch(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *text = ga_calloc(1, 70000);
+	struct ga_oid blob, tree;
+
+	(void)state;
+	SH("large", "git init -q");
+	r = open_repo("large");
+	OK(ga_batch_begin(r, &err));
+	for (size_t n = 1; n <= 70000; n += 2999)
+		OK(ga_blob_write(r, text, n, &blob, &err));
+	/* 32 bytes an entry, once one less: one of just a block, what is around it, and two blocks */
+	for (size_t n = 2047; n < 4231; n += n == 2049 ? 2181 : 1) {
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		struct ga_entry none = { 0 }, e = { GA_MODE_FILE, blob };
+
+		for (size_t i = 0; i < n; i++) {
+			cleanup_free char *name = ga_strf("%0*zu", n == 2048 && !i ? 3 : 4, i);
+
+			(void)ga_changes_add(&c, name, &none, &e);
+		}
+		ga_changes_sort(&c);
+		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
+	}
+	OK(ga_batch_commit(r, &keeps, &err));
+	assert_int_equal(keeps.n, 1);
+	SH("large", "git verify-pack -v .git/objects/pack/*.idx | grep ' tree  *65535 ';"
+		    "git fsck --strict --no-dangling; test \"$(git ls-tree %s | wc -l)\" = 4230",
+	   GA_HEX(&tree));
+}
+
+static void what_stays_in_memory(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid one, two, tree;
+	struct ga_pack *p;
+	char *keep = NULL;
+
+	(void)state;
+	SH("memory", "git init -q; echo x >f; git add f; git commit -qm x; find .git/objects >before");
+	r = open_repo("memory");
+	OK(ga_repo_write_to_memory(r, &err));
+	/* more than a batch holds, and both ways to write */
+	write_some(r, NULL, 3000, &one);
+	OK(ga_pack_begin(r, &p, &err));
+	write_some(r, p, 3000, &two);
+	OK(ga_pack_commit(p, &keep, &err));
+	assert_null(keep);
+	OK(ga_commit_tree(r, &one, &tree, &err));
+	OK(ga_commit_tree(r, &two, &tree, &err));
+	/* neither git nor an end makes it go to the disk */
+	FAILS(ga_is_ancestor(r, &one, &two, &err), "cannot tell");
+	OK(ga_batch_flush(r, &err));
+	OK(ga_batch_commit(r, &keeps, &err));
+	SH("memory", "find .git/objects | diff before -");
+	/* a result that comes after it has nothing of it */
+	OK(ga_batch_begin(r, &err));
+	OK(ga_batch_commit(r, &keeps, &err));
+	SH("memory", "find .git/objects | diff before -");
+}
+
 static void a_small_batch_is_loose(void **state)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
@@ -380,6 +446,8 @@ int main(void)
 		cmocka_unit_test(empty_and_abandoned),
 		cmocka_unit_test(many_make_one_pack),
 		cmocka_unit_test(a_batch_is_one_pack),
+		cmocka_unit_test(large_objects_of_a_batch),
+		cmocka_unit_test(what_stays_in_memory),
 		cmocka_unit_test(a_small_batch_is_loose),
 		cmocka_unit_test(git_finds_what_is_in_a_batch),
 		cmocka_unit_test(a_batch_goes_to_another_process),

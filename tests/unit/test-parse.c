@@ -97,6 +97,28 @@ static void descriptors(void **state)
 	assert_int_equal(fd, 2147483647);
 }
 
+static void lists_of_numbers(void **state)
+{
+	const char *all = "17,-1,2147483647", *bad[] = { "", "x", ",1", "2147483648", "1 ,2", "+1" };
+	int n = 5;
+
+	(void)state;
+	assert_true(ga_parse_next_int(&all, &n));
+	assert_int_equal(n, 17);
+	assert_true(ga_parse_next_int(&all, &n));
+	assert_int_equal(n, -1);
+	assert_true(ga_parse_next_int(&all, &n));
+	assert_int_equal(n, 2147483647);
+	assert_string_equal(all, "");
+	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+		const char *at = bad[i];
+
+		assert_false(ga_parse_next_int(&at, &n));
+		assert_ptr_equal(at, bad[i]);
+	}
+	assert_int_equal(n, 2147483647);
+}
+
 static void booleans(void **state)
 {
 	static const struct {
@@ -210,6 +232,7 @@ int main(void)
 		cmocka_unit_test(unsigned_numbers),
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(descriptors),
+		cmocka_unit_test(lists_of_numbers),
 		cmocka_unit_test(booleans),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(times),

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -219,6 +220,51 @@ static void directory_environment_signals(void **state)
 	assert_string_equal(out.ptr, "/usr\nthis-\nSigBlk 00000000\nSigIgn 00000000\n");
 }
 
+/* In a process of its own, as the job that was handed over is left as it is. */
+static void take_over_and_end(void)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT, text = GA_BUF_INIT;
+	const char *const argv[] = { "sh", "-c", "echo one; echo two >&2; exit 3", NULL };
+	struct ga_process p = GA_PROCESS_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_process_job *j;
+	int status;
+
+	p.argv = argv;
+	p.out = &out;
+	p.errout = &errout;
+	if (ga_process_begin(&p, &j, &err) || ga_process_hand_over(j, &text, &err) ||
+	    ga_process_take_over(text.ptr, &p, &j, &err) || ga_process_end(j, &status, &err))
+		_exit(1);
+	_exit(status == 3 && !strcmp(out.ptr, "one\n") && !strcmp(errout.ptr, "two\n") ? 0 : 2);
+}
+
+static void one_is_handed_over(void **state)
+{
+	static const char *const bad[] = { "", "x", "1", "1,2", "0,-1,-1", "-1,-1,-1", "1,-1,-1,",
+					   "1,-1,-1,4", "1,2,-1", "1,-1,9999" };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	struct ga_process_job *j = NULL;
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid)
+		take_over_and_end();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	p.argv = (const char *const[]){ "x", NULL };
+	p.out = &out;
+	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		if (!ga_process_take_over(bad[i], &p, &j, &err))
+			fail_msg("'%s' was taken over", bad[i]);
+		assert_string_equal(err.msg, "cannot go on with a process that has begun");
+	}
+}
+
 /* A descriptor without close-on-exec, as a careless caller may have left it. */
 static void no_other_descriptor_is_inherited(void **state)
 {
@@ -308,6 +354,7 @@ int main(void)
 		cmocka_unit_test(what_it_wrote_is_waited_for),
 		cmocka_unit_test(missing_program),
 		cmocka_unit_test(directory_environment_signals),
+		cmocka_unit_test(one_is_handed_over),
 		cmocka_unit_test(no_other_descriptor_is_inherited),
 		cmocka_unit_test(one_descriptor_may_be_kept),
 		cmocka_unit_test(given_descriptors_and_no_leak),

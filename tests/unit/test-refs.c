@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
+#include "ga/path.h"
 #include "ga/refs.h"
+#include "ga/sync.h"
+#include "ga/trace.h"
 
 static struct ga_oid one, two;
 
@@ -100,6 +103,37 @@ static void all_or_nothing(void **state)
 		OK(ga_refs_update(r, &u, "good", &err));
 		assert_refs("txn", "refs/heads/agent/x 2");
 	}
+}
+
+static void what_does_not_reach_the_disk_is_told(void **state)
+{
+	static const char *const known_names[] = { "refs", "refs/agent", "refs/agent/d" };
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT,
+						  second = GA_REF_UPDATES_INIT;
+	cleanup_strv struct ga_strv known = GA_STRV_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_sync_beside *sync;
+	struct ga_refs_job *job;
+	struct ga_oid head;
+
+	(void)state;
+	SH("disk", "git init -q; git commit -q --allow-empty -m x");
+	r = open_repo("disk");
+	OK(ga_ref_read(r, "HEAD", &head, &err));
+	ga_ref_updates_add(&u, "refs/agent/d/base", NULL, &head);
+	ga_fault_set("sync:fail");
+	FAILS(ga_refs_update(r, &u, "m", &err), "cannot sync '");
+	SH("disk", "git rev-parse --verify refs/agent/d/base");
+	/* the file and its directory, and none above one that is known; few need no thread */
+	for (size_t i = 0; i < GA_NELEMS(known_names); i++)
+		ga_strv_take(&known, ga_path_join(ga_repo_info(r)->commondir, known_names[i]));
+	ga_strv_sort_unique(&known);
+	ga_ref_updates_add(&second, "refs/agent/d/report", NULL, &head);
+	OK(ga_refs_begin(r, "m", &job, &err));
+	OK(ga_refs_end(r, job, &second, NULL, &known, &sync, &err));
+	FAILS(ga_sync_beside_end(sync, &err), "/.git/refs/agent/d': ");
+	ga_fault_set(NULL);
+	OK(ga_refs_update(r, &u, "m", &err));
 }
 
 static void hooks_stay_out(void **state)
@@ -220,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_and_list),
 		cmocka_unit_test(all_or_nothing),
+		cmocka_unit_test(what_does_not_reach_the_disk_is_told),
 		cmocka_unit_test(hooks_stay_out),
 		cmocka_unit_test(conflicts_are_explained),
 		cmocka_unit_test(one_in_process),

@@ -46,6 +46,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 			return -1;
 		assert_true(!c->new.mode || ga_entry_equal(&e, &c->new));
 		add_flag(ret, "changed", GA_LOW, c);
+		if (!strcmp(c->path, "graded"))
+			add_flag(ret, "graded", is_evil(r, &c->new) ? GA_CRITICAL : GA_LOW, c);
 		if (!strncmp(c->path, "crit/", 5) || !strcmp(c->path, "crit") ||
 		    !strcmp(c->path, "hook") ||
 		    (!strcmp(c->path, "note") && is_evil(r, &c->new) && !is_evil(r, &c->old)))
@@ -232,6 +234,24 @@ static void held_for_what_it_became(void **state)
 			   "git show refs/agent/tip:note", "4\ngood");
 }
 
+/* What a rule said on the way is told of although it says less of the end. */
+static void more_severe_on_the_way(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	int severe = 0, mild = 0;
+
+	(void)state;
+	SH("graded", START "echo evil >graded;" C "1; echo evil 2 >graded;" C "2; echo good >graded;" C "3;"
+		     "git update-ref refs/agent/x HEAD");
+	w = run("graded", "base", "base", "refs/agent/x", NULL);
+	for (size_t i = 0; i < w.flags.n; i++) {
+		severe += !strcmp(w.flags.v[i].rule, "graded") && ga_flag_holds(&w.flags.v[i]);
+		mild += !strcmp(w.flags.v[i].rule, "graded") && !ga_flag_holds(&w.flags.v[i]);
+	}
+	assert_int_equal(severe, 1);
+	assert_int_equal(mild, 1);
+}
+
 static void collisions(void **state)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -380,6 +400,71 @@ static void nothing_left(void **state)
 	}
 }
 
+/* One commit of the rest, of which all is held back, is none; another, or one by the agent, is. */
+static void rest_emptied(void **state)
+{
+	static const struct {
+		const char *rest;
+		bool is_rest;
+		const char *count;
+	} cases[] = { { "echo 1 >hook;", true, "1" },
+		      { "echo 1 >hook;", false, "2" },
+		      { "echo 1 >hook; echo 3 >g;", true, "2" } };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *dir = ga_strf("rest%zu", i), *got = NULL;
+		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		cleanup_repo struct ga_repo *r = NULL;
+		struct ga_oid b, t;
+
+		SH(dir, START "echo 2 >f;" C "1; %s" C "rest", cases[i].rest);
+		r = open_repo(dir);
+		b = rev(dir, "base");
+		t = rev(dir, "HEAD");
+		OK(ga_rewrite(r, &(struct ga_rewrite_opts){ .base = &b, .onto = &b, .tip = &t,
+							    .rest = cases[i].is_rest,
+							    .facts = &facts,
+							    .committer = COMMITTER,
+							    .session = "test-1" }, &w, &err));
+		got = sh(dir, "git rev-list --count base..%s | tr -d '\n'", GA_HEX(&w.tip));
+		assert_string_equal(got, cases[i].count);
+		assert_list(&w.held_paths, "hook");
+	}
+}
+
+/* Flags begin before what is rewritten, without what the user's branch has just so; what was
+ * published stays as it is, be it critical. */
+static void flags_since(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid since, under, users, t;
+	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+
+	(void)state;
+	SH("since", START "echo acc >hook; echo u >crit/u;" C "accepted; git tag under;"
+	   "echo 2 >f; echo n >crit/n;" C "new; git tag tip;"
+	   "git checkout -q base; echo u >crit/u;" C "users; git tag users");
+	r = open_repo("since");
+	since = rev("since", "base");
+	under = rev("since", "under^{commit}");
+	users = rev("since", "users");
+	t = rev("since", "tip");
+	SH("since", "git update-ref refs/agent/x tip; git update-ref refs/agent/y under;"
+	   "git update-ref refs/agent/z users; git tag -d under tip users");
+	OK(ga_rewrite(r, &(struct ga_rewrite_opts){ .base = &under, .onto = &under,
+						    .since = &since, .users = &users, .tip = &t,
+						    .facts = &facts, .committer = COMMITTER,
+						    .session = "test-1" }, &w, &err));
+	assert_list(&w.held_paths, "crit/n");
+	for (size_t i = 0; i < w.flags.n; i++)
+		if (w.flags.v[i].severity == GA_CRITICAL)
+			ga_buf_addf(&got, "%s ", w.flags.v[i].path);
+	assert_string_equal(got.ptr, "crit/n hook ");
+	SH("since", "test $(git rev-parse %s^) = %s", GA_HEX(&w.tip), GA_HEX(&under));
+}
+
 /* ---- texts -------------------------------------------------------------------------- */
 
 static void texts_are_cleaned(void **state)
@@ -415,7 +500,7 @@ static void texts_are_cleaned(void **state)
 	tips[0] = rev("text", "refs/agent/x");
 	tips[1] = rev("text", "refs/agent/mid");
 	tips[2] = rev("text", "refs/agent/clean");
-	OK(ga_rewrite_texts(r, &base, tips, 3, &cleaned, &keeps, &err));
+	OK(ga_rewrite_texts(r, &base, 1, tips, 3, &cleaned, &keeps, &err));
 	assert_int_equal(cleaned, 4);
 	SH("text", "git update-ref refs/agent/tip %s; git fsck --strict --no-dangling;"
 		   "test %s = $(git rev-parse refs/agent/tip~1); test %s = $(git rev-parse refs/agent/clean)",
@@ -506,6 +591,41 @@ static void carried_and_held(void **state)
 	   GA_HEX(&w.orig));
 }
 
+/* The latest work stands on "under" and on the first, and is what the tip stands on; a branch of an
+ * earlier run stands on the first alone. */
+static void earlier_work_stays_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid base, under, tip;
+	struct ga_stand first;
+	struct ga_rewrite_opts o = { .base = &base, .onto = &under, .stands = &first,
+				     .n_stands = 1, .tip = &tip, .facts = &facts,
+				     .committer = COMMITTER, .session = "test-1" };
+
+	(void)state;
+	SH("stands", CARRY "sed -i 20s/.*/agent/ f; echo t >topic;" C "topic; git branch topic;"
+	   "git checkout -q onto; echo 1 >one; cp one mine;" C "one; git tag under;"
+	   "git checkout -q refs/agent/base; echo 1 >one; git add .; git update-ref refs/agent/from "
+	   "$(git commit-tree -p under -p refs/agent/base -m from $(git write-tree));"
+	   "git checkout -qf refs/agent/from; echo 2 >two;" C "two;"
+	   "git merge -q -m both topic; git update-ref refs/agent/x HEAD; git branch -D topic");
+	r = open_repo("stands");
+	base = rev("stands", "refs/agent/from");
+	under = rev("stands", "under");
+	tip = rev("stands", "refs/agent/x");
+	first = (struct ga_stand){ rev("stands", "refs/agent/base"), rev("stands", "onto^{commit}") };
+	OK(ga_rewrite(r, &o, &w, &err));
+	SH("stands", "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
+	assert_out("stands", "git log --format=%s --topo-order refs/agent/tip; git rev-parse onto "
+		   "refs/agent/tip^2^ | uniq | wc -l; git diff --name-only onto refs/agent/tip^2; "
+		   "git diff --name-only under refs/agent/tip; for i in $(git rev-list "
+		   "refs/agent/tip); do git show $i:f | head -1; done | uniq; git show "
+		   "refs/agent/tip:f | tail -1; git show refs/agent/tip:mine",
+		   "both\ntopic\ntwo\none\nhead\n1\nf\ntopic\nf\ntopic\ntwo\n1\nagent\n1");
+	assert_int_equal(w.left_out.n, 0);
+}
+
 /* ---- at random ----------------------------------------------------------------------------- */
 
 /* Whatever the agent did: no published commit has a critical path with a value
@@ -579,17 +699,21 @@ int main(void)
 		cmocka_unit_test(only_for_a_while),
 		cmocka_unit_test(held_then_changed),
 		cmocka_unit_test(held_for_what_it_became),
+		cmocka_unit_test(more_severe_on_the_way),
 		cmocka_unit_test(collisions),
 		cmocka_unit_test(merges),
 		cmocka_unit_test(merging_old_history),
 		cmocka_unit_test(always_held),
 		cmocka_unit_test(known_commits_stay),
 		cmocka_unit_test(nothing_left),
+		cmocka_unit_test(rest_emptied),
+		cmocka_unit_test(flags_since),
 		cmocka_unit_test(texts_are_cleaned),
 		cmocka_unit_test(carried_work_stays_out),
 		cmocka_unit_test(inseparable_is_left_out),
 		cmocka_unit_test(left_out_only_for_a_while),
 		cmocka_unit_test(carried_and_held),
+		cmocka_unit_test(earlier_work_stays_out),
 		cmocka_unit_test(random_histories),
 	};
 

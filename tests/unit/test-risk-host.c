@@ -125,6 +125,18 @@ static const struct {
 	  "host-config-reached" },
 	{ "include-origin", "echo '[alias]' >conf.cfg; echo 'st = status' >>conf.cfg\n"
 			    "git config include.path ../conf.cfg", "conf.cfg", "host-config-reached" },
+	{ "diff", "git config diff.x.textconv 'sh tools/fmt'", "tools/fmt", "host-config-reached" },
+	{ "diff-command", "git config diff.x.command tools/fmt", "tools/fmt", "host-config-reached" },
+	{ "merge", "git config merge.x.driver './tools/fmt %O %A %B'", "tools/fmt",
+	  "host-config-reached" },
+	{ "smudge", "git config filter.x.smudge \"$PWD/tools/fmt\"", "tools/fmt",
+	  "host-config-reached" },
+	{ "process", "git config filter.x.process 'python3 tools/lint.py'", "tools/lint.py",
+	  "host-config-reached" },
+	{ "include-if", "git config includeIf.onbranch:never.path ../conf.cfg", "conf.cfg",
+	  "host-config-reached" },
+	{ "tree-config", "printf '[core]\\n\\tfsmonitor = tools/fmt\\n' >.gitconfig; git add .; git "
+			 "commit -qm x", "tools/fmt", NULL },
 	{ "attributes", "git config core.attributesFile tools/attrs", "tools/attrs",
 	  "host-config-reached" },
 	{ "alias", "git config alias.x '!sh scripts/check.sh'", "scripts/check.sh",
@@ -137,6 +149,15 @@ static const struct {
 	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", "direnv-dependents" },
 	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", "direnv-dependents" },
 	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", "direnv-dependents" },
+	{ "envrc-runs", "echo 'export A=$(./scripts/check.sh)' >.envrc", "scripts/check.sh",
+	  "direnv-dependents" },
+	{ "envrc-variable", "echo '. \"$PWD/scripts/check.sh\"' >.envrc", "scripts/check.sh",
+	  "direnv-dependents" },
+	{ "envrc-deeper", "echo 'eval \"$(sh scripts/check.sh)\"' >.envrc; echo '. lib/common.sh' "
+			  ">scripts/check.sh", "lib/common.sh", "host-hook-reached" },
+	{ "envrc-make", "echo 'make -s env' >.envrc; printf 'env:\\n\\tsh scripts/check.sh\\n' "
+			">Makefile", "scripts/check.sh", "host-hook-reached" },
+	{ "envrc-comment", "echo '# ./scripts/check.sh' >.envrc", "scripts/check.sh", NULL },
 	{ "dotfile", "ln -s \"$PWD/conf.cfg\" ~/.zshrc", "conf.cfg", "host-environment-reached" },
 	{ "dotfile-gone", "rm ~/.zshrc; ln -s \"$PWD/nowhere\" ~/.zshrc", "conf.cfg", NULL },
 	{ "dotfile-dir", "rm ~/.zshrc; mkdir -p ~/.config && ln -s \"$PWD/lib\" ~/.config/fish",
@@ -282,6 +303,87 @@ static void test_tool_inputs(void **state)
 	}
 }
 
+/* Past what is followed nothing is passed over: any path counts. Up to there, only what is meant. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		const char *name, *setup;
+		bool all;
+		const char *held;
+	} v[] = {
+		{ "b-scripts", "for i in $(seq 500); do echo sh a/$i.sh; done >.git/hooks/pre-commit",
+		  false, "a/500.sh" },
+		{ "b-scripts-more",
+		  "for i in $(seq 600); do echo sh a/$i.sh; done >.git/hooks/pre-commit", true, NULL },
+		{ "b-inputs",
+		  "echo make >.git/hooks/pre-push; for i in $(seq 500); do echo \"include $i.mk\"; "
+		  "printf 'x:\\n\\tsh b/%s\\n' $i >$i.mk; done >Makefile", false, "b/500" },
+		{ "b-inputs-more",
+		  "echo make >.git/hooks/pre-push; for i in $(seq 600); do echo \"include $i.mk\"; "
+		  "echo x: >$i.mk; done >Makefile", true, NULL },
+		{ "b-manifest-more",
+		  "echo npm run a1 >.git/hooks/pre-push; { echo '{\"scripts\":{'; for i in $(seq 600); do "
+		  "echo \"\\\"a$i\\\":\\\"npm run a$((i + 1))\\\",\"; done; echo '\"z\":\"\"}}'; } >package.json",
+		  true, NULL },
+		{ "b-dirs-more",
+		  "for i in $(seq 100); do mkdir d$i; echo make -C d$i; done >.git/hooks/pre-push", true,
+		  NULL },
+		{ "b-facts-more", "seq -f 'cat c/%.0f' 9000 >.git/hooks/pre-push", true, NULL },
+		{ "b-input-long",
+		  "echo make >.git/hooks/pre-push; printf 'x:\\n\\tsh scripts/check.sh\\n' >Makefile; "
+		  "head -c 300000 /dev/zero | tr '\\0' '#' >>Makefile", false, "scripts/check.sh" },
+		{ "b-input-longer",
+		  "echo make >.git/hooks/pre-push; head -c 5000000 /dev/zero | tr '\\0' '#' >Makefile", true,
+		  NULL },
+		{ "b-script-longer",
+		  "echo sh scripts/check.sh >.git/hooks/pre-push; truncate -s 5000000 scripts/check.sh",
+		  true, NULL },
+		{ "b-hook-long", "{ echo '#!/bin/sh'; yes : | head -c 300000; } >.git/hooks/pre-push", true,
+		  NULL },
+		{ "b-program", "head -c 300000 /dev/zero >.git/hooks/pre-push", false, NULL },
+		/* many of one name, a link, a file that is none */
+		{ "b-same",
+		  "for i in $(seq 20); do mkdir t$i; echo >t$i/x.sh; done; git add . && git commit -qm more; "
+		  "echo 'sh $D/x.sh' >.git/hooks/pre-push", false, "t20/x.sh" },
+		{ "b-link",
+		  "echo make >.git/hooks/pre-push; printf 'x:\\n\\ttools/fmt\\n' >real; ln -sf real Makefile",
+		  false, "tools/fmt" },
+		{ "b-fifo", "echo make >.git/hooks/pre-push; rm Makefile; mkfifo Makefile", false, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		struct host h;
+
+		host_open(&h, v[i].name, v[i].setup);
+		if (v[i].held && !held_by(&h, v[i].held))
+			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
+		if ((held_by(&h, "any/where.c") != NULL) != v[i].all)
+			fail_msg("%s: any path is %s", v[i].name, v[i].all ? "free" : "held");
+		host_close(&h);
+	}
+}
+
+/* The same for units of systemd; what a repository around it does not follow counts in a submodule. */
+static void test_bounds_elsewhere(void **state)
+{
+	struct ga_host_facts inner = GA_HOST_FACTS_INIT;
+	struct host h;
+
+	(void)state;
+	host_open(&h, "units", "mkdir -p ~/.config/systemd/user && cd ~/.config/systemd/user && "
+			       "{ echo '[Service]'; yes '#' | head -c 2000000; } >long.service");
+	assert_string_equal(held_by(&h, "any/where.c"), "host-environment-reached");
+	ga_host_facts_extend(&inner, &h.facts, "sub");
+	assert_int_equal(inner.n, 1);
+	assert_true(inner.v[0].dir && !*inner.v[0].path);
+	ga_host_facts_release(&inner);
+	host_close(&h);
+	host_open(&h, "units-again", "rm ~/.config/systemd/user/long.service");
+	assert_null(held_by(&h, "any/where.c"));
+	host_close(&h);
+}
+
 static void test_drivers(void **state)
 {
 	struct host h;
@@ -389,18 +491,57 @@ static void test_nested_envrc(void **state)
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_error err = GA_ERROR_INIT;
-	bool found = false;
+	int found = 0;
 
 	(void)state;
-	host_open(&h, "nested", "echo 'source_env ../lib/vars' >web/.envrc");
+	host_open(&h, "nested", "printf 'source_env ../lib/vars\\n./run.sh\\n' >web/.envrc");
 	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
 	ga_changes_add(&c, "lib/vars", &none, &e);
 	ga_changes_add(&c, "web/a/x", &none, &e);
+	ga_changes_add(&c, "web/run.sh", &none, &e);
 	assert_int_equal(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err), 0);
 	for (size_t i = 0; i < f.n; i++)
-		found |= !strcmp(f.v[i].rule, "direnv-dependents") &&
-			 !strcmp(f.v[i].path, "lib/vars");
-	assert_true(found);
+		found += !strcmp(f.v[i].rule, "direnv-dependents") &&
+			 (!strcmp(f.v[i].path, "lib/vars") || !strcmp(f.v[i].path, "web/run.sh"));
+	assert_int_equal(found, 2);
+	ga_flags_release(&f);
+	ga_changes_release(&c);
+	host_close(&h);
+}
+
+/* It runs tools and scripts, and these run others, as the one at the top does. */
+static void test_nested_envrc_deeper(void **state)
+{
+	static const struct {
+		const char *path, *rule;
+	} want[] = {
+		{ "web/Makefile", "make" },
+		{ "web/env.sh", "direnv-dependents" },
+		{ "web/inner.sh", "host-hook-reached" },
+		{ "web/made.sh", "host-hook-reached" },
+	};
+	struct host h;
+	struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+
+	(void)state;
+	host_open(&h, "nested-deeper",
+		  "mkdir -p web; printf 'make -s env\nsource ./env.sh\n' >web/.envrc; "
+		  "echo '. ./inner.sh' >web/env.sh; echo id >web/inner.sh; echo id >web/made.sh; "
+		  "printf 'env:\n\tsh ./made.sh\n' >web/Makefile");
+	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
+	for (size_t i = 0; i < GA_NELEMS(want); i++)
+		ga_changes_add(&c, want[i].path, &none, &e);
+	ga_changes_sort(&c);
+	assert_int_equal(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err), 0);
+	for (size_t i = 0; i < GA_NELEMS(want); i++) {
+		const struct ga_flag *flag = flag_of(&f, want[i].path, want[i].rule);
+
+		if (!flag || flag->severity != GA_CRITICAL)
+			fail_msg("%s is not held by '%s'", want[i].path, want[i].rule);
+	}
 	ga_flags_release(&f);
 	ga_changes_release(&c);
 	host_close(&h);
@@ -428,11 +569,14 @@ int main(void)
 		cmocka_unit_test(test_reached),
 		cmocka_unit_test(test_tools),
 		cmocka_unit_test(test_tool_inputs),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_bounds_elsewhere),
 		cmocka_unit_test(test_drivers),
 		cmocka_unit_test(test_search_path),
 		cmocka_unit_test(test_raised_content),
 		cmocka_unit_test(test_submodule_recurse),
 		cmocka_unit_test(test_nested_envrc),
+		cmocka_unit_test(test_nested_envrc_deeper),
 		cmocka_unit_test(test_unborn),
 	};
 

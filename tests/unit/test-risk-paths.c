@@ -252,6 +252,44 @@ static void test_names(void **state)
 	ga_buf_release(&deep);
 }
 
+/* ---- what is left behind -------------------------------------------------------- */
+
+/* Every place that something runs programs from, in any letters, at any depth; and no other. */
+static void test_places(void **state)
+{
+	static const struct {
+		const char *path;
+		bool executed;
+	} v[] = {
+		{ "node_modules", true }, { "a/node_modules/b/c.js", true }, { ".venv/bin/python", true },
+		{ "venv/x", true }, { "env/x", true }, { ".tox/x", true }, { ".nox/x", true },
+		{ "a/__pycache__/x.pyc", true }, { "target/debug/x", true }, { "build/x", true },
+		{ "dist/x", true }, { "out/x", true }, { "bin/x", true }, { "obj/x", true },
+		{ ".gradle/x", true }, { ".next/x", true }, { ".nuxt/x", true }, { ".turbo/x", true },
+		{ ".parcel-cache/x", true }, { ".cache/x", true }, { ".eggs/x", true },
+		{ "vendor/bundle/x", true }, { "_build/x", true }, { "deps/x", true },
+		{ ".dart_tool/x", true }, { ".terraform/x", true }, { ".direnv/x", true },
+		{ ".devenv/x", true }, { ".mypy_cache/x", true }, { ".pytest_cache/x", true },
+		{ ".ruff_cache/x", true }, { ".yarn/x", true }, { "Pods/x", true },
+		{ "DerivedData/x", true }, { "cmake-build-debug/x", true }, { "Node_Modules/x", true },
+		{ "notes/x.txt", false }, { "my-build/x", false }, { "x.o", false }, { "binary", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i].path,
+					     .kind = GA_LEFT_IGNORED };
+		struct ga_flags f = GA_FLAGS_INIT;
+
+		ga_classify_place(&left, false, &f);
+		if (has_rule(&f, "ignored-executables") != v[i].executed)
+			fail_msg("'%s'", v[i].path);
+		for (size_t k = 0; k < f.n; k++)
+			assert_int_equal(f.v[k].severity, GA_CRITICAL);
+		ga_flags_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_index),
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

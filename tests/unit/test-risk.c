@@ -293,9 +293,25 @@ static void test_severities(void **state)
 	ga_host_facts_release(&h);
 }
 
-/* What one rule says better, another does not repeat; other categories stay. */
+/* What kind of secret it is, whatever the file is called. */
+static void test_secret_reason(void **state)
+{
+	struct change_fixture x = { "secret-content", "x.c", true, NONE, FILE_(TOKEN "\n"), NULL };
+	struct ga_flags f = GA_FLAGS_INIT;
+
+	(void)state;
+	classify_change(&x, NULL, &f);
+	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason,
+			    "adds a key or token: a GitHub token");
+	ga_flags_release(&f);
+}
+
+/* What one rule says better, another of its category does not repeat; what the name means besides
+ * is said in the same flag. What a test found, and what the host makes critical, stays by itself. */
 static void test_no_drowning(void **state)
 {
+	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
+	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	(void)state;
@@ -304,9 +320,28 @@ static void test_no_drowning(void **state)
 	assert_false(has_rule(&f, "vscode-other"));
 	ga_flags_release(&f);
 	ga_classify_path(NULL, ".vscode/mcp.json", false, &f);
-	assert_true(has_rule(&f, "vscode-mcp"));
-	assert_true(has_rule(&f, "vscode-other"));
-	assert_false(has_rule(&f, "mcp-config"));
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.v[0].rule, "vscode-mcp");
+	assert_int_equal(f.v[0].severity, GA_CRITICAL);
+	assert_non_null(strstr(f.v[0].reason, "; also vscode-other: "));
+	assert_null(strstr(f.v[0].reason, "mcp-config"));
+	ga_flags_release(&f);
+	classify_change(&both, NULL, &f);
+	assert_int_equal(f.n, 2);
+	assert_non_null(flag_of(&f, "MANIFEST.in", "exec-bit-added"));
+	assert_non_null(flag_of(&f, "MANIFEST.in", "python-build"));
+	ga_flags_release(&f);
+	ga_strv_push(&h.raised, "vscode-other");
+	ga_strv_push(&h.raised_by, "a test");
+	ga_classify_path(&h, ".vscode/mcp.json", false, &f);
+	assert_int_equal(f.n, 2);
+	ga_flags_release(&f);
+	ga_host_facts_release(&h);
+	ga_classify_path(NULL, "lib/tasks/autorun.inf", false, &f);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.v[0].rule, "ruby-autoload");
+	assert_true(ga_flag_is_severe_in_place(&f.v[0]));
+	assert_non_null(strstr(f.v[0].reason, "; also name-launcher: "));
 	ga_flags_release(&f);
 	ga_classify_path(NULL, "docs/readme.txt", false, &f);
 	assert_int_equal(f.n, 0);
@@ -455,14 +490,16 @@ static void test_uninspected(void **state)
 static void test_binary(void **state)
 {
 	static const struct {
-		const char *bytes;
+		const char *path, *bytes;
 		size_t n;
 		const char *rule;
 		bool fires;
 	} cases[] = {
-		{ "a\0b", 3, "binary-blob", true },
-		{ "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", false },
-		{ "text\n", 5, "binary-blob", false },
+		{ "doc/x", "a\0b", 3, "binary-blob", true },
+		{ "doc/x.PNG", "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", false },
+		{ "doc/x.txt", "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", true },
+		{ "doc/x", "BM\0", 3, "binary-blob", true },
+		{ "doc/x", "text\n", 5, "binary-blob", false },
 	};
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_buf late = GA_BUF_INIT;
@@ -474,7 +511,7 @@ static void test_binary(void **state)
 		struct ga_changes c = GA_CHANGES_INIT;
 
 		assert_int_equal(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err), 0);
-		ga_changes_add(&c, "doc/x", &none, &e);
+		ga_changes_add(&c, cases[i].path, &none, &e);
 		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
 		if (has_rule(&f, cases[i].rule) != cases[i].fires)
 			fail_msg("'%s', case %zu", cases[i].rule, i);
@@ -609,6 +646,7 @@ int main(void)
 		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_severities),
+		cmocka_unit_test(test_secret_reason),
 		cmocka_unit_test(test_no_drowning),
 		cmocka_unit_test(test_guards_removed),
 		cmocka_unit_test(test_fail_closed),

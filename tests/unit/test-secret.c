@@ -25,7 +25,7 @@ static struct ga_secret judge_with(struct ga_secret_names *names, const char *pa
 	if (!ga_secret_named(names, path, &name))
 		return s;
 	if (content)
-		ga_secret_look(content, n, &marks);
+		ga_secret_look(path, content, n, &marks);
 	ga_secret_judge(&name, path, content ? &marks : NULL, &s);
 	return s;
 }
@@ -170,6 +170,17 @@ static void test_configured(void **state)
 	assert_false(ga_secret_named(names, "sub/conf/prod", &name));
 	assert_false(ga_secret_named(names, "a.env", &name));
 	assert_true(ga_secret_named(names, ".env.local", &name));
+	/* however many rules cover a path, the user's word and the worst of them count */
+	{
+		cleanup_secret_names struct ga_secret_names *all = names_with("*", NULL);
+		const char *path = "secrets/.ssh/.gnupg/.azure/.age/.wandb/.op/.sui/.hex/"
+				   ".config/tea/x.pem";
+
+		assert_true(ga_secret_named(all, path, &name));
+		assert_true(name.n > 8);
+		assert_string_equal(judge(all, path, "").rule->id, "sec-configured");
+		assert_int_equal(judge(names, path, "").tier, GA_TIER_BLOCK);
+	}
 	for (const char *const *p = (const char *const[]){ "", "/", "!x", "{a,b}", "a\nb", "a, b",
 							   "a\\b", "a//b", NULL };
 	     *p; p++)
@@ -189,6 +200,97 @@ static void test_unseen(void **state)
 	assert_int_equal(judge(names, "server.key", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, "server.key", NULL).bits, 0);
+}
+
+/* ... and that is never less than what could have been seen there. */
+static void test_unseen_is_worst(void **state)
+{
+	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",
+						RANDOM RANDOM, "", "x\n" };
+	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
+		const char *path = secret_fixtures[i].path;
+		enum ga_tier unseen = judge(names, path, NULL).tier;
+		struct ga_secret_name name;
+
+		/* of the others the content is never asked for */
+		if (!ga_secret_named(names, path, &name) || !name.content)
+			continue;
+		for (size_t k = 0; k < GA_NELEMS(contents); k++)
+			if (judge(names, path, contents[k]).tier > unseen)
+				fail_msg("'%s' unseen is better than with '%s'", path, contents[k]);
+	}
+	assert_int_equal(judge(names, ".env.example", NULL).tier, GA_TIER_BLOCK);
+	assert_int_equal(judge(names, "src/token.go", NULL).tier, GA_TIER_BLOCK);
+	assert_int_equal(judge(names, "settings.py", NULL).tier, GA_TIER_BLOCK);
+	assert_int_equal(judge(names, "tests/.env", NULL).tier, GA_TIER_WARN);
+}
+
+/* Bytes that are no text, where there should be text. */
+static void test_binary(void **state)
+{
+	static const struct {
+		const char *path, *content;
+		size_t n;
+		enum ga_tier tier;
+	} t[] = {
+#define WITH(content) content, sizeof(content) - 1
+		{ ".env", WITH("TOKEN=your-key\n\0\n"), GA_TIER_BLOCK },
+		{ ".env.example", WITH("DB_PASSWORD=hunter22\n\0"), GA_TIER_NONE },
+		{ ".env.example", WITH("\0\nTOKEN=" GITHUB "\n"), GA_TIER_BLOCK },
+		{ ".env.vault", WITH("\1\0\2"), GA_TIER_NOTE },
+		{ "docker-compose.yml", WITH("x: y\n\0"), GA_TIER_BLOCK },
+		{ ".npmrc", WITH("a=b\n\0"), GA_TIER_BLOCK },
+		{ ".vercel/output/logo.png", WITH("\1\0\2"), GA_TIER_NONE },
+		{ ".wrangler/state/d1.sqlite", WITH("\1\0\2"), GA_TIER_NOTE },
+		{ "token.bin", WITH("\1\0\2"), GA_TIER_NOTE },
+		{ "secrets/lock.png", WITH("\1\0\2"), GA_TIER_NONE },
+		{ "slides.key", WITH("\1\0\2"), GA_TIER_NONE },
+	};
+	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		enum ga_tier is = judge_with(names, t[i].path, t[i].content, t[i].n).tier;
+
+		if (is != t[i].tier)
+			fail_msg("row %zu, '%s': tier %u", i, t[i].path, ga_tier_number(is));
+	}
+}
+
+/* As some editors of Windows save text: either order of bytes, and a character outside ASCII. */
+static void test_wide(void **state)
+{
+	static const char text[] = "A=\xe9\nDB_PASSWORD=p&ssw0rd\r\n", token[] = "TOKEN=" GITHUB;
+	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
+	char wide[2 * sizeof(text) + 2 * sizeof(token)];
+
+	(void)state;
+	for (size_t big = 0; big < 2; big++) {
+		size_t n = 0;
+
+		wide[n++] = big ? '\xfe' : '\xff';
+		wide[n++] = big ? '\xff' : '\xfe';
+		for (const char *p = text; *p; p++, n += 2) {
+			wide[n + big] = *p;
+			wide[n + 1 - big] = 0;
+		}
+		assert_int_equal(judge_with(names, ".env", wide, n).tier, GA_TIER_BLOCK);
+		assert_int_equal(judge_with(names, ".env", wide, n).bits,
+				 GA_MARK_SECRET | GA_MARK_VALUE);
+		assert_int_equal(judge_with(names, ".env", wide, 5).tier, GA_TIER_NOTE);
+		assert_int_equal(judge_with(names, ".env.example", wide, n).tier, GA_TIER_NONE);
+		for (n = 2; n < 2 * sizeof(token); n += 2) {
+			wide[n + big] = token[n / 2 - 1];
+			wide[n + 1 - big] = 0;
+		}
+		assert_int_equal(judge_with(names, ".env.example", wide, n).tier, GA_TIER_BLOCK);
+	}
+	/* cut in the middle, and 32 bits to a character */
+	assert_int_equal(judge_with(names, ".env", "\xff\xfe", 2).tier, GA_TIER_NOTE);
+	assert_int_equal(judge_with(names, ".env", "\xff\xfe\0\0A\0\0\0", 8).tier, GA_TIER_BLOCK);
 }
 
 static void test_placeholders(void **state)
@@ -214,17 +316,23 @@ static void test_within(void **state)
 {
 	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
 	static const char two[] = "A_TOKEN=" RANDOM "\nB_TOKEN=" GITHUB "\n";
+	static const char crlf[] = "-----BEGIN RSA PRIVATE " "KEY-----\r\n" B64 "\r\n" B64
+				   "\r\n-----END RSA PRIVATE " "KEY-----\r\n";
 	struct ga_secret_marks a, b, c, none;
 
 	(void)state;
-	ga_secret_look(one, strlen(one), &a);
-	ga_secret_look(moved, strlen(moved), &b);
-	ga_secret_look(two, strlen(two), &c);
-	ga_secret_look("", 0, &none);
+	ga_secret_look(".env", one, strlen(one), &a);
+	ga_secret_look(".env", moved, strlen(moved), &b);
+	ga_secret_look(".env", two, strlen(two), &c);
+	ga_secret_look(".env", "", 0, &none);
 	assert_true(ga_secret_within(&a, &b));
 	assert_true(ga_secret_within(&a, &c));
 	assert_false(ga_secret_within(&c, &a));
 	assert_false(ga_secret_within(&none, &a));
+	/* a key is the same whatever its lines end in */
+	ga_secret_look("k.pem", PEM("RSA "), strlen(PEM("RSA ")), &a);
+	ga_secret_look("k.pem", crlf, strlen(crlf), &b);
+	assert_true(ga_secret_within(&a, &b) && ga_secret_within(&b, &a));
 }
 
 /* No text makes a finding's words: they are the table's. */
@@ -257,16 +365,16 @@ static void test_bounded(void **state)
 
 		for (size_t at = 0; at < n; at++)
 			text[at] = seeds[i][at % k];
-		ga_secret_look(text, n, &m);
+		ga_secret_look(".env", text, n, &m);
 		assert_true(m.n_prints <= GA_SECRET_PRINTS_MAX);
 	}
 	/* what is behind the limit is not seen, what begins before it is */
 	memset(text, '\n', n);
 	memcpy(text + GA_SECRET_LOOK_MAX + 8, GITHUB, strlen(GITHUB));
-	ga_secret_look(text, n, &m);
+	ga_secret_look(".env", text, n, &m);
 	assert_int_equal(m.bits, 0);
 	memcpy(text + GA_SECRET_LOOK_MAX - strlen(GITHUB), GITHUB, strlen(GITHUB));
-	ga_secret_look(text, n, &m);
+	ga_secret_look(".env", text, n, &m);
 	assert_true(m.bits & GA_MARK_TOKEN);
 }
 
@@ -279,6 +387,9 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_configured),
 		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_unseen_is_worst),
+		cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_placeholders),
 		cmocka_unit_test(test_within),
 		cmocka_unit_test(test_reasons),

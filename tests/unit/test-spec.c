@@ -135,7 +135,7 @@ static char *root_of(const struct world *w, const struct ga_spec *s)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_spec_plan_root(s, "/lib/init", &b, &err))
+	if (ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err))
 		fail_msg("%s", err.msg);
 	return text_of(w, &b);
 }
@@ -236,6 +236,7 @@ static void plan_of_submodules(void **state)
 	make_part(w, "code/p/sub", "s1", &s.parts[0]);
 	ga_strv_take(&s.parts[0].object_dirs, in(w, "one"));
 	ga_strv_take(&s.parts[0].object_dirs, in(w, "two"));
+	s.feedback = ga_strdup("/state/feedback");
 	s.parts[0].parts = ga_calloc(1, sizeof(*s.parts));
 	s.parts[0].n_parts = 1;
 	make_part(w, "code/p/sub/a/b", "s2", &s.parts[0].parts[0]);
@@ -254,6 +255,7 @@ static void plan_of_submodules(void **state)
 		       "mask-file\n%s/objects/info/alternates\n"
 		       "bind-ro\n@/two\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
+		       "bind-ro\n/state/feedback\nodb/feedback\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
 		       "end\n", one, one, two, two);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is different when a session was resumed: its layers stand on the base they always stood on,
+ * its history on the branch as it was then. In between is what was held back, or stands on the
+ * user's uncommitted work: in the layers, and in no commit.
+ */
+#include "capture-internal.h"
+#include "ga/objects.h"
+#include "ga/refs.h"
+
+/* What the layers showed when it was resumed and its commits do not have counts as tracked while
+ * they leave it alone: ignore rules do not take away what is held back. */
+static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
+	struct ga_repo *r = c->e->repo;
+
+	if (ga_tree_diff(r, &c->from_tree, &c->s->view, &shown, err))
+		return -1;
+	for (size_t i = 0; i < shown.n; i++) {
+		const struct ga_change *s = &shown.v[i];
+		struct ga_entry e;
+
+		if (ga_tree_entry(r, tree, s->path, &e, err))
+			return -1;
+		if (s->new.mode != GA_MODE_NONE && ga_entry_equal(&e, &s->old))
+			(void)ga_changes_add(&add, s->path, &s->old, &s->new);
+	}
+	return add.n ? ga_tree_apply(r, NULL, tree, &add, tree, err) : 0;
+}
+
+int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err)
+{
+	bool own = !ga_oid_is_zero(&c->head);
+
+	*ret = NULL;
+	if (!own && !c->s->resumed)
+		return 0;
+	c->tracked_tree = own ? c->head_tree : c->from_tree;
+	*ret = &c->tracked_tree;
+	return c->s->resumed ? add_uncommitted(c, &c->tracked_tree, err) : 0;
+}
+
+int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,
+	       struct ga_error *err)
+{
+	int rc;
+
+	*ret = NULL;
+	if (!c->s->resumed || !c->s->onto_ref)
+		return 0;
+	rc = ga_ref_read(c->e->repo, c->s->onto_ref, users, err);
+	if (!rc)
+		*ret = users;
+	return rc < 0 ? -1 : 0;
+}

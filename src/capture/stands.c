@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's uncommitted work as commits. A session that goes on has a new one each time, and what
+ * the agent had made on an earlier one is still in its git dir: none of them is ever published.
+ */
+#include "capture-internal.h"
+#include "ga/objects.h"
+#include "ga/refs.h"
+
+static void add_known(struct capture *c, const struct ga_oid *oid)
+{
+	GA_GROW(c->known, c->n_known, c->cap_known);
+	c->known[c->n_known++] = *oid;
+}
+
+static void add_stand(struct capture *c, const struct ga_oid *work, const struct ga_oid *on)
+{
+	if (ga_oid_equal(work, &c->from))
+		return;
+	GA_GROW(c->stands, c->n_stands, c->cap_stands);
+	c->stands[c->n_stands++] = (struct ga_stand){ *work, *on };
+	add_known(c, work);
+}
+
+/* Made by a resume: the first parent is what the branch was then. */
+static int add_later(struct capture *c, const struct ga_oid *work, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit commit = { .parents = NULL };
+
+	if (ga_commit_read(c->e->repo, work, &commit, err))
+		return -1;
+	if (commit.n_parents)
+		add_stand(c, work, &commit.parents[0]);
+	return 0;
+}
+
+int find_stands(struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *prefix = ga_session_ref(c->s, "stood/");
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+	add_known(c, &c->from);
+	add_known(c, &c->under);
+	if (ga_oid_equal(&c->s->base, &c->s->onto))
+		return 0;
+	add_stand(c, &c->s->base, &c->s->onto);
+	if (ga_refs_list(c->e->repo, prefix, &refs, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++)
+		if (add_later(c, &refs.v[i].oid, err))
+			return -1;
+	return 0;
+}
+
+bool is_stand(const struct capture *c, const struct ga_oid *oid)
+{
+	for (size_t i = 0; i < c->n_stands; i++)
+		if (ga_oid_equal(&c->stands[i].work, oid))
+			return true;
+	return ga_oid_equal(oid, &c->from);
+}
+
+/* Later ones have the first as an ancestor. */
+int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_error *err)
+{
+	const struct ga_oid *work = &c->s->base;
+	int rc;
+
+	if (ga_oid_equal(work, &c->s->onto) || ga_oid_is_zero(tip) ||
+	    ga_oid_equal(tip, &c->under))
+		return 0;
+	rc = ga_is_ancestor(c->e->repo, work, tip, err);
+	/* where the user put it, it is */
+	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->under, err))) {
+		(void)ga_fail(err, GA_EFATAL, "the agent's commits stand on your uncommitted work "
+			      "(commit %s): publishing them would publish that", GA_HEX(work));
+		return ga_hint(err, "they do so by a branch or tag of yours: 'git for-each-ref "
+				    "--contains %s' lists it; without it 'git agent capture %s' "
+				    "can go on", GA_HEX(work), c->s->name);
+	}
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli.h"
+#include "ga/config.h"
+#include "ga/fd.h"
+#include "sessions.h"
+
+struct options {
+	struct ga_strv feedback, expose;
+	const char *message;
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	{ "feedback", 0, CLI_LIST, "FILE",
+	  "give the agent these bytes to read, at $GIT_AGENT_FEEDBACK (repeatable)",
+	  offsetof(struct options, feedback) },
+	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
+	  offsetof(struct options, expose) },
+	{ "message", 'm', CLI_VALUE, "MSG",
+	  "message of the commit made of what the agent leaves uncommitted now",
+	  offsetof(struct options, message) },
+	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  offsetof(struct options, filter) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+};
+
+/* The settings of the commit that it stands on, as when it was started. */
+static int settle(struct cli *c, const struct ga_session *s, struct ga_config *conf,
+		  struct ga_start_opts *so, struct ga_error *err)
+{
+	if (cli_settings(c, &s->onto, conf, err))
+		return -1;
+	cli_settle(c, conf, so);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	cleanup_close int lock = -1;
+	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback,
+				    .expose = &expose };
+
+	if (argc > 1) {
+		so.argv = argv + 1;
+		so.argc = argc - 1;
+	}
+	if (cli_parse_filter(o->filter, &so.unfiltered, err))
+		return -1;
+	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
+	    settle(c, &s, &conf, &so, err) || cli_find_exposed(c, &o->expose, &expose, err))
+		return cli_not_started(err);
+	cli_before_run(c, o->quiet);
+	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
+		return cli_not_started(err);
+	return cli_run_and_capture(c, &st, o->quiet, ret_status, err);
+}
+
+const struct cli_command cli_resume = {
+	.name = "resume",
+	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	.summary = "go on with a session that was captured",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.name_first = true,
+	.status_is_agents = true,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

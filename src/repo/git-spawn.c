@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Git with the environment and configuration that ours run with. Calls nothing of libgit2's, so
+ * that a program without it can start one.
+ */
+#include "repo-internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "ga/process.h"
+
+/* Forced on every command but the user's own. */
+static const char *const forced_config[] = {
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"core.untrackedCache=false",
+	"core.splitIndex=false",
+	"index.sparse=false",
+	NULL,
+};
+
+/* Forced on every command: recursion would rewrite core.worktree of the user's
+ * submodules, and a background gc would outlive us. */
+static const char *const always_config[] = {
+	"submodule.recurse=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	NULL,
+};
+
+static const char *const forced_env[] = {
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_NO_REPLACE_OBJECTS=1",
+	NULL,
+};
+
+/* GIT_NO_LAZY_FETCH is known to git 2.45 and newer; a list of allowed protocols
+ * that allows none stops the older ones. */
+static const char *const no_fetch_env[] = {
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_ALLOW_PROTOCOL=",
+	NULL,
+};
+
+/* What a GIT_* variable must begin with to be inherited by our own commands.
+ * GIT_CONFIG_ holds the places of configuration files, and what `git -c` was
+ * given on the command line that started us. */
+static const char *const kept_env[] = {
+	"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_TRACE",
+	"GIT_TEMPLATE_DIR=", "GIT_CEILING_DIRECTORIES=", "GIT_ATTR_NOSYSTEM=", NULL,
+};
+
+/* Added where a command may speak to a remote. */
+static const char *const kept_fetch_env[] = {
+	"GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS=", "GIT_CURL_", NULL,
+};
+
+/* Variables that describe one repository: never inherited, not even by the
+ * user's own commands, which get the repository named by us. */
+static const char *const local_env[] = {
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_CONFIG=", "GIT_OBJECT_DIRECTORY=", "GIT_DIR=",
+	"GIT_WORK_TREE=", "GIT_IMPLICIT_WORK_TREE=", "GIT_GRAFT_FILE=", "GIT_INDEX_FILE=",
+	"GIT_NO_REPLACE_OBJECTS=", "GIT_REPLACE_REF_BASE=", "GIT_PREFIX=", "GIT_SHALLOW_FILE=",
+	"GIT_COMMON_DIR=", "GIT_INTERNAL_SUPER_PREFIX=", "GIT_NAMESPACE=", "GIT_ATTR_SOURCE=",
+	"GIT_QUARANTINE_PATH=", "GIT_TERMINAL_PROMPT=", "GIT_DEFAULT_HASH=", NULL,
+};
+
+const char *ga_env_get(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+static bool begins_with_any(const char *s, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strncmp(s, *list, strlen(*list)))
+			return true;
+	return false;
+}
+
+static bool inherited(const char *var, const struct ga_git *g)
+{
+	if (strncmp(var, "GIT_", 4))
+		return true;
+	if (begins_with_any(var, local_env))
+		return false;
+	if (g->user_hooks || begins_with_any(var, kept_env))
+		return true;
+	return g->lazy_fetch && begins_with_any(var, kept_fetch_env);
+}
+
+static void push_all(struct ga_strv *sv, const char *const *list)
+{
+	for (; list && *list; list++)
+		ga_strv_push(sv, *list);
+}
+
+/* An entry of GIT_ALTERNATE_OBJECT_DIRECTORIES, which is split at colons
+ * unless the entry is C-quoted. */
+static char *alternate_entry(const char *path)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_addch(&b, '"');
+	for (; *path; path++) {
+		if (*path == '\n') {
+			ga_buf_adds(&b, "\\n");
+			continue;
+		}
+		if (*path == '"' || *path == '\\')
+			ga_buf_addch(&b, '\\');
+		ga_buf_addch(&b, *path);
+	}
+	ga_buf_addch(&b, '"');
+	return ga_buf_steal(&b);
+}
+
+static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
+{
+	for (char **e = environ; e && *e; e++)
+		if (inherited(*e, g))
+			ga_strv_push(env, *e);
+	ga_strv_pushf(env, "GIT_DIR=%s", r->info.gitdir);
+	if (g->work_tree)
+		ga_strv_pushf(env, "GIT_WORK_TREE=%s", g->work_tree);
+	else
+		ga_strv_push(env, "GIT_IMPLICIT_WORK_TREE=0");
+	if (g->index_file)
+		ga_strv_pushf(env, "GIT_INDEX_FILE=%s", g->index_file);
+	if (g->object_dir) {
+		cleanup_free char *own = ga_path_join(r->info.commondir, "objects");
+		cleanup_free char *alt = alternate_entry(own);
+
+		ga_strv_pushf(env, "GIT_OBJECT_DIRECTORY=%s", g->object_dir);
+		ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alt);
+	}
+	ga_strv_push(env, "GIT_TERMINAL_PROMPT=0");
+	if (!g->user_hooks)
+		push_all(env, forced_env);
+	if (!g->user_hooks && !g->lazy_fetch)
+		push_all(env, no_fetch_env);
+	push_all(env, g->env);
+}
+
+static void push_config(struct ga_strv *argv, const char *const *list)
+{
+	for (; list && *list; list++)
+		ga_strv_push_many(argv, "-c", *list, NULL);
+}
+
+int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_config,
+		 struct ga_buf *dropped, struct ga_process_job **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv argv = GA_STRV_INIT, env = GA_STRV_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+
+	ga_strv_push(&argv, "git");
+	if (with_config) {
+		push_config(&argv, always_config);
+		if (!g->user_hooks)
+			push_config(&argv, forced_config);
+		push_config(&argv, g->config);
+	}
+	push_all(&argv, g->args);
+	build_env(r, g, &env);
+	p.argv = (const char *const *)argv.v;
+	p.envp = (const char *const *)env.v;
+	p.cwd = g->work_tree ? g->work_tree : r->info.gitdir;
+	p.in = g->in;
+	p.in_len = g->in_len;
+	p.in_fd = g->in_fd;
+	p.out = g->out;
+	p.out_fd = g->out_fd;
+	p.out_max = g->out_max;
+	p.keep_fd = g->keep_fd;
+	p.timeout_ms = g->timeout_ms;
+	if (!g->show_stderr)
+		p.errout = g->errout ? g->errout : dropped;
+	if (ga_process_begin(&p, ret, err))
+		return ga_hint(err, "git must be installed and on the PATH");
+	return 0;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Git's own grammar of configuration files, character by character: a line may hold several
+ * headers and a variable, a value may go on over lines, and both have quotes.
+ */
+#include <string.h>
+
+#include "ga/buf.h"
+#include "known.h"
+
+enum { NAME_BYTES_MAX = 1000 }; /* of a section: it is repeated for each of its variables */
+
+struct reader {
+	const char *p, *end;
+	struct ga_buf base; /* "section" or "section.sub", of the last header */
+	void (*each)(void *arg, const struct ga_known_variable *v);
+	void *arg;
+};
+
+/* The end of the text is the end of a line. */
+static char next(struct reader *r)
+{
+	if (r->p == r->end)
+		return '\n';
+	if (*r->p == '\r' && r->end - r->p > 1 && r->p[1] == '\n')
+		r->p++;
+	return *r->p++;
+}
+
+static char peek(const struct reader *r)
+{
+	return r->p < r->end ? *r->p : '\n';
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_key(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       c == '-';
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static void report(struct reader *r, const char *name, const char *value)
+{
+	const char *dot = strchr(r->base.ptr, '.');
+	cleanup_free char *section = dot ? ga_strndup(r->base.ptr, (size_t)(dot - r->base.ptr)) :
+					   ga_strdup(r->base.ptr);
+	const struct ga_known_variable v = { section, dot ? dot + 1 : "", name, value };
+
+	r->each(r->arg, &v);
+}
+
+/* A carriage return is one to git, too, unless the line ends there: next() has made it one. */
+static bool is_blank(char c)
+{
+	return is_space(c) && c != '\n';
+}
+
+/* What follows a blank in a header: "sub"], whose first character is still to be read. */
+static bool subsection(struct reader *r)
+{
+	char c;
+
+	while (is_blank(c = next(r)))
+		;
+	if (c != '"')
+		return false;
+	ga_buf_addch(&r->base, '.');
+	while ((c = next(r)) != '"') {
+		if (c == '\\')
+			c = next(r);
+		if (c == '\n' || !c)
+			return false;
+		ga_buf_addch(&r->base, c);
+	}
+	return next(r) == ']';
+}
+
+/* Behind the opening bracket, to what is behind the closing one. */
+static bool header(struct reader *r)
+{
+	char c;
+
+	ga_buf_clear(&r->base);
+	while ((c = next(r)) != ']') {
+		if (is_blank(c))
+			return subsection(r);
+		if (!is_key(c) && c != '.')
+			return false;
+		ga_buf_addch(&r->base, lower(c));
+	}
+	return true;
+}
+
+static char unescaped(char c)
+{
+	switch (c) {
+	case 't':
+		return '\t';
+	case 'b':
+		return '\b';
+	case 'n':
+		return '\n';
+	case '\\':
+	case '"':
+		return c;
+	default:
+		return '\0'; /* git knows no other */
+	}
+}
+
+/* To the end of its line, the last one if it goes on. Carriage returns are kept where git strips
+ * them: what reads the value might not. */
+static bool value(struct reader *r, struct ga_buf *out)
+{
+	bool quoted = false, comment = false;
+	size_t kept = 0; /* of `out`, without blanks at its end */
+	char c;
+
+	while ((c = next(r)) != '\n' || quoted) {
+		if (c == '\n')
+			return false;
+		if (comment || (!quoted && !out->len && (c == ' ' || c == '\t')))
+			continue;
+		if (!quoted && (c == '#' || c == ';')) {
+			comment = true;
+			continue;
+		}
+		if (c == '"') {
+			quoted = !quoted;
+			kept = out->len;
+			continue;
+		}
+		if (c == '\\') {
+			c = next(r);
+			if (c == '\n')
+				continue;
+			c = unescaped(c);
+			if (!c)
+				return false;
+			ga_buf_addch(out, c);
+			kept = out->len;
+			continue;
+		}
+		ga_buf_addch(out, c);
+		if (quoted || (c != ' ' && c != '\t'))
+			kept = out->len;
+	}
+	ga_buf_truncate(out, kept);
+	return true;
+}
+
+static bool variable(struct reader *r, char first)
+{
+	cleanup_buf struct ga_buf name = GA_BUF_INIT, text = GA_BUF_INIT;
+	bool given;
+
+	if (!is_key(first))
+		return false;
+	ga_buf_addch(&name, lower(first));
+	while (is_key(peek(r)))
+		ga_buf_addch(&name, lower(next(r)));
+	while (peek(r) == ' ' || peek(r) == '\t')
+		r->p++;
+	given = peek(r) == '=';
+	if (given)
+		r->p++;
+	else if (next(r) != '\n')
+		return false;
+	if (given && !value(r, &text))
+		return false;
+	if (r->base.len)
+		report(r, name.ptr, given ? text.ptr : NULL);
+	return true;
+}
+
+static void skip_line(struct reader *r)
+{
+	while (next(r) != '\n')
+		;
+}
+
+bool ga_known_config(const struct ga_buf *text,
+		     void (*each)(void *arg, const struct ga_known_variable *v), void *arg)
+{
+	struct reader r = { .p = text->ptr, .end = text->ptr + text->len, .base = GA_BUF_INIT,
+			    .each = each, .arg = arg };
+	bool whole = text->len <= GA_KNOWN_MAX;
+
+	if (text->len >= 3 && !memcmp(text->ptr, "\xef\xbb\xbf", 3))
+		r.p += 3;
+	while (whole && r.p < r.end) {
+		char c = next(&r);
+		bool ok = true;
+
+		if (is_space(c))
+			continue;
+		if (c == '[') {
+			ok = header(&r);
+			whole = r.base.len <= NAME_BYTES_MAX;
+			if (ok && whole)
+				report(&r, NULL, NULL);
+		} else if (c == '#' || c == ';') {
+			skip_line(&r);
+		} else {
+			ok = variable(&r, c);
+		}
+		/* git would read nothing of it then; another reader may */
+		if (!ok && r.p[-1] != '\n')
+			skip_line(&r);
+	}
+	ga_buf_release(&r.base);
+	return whole;
+}

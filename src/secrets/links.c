@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Links of a secret's name. What they lead to in the project is the secret: programs open it by
+ * that name, whatever its own says. Other links on the way are followed as the kernel follows them.
+ */
+#include "secrets.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+
+#define LINKS_MAX 100000
+#define HOPS_MAX 40 /* as the kernel has it: no program gets further */
+#define TEXT_MAX 4096
+#define LOOK_COST 4096 /* of a file in bytes, however short it is */
+#define WAYS_MS 3000   /* for all that are in the working tree, and for those of the commit */
+
+void finder_note_link(struct finder *f, struct ga_strv *links, const char *path)
+{
+	if (links->n < LINKS_MAX)
+		ga_strv_push(links, path);
+	else
+		f->ret->incomplete = true;
+}
+
+/* ---- where they lead -------------------------------------------------------------- */
+
+struct way {
+	struct finder *f;
+	bool tree;     /* what is committed counts more than what lies there */
+	char *at;      /* so far, no link on the way to it */
+	char *rest;    /* what is left to go */
+	unsigned hops;
+};
+
+/* What the link at `path` says; NULL: it is none. */
+static char *read_link(const struct way *w, const char *path)
+{
+	const struct ga_exposure_opts *o = w->f->o;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf blob = GA_BUF_INIT;
+	struct ga_entry e = { .mode = GA_MODE_NONE };
+	char text[TEXT_MAX];
+	ssize_t n;
+
+	if (w->tree && o->tree && ga_tree_entry(o->repo, o->tree, path, &e, &ignored))
+		return NULL;
+	if (e.mode == GA_MODE_LINK)
+		return ga_blob_read(o->repo, &e.oid, sizeof(text) - 1, &blob, &ignored)
+			       ? NULL : ga_buf_steal(&blob);
+	if (e.mode != GA_MODE_NONE)
+		return NULL;
+	n = readlinkat(w->f->work, path, text, sizeof(text) - 1);
+	return n > 0 ? ga_strndup(text, (size_t)n) : NULL;
+}
+
+/* An absolute path as one of the project; NULL: it lies elsewhere. */
+static char *in_project(const struct way *w, const char *path)
+{
+	const char *top = ga_repo_info(w->f->o->repo)->workdir, *rel = ga_path_below(path, top);
+	cleanup_free char *plain = NULL, *full = NULL;
+
+	if (rel)
+		return ga_strdup(rel);
+	plain = ga_path_resolve("", path + strspn(path, "/"));
+	full = plain ? ga_strf("/%s", plain) : NULL;
+	rel = full ? ga_path_below(full, top) : NULL;
+	return rel ? ga_strdup(rel) : NULL;
+}
+
+/* Go on with `path` from the top, and then what was left; false: it lies outside. */
+static bool start_over(struct way *w, const char *path)
+{
+	cleanup_free char *to = in_project(w, path);
+
+	if (!to)
+		return false;
+	free(w->at);
+	free(w->rest);
+	w->at = ga_strdup("");
+	w->rest = ga_steal(&to);
+	return true;
+}
+
+static void go_to(struct way *w, char *path)
+{
+	free(w->at);
+	w->at = path;
+}
+
+/* One component. False: it leads nowhere in the project. */
+static bool step(struct way *w)
+{
+	cleanup_free char *rest = w->rest, *name = NULL, *next = NULL, *text = NULL, *full = NULL;
+	size_t n = strcspn(rest, "/");
+
+	name = ga_strndup(rest, n);
+	w->rest = ga_strdup(rest + n + strspn(rest + n, "/"));
+	if (!*name || !strcmp(name, "."))
+		return true;
+	if (!strcmp(name, "..")) {
+		cleanup_free char *above = NULL;
+
+		if (*w->at) {
+			go_to(w, ga_path_parent(w->at));
+			return true;
+		}
+		above = ga_path_parent(ga_repo_info(w->f->o->repo)->workdir);
+		full = ga_path_join(above, w->rest);
+		return start_over(w, full);
+	}
+	next = ga_path_join(w->at, name);
+	text = read_link(w, next);
+	if (!text) {
+		go_to(w, ga_steal(&next));
+		return true;
+	}
+	if (++w->hops > HOPS_MAX)
+		return false;
+	full = ga_strf("%s/%s", text, w->rest);
+	if (*text == '/')
+		return start_over(w, full);
+	free(w->rest);
+	w->rest = ga_steal(&full);
+	return true;
+}
+
+/* The path in the project of what the link leads to; NULL: there is none. */
+static char *target_of(struct finder *f, const char *link, bool tree)
+{
+	struct way w = { .f = f, .tree = tree, .at = ga_strdup(""), .rest = ga_strdup(link) };
+	bool on = true;
+
+	while (on && *w.rest) {
+		on = ga_now_ms() < f->until;
+		if (on)
+			on = step(&w);
+		else
+			f->ret->incomplete = true;
+	}
+	free(w.rest);
+	if (on && ga_path_relative_ok(w.at) && !ga_path_names_dotgit(w.at))
+		return w.at;
+	free(w.at);
+	return NULL;
+}
+
+/* ---- what they are of --------------------------------------------------------------- */
+
+static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		ga_strmap_add(m, paths->v[i], strlen(paths->v[i]), as);
+}
+
+/* What of the working tree sessions are shown, besides what is committed. */
+static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
+{
+	if (!o->scan)
+		return;
+	add_places(ret, &o->scan->changed, GA_EXPOSED_MODIFIED);
+	add_places(ret, &o->scan->untracked, GA_EXPOSED_UNTRACKED);
+	add_places(ret, &o->scan->ignored_files, GA_EXPOSED_IGNORED);
+	add_places(ret, &o->scan->ignored_dirs, GA_EXPOSED_IGNORED);
+	if (o->live)
+		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
+}
+
+/* Is it, or a directory above it, one of them? */
+static bool find_place(const struct ga_strmap *m, const char *path, enum ga_exposed_as *ret)
+{
+	for (size_t n = strlen(path); n; n--) {
+		int32_t i = !path[n] || path[n] == '/' ? ga_strmap_first(m, path, n) : -1;
+
+		if (i >= 0) {
+			*ret = (enum ga_exposed_as)m->nodes[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct target {
+	const char *link, *path;
+	struct ga_secret_name name; /* the link's */
+	bool tracked;
+	struct ga_oid oid;          /* `tracked`: what is committed */
+	struct finder_version there;
+};
+
+/* Is what is committed encrypted by a filter of git's? */
+static bool is_locked(const struct target *t)
+{
+	return t->tracked && t->there.secret.bits & GA_MARK_FILTERED;
+}
+
+static int look_at_committed(struct finder *f, struct target *t, struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (!f->o->tree)
+		return 0;
+	if (ga_tree_entry(f->o->repo, f->o->tree, t->path, &e, err))
+		return -1;
+	t->tracked = e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC;
+	if (!t->tracked)
+		return 0;
+	t->oid = e.oid;
+	finder_blob(f, t->link, &e.oid, &t->name, &t->there.secret, &t->there.marks);
+	if (t->there.secret.tier != GA_TIER_NONE && !is_locked(t))
+		(void)finder_raise(f, t->path, &t->there.secret, GA_EXPOSED_COMMITTED);
+	return 0;
+}
+
+/* As far as there is time for it. */
+static void judge(struct finder *f, const struct target *t, const struct stat *st,
+		  struct finder_version *ret)
+{
+	uint64_t size = (uint64_t)st->st_size < GA_SECRET_LOOK_MAX ? (uint64_t)st->st_size
+								     : GA_SECRET_LOOK_MAX;
+
+	if (f->left < size + LOOK_COST) {
+		f->ret->incomplete = true;
+		ret->marks = (struct ga_secret_marks){ .bits = 0 };
+		ga_secret_judge(&t->name, t->link, NULL, &ret->secret);
+		return;
+	}
+	f->left -= size + LOOK_COST;
+	finder_judge(f, t->path, st, t->link, &t->name, &ret->secret, &ret->marks);
+}
+
+static void look_at_file(struct finder *f, const struct target *t, enum ga_exposed_as as)
+{
+	cleanup_close int fd = ga_openat_beneath(f->work, t->path, O_PATH | O_NOFOLLOW, 0);
+	bool locked = is_locked(t);
+	struct finder_version here;
+	struct stat st;
+	size_t i;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	judge(f, t, &st, &here);
+	if (here.secret.tier == GA_TIER_NONE || (locked && here.marks.bits & GA_MARK_FILTERED))
+		return;
+	if (t->tracked && !locked && finder_is_committed(f, t->path, &t->oid, &here, &t->there))
+		return;
+	finder_note_twin(f, &st, &here.secret);
+	i = finder_raise(f, t->path, &here.secret, t->tracked ? GA_EXPOSED_MODIFIED : as);
+	/* base trees have it in clear, too */
+	if (locked) {
+		f->ret->v[i].as = GA_EXPOSED_COMMITTED;
+		f->ret->v[i].clear = true;
+	}
+}
+
+static int look_at_link(struct finder *f, const char *link, bool tree,
+			const struct ga_strmap *places, struct ga_error *err)
+{
+	cleanup_free char *to = target_of(f, link, tree);
+	enum ga_exposed_as as = GA_EXPOSED_UNTRACKED;
+	struct target t = { .link = link, .path = to };
+
+	if (!to || !finder_named(f, link, &t.name))
+		return 0;
+	if (look_at_committed(f, &t, err))
+		return -1;
+	/* of the rest no session is shown anything */
+	if (find_place(places, to, &as) || (f->o->scan && f->o->live) ||
+	    is_locked(&t))
+		look_at_file(f, &t, as);
+	return 0;
+}
+
+static bool is_link_here(struct finder *f, const char *path)
+{
+	char c;
+
+	return readlinkat(f->work, path, &c, sizeof(c)) > 0;
+}
+
+static int look_at_all(struct finder *f, const struct ga_strv *links, bool tree,
+		       const struct ga_strmap *places, struct ga_error *err)
+{
+	for (size_t i = 0; i < links->n; i++)
+		if ((tree || is_link_here(f, links->v[i])) &&
+		    look_at_link(f, links->v[i], tree, places, err))
+			return -1;
+	return 0;
+}
+
+int finder_links(struct finder *f, struct ga_error *err)
+{
+	cleanup_strmap struct ga_strmap places = GA_STRMAP_INIT;
+
+	if (!f->links.n && !f->tree_links.n)
+		return 0;
+	list_places(f->o, &places);
+	/* the user's first: a commit may have as many, and as slow ones, as somebody likes */
+	f->until = ga_now_ms() + WAYS_MS;
+	if (look_at_all(f, &f->links, false, &places, err) ||
+	    look_at_all(f, &f->tree_links, false, &places, err))
+		return -1;
+	f->until = ga_now_ms() + WAYS_MS;
+	return look_at_all(f, &f->tree_links, true, &places, err);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether the layers of a session still show what was captured of them. What an overlay that is
+ * mounted volatile wrote is on the disk when the kernel gets to it: a machine that lost power can
+ * have lost some of it, long after it was captured, and what is missing would be published as if
+ * the agent had removed it.
+ */
+#include <string.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "start.h"
+
+int start_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail(err, GA_ESTART, "session '%s' lost some of its work when the machine went "
+		      "down: '%s' is not as it was captured", s->name, q);
+	return start_anew_hint(s, err);
+}
+
+/* Within one boot nothing is lost, whatever is killed. */
+static bool is_same_boot(const struct ga_session *s)
+{
+	cleanup_free char *boot = ga_boot_id();
+
+	return *boot && s->boot && !strcmp(boot, s->boot);
+}
+
+int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
+		     struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
+	struct ga_oid shown;
+
+	if (is_same_boot(s))
+		return 0;
+	if (ga_start_peek(e, s, &shown, &notes, err) ||
+	    ga_tree_diff(e->repo, &s->view, &shown, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i];
+
+		/* what a try that ended wrote is written again, as a whole */
+		if (ga_changes_find(&p->again, c->path))
+			continue;
+		/* something that was removed is back */
+		if (c->old.mode == GA_MODE_NONE)
+			return start_layers_lost(s, c->path, err);
+		(void)ga_changes_add(&p->doubt, c->path, &c->new, &c->old);
+	}
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Secrets that came to be in the project since a session was started: they are hidden from it as a
+ * start would. What was hidden then stays so, in the same layers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "start.h"
+
+static void only_new(struct ga_strv *paths, const struct ga_session *s)
+{
+	struct ga_strv rest = GA_STRV_INIT;
+
+	for (size_t i = 0; i < paths->n; i++)
+		if (!ga_strv_has(&s->masked, paths->v[i]))
+			ga_strv_push(&rest, paths->v[i]);
+	ga_strv_release(paths);
+	*paths = rest;
+}
+
+static int mask_shared(struct ga_session *s, const struct start_base *b, int project,
+		       struct ga_error *err)
+{
+	for (size_t i = 0; i < s->shared.n; i++) {
+		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+
+		if (start_mask_shared(b, project, s->shared.v[i], mask, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* A copy of an ignored file was made at the start; a try that was killed may have put something
+ * there as well. No agent ever writes in this layer. */
+static void remove_copies(const struct start_base *b, int extras)
+{
+	for (size_t i = 0; i < b->hidden.n; i++) {
+		cleanup_free char *parent = ga_path_parent(b->hidden.v[i]);
+		cleanup_close int at = *parent ? ga_openat_beneath(extras, parent,
+								   O_RDONLY | O_DIRECTORY, 0)
+					       : fcntl(extras, F_DUPFD_CLOEXEC, 3);
+
+		if (at >= 0)
+			(void)unlinkat(at, ga_path_base(b->hidden.v[i]), 0);
+	}
+}
+
+static int mask_project(struct ga_start_env *e, const struct ga_session *s,
+			const struct start_base *b, int project, struct ga_error *err)
+{
+	cleanup_free char *dir = start_dir(s, "extras");
+	cleanup_close int extras = -1;
+	struct ga_oid tree;
+
+	/* copies and whiteouts are in one that is there */
+	if (!s->live && !b->clear.n && access(dir, F_OK))
+		return 0;
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a layer of session '%s'",
+				     s->name);
+	extras = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (extras < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open a layer of session '%s'",
+				     s->name);
+	remove_copies(b, extras);
+	return ga_commit_tree(e->repo, &s->base, &tree, err) ||
+	       start_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
+}
+
+int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
+		     const struct start_point *p, struct ga_session *s, struct start_base *b,
+		     struct ga_error *err)
+{
+	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (project < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot open the project of session '%s'", s->name);
+	/* what it was shown it has seen */
+	ga_strv_extend(&s->exposed, o->expose);
+	ga_strv_sort_unique(&s->exposed);
+	if (start_look_again(e, o, s, &p->under, b, err))
+		return -1;
+	ga_strv_extend(&s->masked_objects, &b->objects);
+	ga_strv_sort_unique(&s->masked_objects);
+	only_new(&b->hidden, s);
+	only_new(&b->clear, s);
+	if (b->hidden.n && (mask_shared(s, b, project, err) || mask_project(e, s, b, project, err)))
+		return -1;
+	ga_strv_extend(&s->masked, &b->hidden);
+	ga_strv_sort_unique(&s->masked);
+	return 0;
+}

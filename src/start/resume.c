@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A session that was captured runs again, over the layers it has. Until it runs its state file says
+ * what it said before, and all that is done before that can be done again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/trace.h"
+#include "start.h"
+
+/* ---- whether ----------------------------------------------------------------------- */
+
+int start_anew_hint(const struct ga_session *s, struct ga_error *err)
+{
+	return ga_hint(err, "'git agent start --base agent/%s COMMAND' begins a new session on its "
+			    "branch", s->name);
+}
+
+static int check_state(const struct ga_session *s, struct ga_error *err)
+{
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s", s->name,
+			      ga_state_name(s->state));
+		return ga_hint(err, "only one that was captured can go on");
+	}
+	if (s->within) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's",
+			      s->name);
+		return start_anew_hint(s, err);
+	}
+	if (s->submodules.n) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot go on",
+			      s->name);
+		return start_anew_hint(s, err);
+	}
+	if (ga_oid_is_zero(&s->view)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' was captured by an earlier git-agent",
+			      s->name);
+		return start_anew_hint(s, err);
+	}
+	return 0;
+}
+
+static int check_place(const struct ga_start_env *e, const struct ga_session *s,
+		       struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(s->project), *word = ga_quote_shell(s->project);
+	cleanup_free char *git = ga_path_join(s->project, ".git");
+
+	if (!strcmp(ga_repo_info(e->repo)->workdir, s->project))
+		return 0;
+	if (access(git, F_OK)) {
+		(void)ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more",
+			      s->name, q);
+		return ga_hint(err, "move it back; or 'git agent start --base agent/%s COMMAND' "
+				    "begins a new session here", s->name);
+	}
+	(void)ga_fail(err, GA_EFATAL, "session '%s' belongs to the working tree '%s'", s->name, q);
+	return ga_hint(err, "cd %s", word);
+}
+
+static int check_layers(const struct ga_session *s, struct ga_error *err)
+{
+	static const char *const layers[] = { "upper", "git" };
+
+	for (size_t i = 0; i < GA_NELEMS(layers); i++) {
+		cleanup_free char *dir = start_dir(s, layers[i]), *q = ga_escape(dir);
+
+		if (!access(dir, F_OK))
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "the layers of session '%s' are gone: '%s'", s->name,
+			      q);
+		return start_anew_hint(s, err);
+	}
+	return 0;
+}
+
+/* ---- how ------------------------------------------------------------------------------- */
+
+static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(file);
+	cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	size_t room = GA_FEEDBACK_MAX - all->len, before = all->len;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EUSAGE, errno, "--feedback: cannot read '%s'", q);
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+		return ga_fail(err, GA_EUSAGE, "--feedback: '%s' is not a file", q);
+	if ((S_ISREG(st.st_mode) && (uint64_t)st.st_size > room) ||
+	    ga_read_fd(fd, room, all, &inner)) {
+		if (inner.msg && all->len - before <= room)
+			return ga_fail(err, GA_EUSAGE, "--feedback: '%s': %s", q, inner.msg);
+		(void)ga_fail(err, GA_EUSAGE, "--feedback: more than %zu KiB in all",
+			      GA_FEEDBACK_MAX >> 10);
+		return ga_hint(err, "the agent can be told where in the project the rest is");
+	}
+	return 0;
+}
+
+/* A copy, so that neither side sees the other's file; nothing of it is in a layer. */
+static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	cleanup_close int dir = open(st->session.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (!o->feedback || !o->feedback->n)
+		return 0;
+	for (size_t i = 0; i < o->feedback->n; i++)
+		if (read_feedback(o->feedback->v[i], &all, err))
+			return -1;
+	if (ga_write_atomic(dir, "feedback", all.ptr, all.len, 0400, err))
+		return -1;
+	st->spec.feedback = start_dir(&st->session, "feedback");
+	return 0;
+}
+
+static int choose_command(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	if (!o->argc && !s->command.n)
+		return ga_fail(err, GA_EUSAGE, "session '%s' has no command: give one", s->name);
+	if (o->argc)
+		start_make_argv(o->argv, o->argc, false, &st->argv);
+	else
+		start_make_argv(s->command.v, s->command.n, true, &st->argv);
+	ga_strv_release(&s->again);
+	for (size_t i = 0; i < o->argc; i++)
+		ga_strv_push(&s->again, o->argv[i]);
+	return 0;
+}
+
+/* What the state file says from when it runs. */
+static void fill_session(const struct ga_start_opts *o, const struct start_point *p,
+			 struct ga_session *s)
+{
+	free(s->message);
+	s->message = o->message ? ga_strdup(o->message) : NULL;
+	free(s->incomplete);
+	s->incomplete = NULL;
+	s->under = p->under;
+	s->from = p->from;
+	s->former = p->former;
+	s->view = p->view;
+	s->full = p->full;
+	s->bring = s->bring_full = (struct ga_oid){ 0 };
+	s->resumed = (uint64_t)time(NULL);
+	s->finished = 0;
+	s->exit_status = -1;
+}
+
+/* What it stands on stays there as long as the session does. */
+static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *name = ga_session_ref(s, "from");
+	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
+
+	ga_ref_updates_add(&u, name, NULL, &s->from);
+	return ga_refs_update(e->repo, &u, reason, err);
+}
+
+static void describe(const struct start_base *b, const struct start_point *p, struct ga_start *st)
+{
+	char hex[GA_OID_HEXSZ + 1];
+
+	(void)ga_oid_hex(&p->under, hex);
+	hex[10] = '\0';
+	ga_strv_pushf(&st->banner, "goes on from %s", hex);
+	if (p->bring.n)
+		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
+			      p->bring.n == 1 ? "" : "s");
+	start_describe_secrets(b, st);
+}
+
+/* Of mounts that are gone: a volatile overlay cannot be mounted with them again. That is the
+ * kernel's mark that something may have been lost, which was looked for in the layers. */
+static void remove_work(const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int at = open(s->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at >= 0)
+		(void)ga_rmtree_at(at, "work", &ignored);
+}
+
+static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	remove_work(s);
+	if (ga_start_config(e, err) || (!s->live && start_get_base(e, s, &st->base, err)) ||
+	    start_make_trees(s, s->live ? NULL : &st->base, &st->spec, err))
+		return -1;
+	start_add_environment(e, ga_preset_find(st->argv.v[0]), &st->spec, s);
+	if (st->spec.feedback)
+		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
+	if (ga_run_trees(st->sandbox, &st->spec, err) || ga_run_wait_ready(st->sandbox, err))
+		return -1;
+	st->cwd = start_choose_cwd(st);
+	return 0;
+}
+
+static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
+		   struct ga_error *err)
+{
+	cleanup_(start_base_release) struct start_base b = { 0 };
+	cleanup_(start_point_release) struct start_point p = { 0 };
+	struct ga_session *s = &st->session;
+
+	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
+	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], err) ||
+	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
+	    ga_start_config(e, err) || start_find_point(e, s, &p, err) ||
+	    start_find_doubt(e, s, &p, err) ||
+	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
+		return -1;
+	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
+	    start_move_to_point(e, st, &p, err) || start_keep_stand(e, s, err))
+		return -1;
+	fill_session(o, &p, s);
+	describe(&b, &p, st);
+	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
+}
+
+int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
+		    int *lock, struct ga_start *ret, struct ga_error *err)
+{
+	ret->resumed = true;
+	ret->unfiltered = o->unfiltered;
+	ret->session = *s;
+	*s = (struct ga_session)GA_SESSION_INIT;
+	ret->lock = ga_steal_fd(lock);
+	if (!check_state(&ret->session, err) && !prepare(e, o, ret, err))
+		return 0;
+	ga_run_finish(ret->sandbox);
+	ret->sandbox = NULL;
+	return -1;
+}
