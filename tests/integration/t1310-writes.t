@@ -33,7 +33,7 @@ agent='echo 1 >one && git add one && git commit -qm one && git branch other &&
 
 # What overlayfs works in has no mode at all.
 open_work() {
-	chmod -R u+rwx "$state"/*/sessions/x/work
+	chmod -R u+rwx "$state"/*/sessions/*/work
 }
 
 test_expect_success 'a session that was interrupted before its capture' '
