@@ -31,7 +31,8 @@
  * hang the terminal up and throw away output that was not read yet. A hang-up before
  * that is passed on to the command.
  *
- * argv[0] is looked up in the PATH of the given environment. The command starts with default
+ * CWD is made, with the directories above it, where it is missing. argv[0] is looked up in the
+ * PATH of the given environment. The command starts with default
  * signal dispositions, an empty mask and no descriptor but 0, 1 and 2.
  */
 #ifndef GA_CONTROL_H

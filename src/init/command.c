@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -122,6 +123,22 @@ static void default_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Git has no empty directories: one that the user stands in is not in what a session is made of. */
+static int enter(char *cwd)
+{
+	if (!chdir(cwd))
+		return 0;
+	if (errno != ENOENT)
+		return -1;
+	for (char *p = strchr(cwd + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		(void)mkdir(cwd, 0777);
+		*p = '/';
+	}
+	(void)mkdir(cwd, 0777);
+	return chdir(cwd);
+}
+
 void command_exec(int payload, const int io[3], int report)
 {
 	struct request r = { 0 };
@@ -132,7 +149,7 @@ void command_exec(int payload, const int io[3], int report)
 	for (int i = 0; i < 3; i++)
 		if (dup2(io[i], i) < 0)
 			fail(report, GA_CTL_STEP_SETUP);
-	if (chdir(r.cwd))
+	if (enter(r.cwd))
 		fail(report, GA_CTL_STEP_CWD);
 	default_signals();
 	/* execvp looks PATH up in environ, which must be the command's */

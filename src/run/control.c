@@ -270,8 +270,9 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 
 	switch (m->flags) {
 	case GA_CTL_STEP_CWD:
-		return ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
-				     dir);
+		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot enter '%s' in the sandbox",
+				    dir);
+		return ga_hint(err, "start from the root of the project");
 	case GA_CTL_STEP_TTY:
 		return ga_fail_errno(err, GA_ESTART, m->value,
 				     "cannot give the sandbox a terminal");

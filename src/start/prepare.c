@@ -237,25 +237,14 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, q, err);
 }
 
-/* The agent starts where the user stands, unless that directory is not part of
- * what it sees (untracked and empty, or not in the base). */
-char *start_choose_cwd(const struct ga_start *st)
+/* The agent starts where the user stands. */
+char *start_choose_cwd(const char *project)
 {
-	const struct ga_session *s = &st->session;
-	cleanup_free char *cwd = getcwd(NULL, 0), *extras = start_dir(s, "extras");
-	const char *rel = cwd ? ga_path_below(cwd, s->project) : NULL;
-	const char *const lowers[] = { extras, s->live ? s->project : st->base.tree };
+	cleanup_free char *cwd = getcwd(NULL, 0);
+	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
 
-	for (size_t i = 0; rel && *rel && i < GA_NELEMS(lowers); i++) {
-		cleanup_free char *p = ga_path_join(lowers[i], rel);
-
-		if (!access(p, X_OK))
-			return ga_steal(&cwd);
-	}
-	for (size_t i = 0; rel && i < s->shared.n; i++)
-		if (ga_path_inside(rel, s->shared.v[i]))
-			return ga_steal(&cwd);
-	return ga_strdup(s->project);
+	/* the git dir inside is another one */
+	return rel && !ga_path_inside(rel, ".git") ? ga_steal(&cwd) : ga_strdup(project);
 }
 
 int ga_start_config(struct ga_start_env *e, struct ga_error *err)
@@ -304,7 +293,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
 		return -1;
 	start_make_argv(o->argv, o->argc, false, &st->argv);
-	st->cwd = start_choose_cwd(st);
+	st->cwd = start_choose_cwd(s->project);
 	st->carried = b->carried;
 	describe(o, b, st);
 	if (ga_fault("start:prepared"))

@@ -217,6 +217,25 @@ test_expect_success 'from a subdirectory, with names numbered' '
 	git cat-file -e agent/sh-1:sub/t && git cat-file -e agent/sh-2:sub/t
 '
 
+test_expect_success 'from a directory that git does not have: there inside as well, and no change' '
+	cd r && mkdir -p hollow/deep && cd hollow/deep &&
+	git agent start --name hollow -- sh -c "pwd >\$HOME/pwd; cat ../../a" 2>../../../err &&
+	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" && grep "nothing to commit" ../../../err &&
+	git agent start --name filled -- sh -c "echo t >t" && git cat-file -e agent/filled:hollow/deep/t &&
+	cd ../.. && rm -r hollow && echo file >hollow && git add hollow && git commit -qm file &&
+	git rm -q hollow && git commit -qm gone && mkdir hollow && cd hollow &&
+	test_expect_code 125 git agent start --base HEAD~1 --name on-file -- true 2>../../err &&
+	grep "cannot enter .*hollow. in the sandbox: Not a directory" ../../err && grep "^hint: start from the root" ../../err &&
+	test -z "$(git for-each-ref refs/agent/on-file)" &&
+	cd .. && rmdir hollow && git agent drop hollow && git agent drop --force filled &&
+	git reset -q HEAD~2
+'
+
+test_expect_success 'from within .git: in the root of the project' '
+	cd r/.git/hooks && git agent start --name within -- sh -c "pwd >\$HOME/pwd" &&
+	test "$(cat "$HOME/aihome/pwd")" = "$HOME/r" && git agent drop within
+'
+
 test_expect_success '--dry-run makes nothing' '
 	cd r &&
 	git for-each-ref >../before && git agent list | cut -c1-20 >../l1 &&
