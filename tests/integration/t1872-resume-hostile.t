@@ -40,9 +40,9 @@ test_expect_success 'SB-04: a link where a shared directory is mounted, and one 
 '
 
 test_expect_success 'GT-03: a git dir full of traps: refused with a remedy, at once' '
-	cd r && git agent start -q --name t1 -- sh -c "echo 1 >one; git add one; git commit -qm one; mkfifo .git/refs/heads/x" && test_expect_code 125 timeout 20 git agent resume t1 -- true 2>../err && grep "git dir cannot be used: it holds a fifo" ../err && grep "^hint: .*start --base agent/t1" ../err &&
-	git agent start -q --name t2 -- sh -c "echo 1 >one; echo \"[x\" >.git/config" && test_expect_code 125 timeout 20 git agent resume t2 -- true 2>../err && grep "git dir cannot be used: " ../err && test "$(grep -vc warning ../err)" = 2 &&
-	git agent start -q --name t4 -- sh -c "echo 1 >one; mkfifo \$HOME/ff; git config include.path \$HOME/ff" && test_expect_code 125 timeout 30 git agent -c limits.capture.git_time=1s resume t4 -- true 2>../err && grep "^hint: .*start --base agent/t4" ../err && rm "$HOME/aihome/ff" &&
+	cd r && git agent start -q --name t1 -- sh -c "echo 1 >one; git add one; git commit -qm one; mkfifo .git/refs/heads/x" && test_expect_code 125 timeout 180 git agent resume t1 -- true 2>../err && grep "git dir cannot be used: it holds a fifo" ../err && grep "^hint: .*start --base agent/t1" ../err &&
+	git agent start -q --name t2 -- sh -c "echo 1 >one; echo \"[x\" >.git/config" && test_expect_code 125 timeout 180 git agent resume t2 -- true 2>../err && grep "git dir cannot be used: " ../err && test "$(grep -vc warning ../err)" = 2 &&
+	git agent start -q --name t4 -- sh -c "echo 1 >one; mkfifo \$HOME/ff; git config include.path \$HOME/ff" && test_expect_code 125 timeout 180 git agent -c limits.capture.git_time=1s resume t4 -- true 2>../err && grep "^hint: .*start --base agent/t4" ../err && rm "$HOME/aihome/ff" &&
 	git agent start -q --name t3 -- sh -c "
 		echo 1 >one; git add one; git commit -qm one; mkdir -p .git/hooks; for h in reference-transaction post-index-change post-checkout pre-commit; do printf \"#!/bin/sh\ntouch \\\$HOME/hooked\n\" >.git/hooks/\$h; chmod +x .git/hooks/\$h; done
 		git config core.fsmonitor \"touch \$HOME/hooked; false\"; git config core.bare true; git config core.worktree /tmp" && rm -f "$HOME/aihome/hooked" &&

@@ -12,7 +12,7 @@ make_repo() {
 
 # attack NAME COMMANDS: a session that must come to its end, soon.
 attack() {
-	timeout 25 git agent start --name "$1" -- sh -c "$2" >../out 2>../err </dev/null
+	timeout 180 git agent start --name "$1" -- sh -c "$2" >../out 2>../err </dev/null
 	attack_rc=$?
 	cat ../err
 	[ $attack_rc != 124 ] || { echo "hangs"; return 1; }
