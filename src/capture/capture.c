@@ -164,7 +164,7 @@ static int take_upper(struct capture *c, struct outcome *o, struct ga_error *err
 	l.o.payload = &t;
 	rc = read_upper(c, &l, config_converts(c), err);
 	if (rc == 1)
-		rc = read_upper(c, &l, true, err);
+		rc = end_sync_early(o, err) ? -1 : read_upper(c, &l, true, err);
 	if (rc == GA_UPPER_LATE)
 		return upper_late(c, err);
 	if (rc)
@@ -186,7 +186,7 @@ static void shared_late(struct capture *c, const char *path)
 }
 
 /* What the agent wrote into shared ignored directories stays with the session. */
-static int count_shared(struct capture *c, struct ga_error *err)
+static int count_shared(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->s->shared.n; i++) {
 		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
@@ -194,6 +194,8 @@ static int count_shared(struct capture *c, struct ga_error *err)
 
 		if (access(upper, F_OK) && errno == ENOENT)
 			continue;
+		if (end_sync_early(o, err))
+			return -1;
 		rc = ga_upper_count(upper, c->s->shared.v[i], c->e->limits, &c->upper, err);
 		if (rc < 0)
 			return -1;
@@ -262,7 +264,7 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) || count_shared(c, err) ||
+	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) || count_shared(c, o, err) ||
 	    take_links(c, err) || check_emptied(c, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;

@@ -485,6 +485,11 @@ void sync_early(struct capture *c, struct outcome *o)
 	o->syncing_early = ga_sync_beside(&paths, 1);
 }
 
+int end_sync_early(struct outcome *o, struct ga_error *err)
+{
+	return ga_sync_beside_end(ga_steal(&o->syncing_early), err);
+}
+
 int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
@@ -516,8 +521,7 @@ int publish(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_worktree_entry_remove(c->e->repo, c->s, err))
 		return -1;
 	fill_session(c, o);
-	if (ga_fault_stop("capture:before-state", err) ||
-	    ga_sync_beside_end(ga_steal(&o->syncing_early), err))
+	if (ga_fault_stop("capture:before-state", err) || end_sync_early(o, err))
 		return -1;
 	return ga_session_save_after(c->s, &o->syncing, err);
 }

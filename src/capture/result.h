@@ -34,6 +34,9 @@ int make_committer(struct capture *c, struct outcome *o, struct ga_error *err);
 int need_facts(struct capture *c, struct outcome *o, struct ga_error *err);
 /* Have the refs that the start made get to the disk: it need not have waited for that. */
 void sync_early(struct capture *c, struct outcome *o);
+/* Wait for that. Before any fork too: a child that is made while a thread runs may find locks which
+ * nobody will ever open (an allocator's, a sanitizer's). */
+int end_sync_early(struct outcome *o, struct ga_error *err);
 /* Start what changes the refs, if it was not. */
 int need_refs(struct capture *c, struct outcome *o, struct ga_error *err);
 
