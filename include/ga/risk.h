@@ -40,12 +40,15 @@ struct ga_flag {
 	char *path;            /* owned */
 	char *reason;          /* owned; quoted, one line */
 	struct ga_entry entry; /* what it is about: the verdict binds to it */
+	struct ga_strv also;   /* ids of other path rules that fired, by name: they make no flag
+				* of their own */
 };
 struct ga_flags {
 	struct ga_flag *v;
 	size_t n, cap;
 };
 #define GA_FLAGS_INIT { NULL, 0, 0 }
+void ga_flag_release(struct ga_flag *f); /* what one owns */
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
 /* Severity down, then path, then rule. */
@@ -90,7 +93,7 @@ void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *o
  * tree): every rule on every changed path, content read through the repository, at
  * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be
  * inspected", and is no error. Of path rules that fire on one path the most severe and
- * specific makes the flag, which says the others as well. `h` may be NULL. Appends to
+ * specific makes the flag, which names the others as well. `h` may be NULL. Appends to
  * `ret`, which is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,

@@ -195,22 +195,35 @@ static void add_reason(struct ga_buf *b, const struct ga_pending *p)
 		    p->detail ? p->detail : "");
 }
 
+/* Rules that make no flag of their own: the leading one's reason says those that add something to
+ * it, and names all of them. */
+static void gather_others(const struct ga_look *k, const struct ga_pending *lead,
+			  struct ga_buf *more, struct ga_strv *ids)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct ga_pending *p = &k->v[i];
+		bool lost = drowned(k, i);
+
+		if (p == lead || (!merges(p) && !lost))
+			continue;
+		ga_strv_push(ids, p->rule->id);
+		if (lost || (p->severity == GA_LOW && !p->detail))
+			continue;
+		ga_buf_addf(more, "; also %s: ", p->rule->id);
+		add_reason(more, p);
+	}
+	ga_strv_sort_unique(ids);
+}
+
 /* Move what fired into the flags. */
 static void settle(struct ga_look *k, struct ga_flags *ret)
 {
 	bool removed = k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
 	const struct ga_pending *lead = leading(k);
 	cleanup_buf struct ga_buf more = GA_BUF_INIT;
+	struct ga_strv others = GA_STRV_INIT;
 
-	for (size_t i = 0; i < k->n; i++) {
-		const struct ga_pending *p = &k->v[i];
-
-		if (p == lead || !merges(p) || drowned(k, i) ||
-		    (p->severity == GA_LOW && !p->detail))
-			continue;
-		ga_buf_addf(&more, "; also %s: ", p->rule->id);
-		add_reason(&more, p);
-	}
+	gather_others(k, lead, &more, &others);
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
 		cleanup_buf struct ga_buf reason = GA_BUF_INIT;
@@ -223,6 +236,8 @@ static void settle(struct ga_look *k, struct ga_flags *ret)
 			ga_buf_add(&reason, more.ptr, more.len);
 		ga_flags_add(ret, p->rule, p->severity, k->c->path, &k->c->new,
 			     ga_buf_steal(&reason));
+		if (p == lead)
+			ret->v[ret->n - 1].also = others;
 	}
 	for (size_t i = 0; i < k->n; i++)
 		free(k->v[i].detail);
