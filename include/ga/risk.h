@@ -13,6 +13,7 @@
 #include "ga/left.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
+#include "ga/strmap.h"
 #include "ga/strv.h"
 
 enum ga_severity { GA_LOW, GA_MEDIUM, GA_HIGH, GA_CRITICAL };
@@ -55,6 +56,7 @@ void ga_flags_release(struct ga_flags *f);
 void ga_flags_sort(struct ga_flags *f);
 
 struct ga_matcher;
+struct ga_fact_index;
 
 /* What the host's own state makes critical: gathered from the host side only. */
 struct ga_host_facts {
@@ -65,11 +67,14 @@ struct ga_host_facts {
 		char *reason;     /* owned; quoted, one line */
 	} *v;
 	size_t n, cap;
+	struct ga_strmap by_path; /* of `v` */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
-	struct ga_matcher *matcher; /* of the rules; from ga_host_facts_gather(), may be NULL */
+	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
+	struct ga_matcher *matcher;   /* of the rules */
+	struct ga_fact_index *index;  /* of the facts */
 };
 #define GA_HOST_FACTS_INIT { .v = NULL }
 void ga_host_facts_release(struct ga_host_facts *h);
@@ -101,8 +106,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 
 /* Path rules and host facts only, for paths that are not in a tree (what was left
  * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and
- * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL, but
- * rules are compiled anew for each call then. Appends, unsorted. */
+ * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL; without
+ * a matcher rules are compiled anew for each call. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 

@@ -70,11 +70,11 @@ struct ga_look {
 	const struct ga_matcher *matcher;
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
-	const struct ga_host_fact **facts;
-	size_t n_facts, cap_facts;
-	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above, directories */
-	struct ga_strmap raised;             /* rule id -> index in `raised_by` */
-	struct ga_strv raised_by;            /* the host's, and those of nested .envrc files */
+	struct ga_known_facts {
+		const struct ga_host_facts *h; /* the host's, and those of nested .envrc files */
+		const struct ga_fact_index *index;
+	} facts[2];
+	size_t n_facts;
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -137,8 +137,21 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 
 /* ---- host facts (host*.c) ------------------------------------------------ */
 
+/* One that is there is not added again (facts.c). */
 void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
 		       char *reason);
+bool ga_host_facts_have(const struct ga_host_facts *h, const char *path, bool dir,
+			const char *rule);
+/* Facts by folded path. One index is of one list, as long as nothing is added to it. */
+struct ga_fact_index *ga_fact_index_new(const struct ga_host_facts *h);
+void ga_fact_index_free(struct ga_fact_index *x);
+/* Call `fn` for every fact that is about a path. */
+typedef void ga_fact_fn(void *arg, const struct ga_host_fact *f);
+void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, const char *folded,
+		 bool removed, ga_fact_fn *fn, void *arg);
+/* What raises this rule; NULL: nothing does. */
+const char *ga_fact_raised_by(const struct ga_host_facts *h, const struct ga_fact_index *x,
+			      const char *rule);
 /* What the host's .envrc files load again by themselves: those in the directories above
  * changed paths, the root left out; what cannot be read or is too long stands for its
  * whole directory. */
