@@ -22,7 +22,7 @@ struct ga_gather {
 	struct ga_changes all;  /* HEAD's files, once listed */
 	struct ga_strmap by_base; /* last component -> index in `all` */
 	bool listed;
-	struct ga_strv tails;        /* what was looked for by its last parts, and for which rule ... */
+	struct ga_strv tails; /* what was looked for by its last parts, and for which rule ... */
 	struct ga_strmap tails_seen; /* ... so that it is done once */
 	const char *cwd; /* where scripts and tools are started besides the root, or NULL */
 	struct ga_error *err;
