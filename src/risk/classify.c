@@ -216,6 +216,13 @@ static void gather_others(const struct ga_look *k, const struct ga_pending *lead
 	ga_strv_sort_unique(ids);
 }
 
+void ga_look_forget(struct ga_look *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		free(k->v[i].detail);
+	k->n = 0;
+}
+
 /* A path without either version is a name only. */
 static bool is_removed(const struct ga_change *c)
 {
@@ -246,9 +253,7 @@ static void settle(struct ga_look *k, struct ga_flags *ret)
 		if (p == lead)
 			ret->v[ret->n - 1].also = others;
 	}
-	for (size_t i = 0; i < k->n; i++)
-		free(k->v[i].detail);
-	k->n = 0;
+	ga_look_forget(k);
 }
 
 /* ---- path rules ------------------------------------------------------------ */
@@ -293,11 +298,11 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	return false;
 }
 
-static void apply_hit(struct ga_look *k, const struct ga_hit *hit)
+static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 {
 	struct ga_pending *p;
 
-	ga_look_fire(k, hit->rule->id, NULL);
+	ga_look_fire(k, hit->rule->id, detail);
 	p = pending_of(k, hit->rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
@@ -319,8 +324,37 @@ static void look_at_path(struct ga_look *k, bool removed)
 
 		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
 			continue;
-		apply_hit(k, h);
+		apply_hit(k, h, NULL);
 		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
+	}
+}
+
+/* The same path by way of a link: what is severe about that. */
+static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const char *rest)
+{
+	cleanup_free char *path = *rest ? ga_path_join(a->link, rest) : ga_strdup(a->link);
+	cleanup_free char *shown = ga_quote(path);
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	const char *own = k->base;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(k->matcher, folded.ptr, k->c->new.mode == GA_MODE_LINK, &hits);
+	k->base = ga_path_base(folded.ptr);
+	for (size_t i = 0; i < hits.n; i++)
+		if (hits.v[i].rule->severity >= GA_HIGH &&
+		    !ga_look_fired(k, hits.v[i].rule->id) && !excepted(k, hits.v[i].rule, &hits))
+			apply_hit(k, &hits.v[i], ga_strf("a link makes it %s", shown));
+	k->base = own;
+}
+
+static void look_at_aliases(struct ga_look *k)
+{
+	for (size_t i = 0; i < k->n_aliases; i++) {
+		const char *rest = ga_path_below(k->c->path, k->aliases[i].target);
+
+		if (rest)
+			look_at_alias(k, &k->aliases[i], rest);
 	}
 }
 
@@ -373,6 +407,8 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	k->folded = folded.ptr;
 	k->base = ga_path_base(folded.ptr);
 	look_at_path(k, removed);
+	if (!removed)
+		look_at_aliases(k);
 	look_at_facts(k);
 	look_at_modes(k);
 	if (removed) {
@@ -405,6 +441,7 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->names);
 	ga_strmap_release(&k->required);
 	ga_strv_release(&k->required_keys);
+	ga_look_aliases_release(k);
 	free(k->sieve);
 	free(k->v);
 }
@@ -429,6 +466,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	index = know(&k, h);
 	nested.index = ga_fact_index_new(&nested);
 	(void)know(&k, &nested);
+	ga_look_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);

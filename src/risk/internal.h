@@ -75,6 +75,10 @@ struct ga_look {
 		const struct ga_fact_index *index;
 	} facts[2];
 	size_t n_facts;
+	struct ga_alias {
+		char *link, *target; /* paths, owned */
+	} *aliases;                  /* links of names that rules are about (alias.c) */
+	size_t n_aliases, cap_aliases;
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -118,6 +122,13 @@ bool ga_look_fired(const struct ga_look *k, const char *rule);
 struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path);
 /* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
 int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out);
+
+/* Drop what fired on the current change. */
+void ga_look_forget(struct ga_look *k);
+
+/* alias.c: find links, of the old tree and the new one, that give files other paths. */
+void ga_look_aliases(struct ga_look *k);
+void ga_look_aliases_release(struct ga_look *k);
 
 void ga_look_names(struct ga_look *k);      /* names.c */
 void ga_look_link(struct ga_look *k);       /* links.c */
