@@ -23,12 +23,18 @@ const char *ga_verdict_name(enum ga_verdict v); /* "open", "accepted", "rejected
 
 struct ga_report_flag {
 	char *id, *category, *path, *reason;
+	struct ga_strv also;     /* ids of the other rules that it speaks for */
 	enum ga_severity severity;
 	struct ga_entry entry;
 	bool held;
 	bool left;               /* about a path left behind: in the way of bringing that only */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
+
+/* Is it said of a place that was left behind, by its name alone? Then it is shown there, with its
+ * severity there, and counts among no others. No verdict on it is taken: it would not be one on
+ * what is there when that is brought. */
+bool ga_report_flag_of_place(const struct ga_report_flag *f);
 
 struct ga_report {
 	char *session;
@@ -79,10 +85,11 @@ void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity
 /* So many of a kind at most in one commit. */
 #define GA_REPORT_TRAILERS 100
 
-/* How many flags there are of each. */
+/* How many flags there are of each, and in all; those of places are none. */
 struct ga_report_counts {
 	size_t severity[GA_CRITICAL + 1], verdict[GA_VERDICT_REJECTED + 1];
 	size_t held; /* critical ones that are held back */
+	size_t all;
 };
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);
 

@@ -13,6 +13,7 @@
 #include "ga/left.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
+#include "ga/strmap.h"
 #include "ga/strv.h"
 
 enum ga_severity { GA_LOW, GA_MEDIUM, GA_HIGH, GA_CRITICAL };
@@ -40,18 +41,22 @@ struct ga_flag {
 	char *path;            /* owned */
 	char *reason;          /* owned; quoted, one line */
 	struct ga_entry entry; /* what it is about: the verdict binds to it */
+	struct ga_strv also;   /* ids of other path rules that fired, by name: they make no flag
+				* of their own */
 };
 struct ga_flags {
 	struct ga_flag *v;
 	size_t n, cap;
 };
 #define GA_FLAGS_INIT { NULL, 0, 0 }
+void ga_flag_release(struct ga_flag *f); /* what one owns */
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
 /* Severity down, then path, then rule. */
 void ga_flags_sort(struct ga_flags *f);
 
 struct ga_matcher;
+struct ga_fact_index;
 
 /* What the host's own state makes critical: gathered from the host side only. */
 struct ga_host_facts {
@@ -62,11 +67,14 @@ struct ga_host_facts {
 		char *reason;     /* owned; quoted, one line */
 	} *v;
 	size_t n, cap;
+	struct ga_strmap by_path; /* of `v` */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
-	struct ga_matcher *matcher; /* of the rules; from ga_host_facts_gather(), may be NULL */
+	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
+	struct ga_matcher *matcher;   /* of the rules */
+	struct ga_fact_index *index;  /* of the facts */
 };
 #define GA_HOST_FACTS_INIT { .v = NULL }
 void ga_host_facts_release(struct ga_host_facts *h);
@@ -90,7 +98,7 @@ void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *o
  * tree): every rule on every changed path, content read through the repository, at
  * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be
  * inspected", and is no error. Of path rules that fire on one path the most severe and
- * specific makes the flag, which says the others as well. `h` may be NULL. Appends to
+ * specific makes the flag, which names the others as well. `h` may be NULL. Appends to
  * `ret`, which is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
@@ -98,8 +106,8 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 
 /* Path rules and host facts only, for paths that are not in a tree (what was left
  * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and
- * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL, but
- * rules are compiled anew for each call then. Appends, unsorted. */
+ * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL; without
+ * a matcher rules are compiled anew for each call. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 

@@ -126,7 +126,9 @@ struct ga_secret_name {
 };
 /* Does any rule cover the path (relative, '/'-separated)? */
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
-/* The same of a path that is folded already, as names are compared (src/risk/internal.h). */
+/* Of a link: does any cover it, or a path that begins with it and a slash? */
+bool ga_secret_named_link(struct ga_secret_names *n, const char *path);
+/* The first of a path that is folded already, as names are compared (src/risk/internal.h). */
 bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
 			    struct ga_secret_name *ret);
 

@@ -48,7 +48,9 @@ struct ga_upper_result {
 	struct ga_oid tree;           /* base tree + upper */
 	struct ga_changes changes;    /* against the base tree */
 	struct ga_left_list left;
-	struct ga_strv newly_ignored; /* ignored by the result's rules but not by the base's */
+	struct ga_strv newly_ignored; /* ignored by the result's rules but not by the base's ... */
+	struct ga_strv newly_ignored_by; /* ... and, parallel, what pattern of which file does it,
+					  * for people, quoted */
 	struct ga_strv set_id, linked; /* changed files with such a bit, and with other names */
 	struct ga_strv notes;         /* odd things met, for people, quoted */
 	uint64_t met;                 /* limits that kept something away: a bit for each */

@@ -264,8 +264,8 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
 	    ga_fault_stop("capture:imported", err))
 		return -1;
-	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) || count_shared(c, o, err) ||
-	    take_links(c, err) || check_emptied(c, err))
+	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) ||
+	    count_shared(c, o, err) || take_links(c, err) || check_emptied(c, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }

@@ -5,6 +5,8 @@
 #include <strings.h>
 
 #include "ga/alloc.h"
+#include "ga/path.h"
+#include "ga/quote.h"
 #include "ga/wildmatch.h"
 
 struct pattern {
@@ -19,6 +21,7 @@ struct pattern {
 struct ignore_list {
 	char *dir;
 	size_t dir_len;
+	bool own; /* of no directory: the user's */
 	struct pattern *v;
 	size_t n, cap;
 };
@@ -114,8 +117,9 @@ void ignore_push(struct ignore *ig, const char *dir, const char *text, size_t n)
 	}
 	if (!l.n)
 		return;
-	l.dir = ga_strdup(dir);
-	l.dir_len = strlen(dir);
+	l.own = !dir;
+	l.dir = ga_strdup(dir ? dir : "");
+	l.dir_len = strlen(l.dir);
 	GA_GROW(ig->v, ig->n, ig->cap);
 	ig->v[ig->n++] = l;
 }
@@ -144,7 +148,9 @@ static const char *below(const struct ignore_list *l, const char *path, bool ica
 	return path + l->dir_len + 1;
 }
 
-enum ignore_verdict ignore_check(const struct ignore *ig, const char *path, bool is_dir)
+/* The pattern that decides, and its list; NULL: none. */
+static const struct pattern *find(const struct ignore *ig, const char *path, bool is_dir,
+				  const struct ignore_list **ret_list)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t base_len = strlen(base);
@@ -164,8 +170,34 @@ enum ignore_verdict ignore_check(const struct ignore *ig, const char *path, bool
 				continue;
 			if (p->base_only ? match(p, base, base_len, ig->icase)
 					 : match(p, rel, rel_len, ig->icase))
-				return p->negated ? IGNORE_NO : IGNORE_YES;
+				return *ret_list = l, p;
 		}
 	}
-	return IGNORE_UNDECIDED;
+	return NULL;
+}
+
+enum ignore_verdict ignore_check(const struct ignore *ig, const char *path, bool is_dir)
+{
+	const struct ignore_list *l;
+	const struct pattern *p = find(ig, path, is_dir, &l);
+
+	return !p ? IGNORE_UNDECIDED : p->negated ? IGNORE_NO : IGNORE_YES;
+}
+
+char *ignore_reason(const struct ignore *ig, const char *path, bool is_dir)
+{
+	const struct ignore_list *l;
+	const struct pattern *p = find(ig, path, is_dir, &l);
+	cleanup_free char *text = NULL, *line = NULL, *file = NULL, *where = NULL;
+
+	if (!p)
+		return NULL;
+	text = ga_strf("%s%s%s%s", p->negated ? "!" : "",
+		       !p->base_only && !strchr(p->text, '/') ? "/" : "", p->text,
+		       p->dir_only ? "/" : "");
+	line = ga_escape(text);
+	file = ga_path_join(l->dir, ".gitignore");
+	where = ga_escape(file);
+	return l->own ? ga_strf("'%s' of your own excludes", line)
+		      : ga_strf("'%s' of '%s'", line, where);
 }

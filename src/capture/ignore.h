@@ -21,8 +21,8 @@ struct ignore {
 
 void ignore_release(struct ignore *ig);
 
-/* Add the text of one file of patterns that stands in `dir` ("" for the root and
- * for what belongs to no directory). A text without a pattern adds nothing. */
+/* Add the text of one file of patterns that stands in `dir` ("" for the root, NULL for
+ * what belongs to no directory). A text without a pattern adds nothing. */
 void ignore_push(struct ignore *ig, const char *dir, const char *text, size_t n);
 /* Back to the depth `n` that `ig->n` had before. */
 void ignore_pop(struct ignore *ig, size_t n);
@@ -33,5 +33,9 @@ enum ignore_verdict { IGNORE_UNDECIDED, IGNORE_NO, IGNORE_YES };
  * ignored directory can be taken back is the caller's: it asks on the way down
  * and stops asking beneath a directory that is ignored. */
 enum ignore_verdict ignore_check(const struct ignore *ig, const char *path, bool is_dir);
+
+/* Which pattern decides, for people and quoted: "'!x/' of 'dir/.gitignore'", or of the user's own
+ * excludes. NULL: none does. The caller frees it. */
+char *ignore_reason(const struct ignore *ig, const char *path, bool is_dir);
 
 #endif

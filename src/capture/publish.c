@@ -107,7 +107,8 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 	return fd >= 0;
 }
 
-/* Rules on paths that are in no tree: told, but nothing a merge could bring. */
+/* Rules on paths that are in no tree. Nothing a merge could bring: they are told where these are
+ * listed, as severe as they are there. */
 static void flag_left(const struct capture *c, const struct outcome *o, struct ga_report *r)
 {
 	const struct ga_left_list *left = &c->upper.left;
@@ -120,10 +121,9 @@ static void flag_left(const struct capture *c, const struct outcome *o, struct g
 		ga_classify_path(&o->facts, left->v[i].path,
 				 left_is_dir(c->s, upper, left->v[i].path), &flags);
 	for (size_t i = 0; i < c->upper.newly_ignored.n; i++)
-		ga_flags_add_rule(&flags, "ignore-rules-source", GA_LOW,
-				  c->upper.newly_ignored.v[i], &none, NULL);
-	for (size_t i = 0; i < flags.n; i++)
-		flags.v[i].severity = GA_LOW;
+		ga_flags_add_rule(&flags, "ignore-rules-source", GA_HIGH,
+				  c->upper.newly_ignored.v[i], &none,
+				  c->upper.newly_ignored_by.v[i]);
 	ga_report_add_left_flags(r, &flags);
 }
 

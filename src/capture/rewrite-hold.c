@@ -34,7 +34,9 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 	GA_GROW(to->v, to->n, to->cap);
 	to->v[to->n] = *f;
 	to->v[to->n].path = ga_strdup(f->path);
-	to->v[to->n++].reason = ga_strdup(f->reason);
+	to->v[to->n].reason = ga_strdup(f->reason);
+	to->v[to->n].also = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&to->v[to->n++].also, &f->also);
 }
 
 /* Has the flag's rule been told of for its path, no less severe than this? */
@@ -185,8 +187,7 @@ static int drop_known(struct hold *h, struct ga_flags *flags, struct ga_error *e
 			flags->v[out++] = *f;
 			continue;
 		}
-		free(f->path);
-		free(f->reason);
+		ga_flag_release(f);
 	}
 	flags->n = out;
 	return rc < 0 ? -1 : 0;
@@ -366,8 +367,7 @@ static int drop_users(struct range *g, struct ga_flags *flags, struct ga_error *
 			flags->v[out++] = *f;
 			continue;
 		}
-		free(f->path);
-		free(f->reason);
+		ga_flag_release(f);
 	}
 	flags->n = out;
 	return rc;

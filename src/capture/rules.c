@@ -9,7 +9,7 @@ void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, 
 		bool icase, size_t max)
 {
 	*ru = (struct rules){ .repo = r, .tree = tree, .max = max, .ig = { .icase = icase } };
-	ignore_push(&ru->ig, "", host, strlen(host));
+	ignore_push(&ru->ig, NULL, host, strlen(host));
 }
 
 static void leave(struct rules *ru)

@@ -198,11 +198,23 @@ static void stays(struct walk *w, const struct walk_dir *d, const struct walk_it
 		walk_left(w, kind, count, bytes);
 }
 
+/* Why the current path is ignored by the result's rules, and was not by the base's. */
+static char *newly_ignored_by(const struct walk *w, bool is_dir)
+{
+	cleanup_free char *was = ignore_reason(&w->base, w->path.ptr, is_dir);
+	cleanup_free char *now = ignore_reason(&w->final, w->path.ptr, is_dir);
+
+	return ga_strf("by %s%s%s%s", now ? now : "what is above it", was ? ", and not by " : "",
+		       was ? was : "", was ? " any more" : "");
+}
+
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir)
 {
 	ga_left_add(&w->res->left, top ? top : where(w), GA_LEFT_IGNORED, count, bytes);
-	if (!top && ignore_check(&w->base, w->path.ptr, is_dir) != IGNORE_YES)
-		ga_strv_push(&w->res->newly_ignored, w->path.ptr);
+	if (top || ignore_check(&w->base, w->path.ptr, is_dir) == IGNORE_YES)
+		return;
+	ga_strv_push(&w->res->newly_ignored, w->path.ptr);
+	ga_strv_take(&w->res->newly_ignored_by, newly_ignored_by(w, is_dir));
 }
 
 /* ---- directories ------------------------------------------------------- */

@@ -179,6 +179,7 @@ void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
 	put_changes(b, &r->changes);
 	put_left(b, &r->left);
 	wire_put_strv(b, &r->newly_ignored);
+	wire_put_strv(b, &r->newly_ignored_by);
 	wire_put_strv(b, &r->set_id);
 	wire_put_strv(b, &r->linked);
 	wire_put_strv(b, &r->notes);
@@ -191,6 +192,8 @@ int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result 
 	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
 			       get_left(b, pos, &r->left) ||
 			       wire_get_strv(b, pos, &r->newly_ignored) ||
+			       wire_get_strv(b, pos, &r->newly_ignored_by) ||
+			       r->newly_ignored.n != r->newly_ignored_by.n ||
 			       wire_get_strv(b, pos, &r->set_id) ||
 			       wire_get_strv(b, pos, &r->linked) ||
 			       wire_get_strv(b, pos, &r->notes) ||

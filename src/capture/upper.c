@@ -28,6 +28,7 @@ void ga_upper_result_release(struct ga_upper_result *r)
 	ga_changes_release(&r->changes);
 	ga_left_release(&r->left);
 	ga_strv_release(&r->newly_ignored);
+	ga_strv_release(&r->newly_ignored_by);
 	ga_strv_release(&r->set_id);
 	ga_strv_release(&r->linked);
 	ga_strv_release(&r->notes);
@@ -251,7 +252,6 @@ static int finish(struct walk *w)
 		return -1;
 	w->pack = NULL;
 	ga_left_sort(&res->left);
-	ga_strv_sort_unique(&res->newly_ignored);
 	return 0;
 }
 
@@ -278,8 +278,8 @@ static int prepare(struct walk *w, const struct job *j)
 
 	rules_init(&w->overrides, j->repo, j->o->base_tree, host, j->o->icase,
 		   w->limits->rules_size);
-	ignore_push(&w->final, "", host, strlen(host));
-	ignore_push(&w->base, "", host, strlen(host));
+	ignore_push(&w->final, NULL, host, strlen(host));
+	ignore_push(&w->base, NULL, host, strlen(host));
 	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
 		return -1;
 	if (!j->o->lower)

@@ -67,7 +67,9 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	uint64_t since = s->finished ? s->finished : s->resumed ? s->resumed : s->started;
 	cleanup_free char *when = age(since), *flags = NULL;
 	size_t open = ga_report_open(r);
+	struct ga_report_counts n;
 
+	ga_report_count(r, &n);
 	for (size_t i = 0; i < s->command.n; i++) {
 		if (i)
 			ga_buf_addch(&cmd, ' ');
@@ -76,8 +78,8 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	shorten(&cmd);
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
-	else if (r->n_flags && !*idle)
-		flags = cli_count(r->n_flags, "flag", "flags");
+	else if (n.all && !*idle)
+		flags = cli_count(n.all, "flag", "flags");
 	else
 		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,

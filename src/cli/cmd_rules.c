@@ -269,6 +269,9 @@ static void put_path(const struct explain *e, const struct explained *x, struct 
 		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
 		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
 		ga_buf_addf(out, " [%s]\n", f->rule);
+		for (size_t k = 0; k < f->also.n; k++)
+			ga_buf_addf(out, "%s%s%s", k ? ", " : "    fires as well: ", f->also.v[k],
+				    k + 1 < f->also.n ? "" : "\n");
 	}
 }
 
@@ -283,6 +286,7 @@ static json_t *path_json(const struct explain *e, const struct explained *x)
 		json_t *flag = json_object();
 
 		(void)json_object_set_new(flag, "id", json_string(f->rule));
+		(void)json_object_set_new(flag, "also", ga_json_strv(&f->also));
 		(void)json_object_set_new(flag, "severity",
 					  json_string(ga_severity_name(f->severity)));
 		(void)json_object_set_new(flag, "category", json_string(f->category));

@@ -23,6 +23,9 @@ static void set_counts(json_t *j, const struct ga_report *r)
 	for (int v = GA_VERDICT_OPEN; v <= GA_VERDICT_REJECTED; v++)
 		(void)json_object_set_new(verdicts, ga_verdict_name((enum ga_verdict)v),
 					  json_integer((json_int_t)n.verdict[v]));
+	(void)json_object_set_new(j, "flags", json_integer((json_int_t)n.all));
+	(void)json_object_set_new(j, "flags_open",
+				  json_integer(r ? (json_int_t)ga_report_open(r) : 0));
 	(void)json_object_set_new(j, "flags_by_severity", severities);
 	(void)json_object_set_new(j, "flags_by_verdict", verdicts);
 }
@@ -60,9 +63,6 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
 	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
-	(void)json_object_set_new(j, "flags", json_integer(r ? (json_int_t)r->n_flags : 0));
-	(void)json_object_set_new(j, "flags_open",
-				  json_integer(r ? (json_int_t)ga_report_open(r) : 0));
 	set_counts(j, r);
 	return j;
 }
@@ -94,7 +94,8 @@ static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
 	size_t room;
 
 	for (size_t i = 0; i < r->n_flags && paths.n <= MAX_PATHS; i++)
-		if (*r->flags[i].path && !ga_strv_has(&paths, r->flags[i].path))
+		if (*r->flags[i].path && !ga_report_flag_of_place(&r->flags[i]) &&
+		    !ga_strv_has(&paths, r->flags[i].path))
 			ga_strv_push(&paths, r->flags[i].path);
 	for (size_t i = 0; i < paths.n; i++)
 		ga_strv_take(&words, i < MAX_PATHS ? ga_quote(paths.v[i]) : ga_strdup("..."));

@@ -112,13 +112,6 @@ static bool may_accept(struct decision *d, const char *path, bool grave, enum ma
 	return false;
 }
 
-/* Said of a place that was left behind: no verdict on it would be one on what is there when it is
- * brought. */
-static bool is_of_place(const struct ga_report_flag *f)
-{
-	return f->left && f->entry.mode == GA_MODE_NONE;
-}
-
 static void choose_accepted(struct decision *d)
 {
 	for (size_t i = 0; i < d->report->n_flags; i++) {
@@ -126,7 +119,7 @@ static void choose_accepted(struct decision *d)
 		enum match m = match(d, f->path);
 		bool held = is_held(d, f->path);
 
-		if (is_of_place(f)) {
+		if (ga_report_flag_of_place(f)) {
 			if (m != NOT)
 				ga_strv_push(&d->unseen, f->path);
 			continue;

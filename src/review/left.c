@@ -45,7 +45,9 @@ static int compare_flags(const void *a, const void *b)
 	const struct ga_report_flag *const *x = a, *const *y = b;
 	int c = strcmp((*x)->path, (*y)->path);
 
-	return c ? c : strcmp((*x)->id, (*y)->id);
+	if (!c)
+		c = strcmp((*x)->id, (*y)->id);
+	return c ? c : ga_report_flag_of_place(*x) - ga_report_flag_of_place(*y);
 }
 
 void review_left_flags(const struct ga_report *r, struct review_left_flags *ret)
@@ -95,22 +97,35 @@ static const struct ga_report_flag *next_flag(const struct review_left_flags *f,
 	return i < f->n && ga_path_inside(f->v[i]->path, place) ? f->v[i] : NULL;
 }
 
-/* What the rule says of such a file where it lies: the flag itself is low, since nothing brings
- * it to the host by itself. */
-static enum ga_severity severity_in_place(const struct ga_report_flag *f)
+static bool has_flag(const struct ga_flags *flags, size_t from, const char *rule, const char *path)
 {
-	const struct ga_rule *rule = ga_rule_find(f->id);
-
-	return rule && rule->severity > f->severity ? rule->severity : f->severity;
+	for (size_t i = from; i < flags->n; i++)
+		if (!strcmp(flags->v[i].rule, rule) && !strcmp(flags->v[i].path, path))
+			return true;
+	return false;
 }
 
 static void add_flag(struct ga_flags *ret, const struct ga_report_flag *f)
 {
 	GA_GROW(ret->v, ret->n, ret->cap);
-	ret->v[ret->n++] = (struct ga_flag){ .rule = f->id, .category = f->category,
-					     .severity = severity_in_place(f),
-					     .path = ga_strdup(f->path),
-					     .reason = ga_strdup(f->reason) };
+	ret->v[ret->n] = (struct ga_flag){ .rule = f->id, .category = f->category,
+					   .severity = f->severity, .path = ga_strdup(f->path),
+					   .reason = ga_strdup(f->reason) };
+	ga_strv_extend(&ret->v[ret->n++].also, &f->also);
+}
+
+/* Take over those that are not there yet from `from` on. */
+static void add_new(struct ga_flags *ret, size_t from, struct ga_flags *more)
+{
+	for (size_t i = 0; i < more->n; i++) {
+		if (has_flag(ret, from, more->v[i].rule, more->v[i].path)) {
+			ga_flag_release(&more->v[i]);
+			continue;
+		}
+		GA_GROW(ret->v, ret->n, ret->cap);
+		ret->v[ret->n++] = more->v[i];
+	}
+	more->n = 0;
 }
 
 static int compare_place(const void *key, const void *place)
@@ -139,16 +154,23 @@ static void flags_of_line(const struct review_left_flags *stored, const struct g
 			  struct ga_flags *ret)
 {
 	const struct ga_left_file itself = { .path = line->path, .kind = line->kind };
+	cleanup_flags struct ga_flags of_itself = GA_FLAGS_INIT;
 	const struct ga_report_flag *f;
-	size_t pos = SIZE_MAX;
+	size_t pos = SIZE_MAX, from = ret->n;
 	bool severe = false;
 
 	while ((f = next_flag(stored, line->path, &pos))) {
+		const struct ga_flag *last = ret->n > from ? &ret->v[ret->n - 1] : NULL;
+
+		/* what was judged by its content says more than its name, and stands before it */
+		if (last && !strcmp(last->rule, f->id) && !strcmp(last->path, f->path))
+			continue;
 		add_flag(ret, f);
 		severe |= !strcmp(f->path, line->path) &&
 			  ga_flag_is_severe_in_place(&ret->v[ret->n - 1]);
 	}
-	ga_classify_place(&itself, severe, ret);
+	ga_classify_place(&itself, severe, &of_itself);
+	add_new(ret, from, &of_itself);
 }
 
 /* A place: a line, or a directory that stands for several of them. */
@@ -166,20 +188,34 @@ static void flags_of_place(const struct ga_report *r, const struct review_left_f
 	ga_flags_sort(ret);
 }
 
+void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
+			const char *place, struct ga_flags *ret)
+{
+	cleanup_strv struct ga_strv seen = GA_STRV_INIT;
+	size_t n = 0;
+
+	flags_of_place(r, stored, place, ret);
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ret->v[i].severity < GA_HIGH || ga_strv_has(&seen, ret->v[i].rule)) {
+			ga_flag_release(&ret->v[i]);
+			continue;
+		}
+		ga_strv_push(&seen, ret->v[i].rule);
+		ret->v[n++] = ret->v[i];
+	}
+	ret->n = n;
+}
+
 void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
 			   const struct review_left_flags *stored, const char *place)
 {
-	cleanup_strv struct ga_strv seen = GA_STRV_INIT;
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-	flags_of_place(r, stored, place, &flags);
+	review_place_flags(r, stored, place, &flags);
 	for (size_t i = 0; i < flags.n; i++) {
 		const struct ga_flag *f = &flags.v[i];
 		cleanup_free char *q = ga_quote(f->path);
 
-		if (f->severity < GA_HIGH || ga_strv_has(&seen, f->rule))
-			continue;
-		ga_strv_push(&seen, f->rule);
 		ga_buf_adds(out, "             ");
 		review_paint(out, colour, review_severity_colour(f->severity),
 			     ga_severity_name(f->severity));
@@ -199,15 +235,9 @@ static json_t *place_flags_json(const struct ga_report *r, const struct review_l
 	flags_of_place(r, stored, place, &flags);
 	for (size_t i = 0; i < flags.n; i++) {
 		const struct ga_flag *f = &flags.v[i];
-		json_t *o = json_object();
 
-		ga_json_set_bytes(o, "id", f->rule);
-		(void)json_object_set_new(o, "severity",
-					  json_string(ga_severity_name(f->severity)));
-		ga_json_set_bytes(o, "category", f->category);
-		ga_json_set_bytes(o, "path", f->path);
-		ga_json_set_bytes(o, "reason", f->reason);
-		(void)json_array_append_new(a, o);
+		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
+								&f->also, f->path, f->reason));
 	}
 	return a;
 }
@@ -227,23 +257,36 @@ static bool in_place(const struct ga_report *r, const char *path)
 	return false;
 }
 
-/* What is said of a place is not said of each file in it again. */
-static void flags_of(const struct ga_report *r, const struct ga_left_file *f,
-		     const struct ga_host_facts *facts, struct ga_flags *ret)
+/* What was stored of exactly this path and cannot be found again from its name: what judged its
+ * content, and whose rules hide it. */
+static void stored_of(const struct review_left_flags *stored, const char *path,
+		      struct ga_flags *ret)
 {
+	for (size_t i = first_flag(stored, path);
+	     i < stored->n && !strcmp(stored->v[i]->path, path); i++)
+		if (!ga_report_flag_of_place(stored->v[i]) ||
+		    !strcmp(stored->v[i]->id, "ignore-rules-source"))
+			add_flag(ret, stored->v[i]);
+}
+
+/* What is said of a place is not said of each file in it again. */
+static void flags_of(const struct ga_report *r, const struct review_left_flags *stored,
+		     const struct ga_left_file *f, const struct ga_host_facts *facts,
+		     struct ga_flags *ret)
+{
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 	bool inside = in_place(r, f->path);
 	size_t n = 0;
 
-	ga_classify_left(facts, f, ret);
-	for (size_t i = 0; i < ret->n; i++) {
-		if (inside && !strcmp(ret->v[i].rule, "ignored-executables")) {
-			free(ret->v[i].path);
-			free(ret->v[i].reason);
-			continue;
-		}
-		ret->v[n++] = ret->v[i];
-	}
-	ret->n = n;
+	ga_classify_left(facts, f, &found);
+	for (size_t i = 0; i < found.n; i++)
+		if (inside && !strcmp(found.v[i].rule, "ignored-executables"))
+			ga_flag_release(&found.v[i]);
+		else
+			found.v[n++] = found.v[i];
+	found.n = n;
+	stored_of(stored, f->path, ret);
+	add_new(ret, 0, &found);
 	ga_flags_sort(ret);
 }
 
@@ -314,7 +357,7 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-		flags_of(r, &files->v[i], facts, &flags);
+		flags_of(r, &places, &files->v[i], facts, &flags);
 		put_file(out, &files->v[i], colour, &flags);
 	}
 	ga_buf_addf(out, "\nnext: git agent land --with-ignored PATH %s\n", r->session);
@@ -348,26 +391,21 @@ static json_t *flags_json(const struct ga_flags *flags)
 
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
-		json_t *o = json_object();
 
-		ga_json_set_bytes(o, "id", f->rule);
-		(void)json_object_set_new(o, "severity",
-					  json_string(ga_severity_name(f->severity)));
-		ga_json_set_bytes(o, "category", f->category);
-		ga_json_set_bytes(o, "reason", f->reason);
-		(void)json_array_append_new(a, o);
+		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
+								&f->also, NULL, f->reason));
 	}
 	return a;
 }
 
-static json_t *file_json(const struct ga_report *r, const struct ga_left_file *f,
-			 const struct ga_host_facts *facts)
+static json_t *file_json(const struct ga_report *r, const struct review_left_flags *stored,
+			 const struct ga_left_file *f, const struct ga_host_facts *facts)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	cleanup_free char *mode = ga_strf("%04o", (unsigned)(f->mode & 07777));
 	json_t *o = json_object();
 
-	flags_of(r, f, facts, &flags);
+	flags_of(r, stored, f, facts, &flags);
 	ga_json_set_bytes(o, "path", f->path);
 	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(f->kind)));
 	(void)json_object_set_new(o, "type", json_string(type_name(f->mode)));
@@ -381,13 +419,15 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 		     const struct ga_host_facts *facts)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags stored;
 	json_t *o = json_object(), *a = json_array();
 
+	review_left_flags(r, &stored);
 	ga_left_group(&r->left, &groups);
 	ga_json_set_bytes(o, "session", r->session);
 	(void)json_object_set_new(o, "groups", review_left_json(r, &groups));
 	for (size_t i = 0; i < files->n; i++)
-		(void)json_array_append_new(a, file_json(r, &files->v[i], facts));
+		(void)json_array_append_new(a, file_json(r, &stored, &files->v[i], facts));
 	(void)json_object_set_new(o, "files", a);
 	return o;
 }

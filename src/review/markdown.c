@@ -142,15 +142,19 @@ static const char *flag_state(const struct ga_report_flag *f)
 
 static void put_flags(struct ga_buf *out, const struct ga_report *r)
 {
+	struct ga_report_counts n;
 	size_t minor = 0, hidden = 0;
 
-	if (!r->n_flags)
+	ga_report_count(r, &n);
+	if (!n.all)
 		return;
 	ga_buf_adds(out, "\n#### Flags\n\n| severity | path | why | rule | state |\n"
 			 "|---|---|---|---|---|\n");
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
+		if (ga_report_flag_of_place(f))
+			continue;
 		minor += !ga_report_flag_blocks(f);
 		if (full(out) || (!ga_report_flag_blocks(f) && minor > MINOR_FLAGS_SHOWN)) {
 			hidden++;
@@ -203,19 +207,37 @@ static void put_files(struct ga_buf *out, const struct ga_diff_stat *stat)
 	put_more(out, n - i, n - i == 1 ? "file" : "files");
 }
 
-static void put_left(struct ga_buf *out, const struct ga_left_list *l)
+/* What would run from a place or be loaded, each rule once. */
+static void put_place_flags(struct ga_buf *out, const struct ga_report *r,
+			    const struct review_left_flags *stored, const char *place)
+{
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+	review_place_flags(r, stored, place, &flags);
+	for (size_t i = 0; i < flags.n; i++) {
+		ga_buf_addf(out, "%s%s ", i ? ", " : "", ga_severity_name(flags.v[i].severity));
+		put_text(out, flags.v[i].rule);
+	}
+}
+
+static void put_left(struct ga_buf *out, const struct ga_report *r)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags stored;
 	size_t i;
 
-	if (!l->n || full(out))
+	review_left_flags(r, &stored);
+	if (!r->left.n || full(out))
 		return;
-	ga_left_group(l, &groups);
-	ga_buf_adds(out, "\n#### Left behind\n\n| kind | files | path |\n|---|---|---|\n");
+	ga_left_group(&r->left, &groups);
+	ga_buf_adds(out, "\n#### Left behind\n\n| kind | files | path | flags |\n"
+			 "|---|---|---|---|\n");
 	for (i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
 		ga_buf_addf(out, "| %s | %" PRIu64 " | ", ga_left_kind_name(groups.v[i].kind),
 			    groups.v[i].count);
 		put_path(out, groups.v[i].path);
+		ga_buf_adds(out, " | ");
+		put_place_flags(out, r, &stored, groups.v[i].path);
 		ga_buf_adds(out, " |\n");
 	}
 	put_more(out, groups.n - i, "places");
@@ -254,7 +276,7 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 	put_commits(out, &commits);
 	put_files(out, &stat);
 	put_list(out, "Not on the branch: changes on top of uncommitted work", &r->left_out, true);
-	put_left(out, &r->left);
+	put_left(out, r);
 	put_list(out, "Notes", &r->notes, false);
 	return 0;
 }

@@ -55,20 +55,33 @@ static json_t *commits_json(const struct review_commits *list)
 	return a;
 }
 
+json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
+			 const struct ga_strv *also, const char *path_or_null, const char *reason)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "id", id);
+	(void)json_object_set_new(o, "also", ga_json_strv(also));
+	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(s)));
+	ga_json_set_bytes(o, "category", category);
+	if (path_or_null)
+		ga_json_set_bytes(o, "path", path_or_null);
+	ga_json_set_bytes(o, "reason", reason);
+	return o;
+}
+
 static json_t *flags_json(const struct ga_report *r)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
-		json_t *o = json_object();
+		json_t *o;
 
-		ga_json_set_bytes(o, "id", f->id);
-		(void)json_object_set_new(o, "severity",
-					  json_string(ga_severity_name(f->severity)));
-		ga_json_set_bytes(o, "category", f->category);
-		ga_json_set_bytes(o, "path", f->path);
-		ga_json_set_bytes(o, "reason", f->reason);
+		if (ga_report_flag_of_place(f))
+			continue;
+		o = review_flag_json(f->id, f->severity, f->category, &f->also, f->path,
+				     f->reason);
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
 		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
 		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));

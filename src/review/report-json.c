@@ -33,6 +33,8 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	json_t *o = json_object();
 
 	ga_json_set_bytes(o, "id", f->id);
+	if (f->also.n)
+		(void)json_object_set_new(o, "also", strv_json(&f->also));
 	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
 	ga_json_set_bytes(o, "category", f->category);
 	ga_json_set_bytes(o, "path", f->path);
@@ -208,8 +210,10 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (!json_is_boolean(held))
 		return damaged(err, "held");
 	f->held = json_is_true(held);
-	/* reports did not always have it */
+	/* reports did not always have these */
 	f->left = json_is_true(json_object_get(o, "left"));
+	if (json_object_get(o, "also") && get_strv(o, "also", &f->also, err))
+		return -1;
 	if (get_bytes(o, "id", &f->id, err) || get_bytes(o, "category", &f->category, err) ||
 	    get_bytes(o, "path", &f->path, err) || get_bytes(o, "reason", &f->reason, err) ||
 	    get_severity(o, &f->severity, err) || get_verdict(o, &f->verdict, err) ||

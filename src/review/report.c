@@ -29,6 +29,7 @@ void ga_report_release(struct ga_report *r)
 		free(r->flags[i].category);
 		free(r->flags[i].path);
 		free(r->flags[i].reason);
+		ga_strv_release(&r->flags[i].also);
 	}
 	free(r->flags);
 	ga_left_release(&r->left);
@@ -112,6 +113,7 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool
 	    .left = left,
 	    .verdict = GA_VERDICT_OPEN,
 	};
+	ga_strv_extend(&r->flags[r->n_flags - 1].also, &f->also);
 }
 
 /* The new flag says the same as one there was. Reason and severity are those of
@@ -124,6 +126,8 @@ static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool hel
 	have->severity = f->severity;
 	free(have->reason);
 	have->reason = ga_strdup(f->reason);
+	ga_strv_release(&have->also);
+	ga_strv_extend(&have->also, &f->also);
 	have->held = have->held || held;
 	have->left = have->left && left;
 }
@@ -181,6 +185,8 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 		copy.category = ga_strdup(f->category);
 		copy.path = ga_strdup(f->path);
 		copy.reason = ga_strdup(f->reason);
+		copy.also = (struct ga_strv)GA_STRV_INIT;
+		ga_strv_extend(&copy.also, &f->also);
 		GA_GROW(r->flags, r->n_flags, r->cap_flags);
 		r->flags[r->n_flags++] = copy;
 	}
@@ -202,12 +208,20 @@ struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const str
 			  : NULL;
 }
 
+bool ga_report_flag_of_place(const struct ga_report_flag *f)
+{
+	return f->left && f->entry.mode == GA_MODE_NONE;
+}
+
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 {
 	*ret = (struct ga_report_counts){ .held = 0 };
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
+		if (ga_report_flag_of_place(f))
+			continue;
+		ret->all++;
 		ret->severity[f->severity]++;
 		ret->verdict[f->verdict]++;
 		ret->held += f->held && f->severity == GA_CRITICAL;

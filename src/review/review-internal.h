@@ -40,6 +40,10 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_chang
 
 /* "1.5 MiB" */
 void review_put_size(struct ga_buf *out, uint64_t bytes);
+/* What all flags have in JSON; more may be added behind it. */
+json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
+			 const struct ga_strv *also, const char *path_or_null,
+			 const char *reason);
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
 /* A line for a place that was left behind. */
 void review_put_left(struct ga_buf *out, const struct ga_left *l);
@@ -50,7 +54,10 @@ struct review_left_flags {
 };
 void review_left_flags(const struct ga_report *r, struct review_left_flags *ret);
 void review_left_flags_release(struct review_left_flags *f);
-/* Lines for what would run from such a place, or be loaded: each rule once. */
+/* What would run from such a place, or be loaded: each rule once, the worst first. */
+void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
+			const char *place, struct ga_flags *ret);
+/* The same as lines. */
 void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
 			   const struct review_left_flags *stored, const char *place);
 

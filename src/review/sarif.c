@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The flags as a SARIF 2.1.0 log, for whatever shows findings beside code: one run, a
- * rule for each id that fired, a result for each flag.
+ * rule for each id that fired, a result for each flag but those of places left behind.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "ga/json.h"
 #include "ga/quote.h"
 #include "review-internal.h"
 
@@ -84,11 +85,13 @@ static void find_rules(const struct ga_report *r, struct rules *l)
 	size_t n = 0;
 
 	l->v = ga_calloc(r->n_flags + 1, sizeof(*l->v));
+	l->n = 0;
 	for (size_t i = 0; i < r->n_flags; i++)
-		l->v[i] = &r->flags[i];
-	if (r->n_flags)
-		qsort(l->v, r->n_flags, sizeof(*l->v), compare_ids);
-	for (size_t i = 0; i < r->n_flags; i++)
+		if (!ga_report_flag_of_place(&r->flags[i]))
+			l->v[l->n++] = &r->flags[i];
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), compare_ids);
+	for (size_t i = 0; i < l->n; i++)
 		if (!n || strcmp(l->v[n - 1]->id, l->v[i]->id) != 0)
 			l->v[n++] = l->v[i];
 	l->n = n;
@@ -167,6 +170,7 @@ static json_t *result_json(const struct ga_report_flag *f, const struct rules *r
 		      ga_verdict_name(f->verdict));
 	set(p, "held", json_boolean(f->held));
 	set(p, "leftBehind", json_boolean(f->left));
+	set(p, "also", ga_json_strv(&f->also));
 	set(o, "properties", p);
 	return o;
 }
@@ -181,7 +185,8 @@ json_t *ga_report_sarif(const struct ga_report *r)
 	set(tool, "driver", driver_json(&rules));
 	set(run, "tool", tool);
 	for (size_t i = 0; i < r->n_flags; i++)
-		(void)json_array_append_new(results, result_json(&r->flags[i], &rules));
+		if (!ga_report_flag_of_place(&r->flags[i]))
+			(void)json_array_append_new(results, result_json(&r->flags[i], &rules));
 	set(run, "results", results);
 	set(o, "$schema", json_string(SCHEMA));
 	set(o, "version", json_string("2.1.0"));

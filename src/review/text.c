@@ -180,7 +180,7 @@ static void put_severity(const struct text *t, const struct ga_report *r, enum g
 	size_t n = 0, hidden = 0, shown = 0;
 
 	for (size_t i = 0; i < r->n_flags; i++)
-		n += r->flags[i].severity == sev;
+		n += r->flags[i].severity == sev && !ga_report_flag_of_place(&r->flags[i]);
 	if (!n)
 		return;
 	ga_buf_adds(t->out, "  ");
@@ -189,7 +189,7 @@ static void put_severity(const struct text *t, const struct ga_report *r, enum g
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
-		if (f->severity != sev)
+		if (f->severity != sev || ga_report_flag_of_place(f))
 			continue;
 		if (sev < GA_HIGH && !f->held && shown >= MINOR_FLAGS_SHOWN) {
 			hidden++;
@@ -204,7 +204,10 @@ static void put_severity(const struct text *t, const struct ga_report *r, enum g
 
 static void put_flags(const struct text *t, const struct ga_report *r)
 {
-	if (!r->n_flags)
+	struct ga_report_counts n;
+
+	ga_report_count(r, &n);
+	if (!n.all)
 		return;
 	heading(t, "flags");
 	for (int sev = GA_CRITICAL; sev >= GA_LOW; sev--)

@@ -57,18 +57,19 @@ static void add_detail(struct ga_pending *p, char *detail)
 void ga_look_fire(struct ga_look *k, const char *id, char *detail)
 {
 	const struct ga_rule *rule = ga_rule_find(id);
-	int32_t node = ga_strmap_first(&k->raised, id, strlen(id));
+	const char *by = NULL;
 	struct ga_pending *p;
 
 	if (!rule)
 		GA_BUG("a rule that is not in the table");
-	ga_look_fire_as(k, id, node >= 0 ? GA_CRITICAL : rule->severity, detail);
+	for (size_t i = 0; !by && i < k->n_facts; i++)
+		by = ga_fact_raised_by(k->facts[i].h, k->facts[i].index, id);
+	ga_look_fire_as(k, id, by ? GA_CRITICAL : rule->severity, detail);
 	p = pending_of(k, rule);
-	if (node < 0 || p->host)
+	if (!by || p->host)
 		return;
 	p->host = true;
-	add_detail(p, ga_strf("on this host run by %s",
-			      k->raised_by.v[k->raised.nodes[node].value]));
+	add_detail(p, ga_strf("on this host run by %s", by));
 }
 
 void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
@@ -195,22 +196,48 @@ static void add_reason(struct ga_buf *b, const struct ga_pending *p)
 		    p->detail ? p->detail : "");
 }
 
+/* Rules that make no flag of their own: the leading one's reason says those that add something to
+ * it, and names all of them. */
+static void gather_others(const struct ga_look *k, const struct ga_pending *lead,
+			  struct ga_buf *more, struct ga_strv *ids)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct ga_pending *p = &k->v[i];
+		bool lost = drowned(k, i);
+
+		if (p == lead || (!merges(p) && !lost))
+			continue;
+		ga_strv_push(ids, p->rule->id);
+		if (lost || (p->severity == GA_LOW && !p->detail))
+			continue;
+		ga_buf_addf(more, "; also %s: ", p->rule->id);
+		add_reason(more, p);
+	}
+	ga_strv_sort_unique(ids);
+}
+
+void ga_look_forget(struct ga_look *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		free(k->v[i].detail);
+	k->n = 0;
+}
+
+/* A path without either version is a name only. */
+static bool is_removed(const struct ga_change *c)
+{
+	return c->new.mode == GA_MODE_NONE && c->old.mode != GA_MODE_NONE;
+}
+
 /* Move what fired into the flags. */
 static void settle(struct ga_look *k, struct ga_flags *ret)
 {
-	bool removed = k->c->new.mode == GA_MODE_NONE && k->c->old.mode != GA_MODE_NONE;
+	bool removed = is_removed(k->c);
 	const struct ga_pending *lead = leading(k);
 	cleanup_buf struct ga_buf more = GA_BUF_INIT;
+	struct ga_strv others = GA_STRV_INIT;
 
-	for (size_t i = 0; i < k->n; i++) {
-		const struct ga_pending *p = &k->v[i];
-
-		if (p == lead || !merges(p) || drowned(k, i) ||
-		    (p->severity == GA_LOW && !p->detail))
-			continue;
-		ga_buf_addf(&more, "; also %s: ", p->rule->id);
-		add_reason(&more, p);
-	}
+	gather_others(k, lead, &more, &others);
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
 		cleanup_buf struct ga_buf reason = GA_BUF_INIT;
@@ -223,10 +250,10 @@ static void settle(struct ga_look *k, struct ga_flags *ret)
 			ga_buf_add(&reason, more.ptr, more.len);
 		ga_flags_add(ret, p->rule, p->severity, k->c->path, &k->c->new,
 			     ga_buf_steal(&reason));
+		if (p == lead)
+			ret->v[ret->n - 1].also = others;
 	}
-	for (size_t i = 0; i < k->n; i++)
-		free(k->v[i].detail);
-	k->n = 0;
+	ga_look_forget(k);
 }
 
 /* ---- path rules ------------------------------------------------------------ */
@@ -271,11 +298,11 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	return false;
 }
 
-static void apply_hit(struct ga_look *k, const struct ga_hit *hit)
+static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 {
 	struct ga_pending *p;
 
-	ga_look_fire(k, hit->rule->id, NULL);
+	ga_look_fire(k, hit->rule->id, detail);
 	p = pending_of(k, hit->rule);
 	if (hit->rank > p->rank)
 		p->rank = hit->rank;
@@ -297,16 +324,46 @@ static void look_at_path(struct ga_look *k, bool removed)
 
 		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
 			continue;
-		apply_hit(k, h);
+		apply_hit(k, h, NULL);
 		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
+	}
+}
+
+/* The same path by way of a link: what is severe about that. */
+static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const char *rest)
+{
+	cleanup_free char *path = *rest ? ga_path_join(a->link, rest) : ga_strdup(a->link);
+	cleanup_free char *shown = ga_quote(path);
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	const char *own = k->base;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(k->matcher, folded.ptr, k->c->new.mode == GA_MODE_LINK, &hits);
+	k->base = ga_path_base(folded.ptr);
+	for (size_t i = 0; i < hits.n; i++)
+		if (hits.v[i].rule->severity >= GA_HIGH &&
+		    !ga_look_fired(k, hits.v[i].rule->id) && !excepted(k, hits.v[i].rule, &hits))
+			apply_hit(k, &hits.v[i], ga_strf("a link makes it %s", shown));
+	k->base = own;
+}
+
+static void look_at_aliases(struct ga_look *k)
+{
+	for (size_t i = 0; i < k->n_aliases; i++) {
+		const char *rest = ga_path_below(k->c->path, k->aliases[i].target);
+
+		if (rest)
+			look_at_alias(k, &k->aliases[i], rest);
 	}
 }
 
 /* ---- host facts -------------------------------------------------------------- */
 
-static void fire_fact(struct ga_look *k, uint32_t index, bool removed)
+static void fire_fact(void *arg, const struct ga_host_fact *f)
 {
-	const struct ga_host_fact *f = k->facts[index];
+	struct ga_look *k = arg;
+	bool removed = is_removed(k->c);
 	struct ga_pending *p;
 
 	/* What is gone is not run, but somebody relied on it. */
@@ -317,24 +374,11 @@ static void fire_fact(struct ga_look *k, uint32_t index, bool removed)
 	p->host = true;
 }
 
-static void fire_facts(struct ga_look *k, const struct ga_strmap *m, size_t len, bool removed)
+static void look_at_facts(struct ga_look *k)
 {
-	for (int32_t i = ga_strmap_first(m, k->folded, len); i >= 0; i = m->nodes[i].next)
-		fire_fact(k, m->nodes[i].value, removed);
-}
-
-static void look_at_facts(struct ga_look *k, bool removed)
-{
-	size_t len = strlen(k->folded);
-
-	fire_facts(k, &k->exact, len, removed);
-	fire_facts(k, &k->dirs, 0, removed);
-	for (size_t i = 1; i <= len; i++)
-		if (k->folded[i] == '/' || !k->folded[i])
-			fire_facts(k, &k->dirs, i, removed);
-	/* A change is no directory: where one was on the way, something else is now. */
-	if (!removed)
-		fire_facts(k, &k->above, len, false);
+	for (size_t i = 0; i < k->n_facts; i++)
+		ga_facts_on(k->facts[i].h, k->facts[i].index, k->folded, is_removed(k->c),
+			    fire_fact, k);
 }
 
 /* ---- all of it --------------------------------------------------------------- */
@@ -356,14 +400,16 @@ static void look_at_modes(struct ga_look *k)
 static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flags *ret)
 {
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
-	bool removed = c->new.mode == GA_MODE_NONE;
+	bool removed = is_removed(c);
 
 	ga_risk_fold(&folded, c->path);
 	k->c = c;
 	k->folded = folded.ptr;
 	k->base = ga_path_base(folded.ptr);
 	look_at_path(k, removed);
-	look_at_facts(k, removed);
+	if (!removed)
+		look_at_aliases(k);
+	look_at_facts(k);
 	look_at_modes(k);
 	if (removed) {
 		ga_look_link_gone(k);
@@ -377,52 +423,25 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	settle(k, ret);
 }
 
-/* File one fact under its folded path; the key lives in `keys`. */
-static void index_fact(struct ga_look *k, const struct ga_host_fact *f, struct ga_strv *keys)
+/* Returns an index of its own if there is none yet. */
+static struct ga_fact_index *know(struct ga_look *k, const struct ga_host_facts *h)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	uint32_t index = (uint32_t)k->n_facts;
-	const char *key;
+	struct ga_fact_index *own = NULL;
 
-	GA_GROW(k->facts, k->n_facts, k->cap_facts);
-	k->facts[k->n_facts++] = f;
-	ga_risk_fold(&b, f->path);
-	ga_strv_take(keys, ga_buf_steal(&b));
-	key = keys->v[keys->n - 1];
-	ga_strmap_add(f->dir ? &k->dirs : &k->exact, key, strlen(key), index);
-	for (const char *p = key; (p = strchr(p, '/')); p++)
-		ga_strmap_add(&k->above, key, (size_t)(p - key), index);
-	/* A directory's own name, given to something else. */
-	if (f->dir && *key)
-		ga_strmap_add(&k->above, key, strlen(key), index);
-}
-
-static void index_facts(struct ga_look *k, const struct ga_host_facts *h, struct ga_strv *keys)
-{
-	for (size_t i = 0; h && i < h->n; i++)
-		index_fact(k, &h->v[i], keys);
-}
-
-static void index_raised(struct ga_look *k, const struct ga_host_facts *h)
-{
-	for (size_t i = 0; h && i < h->raised.n; i++) {
-		ga_strmap_add(&k->raised, h->raised.v[i], strlen(h->raised.v[i]),
-			      (uint32_t)k->raised_by.n);
-		ga_strv_push(&k->raised_by, h->raised_by.v[i]);
-	}
+	if (!h)
+		return NULL;
+	if (!h->index)
+		own = ga_fact_index_new(h);
+	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : h->index };
+	return own;
 }
 
 static void look_release(struct ga_look *k)
 {
-	ga_strmap_release(&k->exact);
-	ga_strmap_release(&k->above);
-	ga_strmap_release(&k->dirs);
-	ga_strmap_release(&k->raised);
-	ga_strv_release(&k->raised_by);
 	ga_strmap_release(&k->names);
 	ga_strmap_release(&k->required);
 	ga_strv_release(&k->required_keys);
-	free(k->facts);
+	ga_look_aliases_release(k);
 	free(k->sieve);
 	free(k->v);
 }
@@ -436,23 +455,24 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.changes = changes,
 	};
 	cleanup_host_facts struct ga_host_facts nested = GA_HOST_FACTS_INIT;
-	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+	struct ga_fact_index *index;
 
 	if (ga_nested_envrc_facts(r, changes, &nested, err)) {
 		ga_matcher_free(own);
 		return -1;
 	}
 	k.matcher = own ? own : h->matcher;
-	index_facts(&k, h, &keys);
-	index_facts(&k, &nested, &keys);
-	index_raised(&k, h);
-	index_raised(&k, &nested);
+	index = know(&k, h);
+	nested.index = ga_fact_index_new(&nested);
+	(void)know(&k, &nested);
+	ga_look_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
 	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
+	ga_fact_index_free(index);
 	ga_matcher_free(own);
 	return 0;
 }
@@ -462,20 +482,19 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 {
 	const struct ga_change c = { .path = (char *)(uintptr_t)path };
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
-	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
+	struct ga_fact_index *index = know(&k, h);
 
 	k.matcher = own ? own : h->matcher;
-	index_facts(&k, h, &keys);
-	index_raised(&k, h);
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
 	if (!dir)
 		look_at_path(&k, false);
-	look_at_facts(&k, false);
+	look_at_facts(&k);
 	ga_look_names(&k);
 	settle(&k, ret);
+	ga_fact_index_free(index);
 	ga_matcher_free(own);
 }

@@ -14,12 +14,17 @@ bool ga_has_word(const char *list, const char *word)
 	return false;
 }
 
+void ga_flag_release(struct ga_flag *f)
+{
+	free(f->path);
+	free(f->reason);
+	ga_strv_release(&f->also);
+}
+
 void ga_flags_release(struct ga_flags *f)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		free(f->v[i].path);
-		free(f->v[i].reason);
-	}
+	for (size_t i = 0; i < f->n; i++)
+		ga_flag_release(&f->v[i]);
 	free(f->v);
 	*f = (struct ga_flags)GA_FLAGS_INIT;
 }

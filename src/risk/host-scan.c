@@ -93,6 +93,17 @@ static void fact(struct ga_gather *g, const struct ga_scan *s, const char *path,
 		ga_gather_cut(g, s->rule, "hooks name more scripts than are read");
 }
 
+static bool is_new_tail(struct ga_gather *g, const struct ga_scan *s, const char *tail)
+{
+	cleanup_free char *key = ga_strf("%s %d %s", s->rule, s->deeper, tail);
+
+	if (ga_strmap_first(&g->tails_seen, key, strlen(key)) >= 0)
+		return false;
+	ga_strv_push(&g->tails, key);
+	ga_strmap_add(&g->tails_seen, g->tails.v[g->tails.n - 1], strlen(key), 0);
+	return true;
+}
+
 /* Tracked files that end in `tail`, at a component's boundary. */
 static int facts_by_tail(struct ga_gather *g, const struct ga_scan *s, const char *tail)
 {
@@ -100,6 +111,8 @@ static int facts_by_tail(struct ga_gather *g, const struct ga_scan *s, const cha
 	size_t len = strlen(tail);
 	int32_t first;
 
+	if (!is_new_tail(g, s, tail))
+		return 0;
 	if (list_all(g))
 		return -1;
 	first = ga_strmap_first(&g->by_base, base, strlen(base));

@@ -22,18 +22,6 @@
 
 enum { HOOK_MAX = 256 << 10, LINKS_MAX = 40, FACTS_MAX = 8192 };
 
-void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
-		       char *reason)
-{
-	for (size_t i = 0; i < h->n; i++)
-		if (h->v[i].dir == dir && h->v[i].rule == rule && !strcmp(h->v[i].path, path)) {
-			free(reason);
-			return;
-		}
-	GA_GROW(h->v, h->n, h->cap);
-	h->v[h->n++] = (struct ga_host_fact){ ga_strdup(path), dir, rule, reason };
-}
-
 /* One fact about everything. */
 static void facts_cut(struct ga_host_facts *h, const char *rule, const char *why)
 {
@@ -115,9 +103,11 @@ void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *o
 		bool all = (below && !*below) ||
 			   (f->dir && (!*f->path || ga_path_inside(path, f->path)));
 
+		if (!all && !below)
+			continue;
 		if (h->n >= FACTS_MAX)
 			facts_cut(h, f->rule, f->reason);
-		else if (all || below)
+		else
 			ga_host_facts_add(h, all ? "" : below, all || f->dir, f->rule,
 					  ga_strdup(f->reason));
 	}
@@ -134,6 +124,11 @@ static const char *below_workdir(const struct ga_gather *g, const char *path)
 	if (!below || !strcmp(below, ".git") || !strncmp(below, ".git/", 5))
 		return NULL;
 	return below;
+}
+
+bool ga_gather_is_full(const struct ga_gather *g, const char *rule)
+{
+	return g->h->n >= FACTS_MAX && ga_host_facts_have(g->h, "", true, rule);
 }
 
 static void add_fact(struct ga_gather *g, const char *path, bool dir, const char *rule,
@@ -181,10 +176,13 @@ void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char 
 		    const char *what)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
-	cleanup_free char *rest = ga_strdup(path);
+	cleanup_free char *rest = NULL;
 	const char *below;
 	int links = 0;
 
+	if (ga_gather_is_full(g, rule))
+		return;
+	rest = ga_strdup(path);
 	ga_buf_adds(&at, "/");
 	while (*rest) {
 		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/");
@@ -458,6 +456,8 @@ void ga_gather_release(struct ga_gather *g)
 	ga_strv_release(&g->inputs);
 	ga_buf_release(&g->texts);
 	ga_strmap_release(&g->by_base);
+	ga_strmap_release(&g->tails_seen);
+	ga_strv_release(&g->tails);
 	ga_changes_release(&g->all);
 }
 
@@ -529,6 +529,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
 	if (gather(&g, c) || gather_around(r, &h, err))
 		return -1;
 	h.matcher = ga_matcher_new();
+	h.index = ga_fact_index_new(&h);
 	*ret = h;
 	h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 	return 0;

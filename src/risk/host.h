@@ -22,6 +22,8 @@ struct ga_gather {
 	struct ga_changes all;  /* HEAD's files, once listed */
 	struct ga_strmap by_base; /* last component -> index in `all` */
 	bool listed;
+	struct ga_strv tails; /* what was looked for by its last parts, and for which rule ... */
+	struct ga_strmap tails_seen; /* ... so that it is done once */
 	const char *cwd; /* where scripts and tools are started besides the root, or NULL */
 	struct ga_error *err;
 };
@@ -63,6 +65,9 @@ void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char 
 /* Something is not followed to its end, and `why` says what: any path may be meant, so every one
  * counts. `why` is quoted. */
 void ga_gather_cut(struct ga_gather *g, const char *rule, const char *why);
+
+/* Does every path count for this rule, and is there no room for saying more? */
+bool ga_gather_is_full(const struct ga_gather *g, const char *rule);
 
 /* Read a file of the host's working tree, links followed. Returns false if there is none; one that
  * is too long, or cannot be read, is what ga_gather_cut() is for. */

@@ -70,11 +70,15 @@ struct ga_look {
 	const struct ga_matcher *matcher;
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
-	const struct ga_host_fact **facts;
-	size_t n_facts, cap_facts;
-	struct ga_strmap exact, above, dirs; /* into `facts`: paths, what is above, directories */
-	struct ga_strmap raised;             /* rule id -> index in `raised_by` */
-	struct ga_strv raised_by;            /* the host's, and those of nested .envrc files */
+	struct ga_known_facts {
+		const struct ga_host_facts *h; /* the host's, and those of nested .envrc files */
+		const struct ga_fact_index *index;
+	} facts[2];
+	size_t n_facts;
+	struct ga_alias {
+		char *link, *target; /* paths, owned */
+	} *aliases;                  /* links of names that rules are about (alias.c) */
+	size_t n_aliases, cap_aliases;
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -119,6 +123,13 @@ struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, cons
 /* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
 int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out);
 
+/* Drop what fired on the current change. */
+void ga_look_forget(struct ga_look *k);
+
+/* alias.c: find links, of the old tree and the new one, that give files other paths. */
+void ga_look_aliases(struct ga_look *k);
+void ga_look_aliases_release(struct ga_look *k);
+
 void ga_look_names(struct ga_look *k);      /* names.c */
 void ga_look_link(struct ga_look *k);       /* links.c */
 void ga_look_link_gone(struct ga_look *k);  /* links.c */
@@ -137,8 +148,21 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 
 /* ---- host facts (host*.c) ------------------------------------------------ */
 
+/* One that is there is not added again (facts.c). */
 void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
 		       char *reason);
+bool ga_host_facts_have(const struct ga_host_facts *h, const char *path, bool dir,
+			const char *rule);
+/* Facts by folded path. One index is of one list, as long as nothing is added to it. */
+struct ga_fact_index *ga_fact_index_new(const struct ga_host_facts *h);
+void ga_fact_index_free(struct ga_fact_index *x);
+/* Call `fn` for every fact that is about a path. */
+typedef void ga_fact_fn(void *arg, const struct ga_host_fact *f);
+void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, const char *folded,
+		 bool removed, ga_fact_fn *fn, void *arg);
+/* What raises this rule; NULL: nothing does. */
+const char *ga_fact_raised_by(const struct ga_host_facts *h, const struct ga_fact_index *x,
+			      const char *rule);
 /* What the host's .envrc files load again by themselves: those in the directories above
  * changed paths, the root left out; what cannot be read or is too long stands for its
  * whole directory. */

@@ -154,38 +154,67 @@ static bool is_file_list(const char *line)
 	return known;
 }
 
-/* Words of a list of tests, if nothing but files of test directories is in it: who may change these
- * has no more from naming one. False: it is no such list, or says which may fail. */
-static bool add_tests(const char *line, struct ga_strv *ret)
-{
-	size_t n, before = ret->n;
-	const char *value = list_value(line, &n);
-	cleanup_free char *words = ga_strdup(value ? value : "");
-	char *save = NULL;
-	bool ok = value && !ends_in(line, n, "XFAIL_TESTS") &&
-		  (ends_in(line, n, "TESTS") || ends_in(line, n, "check_PROGRAMS"));
-
-	for (char *w = strtok_r(words, " \t", &save); ok && w; w = strtok_r(NULL, " \t", &save)) {
-		ok = (!strncmp(w, "tests/", 6) || !strncmp(w, "test/", 5)) && !strstr(w, "..") &&
-		     !strchr(w, '@');
-		/* with the list's name: on another one it may be run by nothing */
-		ga_strv_pushf(ret, "%.*s %s", (int)n, line, w);
-	}
-	return ok && ret->n > before;
-}
-
 /* All but the lists of files, in order; lines as make reads them, what a backslash continues made
  * one. */
 struct rest {
 	struct ga_buf all, line;
-	struct ga_strv tests;
+	struct ga_strv tests; /* "NAME WHERE WORD" of the lists of tests */
+	struct ga_strv lists; /* the names of those */
+	size_t conditions;    /* lines so far that begin, turn or end one */
 };
+
+/* Words of a list of tests, if nothing but files of test directories is in it: who may change these
+ * has no more from naming one. False: it is no such list, or says which may fail, or throws away
+ * what the list had before. */
+static bool add_tests(struct rest *r, const char *line)
+{
+	size_t n, before = r->tests.n;
+	const char *value = list_value(line, &n);
+	cleanup_free char *words = ga_strdup(value ? value : ""), *name = ga_strndup(line, n);
+	char *save = NULL;
+	bool ok = value && !ends_in(line, n, "XFAIL_TESTS") &&
+		  (ends_in(line, n, "TESTS") || ends_in(line, n, "check_PROGRAMS"));
+
+	if (!ok)
+		return false;
+	/* where a list begins, possibly anew, no other may; each has something before "=" */
+	if (value[-2] != '+') {
+		if (ga_strv_has(&r->lists, name))
+			return false;
+		ga_buf_addf(&r->all, "%s =\n", name);
+	}
+	ga_strv_push(&r->lists, name);
+	for (char *w = strtok_r(words, " \t", &save); ok && w; w = strtok_r(NULL, " \t", &save)) {
+		ok = (!strncmp(w, "tests/", 6) || !strncmp(w, "test/", 5)) && !strstr(w, "..") &&
+		     !strchr(w, '@');
+		/* with the list's name, and the conditions it stands behind: on another one, or
+		 * under others, it may be run by nothing */
+		ga_strv_pushf(&r->tests, "%s %zu %s", name, r->conditions, w);
+	}
+	return ok && r->tests.n > before;
+}
+
+/* Of automake or of make. */
+static bool is_condition(const char *line)
+{
+	static const char *const words[] = { "if", "else", "endif", "ifeq", "ifneq", "ifdef",
+					     "ifndef" };
+	size_t n;
+
+	line += strspn(line, " \t");
+	n = strcspn(line, " \t(\"'#");
+	for (size_t i = 0; i < GA_NELEMS(words); i++)
+		if (n == strlen(words[i]) && !memcmp(line, words[i], n))
+			return true;
+	return false;
+}
 
 static void rest_release(struct rest *r)
 {
 	ga_buf_release(&r->all);
 	ga_buf_release(&r->line);
 	ga_strv_release(&r->tests);
+	ga_strv_release(&r->lists);
 }
 
 static bool rest_line(void *arg, char *line)
@@ -199,7 +228,8 @@ static bool rest_line(void *arg, char *line)
 	if (more)
 		return true;
 	ga_buf_chomp(&r->line);
-	if (!is_file_list(r->line.ptr) && !add_tests(r->line.ptr, &r->tests))
+	r->conditions += is_condition(r->line.ptr);
+	if (!is_file_list(r->line.ptr) && !add_tests(r, r->line.ptr))
 		ga_buf_addf(&r->all, "%s\n", r->line.ptr);
 	ga_buf_clear(&r->line);
 	return true;

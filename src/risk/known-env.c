@@ -16,10 +16,19 @@ static bool loader_variable(const char *name)
 		"PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "BASH_ENV",
 		"ENV", "PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE",
 		"CODEX_HOME", "CLAUDE_CONFIG_DIR", "DOCKER_HOST", "KUBECONFIG",
-		"NODE_EXTRA_CA_CERTS", "ZDOTDIR", "SSH_ASKPASS", "BROWSER", "SHELL", "IFS",
+		"NODE_EXTRA_CA_CERTS", "ZDOTDIR", "SSH_ASKPASS", "SUDO_ASKPASS", "BROWSER",
+		"SHELL", "IFS", "PS4", "SHELLOPTS", "BASHOPTS", "GCONV_PATH", "HOME",
+		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NODE_PATH", "PYTHONWARNINGS",
+		"PYTHONBREAKPOINT", "PYTHONUSERBASE", "JDK_JAVA_OPTIONS", "CLASSPATH",
+		"MAVEN_OPTS", "MAVEN_ARGS", "GRADLE_OPTS", "MAKEFLAGS", "RUSTFLAGS", "RUSTC",
+		"GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "DOTNET_STARTUP_HOOKS", "BUNDLE_GEMFILE",
+		"GEM_HOME", "GEM_PATH", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "CARGO_HOME",
+		"CARGO_BUILD_RUSTC", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
 	};
-	static const char *const prefixes[] = { "LD_", "DYLD_", "GIT_", "SSL_CERT_" };
-	static const char *const suffixes[] = { "_PROXY", "_BASE_URL", "_API_URL" };
+	static const char *const prefixes[] = { "LD_", "DYLD_", "GIT_", "SSL_CERT_",
+						"NPM_CONFIG_", "npm_config_" };
+	static const char *const suffixes[] = { "_PROXY", "_BASE_URL", "_API_URL", "_API_BASE",
+						"_INDEX_URL", "_WRAPPER" };
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < GA_NELEMS(exact); i++)
@@ -41,16 +50,22 @@ void ga_known_dotenv(const struct ga_known *f)
 					 "0123456789_";
 
 	for (const char *line = f->added->ptr; line && *line;) {
-		const char *next = strchr(line, '\n');
+		/* a line ends at '\r' as well for some that read it */
+		const char *next = strpbrk(line, "\r\n");
 		const char *p = line + strspn(line, " \t");
+		bool quoted;
 		cleanup_free char *name = NULL;
 		size_t n;
 
 		if (!strncmp(p, "export ", 7) || !strncmp(p, "export\t", 7))
 			p += 7 + strspn(p + 7, " \t");
+		quoted = *p == '\'' || *p == '"';
+		p += quoted;
 		n = strspn(p, name_chars);
 		name = ga_strndup(p, n);
-		p += n + strspn(p + n, " \t");
+		p += n;
+		p += quoted && (*p == '\'' || *p == '"');
+		p += strspn(p, " \t");
 		/* direnv's PATH_add is a call, the rest are assignments. */
 		if ((*p == '=' || *p == ':' || !strncmp(p, "+=", 2)) && loader_variable(name))
 			ga_look_fire(f->k, "dotenv-loader-vars", ga_strdup(name));

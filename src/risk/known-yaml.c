@@ -24,18 +24,73 @@ static bool is_pinned(const char *uses)
 	return strlen(at + 1) == 40 && strspn(at + 1, "0123456789abcdef") == 40;
 }
 
-/* Names behind "secrets." */
-static void add_secrets(const char *text, struct ga_strv *ret)
+/* ---- expressions ----------------------------------------------------------------- */
+
+/* A name and what is taken of it: "a.b", "a['b']", "A [ 'b' ]" are the same. NULL in `ret_of`:
+ * all of it is meant, or what is found by computing. */
+static const char *next_name(const char *p, const char *end, char **ret_name, char **ret_of)
 {
 	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789_";
+				    "0123456789_-";
+	size_t n;
 
-	for (const char *p = text; (p = strstr(p, "secrets.")); p++) {
-		const char *name = p + strlen("secrets.");
+	*ret_name = *ret_of = NULL;
+	while (p < end && !strchr(chars, *p))
+		p++;
+	n = strspn(p, chars);
+	if (p >= end || !n)
+		return NULL;
+	*ret_name = ga_strndup(p, n);
+	p += n + strspn(p + n, " \t\n");
+	if (*p == '.')
+		p += 1 + strspn(p + 1, " \t\n");
+	else if (*p == '[' && p[1 + strspn(p + 1, " \t\n")] == '\'')
+		p += 2 + strspn(p + 1, " \t\n");
+	else
+		return p;
+	n = strspn(p, chars);
+	if (n)
+		*ret_of = ga_strndup(p, n);
+	/* not skipped: it may begin a name of its own */
+	return p;
+}
 
-		ga_strv_pushf(ret, "secret %.*s", (int)strspn(name, chars), name);
+/* What an expression reads that matters: secrets, and, with `command`, the text of an event, which
+ * anybody may have written. */
+static void add_expression(const char *p, const char *end, bool command, struct ga_strv *ret)
+{
+	for (;;) {
+		cleanup_free char *name = NULL, *of = NULL;
+
+		p = next_name(p, end, &name, &of);
+		if (!p)
+			return;
+		if (!strcasecmp(name, "secrets"))
+			ga_strv_pushf(ret, "secret %s", of ? of : "of any name");
+		if (command && !strcasecmp(name, "github") &&
+		    (!of || !strcasecmp(of, "event") || !strcasecmp(of, "head_ref")))
+			ga_strv_push(ret, "a command made of an event's text");
 	}
 }
+
+static void add_expressions(const char *key, const char *text, struct ga_strv *ret)
+{
+	bool command = !strcmp(key, "run") || !strcmp(key, "script");
+
+	/* it is one without being marked */
+	if (!strcmp(key, "if"))
+		add_expression(text, text + strlen(text), false, ret);
+	for (const char *p = text; (p = strstr(p, "${{"));) {
+		const char *end = strstr(p, "}}");
+
+		if (!end)
+			end = p + strlen(p);
+		add_expression(p + 3, end, command, ret);
+		p = end;
+	}
+}
+
+/* ---- what is in one ---------------------------------------------------------------- */
 
 static void add_text(const char *key, const char *text, struct ga_strv *ret)
 {
@@ -51,9 +106,9 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 		ga_strv_push(ret, "runs on own machines");
 	if (!strcmp(key, "uses") && !is_pinned(text))
 		ga_strv_pushf(ret, "uses %s, which can change", text);
-	if (!strcmp(key, "run") && strstr(text, "${{") && strstr(text, "github.event."))
-		ga_strv_push(ret, "a command made of an event's text");
-	add_secrets(text, ret);
+	if (!strcmp(key, "secrets") && !strcmp(text, "inherit"))
+		ga_strv_push(ret, "secret of any name");
+	add_expressions(key, text, ret);
 }
 
 /* `key` is that of the node, or of the list it is in. Nested no deeper than the parser allows. */
@@ -72,6 +127,8 @@ static void add_findings(const struct ga_yaml *y, const char *key, struct ga_str
 		}
 		if (!strcmp(key, "on"))
 			add_text(key, item->key, ret);
+		if (!strcmp(key, "runs-on") && !strcmp(item->key, "group"))
+			ga_strv_push(ret, "runs on own machines");
 		add_findings(item, item->key, ret);
 	}
 }

@@ -58,18 +58,3 @@ bool ga_flag_holds(const struct ga_flag *f)
 {
 	return f->severity == GA_CRITICAL;
 }
-
-void ga_host_facts_release(struct ga_host_facts *h)
-{
-	for (size_t i = 0; i < h->n; i++) {
-		free(h->v[i].path);
-		free(h->v[i].reason);
-	}
-	free(h->v);
-	ga_strv_release(&h->drivers);
-	ga_strv_release(&h->raised);
-	ga_strv_release(&h->raised_by);
-	free(h->lfs_store);
-	ga_matcher_free(h->matcher);
-	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
-}

@@ -119,7 +119,7 @@ uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *
 	}
 	add_print(&h, example_patterns);
 	add_print(&h, fixture_patterns);
-	add_print(&h, PACKAGE_VERSION);
+	add_print(&h, PACKAGE_VERSION " links to directories");
 	add_print(&h, a);
 	add_print(&h, b);
 	return h;
@@ -224,6 +224,20 @@ bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secr
 	ga_buf_clear(&n->folded);
 	ga_risk_fold(&n->folded, path);
 	return ga_secret_named_folded(n, n->folded.ptr, ret);
+}
+
+bool ga_secret_named_link(struct ga_secret_names *n, const char *path)
+{
+	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
+	struct ga_secret_name name;
+
+	if (ga_secret_named(n, path, &name))
+		return true;
+	ga_matcher_find(n->matcher, n->folded.ptr, true, &n->hits);
+	for (size_t i = 0; i < n->hits.n; i++)
+		if (n->hits.v[i].rule < more || n->hits.v[i].rule == &more[CONFIGURED])
+			return true;
+	return false;
 }
 
 bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,

@@ -7,7 +7,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
+enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256, JOINED_LINES = 8, JOINED_MAX = 8192 };
 
 /* ---- characters ------------------------------------------------------------ */
 
@@ -110,6 +110,8 @@ static const char *const download_sources[] = { "curl", "wget", "fetch", "iwr",
 static const char *const loaders[] = {
 	"/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode", "certutil.exe -decode",
 	"downloadstring(", "eval \"$(curl", "eval \"$(wget", "eval $(curl", "eval $(wget",
+	"eval `curl", "eval `wget", "eval \"`curl", "eval \"`wget", "<<< \"$(curl",
+	"<<< \"$(wget", "<<<\"$(curl", "<<<\"$(wget", "<<< $(curl", "<<< $(wget",
 	"-c \"$(curl", "-c \"$(wget", "-c '$(curl", "<(curl", "<(wget", "exec(base64", "eval(atob(",
 	"exec(__import__(", "exec(requests.get", "exec(urllib", "frombase64string(",
 };
@@ -393,6 +395,32 @@ static void check_words(struct ga_look *k, const struct kind *is, const char *li
 		fire_quoting(k, "ts-plugins", line);
 }
 
+/* Does a shell go on reading in the next line? */
+static bool goes_on(const char *line, size_t n)
+{
+	while (n && strchr(" \t\r", line[n - 1]))
+		n--;
+	return n && (line[n - 1] == '\\' || line[n - 1] == '|');
+}
+
+/* Put the lines behind it that belong to a command in front of which it was broken. */
+static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
+{
+	for (int i = 0; i < JOINED_LINES && next < added->len; i++) {
+		const char *start = added->ptr + next;
+		const char *end = memchr(start, '\n', added->len - next);
+		size_t n = end ? (size_t)(end - start) : added->len - next;
+
+		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
+			return;
+		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
+			ga_buf_truncate(line, line->len - 1);
+		ga_buf_addch(line, ' ');
+		ga_buf_add(line, start, n);
+		next += n + 1;
+	}
+}
+
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
 	struct kind is = kind_of(k);
@@ -415,10 +443,14 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 			continue;
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
-		if (words)
-			check_words(k, &is, line.ptr);
 		if (is.instructions && imports_outside(line.ptr))
 			fire_quoting(k, "import-of-outside", line.ptr);
+		if (!words)
+			continue;
+		check_words(k, &is, line.ptr);
+		join_lines(&line, added, i + n + 1);
+		if (downloads_and_runs(line.ptr))
+			fire_quoting(k, "download-exec", line.ptr);
 	}
 }
 

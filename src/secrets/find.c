@@ -116,6 +116,13 @@ bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret
 	return ga_secret_named(f->names, path, ret);
 }
 
+bool finder_named_link(struct finder *f, const char *path)
+{
+	if (!f->names)
+		f->names = ga_secret_names_new(f->o->add, f->o->allow);
+	return ga_secret_named_link(f->names, path);
+}
+
 /* Its beginning. False if it could not be read. */
 static bool read_head(struct finder *f, int fd)
 {
@@ -177,14 +184,15 @@ void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 {
 	cleanup_close int fd = -1;
 	struct ga_secret_name name;
+	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if (!finder_named(f, path, &name))
+	if (!named && !finder_named_link(f, path))
 		return;
 	fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0 || fstat(fd, &st))
 		return;
-	if (S_ISREG(st.st_mode))
+	if (named && S_ISREG(st.st_mode))
 		look_at(f, path, &name, &st, as);
 	else if (S_ISLNK(st.st_mode))
 		finder_note_link(f, &f->links, path);
@@ -252,16 +260,17 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	struct finder_version here, there;
 	struct ga_secret_name name;
 	struct ga_entry e = { .mode = GA_MODE_NONE };
+	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if (!finder_named(f, path, &name))
+	if (!named && !finder_named_link(f, path))
 		return 0;
 	fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0 || fstat(fd, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode))
 		finder_note_link(f, &f->links, path);
-	if (!S_ISREG(st.st_mode))
+	if (!named || !S_ISREG(st.st_mode))
 		return 0;
 	finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
 	if (here.secret.tier == GA_TIER_NONE)

@@ -2,6 +2,7 @@
  *
  * Links of a secret's name. What they lead to in the project is the secret: programs open it by
  * that name, whatever its own says. Other links on the way are followed as the kernel follows them.
+ * What lies in a directory that one leads to has that name before its own (beneath.c).
  */
 #include "secrets.h"
 
@@ -130,8 +131,7 @@ static bool step(struct way *w)
 	return true;
 }
 
-/* The path in the project of what the link leads to; NULL: there is none. */
-static char *target_of(struct finder *f, const char *link, bool tree)
+char *finder_way(struct finder *f, const char *link, bool tree)
 {
 	struct way w = { .f = f, .tree = tree, .at = ga_strdup(""), .rest = ga_strdup(link) };
 	bool on = true;
@@ -258,14 +258,13 @@ static void look_at_file(struct finder *f, const struct target *t, enum ga_expos
 	}
 }
 
-static int look_at_link(struct finder *f, const char *link, bool tree,
-			const struct ga_strmap *places, struct ga_error *err)
+int finder_target(struct finder *f, const char *link, const char *to,
+		  const struct ga_strmap *places, struct ga_error *err)
 {
-	cleanup_free char *to = target_of(f, link, tree);
 	enum ga_exposed_as as = GA_EXPOSED_UNTRACKED;
 	struct target t = { .link = link, .path = to };
 
-	if (!to || !finder_named(f, link, &t.name))
+	if (!finder_named(f, link, &t.name))
 		return 0;
 	if (look_at_committed(f, &t, err))
 		return -1;
@@ -274,6 +273,17 @@ static int look_at_link(struct finder *f, const char *link, bool tree,
 	    is_locked(&t))
 		look_at_file(f, &t, as);
 	return 0;
+}
+
+static int look_at_link(struct finder *f, const char *link, bool tree,
+			const struct ga_strmap *places, struct ga_error *err)
+{
+	cleanup_free char *to = finder_way(f, link, tree);
+
+	if (!to)
+		return 0;
+	return finder_target(f, link, to, places, err) ||
+			       finder_beneath(f, link, to, tree, places, err) ? -1 : 0;
 }
 
 static bool is_link_here(struct finder *f, const char *path)

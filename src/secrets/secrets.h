@@ -86,6 +86,8 @@ struct finder_version {
 };
 /* Does a rule cover the name? */
 bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
+/* Does one cover the name of a link, or paths that begin with it? */
+bool finder_named_link(struct finder *f, const char *path);
 void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as);
 /* What is at `path` is a secret whatever its name says: add it, or say so where it is found
@@ -114,6 +116,16 @@ void finder_filtered(struct finder *f, const char *path);
 /* links.c: take note of a link of a secret's name, in `links`; look at what they lead to. */
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
 int finder_links(struct finder *f, struct ga_error *err);
+/* The path in the project of what a link leads to; NULL: there is none. With `tree`, what is
+ * committed counts more than what lies there. */
+char *finder_way(struct finder *f, const char *link, bool tree);
+/* Look at the file `to`, which has the name `link` as well. `places`: what of the working tree
+ * sessions are shown. */
+int finder_target(struct finder *f, const char *link, const char *to,
+		  const struct ga_strmap *places, struct ga_error *err);
+/* beneath.c: the same of all files in `dir`, if it is one. */
+int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
+		   const struct ga_strmap *places, struct ga_error *err);
 
 /* twins.c: take note of a file that may have several names; find the others. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);

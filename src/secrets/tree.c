@@ -86,13 +86,10 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 	struct ga_secret_name name;
 	struct ga_secret s;
 
-	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC && e->mode != GA_MODE_LINK) ||
-	    !finder_named(f, path, &name))
-		return;
-	if (e->mode == GA_MODE_LINK) {
+	if (e->mode == GA_MODE_LINK && finder_named_link(f, path))
 		finder_note_link(f, &f->tree_links, path);
+	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) || !finder_named(f, path, &name))
 		return;
-	}
 	finder_blob(f, path, &e->oid, &name, &s, NULL);
 	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
 		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);

@@ -83,7 +83,8 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 			continue;
 		}
 		before = extend(w, e->d_name);
-		if (finder_named(w->f, w->path.ptr, &name))
+		if (finder_named(w->f, w->path.ptr, &name) ||
+		    (e->d_type != DT_REG && finder_named_link(w->f, w->path.ptr)))
 			ga_strv_push(files, e->d_name);
 		ga_buf_truncate(&w->path, before);
 	}

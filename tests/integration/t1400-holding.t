@@ -127,6 +127,18 @@ test_expect_success 'symlinks that leave the tree, editor and agent configuratio
 	for p in .vscode/tasks.json .claude/settings.json .agentdev.yaml up; do ! git cat-file -e agent/many:$p 2>/dev/null || exit 1; done
 '
 
+test_expect_success 'RV-02: what a link of the user gives a severe name is as severe as that, wherever it lies' '
+	git init -q alias && cd alias && mkdir -p tools/vscode conf shared/more .claude && echo "{}" >tools/vscode/tasks.json && ln -s tools/vscode .vscode &&
+	echo x >conf/rc && ln -s rc conf/second && ln -s conf/second .envrc && echo "{}" >shared/s.json && ln -s ../shared/s.json .claude/settings.json && ln -s ../shared/more .claude/skills &&
+	ln -s loop .zed && ln -s .zed loop && ln -s ../out .husky && echo a >a && ln -s a b && git add -A && git commit -qm base &&
+	git agent start --name al -- sh -c "echo 1 >tools/vscode/tasks.json; echo 1 >conf/rc; echo 1 >shared/s.json; mkdir -p shared/more/x; echo 1 >shared/more/x/SKILL.txt; echo 1 >tools/plain; echo 1 >a; mkdir mine; echo 1 >mine/config.toml; ln -s mine .helix; git add -A; git commit -qm w" &&
+	git diff --name-only main agent/al >../out && printf "a\ntools/plain\n" | test_cmp - ../out &&
+	git diff --name-only main refs/agent/al/held >../out && grep -c . ../out && git agent review --stat al >../out && cat ../out &&
+	for f in "tools/vscode/tasks.json.*vscode-tasks" "conf/rc.*direnv" "shared/s.json.*claude-settings" "shared/more/x/SKILL.txt.*claude-code-dirs" "mine/config.toml.*helix"; do
+		grep -A1 "^    ${f%%.\**} (held back)" ../out | grep "a link makes it .*\[${f##*\*}\]" || { echo "no $f"; exit 1; }
+	done && git agent drop --force al
+'
+
 test_expect_success 'names and messages of the agent reach the terminal escaped' '
 	cd r && git agent start --name esc -- sh -c "
 		n=\$(printf \"a\\033[31mb\\nc\"); echo x >\"\$n\"; git add -A; git commit -qm \"\$(printf \"msg\\033]0;title\\007\")\"" &&

@@ -76,7 +76,16 @@ test_expect_success 'what would run from there is said in the review, and stands
 	ids = {f["id"]: f for p in o["left_behind"] for f in p["flags"]}
 	assert ids["ignored-executables"]["severity"] == "critical", ids
 	assert ids["ignored-config"]["path"] == ".envrc", ids
-	assert all(f["severity"] == "low" for f in o["flags"] if f["left_behind"]), o["flags"]
+	# one place, one severity: not among the flags of the review as well
+	assert not [f for f in o["flags"] if f["left_behind"]], o["flags"]
+	EOT
+	! grep "(left behind)" ../out2 && test "$(grep -c "\[direnv\]" ../out2)" = 1 &&
+	git agent review --format=markdown x >../md && ! grep "| left behind |" ../md && grep "^| ignored | 1 | .\.envrc. | critical .direnv., critical .ignored-config. |" ../md &&
+	git agent review --format=sarif x >../sarif && ! grep "\"leftBehind\": true" ../sarif &&
+	git agent list --json >../json3 && python3 - ../json2 ../json3 <<-\EOT
+	import json, sys
+	o, l = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+	assert l[0]["flags"] == len(o["flags"]) == sum(l[0]["flags_by_severity"].values()), l
 	EOT
 '
 
@@ -90,8 +99,9 @@ test_expect_success 'a dry run brings nothing' '
 '
 
 test_expect_success 'files and directories come with the landing; set-id bits do not' '
-	cd r && test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err && grep "1 high): build/sub/run\$" ../err &&
-	test ! -e src && git agent review --accept x build/sub/run &&
+	cd r && test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err && cat ../err && grep "(1 critical, 1 high): build/sub, build/sub/run\$" ../err &&
+	test ! -e src && git agent review --stat x >../out && grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
+	git agent review --accept x build/sub/run && test_expect_code 3 git agent land --with-ignored build/sub x && git agent review --accept x build/sub &&
 	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err; cat ../err; grep "ignored: src (2 files)" ../err && test "$(cat one.log)" = l && test "$(stat -c %a build/sub/run)" = 755 &&
 	test "$(cat gen/new)" = new && test "$(tail -n 1 gen/keep)" = more && test -e src/two.log && test -e src/three.log &&
 	test ! -e build/o && test -z "$(git status --porcelain)" && git agent list | grep "^x .*landed"
@@ -100,7 +110,8 @@ test_expect_success 'files and directories come with the landing; set-id bits do
 test_expect_success 'from a session that has landed, its branch gone, and from below' '
 	cd r && git branch -D -q agent/x && git agent land --json --with-ignored share x >../json && cat ../json &&
 	grep "\"path\": \"share\"" ../json && test "$(cat share/other)" = other && test -e share/gone && test "$(cat share/mine)" = mine &&
-	cd build && git agent land --with-ignored o --with-ignored link --with-ignored hard x && test "$(cat o)" = obj &&
+	cd build && test_expect_code 3 git agent land --with-ignored o --with-ignored link --with-ignored hard x 2>../../err && cat ../../err &&
+	grep "(3 critical, 0 high): build/hard, build/link, build/o" ../../err && git agent review --accept x o link hard && git agent land --with-ignored o --with-ignored link --with-ignored hard x && test "$(cat o)" = obj &&
 	test "$(readlink link)" = sub/run && test "$(stat -c %h o)" = 1 && test "$(stat -c %h hard)" = 1
 '
 
@@ -205,10 +216,47 @@ test_expect_success 'odd files that are on the branch are told, and rules that o
 	flags = {(f["id"], f["path"]): f for f in o["flags"]}
 	assert flags["setuid-caps-xattr", "s"]["severity"] == "medium", flags
 	assert flags["hardlink", "h"]["severity"] == flags["hardlink", "h2"]["severity"] == "medium", flags
-	assert flags["ignore-rules-source", "new"]["left_behind"], flags
 	assert ("hardlink", "s") not in flags and ("setuid-caps-xattr", "h") not in flags, flags
-	assert [f["id"] for p in o["left_behind"] if p["path"] == "new" for f in p["flags"]] == ["ignore-rules-source"], o["left_behind"]
+	new = [f for p in o["left_behind"] if p["path"] == "new" for f in p["flags"]]
+	assert [(f["id"], f["severity"]) for f in new] == [("ignore-rules-source", "high")], o["left_behind"]
+	assert new[0]["reason"].endswith(": by \x27new/\x27 of \x27.gitignore\x27"), new
 	EOT
+	grep -A2 "^  ignored    new" ../out || git agent review --stat odd | grep -A1 "^  ignored    new" | grep "by .new/. of ..gitignore. \[ignore-rules-source\]"
+'
+
+test_expect_success 'which ignore file of the session hides a path is said in every view, and bringing it asks' '
+	git init -q hide && cd hide && mkdir d && echo "*.tmp" >.gitignore && printf "!keep.tmp\n" >d/.gitignore && git add -A && git commit -qm base &&
+	git agent start --name hide -- sh -c "echo f >>d/.gitignore; sed -i /keep/d d/.gitignore; echo x >d/f; echo x >d/keep.tmp; echo x >d/old.tmp; mkdir e; echo \"/g*\" >e/.gitignore; echo x >e/g1; echo x >e/g2" &&
+	git agent review --left-behind hide >../out && cat ../out && git agent review --left-behind --json hide >../json && git agent review --json hide >../json2 &&
+	git agent review --format=markdown hide | grep "^| ignored | 3 | .d. | high .ignore-rules-source. |" &&
+	grep -A1 "bytes  e/g2\$" ../out | grep "high: .* by ./g\*. of .e/.gitignore. \[ignore-rules-source\]" && python3 - ../json ../json2 <<-\EOT &&
+	import json, sys
+	o, r = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+	want = {"d/f": "by \x27f\x27 of \x27d/.gitignore\x27", "e/g1": "by \x27/g*\x27 of \x27e/.gitignore\x27", "e/g2": "by \x27/g*\x27 of \x27e/.gitignore\x27",
+		"d/keep.tmp": "by \x27*.tmp\x27 of \x27.gitignore\x27, and not by \x27!keep.tmp\x27 of \x27d/.gitignore\x27 any more", "d/old.tmp": None}
+	def check(flags, path):
+	    f = [x for x in flags if x["id"] == "ignore-rules-source" and x.get("path", path) == path]
+	    assert [(x["severity"], x["reason"].split(": ")[-1]) for x in f] == ([("high", want[path])] if want[path] else []), (path, f)
+	for f in o["files"]:
+	    check(f["flags"], f["path"])
+	for p in r["left_behind"]:
+	    check(p["flags"], p["path"])
+	assert {f["path"] for f in o["files"]} == set(want) == {p["path"] for p in r["left_behind"]}
+	EOT
+	test_expect_code 3 git agent land --with-ignored e --with-ignored d/old.tmp hide 2>../err && cat ../err && grep "(0 critical, 2 high): e/g1, e/g2\$" ../err &&
+	git agent review --stat hide | grep -A1 "e/g1 (left behind)" | grep "by ./g\*. of .e/.gitignore." && git agent review --accept hide e &&
+	git agent land --with-ignored e --with-ignored d/old.tmp hide && test -e e/g2 && test -e d/old.tmp && test ! -e d/f
+'
+
+test_expect_success 'what the list calls critical for lying there is critical when it is brought, for exactly what is brought' '
+	git init -q place && cd place && printf "node_modules/\n.env\nMakefile.local\n" >.gitignore && git add -A && git commit -qm base &&
+	git agent start --name p -- sh -c "mkdir -p a/node_modules/x && echo 1 >a/node_modules/x/i.js && echo 2 >a/node_modules/j.js && echo A=b >.env && echo all: >Makefile.local" &&
+	git agent review --left-behind p >../out && grep -A9 "bytes  .env\$" ../out | grep "critical: .*\[ignored-config\]" &&
+	test_expect_code 3 git agent land --with-ignored .env --with-ignored Makefile.local p 2>../err && cat ../err && grep "(2 critical, 2 high): .env, Makefile.local\$" ../err &&
+	test_expect_code 3 git agent land --with-ignored a p 2>../err && cat ../err && grep "(1 critical, .*: a/node_modules, " ../err &&
+	git agent review --accept p a/node_modules &&
+	git agent land --dry-run --with-ignored a p && test_expect_code 3 git agent land --dry-run --with-ignored a/node_modules/x p &&
+	echo evil >>"$(sessions p)/upper/a/node_modules/j.js" && test_expect_code 3 git agent land --with-ignored a p && test ! -e a
 '
 
 test_done

@@ -108,6 +108,23 @@ test_expect_success 'a link of a secret'\''s name: what it leads to is kept out;
 	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
 '
 
+test_expect_success 'a link to a directory: what lies in there is a secret if it is one by that way; the link itself is none' '
+	git init -q ld && cd ld && printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore && mkdir -p keys/sub plain ignored/inner tracked.d && ln -s keys .ssh && ln -s plain .env && echo x >tracked.d/x && ln -s tracked.d .oci &&
+	cat /dev/urandom | head -c 900 | base64 >body && { echo "-----BEGIN OPENSSH PRIVATE KEY-----"; cat body; echo "-----END OPENSSH PRIVATE KEY-----"; } >key && rm body && cp key tracked.d/committed && git add .gitignore .ssh .env .oci tracked.d && git commit -qm 1 &&
+	cp key keys/work && cp key keys/sub/deep && echo text >keys/note && echo "see docs" >plain/readme && ln -s ../keys ignored/inner/.gnupg && mkdir mine && ln -s mine .aws && printf "[default]\naws_secret_access_key = %s\n" "$K" >mine/credentials && cp key tracked.d/new && mv key ../key &&
+	{ git agent secrets --all >../out || :; } && cat ../out && for f in keys/work keys/sub/deep mine/credentials; do line $f | grep "^T1  masked  ignored" || exit 1; done && line tracked.d/new | grep "^T1  masked  untracked" && ! line plain/readme && ! line .env &&
+	git agent secrets --all >../again; test_cmp ../out ../again &&
+	for live in "" --live
+	do
+		{ git agent start $live --name x$live -- sh -c "cat .ssh/* .ssh/sub/* keys/* .aws/* mine/* .oci/new tracked.d/new; cat plain/readme" >../out 2>../err || :; } && cat ../err && ! grep -f ../key ../out && ! grep "$K" ../out && grep "see docs" ../out && grep "^text" ../out || exit 1
+	done && { git agent start --name y --expose keys -- sh -c "cat .ssh/work" >../out || :; } && cmp ../key ../out
+'
+
+test_expect_success 'a link to a directory: round, nested, huge and out of the tree' '
+	git init -q lr && cd lr && printf "k/\n" >.gitignore && mkdir -p k/a && ln -s .. k/a/.ssh && ln -s . k/.gnupg && ln -s /etc k/.azure && ln -s .ssh .ssh && git add -A -f . && git commit -qm 1 && { git agent secrets --all >../out 2>../err || :; } && cat ../out ../err &&
+	mkdir k/b && ln -s ../../.git k/b/.ssh && git agent start --name x -- true
+'
+
 test_expect_success 'committed links, links that lead to links, and to files of a weaker name: what is at the end is the secret' '
 	git init -q ch && cd ch && printf "conf/\nown.log\n" >.gitignore && mkdir -p conf/deep && ln -s conf/prod .env && ln -s to/b chain.env && ln -s conf/deep to && ln -s ../ch/conf/up up.env && ln -s "$PWD/conf/full" full.env && ln -s own.log own.env && ln -s round.env round2.env && ln -s round2.env round.env && ln -s sub/here in.env && mkdir sub && echo "DB_PASSWORD=hunter22" >sub/here &&
 	git add -A && git commit -qm 1 && for f in prod deep/c up full; do echo "TOKEN=$T" >conf/$f; done && ln -s ../deep/c conf/deep/b && echo "DB_PASSWORD=${T}9" >own.log && { git agent secrets --all >../out || :; } && cat ../out &&

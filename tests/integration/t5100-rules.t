@@ -42,6 +42,7 @@ test_expect_success 'a path is judged by what stands there, against HEAD' '
 	  medium: removed: SCAN [scanner-config]
 	.vscode/settings.json (not in HEAD)
 	  critical: CODE: sets python.pythonPath [vscode-settings]
+	    fires as well: vscode-other
 	Makefile (as in HEAD: judged as if it were new)
 	  high: MAKE: changes what these do: all [make]
 	sub (a directory: its name alone, not what is in it)
@@ -61,7 +62,8 @@ test_expect_success 'as JSON, with what would be held' '
 	import json, sys
 	o = json.load(open(sys.argv[1]))
 	assert [(p["path"], p["state"]) for p in o] == [(".vscode/settings.json", "new"), ("Makefile", "unchanged"), ("plain", "unchanged")], o
-	assert list(o[0]["flags"][0]) == "id severity category reason held".split(), o
+	assert list(o[0]["flags"][0]) == "id also severity category reason held".split(), o
+	assert o[0]["flags"][0]["id"] == "vscode-settings" and o[0]["flags"][0]["also"] == ["vscode-other"], o
 	assert o[0]["flags"][0]["held"] and not o[1]["flags"][0]["held"] and o[2]["flags"] == [], o
 	EOT
 '

@@ -84,6 +84,7 @@ static void sample(struct ga_report *r)
 	ga_strv_push(&r->left_out, "dir/\xfe");
 	add(&f, "rule", GA_HIGH, "path\x1b[31m\xff", 1);
 	add(&f, "rule", GA_MEDIUM, "p\xc3\xa4th", 2);
+	ga_strv_push(&f.v[1].also, "other");
 	ga_report_add_flags(r, &f, NULL);
 	r->flags[0].held = true;
 	r->flags[1].verdict = GA_VERDICT_REJECTED;
@@ -107,6 +108,8 @@ static void round_trip(void **state)
 	assert_string_equal(text, again);
 	assert_string_equal(back.flags[0].path, "path\x1b[31m\xff");
 	assert_int_equal(back.flags[1].verdict, GA_VERDICT_REJECTED);
+	assert_int_equal(back.flags[1].also.n, 1);
+	assert_string_equal(back.flags[1].also.v[0], "other");
 	assert_true(ga_entry_equal(&back.flags[1].entry, &r.flags[1].entry));
 	assert_int_equal(back.left.v[0].bytes, 1ULL << 40);
 	assert_string_equal(back.left_out.v[0], "dir/\xfe");
@@ -122,6 +125,7 @@ static void decode_is_strict(void **state)
 	} v[] = {
 	    {"\"version\": 1", "\"version\": 2", "another version"},
 	    {"\"version\": 1", "\"version\": \"1\"", "'version'"},
+	    {"\"also\": [", "\"also\": 1, \"x\": [", "'also'"},
 	    {"\"session\": \"s1\"", "\"session\": 1", "'session'"},
 	    {"\"tip\": null", "\"tip\": \"00\"", "'tip'"},
 	    {"\"tip\": null", "\"tap\": null", "'tip'"},
@@ -351,7 +355,8 @@ static void left_places(void **state)
 
 	(void)state;
 	for (i = 0; i < GA_NELEMS(stored); i++) {
-		struct ga_flag one = {.rule = stored[i].rule, .category = "c", .severity = GA_LOW,
+		struct ga_flag one = {.rule = stored[i].rule, .category = "c",
+				      .severity = ga_rule_find(stored[i].rule)->severity,
 				      .path = (char *)(uintptr_t)stored[i].path,
 				      .reason = (char *)(uintptr_t)"because"};
 		const struct ga_flags f = {&one, 1, 1};
@@ -495,6 +500,8 @@ static void json(void **state)
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		add(&f, "rule", GA_HIGH, "a", 1);
+		ga_strv_push(&f.v[0].also, "one");
+		ga_strv_push(&f.v[0].also, "two");
 		ga_report_add_flags(&t.r, &f, NULL);
 	}
 	t.r.left.v = ga_memdup(&left, sizeof(left));
@@ -511,12 +518,12 @@ static void json(void **state)
 	    "\"files\":[{\"path\":\"a\",\"status\":\"modified\",\"additions\":1,\"deletions\":1},"
 	    "{\"path\":\"bin\",\"status\":\"deleted\",\"additions\":null,\"deletions\":null},"
 	    "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
-	    "\"flags\":[{\"id\":\"rule\",\"severity\":\"high\",\"category\":\"test\",\"path\":"
-	    "\"a\","
+	    "\"flags\":[{\"id\":\"rule\",\"also\":[\"one\",\"two\"],\"severity\":\"high\","
+	    "\"category\":\"test\",\"path\":\"a\","
 	    "\"reason\":\"because\",\"held\":false,\"left_behind\":false,"
 	    "\"verdict\":\"open\"}],"
 	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
-	    "\"bytes\":4096,\"flags\":[{\"id\":\"ignored-executables\","
+	    "\"bytes\":4096,\"flags\":[{\"id\":\"ignored-executables\",\"also\":[],"
 	    "\"severity\":\"critical\",\"category\":\"file-type\",\"path\":\"node_modules\","
 	    "\"reason\":\"editors and builds run what lies in directories like this one, "
 	    "ignored or not\"}]}],"

@@ -318,6 +318,8 @@ static void test_no_drowning(void **state)
 	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
 	assert_true(has_rule(&f, "vscode-tasks"));
 	assert_false(has_rule(&f, "vscode-other"));
+	assert_int_equal(f.v[0].also.n, 1);
+	assert_string_equal(f.v[0].also.v[0], "vscode-other");
 	ga_flags_release(&f);
 	ga_classify_path(NULL, ".vscode/mcp.json", false, &f);
 	assert_int_equal(f.n, 1);
@@ -325,6 +327,10 @@ static void test_no_drowning(void **state)
 	assert_int_equal(f.v[0].severity, GA_CRITICAL);
 	assert_non_null(strstr(f.v[0].reason, "; also vscode-other: "));
 	assert_null(strstr(f.v[0].reason, "mcp-config"));
+	/* as data all of them, by name */
+	assert_int_equal(f.v[0].also.n, 2);
+	assert_string_equal(f.v[0].also.v[0], "mcp-config");
+	assert_string_equal(f.v[0].also.v[1], "vscode-other");
 	ga_flags_release(&f);
 	classify_change(&both, NULL, &f);
 	assert_int_equal(f.n, 2);
@@ -335,6 +341,13 @@ static void test_no_drowning(void **state)
 	ga_strv_push(&h.raised_by, "a test");
 	ga_classify_path(&h, ".vscode/mcp.json", false, &f);
 	assert_int_equal(f.n, 2);
+	/* one with a flag of its own is in no other's */
+	assert_non_null(flag_of(&f, ".vscode/mcp.json", "vscode-mcp"));
+	assert_non_null(flag_of(&f, ".vscode/mcp.json", "vscode-other"));
+	for (size_t i = 0; i < f.n; i++)
+		for (size_t k = 0; k < f.v[i].also.n; k++)
+			assert_string_equal(f.v[i].also.v[k], "mcp-config");
+	assert_int_equal(f.v[0].also.n + f.v[1].also.n, 1);
 	ga_flags_release(&f);
 	ga_host_facts_release(&h);
 	ga_classify_path(NULL, "lib/tasks/autorun.inf", false, &f);

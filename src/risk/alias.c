@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Other paths that a file has because a link leads to it: with .vscode leading to tools/vscode, an
+ * editor reads tools/vscode/tasks.json as .vscode/tasks.json. Links are looked for where tools
+ * look: at the top, and in directories whose name begins with a dot.
+ */
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/treelevel.h"
+#include "internal.h"
+
+enum { ALIASES_MAX = 256, ENTRIES_MAX = 20000, DEPTH_MAX = 4, HOPS_MAX = 10, TARGET_MAX = 4096 };
+
+struct search {
+	struct ga_look *k;
+	const struct ga_oid *tree;
+	struct ga_buf path;
+	size_t entries;
+};
+
+/* Does any severe rule cover a link of this name? */
+static bool matters(struct ga_look *k, const char *path)
+{
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	bool severe = false;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(k->matcher, folded.ptr, true, &hits);
+	for (size_t i = 0; i < hits.n; i++)
+		severe |= hits.v[i].rule->severity >= GA_HIGH;
+	return severe;
+}
+
+/* Where the link at `path` ends, over other links; NULL: nowhere in the project. */
+static char *end_of(struct search *s, const char *path, const struct ga_entry *link)
+{
+	cleanup_free char *at = ga_strdup(path);
+	struct ga_entry e = *link;
+
+	for (int hops = 0; e.mode == GA_MODE_LINK; hops++) {
+		cleanup_buf struct ga_buf target = GA_BUF_INIT;
+		cleanup_free char *dir = ga_path_parent(at);
+		char *next = NULL;
+
+		if (hops < HOPS_MAX && !ga_look_blob(s->k, &e, TARGET_MAX, &target))
+			next = ga_path_resolve(dir, target.ptr);
+		if (!next)
+			return NULL;
+		free(at);
+		at = next;
+		e = ga_look_entry(s->k, s->tree, at);
+	}
+	return *at ? ga_steal(&at) : NULL;
+}
+
+static void add_link(struct search *s, const struct ga_entry *link)
+{
+	struct ga_look *k = s->k;
+	char *target;
+
+	if (k->n_aliases >= ALIASES_MAX || !matters(k, s->path.ptr))
+		return;
+	target = end_of(s, s->path.ptr, link);
+	if (!target)
+		return;
+	GA_GROW(k->aliases, k->n_aliases, k->cap_aliases);
+	k->aliases[k->n_aliases++] = (struct ga_alias){ ga_strdup(s->path.ptr), target };
+}
+
+static void look_through(struct search *s, const struct ga_oid *tree, int depth)
+{
+	cleanup_tree_level struct ga_tree_level level = GA_TREE_LEVEL_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	size_t before = s->path.len;
+
+	/* what cannot be read is told of where it is changed */
+	if (ga_tree_level_read(s->k->repo, tree, &level, &err)) {
+		ga_error_release(&err);
+		return;
+	}
+	for (size_t i = 0; i < level.n && s->entries++ < ENTRIES_MAX; i++) {
+		const struct ga_level_entry *e = &level.v[i];
+
+		ga_buf_addf(&s->path, "%s%s", before ? "/" : "", e->name);
+		if (e->entry.mode == GA_MODE_LINK)
+			add_link(s, &e->entry);
+		else if (e->entry.mode == GA_MODE_TREE && depth < DEPTH_MAX &&
+			 (before || e->name[0] == '.'))
+			look_through(s, &e->entry.oid, depth + 1);
+		ga_buf_truncate(&s->path, before);
+	}
+}
+
+void ga_look_aliases(struct ga_look *k)
+{
+	const struct ga_oid *const trees[] = { k->old_tree, k->new_tree };
+	const struct ga_change top = { .path = (char *)(uintptr_t)"" };
+
+	/* what it reads in passing is about no change */
+	k->c = &top;
+	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
+		struct search s = { .k = k, .tree = trees[i], .path = GA_BUF_INIT };
+
+		if (trees[i])
+			look_through(&s, trees[i], 0);
+		ga_buf_release(&s.path);
+	}
+	ga_look_forget(k);
+}
+
+void ga_look_aliases_release(struct ga_look *k)
+{
+	for (size_t i = 0; i < k->n_aliases; i++) {
+		free(k->aliases[i].link);
+		free(k->aliases[i].target);
+	}
+	free(k->aliases);
+}
