@@ -84,6 +84,8 @@ struct ga_session {
 	struct ga_oid bring_full;
 	/* set by land */
 	struct ga_oid landed;    /* the commit that brought it */
+	/* of one that arrived otherwise (ga_arrived()), while LANDED: how, and in which ref */
+	char *arrived, *arrived_in;
 };
 #define GA_SESSION_INIT { .exit_status = -1 }
 void ga_session_release(struct ga_session *s);

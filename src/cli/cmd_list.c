@@ -6,7 +6,6 @@
 
 #include "cli.h"
 #include "ga/fd.h"
-#include "ga/land.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -117,16 +116,8 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 		return -1;
 	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
-	if (rc == 0 && s.state == GA_STATE_CAPTURED && !ga_oid_is_zero(&s.tip)) {
-		int landed = ga_landed(c->env.repo, &s, err);
-
-		if (landed < 0)
-			return -1;
-		/* merged by plain git: remember it */
-		s.state = landed ? GA_STATE_LANDED : s.state;
-		if (landed && ga_session_save(&s, err))
-			return -1;
-	}
+	if (rc == 0 && cli_notice_landed(c, &s, err))
+		return -1;
 	++*n;
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));

@@ -12,6 +12,10 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 /* Capture an interrupted session (locked), saying so. */
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err);
 
+/* One that is locked is LANDED where its work has arrived, however that came, and CAPTURED where
+ * it is not, or not any more; what changed is saved. */
+int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
+
 /* The object list and show print; `r` may be NULL. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
 

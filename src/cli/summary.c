@@ -45,6 +45,12 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "tip", &s->tip);
 	ga_json_set_oid(j, "held", &s->held);
 	ga_json_set_oid(j, "landed", &s->landed);
+	(void)json_object_set_new(j, "landed_how",
+				  s->arrived ? json_string(s->arrived) : json_null());
+	if (s->arrived_in)
+		ga_json_set_bytes(j, "landed_in", s->arrived_in);
+	else
+		(void)json_object_set_new(j, "landed_in", json_null());
 	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
 	(void)json_object_set_new(j, "finished",
 				  s->finished ? json_integer((json_int_t)s->finished)

@@ -39,6 +39,8 @@ void ga_session_release(struct ga_session *s)
 	free(s->message);
 	free(s->incomplete);
 	free(s->boot);
+	free(s->arrived);
+	free(s->arrived_in);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->submodules);
