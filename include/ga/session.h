@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "ga/error.h"
 #include "ga/oid.h"
@@ -141,6 +142,11 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 
 /* Names of all sessions, sorted. */
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
+
+/* Remove what was made before that time, never became a session and belongs to nobody alive.
+ * `dry`: nothing. Adds to `names`. */
+int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
+		     struct ga_error *err);
 
 /* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds
  * it too). 1 if somebody else has it. */

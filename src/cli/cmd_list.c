@@ -101,7 +101,12 @@ static int settle(struct cli *c, struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, struct ga_error *err)
+struct shown {
+	size_t all, landed;
+};
+
+static int show_one(struct cli *c, const char *name, json_t *list, struct shown *n,
+		    struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -118,7 +123,8 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &s, err))
 		return -1;
-	++*n;
+	n->all++;
+	n->landed += s.state == GA_STATE_LANDED;
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
 	else
@@ -132,7 +138,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	json_t *list = o->json ? json_array() : NULL;
-	size_t n = 0;
+	struct shown n = { 0, 0 };
 	int rc = 0;
 
 	(void)argc;
@@ -154,8 +160,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (list)
 		return cli_print_json(list, err);
-	if (!n && isatty(STDOUT_FILENO))
+	if (!n.all && isatty(STDOUT_FILENO))
 		cli_note("no sessions yet: 'git agent start COMMAND' makes one");
+	if (n.landed && isatty(STDOUT_FILENO))
+		cli_note("hint: 'git agent gc' moves what has landed to the trash");
 	return 0;
 }
 

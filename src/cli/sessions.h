@@ -43,6 +43,10 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 /* Once it has, say what is to be done in them. */
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 
+/* Move a session, locked, to the trash, with those of its submodules. As ga_trash_session(). */
+int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+	      struct ga_error *err);
+
 /* What starting and resuming one have in common: --terminal-filter=VALUE (NULL: not given); the
  * settings; the files of --expose as absolute paths, added to `ret`; what is said and set before;
  * and the agent, then what it did. */
