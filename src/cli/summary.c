@@ -13,7 +13,7 @@
 static void set_counts(json_t *j, const struct ga_report *r)
 {
 	json_t *severities = json_object(), *verdicts = json_object();
-	struct ga_report_counts n = { .held = 0 };
+	struct ga_report_counts n = { .held = { 0 } };
 
 	if (r)
 		ga_report_count(r, &n);
@@ -128,7 +128,7 @@ char *cli_flag_counts(const struct ga_report *r)
 		if (n.severity[s])
 			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", n.severity[s],
 				    ga_severity_name((enum ga_severity)s),
-				    s == GA_CRITICAL && n.held ? " (held back)" : "");
+				    n.held[s] ? " (held back)" : "");
 	return ga_buf_steal(&counts);
 }
 

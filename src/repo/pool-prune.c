@@ -57,7 +57,8 @@ static int prune_one(int bases, const char *name, time_t unused_since, bool dry,
 {
 	cleanup_close int dir = openat(bases, name,
 				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_close int lock = dir < 0 ? -1 : openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int lock =
+	    dir < 0 ? -1 : openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_free char *why = NULL;
 	int rc;
 
