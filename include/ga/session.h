@@ -85,6 +85,9 @@ struct ga_session {
 	struct ga_oid bring_full;
 	/* set by land */
 	struct ga_oid landed;    /* the commit that brought it */
+	/* set by ga_fetch_session(): where it came from, and what was there. It has no layers */
+	char *remote;
+	struct ga_oid remote_tip, remote_held;
 	/* of one that arrived otherwise (ga_arrived()), while LANDED: how, and in which ref */
 	char *arrived, *arrived_in;
 };
@@ -155,7 +158,8 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 /* Where the branches of all sessions are, and whatever else they keep. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
-/* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
+/* The user's branches, remote branches and tags: all refs but those of sessions, here and on
+ * remotes. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
 /* Ref names of a session; caller frees. `what`: "base", "from", "held", "carried", "orig",

@@ -74,6 +74,10 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 			ga_buf_addch(&cmd, ' ');
 		ga_quote_add(&cmd, s->command.v[i], strlen(s->command.v[i]));
 	}
+	if (s->remote && !s->command.n) {
+		ga_buf_adds(&cmd, "from ");
+		ga_quote_add(&cmd, s->remote, strlen(s->remote));
+	}
 	shorten(&cmd);
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");

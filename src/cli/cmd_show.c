@@ -82,6 +82,11 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
 	print_command("command", &s->command);
+	if (s->remote) {
+		cleanup_free char *q = ga_quote(s->remote);
+
+		(void)printf("%-12s %s\n", "fetched from", q);
+	}
 	print_command("resumed with", &s->again);
 	(void)printf("%-12s %s\n", "project", project);
 	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);

@@ -44,6 +44,10 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "base", &s->base);
 	ga_json_set_oid(j, "tip", &s->tip);
 	ga_json_set_oid(j, "held", &s->held);
+	if (s->remote)
+		ga_json_set_bytes(j, "remote", s->remote);
+	else
+		(void)json_object_set_new(j, "remote", json_null());
 	ga_json_set_oid(j, "landed", &s->landed);
 	(void)json_object_set_new(j, "landed_how",
 				  s->arrived ? json_string(s->arrived) : json_null());
