@@ -21,6 +21,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 
 /* Those of a user's repository; what only servers and mail have is not stood in for. */
 static const char *const all_hooks[] = {
@@ -410,14 +411,15 @@ static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, st
 		return 0;
 	/* before it is replaced: it is the user's */
 	return (local && set_config(r, "agent.hooksPath", local, err)) ||
-	       set_config(r, "core.hooksPath", own, err) ? -1 : 0;
+	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err) ? -1 : 0;
 }
 
 static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	const char *local = value_in(c, "agent.hookspath", "local", NULL);
 
-	if (is_directory(r, c) && set_config(r, "core.hooksPath", local, err))
+	if (is_directory(r, c) && (set_config(r, "core.hooksPath", local, err) ||
+				   ga_fault_stop("guard:restored", err)))
 		return -1;
 	return local ? set_config(r, "agent.hooksPath", NULL, err) : 0;
 }

@@ -126,6 +126,7 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 	cleanup_free char *max = ga_strf("--max-count=%d", SCAN_COMMITS);
 	const char *args[5 + SCAN_PATHS + 2] = { "rev-list", max, GA_HEX(at), not_tip, "--" };
 	cleanup_free struct ga_oid *v = ga_calloc(SCAN_COMMITS, sizeof(*v));
+	cleanup_error struct ga_error slow = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	size_t n = 0;
@@ -137,8 +138,9 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 	g.env = literal;
 	g.out = &out;
 	g.timeout_ms = GIT_MS;
-	if (ga_git_run(l->r, &g, &status, err))
-		return -1;
+	/* what takes too long is not known, and so not said to have landed */
+	if (ga_git_run(l->r, &g, &status, &slow))
+		status = 1;
 	for (const char *p = out.ptr; !status && n < SCAN_COMMITS && strlen(p) > GA_OID_HEXSZ;
 	     p += GA_OID_HEXSZ + 1)
 		if (!ga_oid_parse(p, GA_OID_HEXSZ, &v[n++]))
@@ -199,11 +201,11 @@ static int own_changes(struct look *l, const struct ga_commit *c, struct ga_chan
 }
 
 /* Those that `git cherry` finds the patch of: their ids, with a newline behind each. */
-static int equivalents(struct look *l, const struct ga_oid *at, struct ga_buf *ret,
-		       struct ga_error *err)
+static void equivalents(struct look *l, const struct ga_oid *at, struct ga_buf *ret)
 {
 	const char *const args[] = { "cherry", GA_HEX(at), GA_HEX(&l->tip), GA_HEX(&l->s->onto),
 				     NULL };
+	cleanup_error struct ga_error slow = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	int status;
@@ -211,12 +213,11 @@ static int equivalents(struct look *l, const struct ga_oid *at, struct ga_buf *r
 	g.args = args;
 	g.out = &out;
 	g.timeout_ms = GIT_MS;
-	if (ga_git_run(l->r, &g, &status, err))
-		return -1;
+	if (ga_git_run(l->r, &g, &status, &slow))
+		return;
 	for (char *line = out.ptr, *end; !status && (end = strchr(line, '\n')); line = end + 1)
 		if (!strncmp(line, "- ", 2))
 			ga_buf_add(ret, line + 2, (size_t)(end + 1 - (line + 2)));
-	return 0;
 }
 
 static bool same_commit(const struct ga_commit *a, const struct ga_commit *b)
@@ -253,8 +254,9 @@ static int one_by_one(struct look *l, const struct ga_oid *at, const struct ga_o
 	enum ga_landed_how how = GA_LANDED_PICKED;
 	size_t any = 0;
 
-	if (!l->n_own || !n || equivalents(l, at, &same, err))
-		return l->n_own && n ? -1 : 0;
+	if (!l->n_own || !n)
+		return 0;
+	equivalents(l, at, &same);
 	for (size_t i = 0; i < l->n_own; i++) {
 		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 		cleanup_commit struct ga_commit c = { .parents = NULL };

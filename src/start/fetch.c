@@ -23,6 +23,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/rewrite.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 
 #define FETCH_MS 3600000
@@ -176,7 +177,8 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 
 	if (at < 0 || !mkdtemp(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
-	rc = download(f, dir, err) || import(f, dir, err) ? -1 : 0;
+	rc = download(f, dir, err) || ga_fault_stop("fetch:downloaded", err) ||
+	     import(f, dir, err) ? -1 : 0;
 	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
 	return rc;
 }
@@ -311,7 +313,8 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 	    set_ref(f, &u, held, &f->s->held, err) ||
 	    set_ref(f, &u, orig, &f->rewrite.orig, err) ||
 	    set_ref(f, &u, report, &report_id, err) ||
-	    ga_refs_update(f->r, &u, "agent: fetch", err))
+	    ga_fault_stop("fetch:objects", err) ||
+	    ga_refs_update(f->r, &u, "agent: fetch", err) || ga_fault_stop("fetch:refs", err))
 		return -1;
 	return ga_session_save(f->s, err);
 }

@@ -12,6 +12,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "ga/trash.h"
 
 #define GONE ".gone-"
@@ -95,7 +96,8 @@ static int remove_one(struct ga_repo *r, int at, const char *trash, const char *
 		if (renameat(at, stamp, at, gone) && errno != ENOENT)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", stamp);
 	}
-	return remove_refs(r, stamp, err) || (at >= 0 && ga_rmtree_at(at, gone, err)) ? -1 : 0;
+	return ga_fault_stop("gc:renamed", err) || remove_refs(r, stamp, err) ||
+	       ga_fault_stop("gc:refs", err) || (at >= 0 && ga_rmtree_at(at, gone, err)) ? -1 : 0;
 }
 
 int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,

@@ -59,6 +59,14 @@ test_expect_success 'refs without a directory, a directory without refs, one who
 	ls -A "$(state)/trash" >../got && echo not-ours >../want && test_cmp ../want ../got
 '
 
+for point in renamed refs
+do
+	test_expect_success "killed at gc:$point: the next one comes to the end" '
+		rm -rf kg && make_repo kg && cd kg && git agent start -q --name k -- sh -c "echo k >f" && git agent drop --force k && k=$(older "$(basename "$(state)"/trash/k-*)" 20) && { GIT_AGENT_FAULT=gc:$point:kill git agent gc; test $? = 137; } &&
+		test_expect_code 128 git agent drop --restore k && git agent gc && test -z "$(git for-each-ref refs/agent-trash)" && test -z "$(ls -A "$(state)/trash")"
+	'
+done
+
 test_expect_success 'base trees: unused for long, unfinished, of a working tree that is gone; never one in use' '
 	make_repo bases && cd bases && git agent start -q -- true && git worktree add -q ../bases2 && (cd ../bases2 && git agent start -q -- true) && b=$(state)/bases && test -d "$b/1" && test -d "$b/2" && git agent gc && test -d "$b/1" && test -d "$b/2" &&
 	touch -d "15 days ago" "$b/1/lock" && git agent start -q -- true && git agent gc >../out && test ! -s ../out && touch -d "15 days ago" "$b/1/lock" &&

@@ -103,4 +103,12 @@ test_expect_success 'no hook or driver that came along runs' '
 	team run && cd run.here && git agent start -q --name r -- sh -c "mkdir .githooks; printf \"#!/bin/sh\ntouch $TRASH/ran\n\" | tee .githooks/post-checkout >.githooks/reference-transaction; chmod +x .githooks/*; echo \"* filter=f diff=f merge=f\" >.gitattributes; echo z >z" && git agent push --held r && cd ../run.there && git config filter.f.smudge "touch $TRASH/ran; cat" && git config filter.f.clean "touch $TRASH/ran; cat" && git config core.hooksPath .githooks && git agent fetch origin && git agent review r && git agent list && test ! -e "$TRASH/ran" && test "$(git agent show --json r | grep -c "\"held\": null")" = 0
 '
 
+for point in downloaded objects refs
+do
+	test_expect_success "killed at fetch:$point: done again it comes, and nothing stays of the first" '
+		rm -rf kill.* && team kill && cd kill.here && git agent start -q --name k -- sh -c "$work" && git agent push --held k && cd ../kill.there && { GIT_AGENT_FAULT=fetch:$point:kill git agent fetch origin; test $? = 137; } && git agent list && git status &&
+		git agent fetch origin k && test "$(shown k)" = "captured tip held 2 origin" && git agent review --accept-all --critical k && git agent land k && test -e .envrc && git fsck --strict && s=$HOME/.local/state/git-agent/$(head -n 1 .git/git-agent/id)/sessions && find "$s" -maxdepth 1 -name ".*" -exec touch -d "2 days ago" {} + && git agent gc && ls -A "$s" >../left && test ! -s ../left && test -z "$(find .git/objects -name "tmp_objdir*")"
+	'
+done
+
 test_done

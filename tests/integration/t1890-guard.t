@@ -117,6 +117,11 @@ test_expect_success 'someone sets core.hooksPath meanwhile: that is kept, and ou
 	git commit -q --allow-empty -m m && grep mine "$TRASH/log.husk" && refused git branch foo refs/agent/x/held && git config core.hooksPath .other && git agent list && how | grep " directory True" && git agent guard off && test "$(git config core.hooksPath)" = .other && ! git config agent.hooksPath
 '
 
+test_expect_success 'killed while it puts its directory there, and while it takes it away' '
+	make_repo dies && cd dies && git config core.hooksPath .mine && git agent list && picture >../before && git agent guard on && { GIT_AGENT_FAULT=guard:kept:kill session x; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent list && how | grep " directory True" && refused git branch foo refs/agent/x/held &&
+	{ GIT_AGENT_FAULT=guard:restored:kill git agent guard off; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent guard off && picture >../after && test_cmp ../before ../after
+'
+
 test_expect_success 'by configuration, with a git that has that' '
 	make_repo event && cd event && mkdir -p ../newer && printf "#!/bin/sh\nlast=\nfor a; do last=\$a; done\ntest \"\$last\" = version && { echo git version 2.54.0; exit; }\nexec $(command -v git) \"\$@\"\n" >../newer/git && chmod +x ../newer/git && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
 	PATH=$HOME/newer:$PATH && "$GIT_AGENT" guard on && git() { if [ "$1" = agent ]; then shift && "$GIT_AGENT" "$@"; else command git "$@"; fi; } && session x && how | grep " config True" && git config --get-regexp "^hook\." >../got && printf "hook.git-agent-%s.event %s\n" reference-transaction reference-transaction pre-push pre-push post-merge post-merge >../want && grep "[.]event " ../got | test_cmp ../want - &&
