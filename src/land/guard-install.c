@@ -411,7 +411,8 @@ static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, st
 		return 0;
 	/* before it is replaced: it is the user's */
 	return (local && set_config(r, "agent.hooksPath", local, err)) ||
-	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err) ? -1 : 0;
+	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err)
+		       ? -1 : 0;
 }
 
 static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
