@@ -7,6 +7,7 @@
 #define GA_CAPTURE_H
 
 #include "ga/error.h"
+#include "ga/import.h"
 #include "ga/limits.h"
 #include "ga/repo.h"
 #include "ga/report.h"
@@ -57,5 +58,17 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
  * `notes`, added to, says what a limit kept out of it. */
 int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err);
+
+/* What is held back whatever the rules say: paths that these commits add to what the session stands
+ * on, and that the host ignores, or has a file at that git does not track. Of `e` only repository,
+ * configuration and limits count. Adds to `ret`, sorted then. */
+int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
+			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			  struct ga_error *err);
+
+/* For whoever else takes objects and refs of an agent's: the limits of an import, and the lock,
+ * a descriptor, that has to be held from before there is a .keep until its refs exist. */
+void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret);
+int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err);
 
 #endif

@@ -90,10 +90,36 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 /* The object of `land --json` (docs/json.md). New reference. */
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
 
-/* Has the session's branch arrived in HEAD by whatever way: is it an ancestor, or is each of its
- * changes there already? 1 yes. 0 also when there is no branch or no HEAD, when all of it is held
- * back, and when something stands on uncommitted work, which no branch can bring. Being on the
- * session's own branch is no arrival: then the branch it started from counts. Runs no program. */
+/* Has the session's branch arrived, by whatever way: merged; squashed or brought otherwise, so that
+ * merging it would change nothing, now or at some commit since; commit by commit, rebased or
+ * cherry-picked; or with lines changed on the way, where the commit says that it was made of
+ * it (as that of `git merge --squash` does) or has author, date and subject of one of its own?
+ * In HEAD, in the branch that it started from, in what is fetched of their upstreams, and in
+ * origin's first branch. Commits that somebody put on top of it on a remote count as its own.
+ *
+ * Not while something is held back, or stands on uncommitted work, which no branch can bring; nor
+ * when all of it was taken back since. Being on the session's own branch is no arrival. Runs git
+ * with nothing of the user's but refs and objects, for a bounded time; of what changed in too many
+ * commits or paths to be looked at it says that it has not arrived. What was found is kept
+ * beside the state file, and said again until one of these refs moves. */
+enum ga_landed_how {
+	GA_LANDED_NOT,
+	GA_LANDED_MERGED,
+	GA_LANDED_SQUASHED,
+	GA_LANDED_PICKED,
+	GA_LANDED_CHANGED,
+};
+/* "merged", "squashed", "picked", "changed"; "not". */
+const char *ga_landed_name(enum ga_landed_how how);
+struct ga_arrival {
+	enum ga_landed_how how;
+	char *where; /* full name of the ref that has it; NULL: of none that was looked at */
+};
+#define GA_ARRIVAL_INIT { GA_LANDED_NOT, NULL }
+void ga_arrival_release(struct ga_arrival *a);
+int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
+	       struct ga_error *err);
+/* 1 if it has. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* Accept or reject what is flagged. `paths` are relative to the root; a directory

@@ -135,6 +135,12 @@ int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
 
+/* Would that merge leave `ours` as it is, because what `theirs` changed is in it? 1 yes, 0 no.
+ * `lenient`: lines that both changed may be any, since what is in `ours` was made of them. Nothing
+ * is written. */
+int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, bool lenient, struct ga_error *err);
+
 /* ---- history ----------------------------------------------------------- */
 
 /* Is `anc` an ancestor of `desc`, or the same? 1 yes, 0 no. */

@@ -17,11 +17,13 @@
 #define GA_POOL_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "ga/error.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
 #include "ga/snapshot.h"
+#include "ga/strv.h"
 
 struct ga_base {
 	char *tree;     /* absolute path of the checkout */
@@ -51,5 +53,11 @@ struct ga_base_opts {
  * it at once; those that want the same base wait for the one that makes it. */
 int ga_base_acquire(struct ga_repo *r, const char *state_dir, const struct ga_oid *commit,
 		    const struct ga_base_opts *o, struct ga_base *ret, struct ga_error *err);
+
+/* Remove base trees that no session stands on and that were last used before `unused_since`, that
+ * were never finished, or whose working tree is gone. `dry`: none. Adds their numbers to `names`
+ * and why, for people, to `whys`. */
+int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct ga_strv *names,
+		  struct ga_strv *whys, struct ga_error *err);
 
 #endif

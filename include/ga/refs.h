@@ -82,6 +82,10 @@ void ga_ref_paths(const struct ga_repo *r, const char *name, struct ga_strv *ret
 int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids, size_t n,
 		  struct ga_error *err);
 
+/* The ref that follows the upstream of a branch, full names both; NULL if it has none. Caller
+ * frees. */
+char *ga_ref_upstream(const struct ga_repo *r, const char *branch);
+
 /* "topic/x" of "refs/heads/topic/x"; NULL, or what is no branch, gives NULL. */
 const char *ga_ref_branch(const char *name);
 

@@ -88,7 +88,7 @@ void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity
 /* How many flags there are of each, and in all; those of places are none. */
 struct ga_report_counts {
 	size_t severity[GA_CRITICAL + 1], verdict[GA_VERDICT_REJECTED + 1];
-	size_t held; /* critical ones that are held back */
+	size_t held[GA_CRITICAL + 1]; /* of these are held back */
 	size_t all;
 };
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);

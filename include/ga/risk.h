@@ -71,6 +71,7 @@ struct ga_host_facts {
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
+	bool guard;               /* agent.guard is set: high paths are held back too */
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
 	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
@@ -125,7 +126,8 @@ void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail);
 
-/* Does this flag keep its path off the branch? (critical) */
-bool ga_flag_holds(const struct ga_flag *f);
+/* Does this flag keep its path off the branch? Critical ones do, and high ones where the guard is
+ * on. `h` may be NULL. */
+bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "ga/error.h"
 #include "ga/oid.h"
@@ -84,6 +85,11 @@ struct ga_session {
 	struct ga_oid bring_full;
 	/* set by land */
 	struct ga_oid landed;    /* the commit that brought it */
+	/* set by ga_fetch_session(): where it came from, and what was there. It has no layers */
+	char *remote;
+	struct ga_oid remote_tip, remote_held;
+	/* of one that arrived otherwise (ga_arrived()), while LANDED: how, and in which ref */
+	char *arrived, *arrived_in;
 };
 #define GA_SESSION_INIT { .exit_status = -1 }
 void ga_session_release(struct ga_session *s);
@@ -140,6 +146,11 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 /* Names of all sessions, sorted. */
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err);
 
+/* Remove what was made before that time, never became a session and belongs to nobody alive.
+ * `dry`: nothing. Adds to `names`. */
+int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
+		     struct ga_error *err);
+
 /* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds
  * it too). 1 if somebody else has it. */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
@@ -147,7 +158,8 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 /* Where the branches of all sessions are, and whatever else they keep. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
-/* The user's branches, remote branches and tags: all refs but those of sessions. Adds to `ret`. */
+/* The user's branches, remote branches and tags: all refs but those of sessions, here and on
+ * remotes. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
 /* Ref names of a session; caller frees. `what`: "base", "from", "held", "carried", "orig",

@@ -9,6 +9,7 @@
 #include "ga/error.h"
 #include "ga/repo.h"
 #include "ga/session.h"
+#include "ga/strv.h"
 
 /* Move a session (lock held, not running) to the trash: refs in one
  * transaction, then the directory. Safe to repeat after a crash. Fails (GA_EFATAL)
@@ -24,5 +25,11 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
  * Returns 1 if there is none. */
 int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
 		     struct ga_session *ret, int *ret_lock, struct ga_error *err);
+
+/* Remove for good what was dropped before that time, directories and refs. `dry`: nothing. Adds
+ * the names of the directories to `names`, and when that was, for people, to `whys`. Safe to
+ * repeat after a crash, and while something is brought back. */
+int ga_trash_sweep(struct ga_repo *r, const char *state_dir, uint64_t before, bool dry,
+		   struct ga_strv *names, struct ga_strv *whys, struct ga_error *err);
 
 #endif

@@ -16,8 +16,8 @@
  * working tree of the user's has that name. */
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the
- * user's, beneath which it must neither move nor go away. */
+/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, beneath
+ * which it must neither move nor go away, or if a rebase or bisection there comes back to it. */
 int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* Remove it if it is this session's. None, or a foreign one, is no error. */

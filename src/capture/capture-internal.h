@@ -143,8 +143,6 @@ int read_host_patterns(struct capture *c, struct ga_error *err);
 int find_overwritten(struct capture *c, const struct ga_changes *changes, struct ga_strv *ret,
 		     struct ga_error *err);
 
-/* Captures of one repository hold this lock together. Returns the descriptor to close. */
-int lock_keeps(struct capture *c, struct ga_error *err);
 /* The packs are reachable now, or not needed: git may repack them. */
 void drop_keeps(struct capture *c);
 /* Remove what killed captures left, unless another one is going on. */

@@ -351,7 +351,7 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 		return explain(e, err);
 	/* what a killed capture left may be what the disk is full of */
 	ga_import_sweep(e->repo);
-	lock = lock_keeps(&c, err);
+	lock = ga_capture_lock_keeps(c.e->repo, err);
 	rc = lock < 0 || ga_fault_stop("capture:begin", err) || ga_batch_begin(e->repo, err) ||
 	     take_everything(&c, &o, err) || conclude(&c, &o, err);
 	if (rc) {
@@ -386,7 +386,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	ga_strv_extend(&copy.shared, &s->shared);
 	if (begin(&c, e, &copy, err) || find_layers(&c, &l, err))
 		return -1;
-	lock = lock_keeps(&c, err);
+	lock = ga_capture_lock_keeps(c.e->repo, err);
 	if (lock < 0)
 		return -1;
 	l.o.raw = true;
@@ -403,5 +403,29 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	if (c.upper.keep)
 		(void)unlink(c.upper.keep);
 	*ret_tree = c.upper.tree;
+	return 0;
+}
+
+int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
+			  const struct ga_oid *commits, size_t n, struct ga_strv *ret,
+			  struct ga_error *err)
+{
+	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
+	struct ga_oid onto;
+
+	c.e = e;
+	c.s = s;
+	if (ga_commit_tree(e->repo, &s->onto, &onto, err) || read_host_patterns(&c, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+		struct ga_oid tree;
+
+		if (ga_commit_tree(e->repo, &commits[i], &tree, err) ||
+		    ga_tree_diff(e->repo, &onto, &tree, &changes, err) ||
+		    find_overwritten(&c, &changes, ret, err))
+			return -1;
+	}
+	ga_strv_sort_unique(ret);
 	return 0;
 }

@@ -156,7 +156,7 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 }
 
 /* A path has 256 bytes on average at most, and a history changes each 25 times. */
-static void import_limits(const struct ga_limits *l, struct ga_import_limits *ret)
+void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret)
 {
 	*ret = (struct ga_import_limits){
 		.max_pack_bytes = l->pack_size,
@@ -208,7 +208,7 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 	struct ga_import *im = NULL;
 	int rc;
 
-	import_limits(c->e->limits, &limits);
+	ga_capture_import_limits(c->e->limits, &limits);
 
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");

@@ -13,10 +13,10 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-int lock_keeps(struct capture *c, struct ga_error *err)
+int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err)
 {
 	cleanup_free char *path =
-		ga_path_join(ga_repo_info(c->e->repo)->commondir, "git-agent/capture.lock");
+		ga_path_join(ga_repo_info(r)->commondir, "git-agent/capture.lock");
 	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 
 	if (fd < 0) {

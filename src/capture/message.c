@@ -38,12 +38,13 @@ static char *one_line_command(const struct ga_strv *command)
 /* What is held back, or stands on the user's uncommitted work, does not stay in this
  * commit: no number then, rather than a wrong one. */
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
-			const struct ga_flags *flags, struct ga_buf *m)
+			const struct ga_flags *flags, const struct ga_host_facts *facts,
+			struct ga_buf *m)
 {
 	bool all = ga_oid_equal(&c->from, &c->under);
 
 	for (size_t i = 0; all && i < flags->n; i++)
-		all = !ga_flag_holds(&flags->v[i]);
+		all = !ga_flag_holds(facts, &flags->v[i]);
 	if (c->s->message && *c->s->message)
 		ga_buf_adds(m, c->s->message);
 	else if (all)
@@ -68,7 +69,7 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 		return -1;
 	o->rest.old = *from;
 	o->rest.new = c->upper.tree;
-	add_subject(c, changes, flags, m);
+	add_subject(c, changes, flags, &o->facts, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->onto));
 	for (size_t i = 0; i < flags->n && i < GA_REPORT_TRAILERS; i++)

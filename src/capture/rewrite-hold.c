@@ -209,7 +209,7 @@ static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_er
 		return -1;
 	}
 	for (size_t i = 0; i < flags.n; i++)
-		if (ga_flag_holds(&flags.v[i]))
+		if (ga_flag_holds(h->g->o->facts, &flags.v[i]))
 			ga_strv_push(&h->critical, flags.v[i].path);
 	for (size_t i = 0; i < changes.n; i++)
 		if (ga_strv_find(&h->always, changes.v[i].path) >= 0)
@@ -274,7 +274,8 @@ static int still_critical(struct hold *h, const char *path, const struct ga_entr
 	if (ga_classify(h->g->r, h->g->o->facts, &h->onto_tree, &h->n->c.tree, &c, &flags, err))
 		return -1;
 	for (size_t i = 0; i < flags.n; i++)
-		if (ga_flag_holds(&flags.v[i]) && !strcmp(flags.v[i].path, path))
+		if (ga_flag_holds(h->g->o->facts, &flags.v[i]) &&
+		    !strcmp(flags.v[i].path, path))
 			return 1;
 	return 0;
 }

@@ -383,7 +383,7 @@ static char *held_message(const struct range *g, const struct ga_rewrite *ret)
 	for (size_t i = 0; i < ret->flags.n && shown < GA_REPORT_TRAILERS; i++) {
 		const struct ga_flag *f = &ret->flags.v[i];
 
-		if (!ga_flag_holds(f) || ga_strv_find(&ret->held_paths, f->path) < 0)
+		if (!ga_flag_holds(g->o->facts, f) || ga_strv_find(&ret->held_paths, f->path) < 0)
 			continue;
 		ga_report_trailer(&m, "Agent-Flagged", f->severity, f->rule, f->path, NULL);
 		shown++;

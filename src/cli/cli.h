@@ -74,9 +74,9 @@ struct cli_command {
  * do before. Git's configuration is still being read then (ga_start_config()). */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
-extern const struct cli_command cli_start, cli_resume, cli_list, cli_show, cli_diff,
-	cli_review, cli_land, cli_drop, cli_capture, cli_rules, cli_secrets, cli_config,
-	cli_doctor, cli_version;
+extern const struct cli_command cli_start, cli_resume, cli_list, cli_show, cli_diff, cli_review,
+	cli_land, cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules,
+	cli_secrets, cli_config, cli_doctor, cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
@@ -111,6 +111,9 @@ int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int
  * stands in, if only that one is known. Caller frees. */
 char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
+
+/* Bring the guard's hooks to what sessions are after a command. What fails is said. */
+void cli_settle_guard(struct cli *c);
 
 /* Print to standard output, through the user's pager if it is a terminal. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);

@@ -25,9 +25,6 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, restore) },
 };
 
-static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-		 struct ga_error *err);
-
 /* Refs cannot be moved where there is no repository: that part is left as it is. */
 static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
@@ -38,15 +35,15 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 		cleanup_free char *dir = ga_quote(at->s->dir);
 
 		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
-	} else if (at->s && trash(at->env, at->s, &where, err)) {
+	} else if (at->s && cli_trash(at->env, at->s, &where, err)) {
 		return ga_error_wrap(err, "submodule %s", q);
 	}
 	return 0;
 }
 
 /* The session last: as long as it is there its parts are found. */
-static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-		 struct ga_error *err)
+int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+	      struct ga_error *err)
 {
 	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
 	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
@@ -129,7 +126,7 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 		(void)printf("would move session '%s' and its refs to the trash\n", s.name);
 		return 0;
 	}
-	if (trash(&c->env, &s, &where, err))
+	if (cli_trash(&c->env, &s, &where, err))
 		return -1;
 	q = ga_quote(where);
 	cli_note("dropped session '%s' into %s; 'git agent drop --restore %s' brings it back",

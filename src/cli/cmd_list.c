@@ -6,7 +6,6 @@
 
 #include "cli.h"
 #include "ga/fd.h"
-#include "ga/land.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -75,6 +74,10 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 			ga_buf_addch(&cmd, ' ');
 		ga_quote_add(&cmd, s->command.v[i], strlen(s->command.v[i]));
 	}
+	if (s->remote && !s->command.n) {
+		ga_buf_adds(&cmd, "from ");
+		ga_quote_add(&cmd, s->remote, strlen(s->remote));
+	}
 	shorten(&cmd);
 	if (open)
 		flags = cli_count(open, "open flag", "open flags");
@@ -102,7 +105,12 @@ static int settle(struct cli *c, struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, struct ga_error *err)
+struct shown {
+	size_t all, landed;
+};
+
+static int show_one(struct cli *c, const char *name, json_t *list, struct shown *n,
+		    struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -117,17 +125,10 @@ static int show_one(struct cli *c, const char *name, json_t *list, size_t *n, st
 		return -1;
 	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
-	if (rc == 0 && s.state == GA_STATE_CAPTURED && !ga_oid_is_zero(&s.tip)) {
-		int landed = ga_landed(c->env.repo, &s, err);
-
-		if (landed < 0)
-			return -1;
-		/* merged by plain git: remember it */
-		s.state = landed ? GA_STATE_LANDED : s.state;
-		if (landed && ga_session_save(&s, err))
-			return -1;
-	}
-	++*n;
+	if (rc == 0 && cli_notice_landed(c, &s, err))
+		return -1;
+	n->all++;
+	n->landed += s.state == GA_STATE_LANDED;
 	if (list)
 		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
 	else
@@ -141,7 +142,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	json_t *list = o->json ? json_array() : NULL;
-	size_t n = 0;
+	struct shown n = { 0, 0 };
 	int rc = 0;
 
 	(void)argc;
@@ -163,8 +164,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (list)
 		return cli_print_json(list, err);
-	if (!n && isatty(STDOUT_FILENO))
+	if (!n.all && isatty(STDOUT_FILENO))
 		cli_note("no sessions yet: 'git agent start COMMAND' makes one");
+	if (n.landed && isatty(STDOUT_FILENO))
+		cli_note("hint: 'git agent gc' moves what has landed to the trash");
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "ga/config.h"
 #include "ga/fd.h"
+#include "ga/quote.h"
 #include "sessions.h"
 
 struct options {
@@ -39,6 +40,19 @@ static int settle(struct cli *c, const struct ga_session *s, struct ga_config *c
 	return 0;
 }
 
+/* What came from a remote has none. */
+static int check_layers(const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *q = s->remote ? ga_escape(s->remote) : NULL;
+
+	if (!s->remote)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only where "
+		      "it was started", s->name, q);
+	return ga_hint(err, "'git agent start --base agent/%s COMMAND' goes on from its branch",
+		       s->name);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -58,7 +72,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (cli_parse_filter(o->filter, &so.unfiltered, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
-	    settle(c, &s, &conf, &so, err) || cli_find_exposed(c, &o->expose, &expose, err))
+	    check_layers(&s, err) || settle(c, &s, &conf, &so, err) ||
+	    cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
 	cli_before_run(c, o->quiet);
 	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))

@@ -102,6 +102,7 @@ struct explain {
 	size_t n;
 	struct ga_changes changes;
 	struct ga_flags flags;
+	const struct ga_host_facts *facts;
 	struct ga_strmap seen;    /* paths given, of `v` */
 	struct ga_strmap by_path; /* flags, the most severe of a path first */
 };
@@ -291,7 +292,7 @@ static json_t *path_json(const struct explain *e, const struct explained *x)
 					  json_string(ga_severity_name(f->severity)));
 		(void)json_object_set_new(flag, "category", json_string(f->category));
 		ga_json_set_bytes(flag, "reason", f->reason);
-		(void)json_object_set_new(flag, "held", json_boolean(ga_flag_holds(f)));
+		(void)json_object_set_new(flag, "held", json_boolean(ga_flag_holds(e->facts, f)));
 		(void)json_array_append_new(a, flag);
 	}
 	(void)json_object_set_new(o, "flags", a);
@@ -341,6 +342,7 @@ static int explain(struct cli *c, const struct options *o, size_t n, char **path
 						       .flags = GA_FLAGS_INIT };
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 
+	e.facts = &facts;
 	if (begin(&e, c, err))
 		return -1;
 	e.v = ga_calloc(n, sizeof(*e.v));

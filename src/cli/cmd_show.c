@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "sessions.h"
 
 struct options {
@@ -65,6 +66,14 @@ static void print_command(const char *label, const struct ga_strv *command)
 	(void)printf("%-12s %s\n", label, safe.ptr);
 }
 
+static void print_arrival(const struct ga_session *s)
+{
+	const char *in = s->arrived_in, *ref = in ? ga_ref_branch(in) : NULL;
+	cleanup_free char *q = ga_quote(ref ? ref : in ? in : "");
+
+	(void)printf("%-12s %s%s%s\n", "arrived", s->arrived, in ? ", in " : "", in ? q : "");
+}
+
 /* A summary says what the session came to and what it has to say: only without one, here. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
 		       bool summary)
@@ -73,6 +82,11 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
 	print_command("command", &s->command);
+	if (s->remote) {
+		cleanup_free char *q = ga_quote(s->remote);
+
+		(void)printf("%-12s %s\n", "fetched from", q);
+	}
 	print_command("resumed with", &s->again);
 	(void)printf("%-12s %s\n", "project", project);
 	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);
@@ -82,6 +96,8 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_oid("tip", &s->tip);
 	print_oid("held", &s->held);
 	print_oid("landed", &s->landed);
+	if (s->arrived)
+		print_arrival(s);
 	print_time("started", s->started);
 	print_time("resumed", s->resumed);
 	print_time("finished", s->finished);
@@ -114,7 +130,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
 	running = lock < 0;
-	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
+	if (!running && (cli_notice_landed(c, &s, err) ||
+			 ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
 	if (o->json)
 		return cli_print_json(cli_session_json(&s, running, &r), err);

@@ -17,9 +17,9 @@
 
 /* In the order of the help text. */
 static const struct cli_command *const commands[] = {
-	&cli_start, &cli_resume, &cli_list, &cli_show, &cli_diff, &cli_review,
-	&cli_land,  &cli_drop, &cli_capture, &cli_rules,  &cli_secrets, &cli_config, &cli_doctor,
-	&cli_version,
+	&cli_start, &cli_resume, &cli_list, &cli_show, &cli_diff, &cli_review, &cli_land,
+	&cli_drop, &cli_gc, &cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules,
+	&cli_secrets, &cli_config, &cli_doctor, &cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)
@@ -106,6 +106,8 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
 	else if (!rc)
 		rc = cmd->run(&c, opts, argc, argv, ret_status, err);
+	if (c.env.state_dir)
+		cli_settle_guard(&c);
 	cli_release(cmd, opts);
 	return rc < 0 ? -1 : 0;
 }

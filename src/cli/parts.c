@@ -36,12 +36,10 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 	/* changes to uncommitted work that no landing has brought yet */
 	if (s->left_out.n)
 		return 1;
-	if (s->state == GA_STATE_LANDED)
-		return !ga_oid_is_zero(&s->held);
-	if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
-		return cli_kept_refs(r, s, err);
-	if (!ga_oid_is_zero(&s->held) || ga_oid_is_zero(&s->tip))
+	if (!ga_oid_is_zero(&s->held))
 		return 1;
+	if (ga_oid_is_zero(&s->tip))
+		return s->state == GA_STATE_LANDED ? 0 : cli_kept_refs(r, s, err);
 	landed = ga_landed(r, s, err);
 	return landed < 0 ? -1 : !landed;
 }

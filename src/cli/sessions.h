@@ -12,6 +12,10 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 /* Capture an interrupted session (locked), saying so. */
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err);
 
+/* One that is locked is LANDED where its work has arrived, however that came, and CAPTURED where
+ * it is not, or not any more; what changed is saved. */
+int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
+
 /* The object list and show print; `r` may be NULL. */
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
 
@@ -38,6 +42,10 @@ int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char
 int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 /* Once it has, say what is to be done in them. */
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
+
+/* Move a session, locked, to the trash, with those of its submodules. As ga_trash_session(). */
+int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+	      struct ga_error *err);
 
 /* What starting and resuming one have in common: --terminal-filter=VALUE (NULL: not given); the
  * settings; the files of --expose as absolute paths, added to `ret`; what is said and set before;

@@ -13,7 +13,7 @@
 static void set_counts(json_t *j, const struct ga_report *r)
 {
 	json_t *severities = json_object(), *verdicts = json_object();
-	struct ga_report_counts n = { .held = 0 };
+	struct ga_report_counts n = { .held = { 0 } };
 
 	if (r)
 		ga_report_count(r, &n);
@@ -44,7 +44,17 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "base", &s->base);
 	ga_json_set_oid(j, "tip", &s->tip);
 	ga_json_set_oid(j, "held", &s->held);
+	if (s->remote)
+		ga_json_set_bytes(j, "remote", s->remote);
+	else
+		(void)json_object_set_new(j, "remote", json_null());
 	ga_json_set_oid(j, "landed", &s->landed);
+	(void)json_object_set_new(j, "landed_how",
+				  s->arrived ? json_string(s->arrived) : json_null());
+	if (s->arrived_in)
+		ga_json_set_bytes(j, "landed_in", s->arrived_in);
+	else
+		(void)json_object_set_new(j, "landed_in", json_null());
 	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
 	(void)json_object_set_new(j, "finished",
 				  s->finished ? json_integer((json_int_t)s->finished)
@@ -122,7 +132,7 @@ char *cli_flag_counts(const struct ga_report *r)
 		if (n.severity[s])
 			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", n.severity[s],
 				    ga_severity_name((enum ga_severity)s),
-				    s == GA_CRITICAL && n.held ? " (held back)" : "");
+				    n.held[s] ? " (held back)" : "");
 	return ga_buf_steal(&counts);
 }
 

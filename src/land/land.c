@@ -6,7 +6,6 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
-#include "ga/path.h"
 #include "ga/refs.h"
 #include "land-internal.h"
 
@@ -243,105 +242,4 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 
 	land_release(&l);
 	return rc;
-}
-
-/* ---- by whatever way ---------------------------------------------------- */
-
-/* Is each change base..tip in HEAD, alone or under later edits? */
-static int all_there(struct ga_repo *r, const struct ga_oid *base, const struct ga_oid *head,
-		     const struct ga_oid *tip, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct ga_oid base_tree, head_tree, tip_tree;
-
-	if (ga_commit_tree(r, base, &base_tree, err) || ga_commit_tree(r, head, &head_tree, err) ||
-	    ga_commit_tree(r, tip, &tip_tree, err) ||
-	    ga_tree_diff(r, &base_tree, &tip_tree, &changes, err))
-		return -1;
-	/* a branch from which everything was held back has arrived nowhere by that */
-	if (!changes.n)
-		return 0;
-	for (size_t i = 0; i < changes.n; i++) {
-		const struct ga_change *c = &changes.v[i];
-		struct ga_entry ours, merged;
-		int rc;
-
-		if (ga_tree_entry(r, &head_tree, c->path, &ours, err))
-			return -1;
-		if (ga_entry_equal(&ours, &c->new))
-			continue;
-		if (ga_entry_equal(&ours, &c->old))
-			return 0;
-		rc = ga_merge_entry(r, &c->old, &ours, &c->new, &merged, err);
-		if (rc)
-			return rc < 0 ? -1 : 0;
-		if (!ga_entry_equal(&ours, &merged))
-			return 0;
-	}
-	return 1;
-}
-
-/* What the superproject's HEAD names of this submodule. 1: nothing that is here. */
-static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
-{
-	cleanup_error struct ga_error missing = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *super = NULL;
-	cleanup_free char *branch = NULL;
-	struct ga_oid head, tree;
-	struct ga_entry e;
-	int rc = ga_repo_superproject(r, &super, err);
-
-	if (!rc)
-		rc = ga_repo_head(super, &head, &branch, err);
-	if (rc)
-		return rc;
-	if (ga_commit_tree(super, &head, &tree, err) ||
-	    ga_tree_entry(super, &tree, ga_path_below(ga_repo_info(r)->workdir,
-						      ga_repo_info(super)->workdir), &e, err))
-		return -1;
-	*ret = e.oid;
-	return e.mode != GA_MODE_GITLINK || ga_commit_tree(r, ret, &tree, &missing);
-}
-
-/* Where it should have arrived: HEAD, unless the user is looking at the session's
- * own branch, or at its tip on no branch; then the branch it started from. Being on no branch is
- * how git leaves a submodule: what counts is what the superproject names, if anything.
- * 1: nowhere. */
-static int destination(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
-		       struct ga_oid *ret, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	int rc = ga_repo_head(r, ret, &branch, err);
-
-	if (rc)
-		return rc;
-	if (branch ? strcmp(branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
-		return 0;
-	rc = pointer(r, ret, err);
-	return rc > 0 && s->onto_ref ? ga_ref_read(r, s->onto_ref, ret, err) : rc;
-}
-
-int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
-{
-	struct ga_oid head, tip;
-	int rc;
-
-	/* what stands on uncommitted work is on no commit: only ga_land() brings it */
-	if (s->left_out.n)
-		return 0;
-	rc = ga_ref_read(r, s->branch, &tip, err);
-	if (rc < 0)
-		return -1;
-	/* deleted by hand, perhaps because it was merged */
-	if (rc)
-		tip = s->tip;
-	if (ga_oid_is_zero(&tip))
-		return 0;
-	rc = destination(r, s, &tip, &head, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = ga_is_ancestor(r, &tip, &head, err);
-	if (rc)
-		return rc;
-	return all_there(r, &s->onto, &head, &tip, err);
 }

@@ -33,7 +33,8 @@ int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga
 {
 	char hex[GA_OID_HEXSZ + 1], known[GA_OID_HEXSZ + 2] = "^";
 	const char *args[] = { "rev-list", "-n", "1", ga_oid_hex(oid, hex), "--not", "--tags",
-			       "--remotes", sessions ? "--branches" : "--exclude=agent/*",
+			       sessions ? "--remotes" : "--exclude=*/agent/*", "--remotes",
+			       sessions ? "--branches" : "--exclude=agent/*",
 			       "--branches", "--not", from ? known : NULL, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;

@@ -95,3 +95,60 @@ int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct 
 	*ret = e;
 	return 0;
 }
+
+/* ---- is it in already? ------------------------------------------------------------- */
+
+/* Do the lines of `ours` stay what they are? Where both changed some, `lenient` takes ours. */
+static int lines_stay(const struct ga_buf text[3], bool lenient, struct ga_error *err)
+{
+	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
+	git_merge_file_options o = { .version = GIT_MERGE_FILE_OPTIONS_VERSION };
+	git_merge_file_result result = { 0 };
+	int rc;
+
+	input(&base, &text[0]);
+	input(&ours, &text[1]);
+	input(&theirs, &text[2]);
+	o.favor = lenient ? GIT_MERGE_FILE_FAVOR_OURS : GIT_MERGE_FILE_FAVOR_NORMAL;
+	if (git_merge_file(&result, &base, &ours, &theirs, &o))
+		return ga_fail_git(err, "cannot merge a file");
+	rc = result.automergeable && result.len == text[1].len &&
+	     !memcmp(result.ptr, text[1].ptr, result.len);
+	git_merge_file_result_free(&result);
+	return rc;
+}
+
+static int content_stays(struct ga_repo *r, const struct ga_entry *side[3], bool lenient,
+			 struct ga_error *err)
+{
+	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < 3; i++)
+		rc = read_text(r, side[i], &text[i], err);
+	/* in bytes nobody can tell what is whose */
+	if (rc >= 0)
+		rc = rc ? lenient : lines_stay(text, lenient, err);
+	for (size_t i = 0; i < 3; i++)
+		ga_buf_release(&text[i]);
+	return rc;
+}
+
+int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, bool lenient, struct ga_error *err)
+{
+	const struct ga_entry *side[] = { base, ours, theirs };
+
+	if (ga_entry_equal(ours, theirs) || ga_entry_equal(base, theirs))
+		return 1;
+	if (ga_entry_equal(base, ours) || !is_file(ours) || !is_file(theirs))
+		return 0;
+	/* a new file that was changed on its way */
+	if (base->mode == GA_MODE_NONE)
+		return lenient;
+	if (!is_file(base) || (base->mode != theirs->mode && ours->mode != theirs->mode))
+		return 0;
+	if (ga_oid_equal(&base->oid, &theirs->oid) || ga_oid_equal(&ours->oid, &theirs->oid))
+		return 1;
+	return ga_oid_equal(&base->oid, &ours->oid) ? 0 : content_stays(r, side, lenient, err);
+}

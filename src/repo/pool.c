@@ -223,6 +223,8 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 		return rc;
 	if (!stands(dir, w))
 		return 1;
+	/* ga_base_prune() goes by when it was last used */
+	(void)futimens(lock, NULL);
 	ret->tree = ga_strf("%s/%u/tree", w->bases, n);
 	ret->git = ga_strf("%s/%u/git", w->bases, n);
 	ret->lock_fd = ga_steal_fd(&lock);

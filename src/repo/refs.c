@@ -419,6 +419,18 @@ const char *ga_ref_branch(const char *name)
 	return name && !strncmp(name, heads, sizeof(heads) - 1) ? name + sizeof(heads) - 1 : NULL;
 }
 
+char *ga_ref_upstream(const struct ga_repo *r, const char *branch)
+{
+	git_buf name = GIT_BUF_INIT;
+	char *ret = NULL;
+
+	/* whatever is wrong with how it is configured, nothing follows it */
+	if (!git_branch_upstream_name(&name, r->repo, branch))
+		ret = ga_strdup(name.ptr);
+	git_buf_dispose(&name);
+	return ret;
+}
+
 /* ---- one, in process -------------------------------------------------------------- */
 
 int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid, const char *reason,

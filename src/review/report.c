@@ -215,7 +215,7 @@ bool ga_report_flag_of_place(const struct ga_report_flag *f)
 
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 {
-	*ret = (struct ga_report_counts){ .held = 0 };
+	*ret = (struct ga_report_counts){ .held = { 0 } };
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
@@ -224,7 +224,7 @@ void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret)
 		ret->all++;
 		ret->severity[f->severity]++;
 		ret->verdict[f->verdict]++;
-		ret->held += f->held && f->severity == GA_CRITICAL;
+		ret->held[f->severity] += f->held;
 	}
 }
 

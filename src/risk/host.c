@@ -113,6 +113,7 @@ void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *o
 	}
 	ga_strv_extend(&h->raised, &of->raised);
 	ga_strv_extend(&h->raised_by, &of->raised_by);
+	h->guard = h->guard || of->guard;
 }
 
 /* The part of an absolute path beneath the working tree, NULL if there is none or
@@ -361,6 +362,19 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	return ga_scan_text(g, &s, text.ptr);
 }
 
+/* A hook of the guard's (`git agent guard`), which names nothing of the project; or the directory
+ * that it has for a while, whose scripts run those of the user's (agent.hooksPath). */
+static bool is_guard(const struct ga_gather *g, int dirfd, const char *name)
+{
+	cleanup_free char *own = ga_path_join(g->info->commondir, "git-agent");
+	char target[PATH_MAX];
+	ssize_t n = dirfd < 0 ? -1 : readlinkat(dirfd, name, target, sizeof(target) - 1);
+
+	if (n > 0)
+		target[n] = '\0';
+	return ga_path_inside(dirfd < 0 ? name : n > 0 ? target : "", own);
+}
+
 static int scan_hooks(struct ga_gather *g, const char *dir)
 {
 	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -368,6 +382,8 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 	DIR *d;
 	int r = 0, dup_fd;
 
+	if (is_guard(g, -1, dir))
+		return 0;
 	if (fd < 0 || (dup_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return 0; /* no such directory: no hooks */
 	d = fdopendir(dup_fd);
@@ -376,7 +392,8 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot read '%s'", dir);
 	}
 	while (!r && (e = readdir(d)))
-		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample"))
+		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample") &&
+		    !is_guard(g, fd, e->d_name))
 			r = scan_hook(g, fd, dir, e->d_name);
 	closedir(d);
 	return r;
@@ -393,8 +410,9 @@ static int scan_hook_dirs(struct ga_gather *g, const struct ga_gitconfig *c)
 	for (size_t i = 0; i < c->n; i++) {
 		cleanup_free char *path = NULL, *parent = NULL;
 
-		if (strcasecmp(c->v[i].key, "core.hookspath") != 0 || !c->v[i].value ||
-		    !*c->v[i].value)
+		if ((strcasecmp(c->v[i].key, "core.hookspath") != 0 &&
+		     strcasecmp(c->v[i].key, "agent.hookspath") != 0) ||
+		    !c->v[i].value || !*c->v[i].value)
 			continue;
 		path = absolute(g, g->info->workdir, c->v[i].value);
 		while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
@@ -526,6 +544,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	g.h = &h;
+	h.guard = ga_gitconfig_bool(c, "agent.guard", false);
 	if (gather(&g, c) || gather_around(r, &h, err))
 		return -1;
 	h.matcher = ga_matcher_new();

@@ -54,7 +54,7 @@ const char *ga_severity_name(enum ga_severity s)
 	return (size_t)s < GA_NELEMS(names) ? names[s] : "critical";
 }
 
-bool ga_flag_holds(const struct ga_flag *f)
+bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 {
-	return f->severity == GA_CRITICAL;
+	return f->severity >= (h && h->guard ? GA_HIGH : GA_CRITICAL);
 }

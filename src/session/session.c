@@ -39,6 +39,9 @@ void ga_session_release(struct ga_session *s)
 	free(s->message);
 	free(s->incomplete);
 	free(s->boot);
+	free(s->arrived);
+	free(s->remote);
+	free(s->arrived_in);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->submodules);
@@ -108,6 +111,12 @@ char *ga_session_ref(const struct ga_session *s, const char *what)
 	return ga_strf(GA_SESSION_REFS "%s/%s", s->name, what);
 }
 
+/* A session's branch as it is on a remote: "refs/remotes/<remote>/agent/<name>". */
+static bool is_remote_session(const char *name)
+{
+	return !strncmp(name, "refs/remotes/", 13) && strstr(name + 13, "/agent/");
+}
+
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err)
 {
 	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
@@ -119,7 +128,8 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 			return -1;
 		for (size_t k = 0; k < all.n; k++) {
 			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
-				     strlen(GA_SESSION_BRANCHES)))
+				     strlen(GA_SESSION_BRANCHES)) ||
+			    is_remote_session(all.v[k].name))
 				continue;
 			GA_GROW(ret->v, ret->n, ret->cap);
 			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name),

@@ -73,6 +73,11 @@ static const struct field fields[] = {
 	FIELD("bring", OID, bring),
 	FIELD("bringfull", OID, bring_full),
 	FIELD("landed", OID, landed),
+	FIELD("remote", STRING, remote),
+	FIELD("remotetip", OID, remote_tip),
+	FIELD("remoteheld", OID, remote_held),
+	FIELD("arrived", STRING, arrived),
+	FIELD("arrivedin", STRING, arrived_in),
 };
 
 static void put(struct ga_buf *b, const char *key, const char *value)

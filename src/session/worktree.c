@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/worktree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -108,6 +109,49 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 	return 0;
 }
 
+/* Does a rebase or a bisection in this git dir come back to the branch? git keeps its name there,
+ * and HEAD is on no branch meanwhile. */
+static bool is_in_use(const char *gitdir, const char *branch)
+{
+	static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name",
+					     "BISECT_START" };
+
+	for (size_t i = 0; i < GA_NELEMS(files); i++) {
+		cleanup_free char *path = ga_path_join(gitdir, files[i]);
+		cleanup_error struct ga_error none = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+		if (ga_read_file_at(AT_FDCWD, path, MAX_LINK, &b, &none))
+			continue;
+		ga_buf_chomp(&b);
+		if (!strcmp(b.ptr, branch) || !strcmp(b.ptr, branch + strlen("refs/heads/")))
+			return true;
+	}
+	return false;
+}
+
+static int check_operations(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	const char *common = ga_repo_info(r)->commondir;
+	cleanup_free char *parent = ga_path_join(common, "worktrees");
+	bool busy = is_in_use(common, s->branch);
+	DIR *d = opendir(parent);
+	struct dirent *e;
+
+	while (d && !busy && (e = readdir(d))) {
+		cleanup_free char *dir = ga_path_join(parent, e->d_name);
+
+		busy = *e->d_name != '.' && is_in_use(dir, s->branch);
+	}
+	if (d)
+		(void)closedir(d);
+	if (!busy)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is going on",
+		      s->name);
+	return ga_hint(err, "finish or abort it first");
+}
+
 int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
@@ -122,7 +166,7 @@ int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct
 	ga_buf_chomp(&out);
 	/* the session's own entry, whose working tree is on nobody's disk */
 	if (!out.len || ga_path_inside(out.ptr, s->dir))
-		return 0;
+		return check_operations(r, s, err);
 	q = ga_escape(out.ptr);
 	(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s' is checked out in '%s'", s->name, q);
 	return ga_hint(err, "switch to another branch there first");

@@ -86,7 +86,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert all(r[n] and all(path(o) == set(k.split()) for o in r[n]) for n, k in lists.items()), r
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd
-	s = set("name state branch project command onto base tip held landed started finished resumed resumed_with exit_status "
+	s = set("name state branch project command onto base tip held remote landed landed_how landed_in started finished resumed resumed_with exit_status "
 		"live shared submodules skipped masked notes left_out flags flags_open "
 		"flags_by_severity flags_by_verdict incomplete".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]

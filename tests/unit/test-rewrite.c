@@ -56,8 +56,9 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 	return 0;
 }
 
-bool ga_flag_holds(const struct ga_flag *f)
+bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 {
+	(void)h;
 	return f->severity == GA_CRITICAL;
 }
 
@@ -245,8 +246,10 @@ static void more_severe_on_the_way(void **state)
 		     "git update-ref refs/agent/x HEAD");
 	w = run("graded", "base", "base", "refs/agent/x", NULL);
 	for (size_t i = 0; i < w.flags.n; i++) {
-		severe += !strcmp(w.flags.v[i].rule, "graded") && ga_flag_holds(&w.flags.v[i]);
-		mild += !strcmp(w.flags.v[i].rule, "graded") && !ga_flag_holds(&w.flags.v[i]);
+		const struct ga_flag *f = &w.flags.v[i];
+
+		severe += !strcmp(f->rule, "graded") && ga_flag_holds(NULL, f);
+		mild += !strcmp(f->rule, "graded") && !ga_flag_holds(NULL, f);
 	}
 	assert_int_equal(severe, 1);
 	assert_int_equal(mild, 1);

@@ -53,7 +53,7 @@ static const char *held_by(const struct host *h, const char *path)
 	ga_classify_path(&h->facts, path, false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		for (size_t j = 0; j < GA_NELEMS(rules); j++)
-			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(&f.v[i]))
+			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(NULL, &f.v[i]))
 				found = rules[j];
 	ga_flags_release(&f);
 	return found;

@@ -274,6 +274,7 @@ static void test_severities(void **state)
 		{ { "ci-github", ".github/workflows/a.yml", true, FILE_("x\n"),
 		    FILE_("on: pull_request_target\n"), NULL }, GA_HIGH },
 	};
+	const struct ga_host_facts guarded = { .guard = true };
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	(void)state;
@@ -287,7 +288,8 @@ static void test_severities(void **state)
 		if (!flag || flag->severity != cases[i].want)
 			fail_msg("'%s' on '%s': not %s", cases[i].x.rule, cases[i].x.path,
 				 ga_severity_name(cases[i].want));
-		assert_int_equal(ga_flag_holds(flag), cases[i].want == GA_CRITICAL);
+		assert_int_equal(ga_flag_holds(NULL, flag), cases[i].want == GA_CRITICAL);
+		assert_int_equal(ga_flag_holds(&guarded, flag), cases[i].want >= GA_HIGH);
 		ga_flags_release(&f);
 	}
 	ga_host_facts_release(&h);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/fetch.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+struct options {
+	bool dry_run;
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "dry-run", 'n', CLI_FLAG, NULL, "say what the remote has, and do nothing",
+	  offsetof(struct options, dry_run) },
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+struct fetch {
+	struct cli *c;
+	const struct options *o;
+	const char *remote;
+	json_t *list; /* with --json */
+};
+
+static int tell(const struct fetch *f, const struct ga_session *s, const struct ga_report *r,
+		struct ga_error *err)
+{
+	if (!f->list)
+		return cli_summary(f->c, s, r, stderr, err);
+	(void)json_array_append_new(f->list, cli_session_json(s, false, r));
+	return 0;
+}
+
+/* Only what it is called there is known before it is fetched. */
+static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
+{
+	json_t *o;
+
+	if (!f->list) {
+		(void)printf("%-20s %.12s%s\n", from->name, GA_HEX(&from->tip),
+			     ga_oid_is_zero(&from->held) ? "" : "  and what is held back");
+		return;
+	}
+	o = json_object();
+	(void)json_object_set_new(o, "name", json_string(from->name));
+	(void)json_object_set_new(o, "tip", json_string(GA_HEX(&from->tip)));
+	(void)json_object_set_new(o, "held", ga_oid_is_zero(&from->held)
+						     ? json_null()
+						     : json_string(GA_HEX(&from->held)));
+	(void)json_array_append_new(f->list, o);
+}
+
+static int fetch_one(struct fetch *f, const struct ga_remote_session *from, const char *name,
+		     struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+	int rc;
+
+	if (f->o->dry_run) {
+		tell_remote(f, from);
+		return 0;
+	}
+	rc = ga_fetch_session(&f->c->env, f->remote, from, name, &s, &lock, &r, err);
+	if (rc > 0 && !f->list)
+		cli_note("session '%s' is here as it is there", name);
+	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);
+}
+
+/* NAME, or NAME:AS-IT-IS-CALLED-HERE. */
+static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const char *word,
+		      struct ga_error *err)
+{
+	const char *plain = strncmp(word, "agent/", 6) ? word : word + 6;
+	const char *colon = strchr(plain, ':');
+	cleanup_free char *name = ga_strndup(plain, colon ? (size_t)(colon - plain)
+							  : strlen(plain));
+	cleanup_free char *q = ga_escape(name), *qr = ga_escape(f->remote);
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].name, name))
+			return fetch_one(f, &l->v[i], colon ? colon + 1 : name, err);
+	(void)ga_fail(err, GA_ENEGATIVE, "remote '%s' has no session '%s'", qr, q);
+	return ga_hint(err, "'git agent fetch --dry-run %s' lists them", qr);
+}
+
+/* Without names: all that have no namesake here that is another one. */
+static int fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *ret_status,
+		     struct ga_error *err)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+
+		if (!f->o->dry_run &&
+		    !ga_session_load(f->c->env.state_dir, l->v[i].name, &s, &one) &&
+		    (!s.remote || strcmp(s.remote, f->remote) != 0))
+			continue;
+		ga_error_release(&one);
+		if (!fetch_one(f, &l->v[i], l->v[i].name, &one) || one.code == GA_ENEGATIVE)
+			continue;
+		/* one that is refused must not keep the others away */
+		cli_print_error(&one);
+		*ret_status = ga_error_status(one.code);
+	}
+	(void)err;
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	cleanup_remote_sessions struct ga_remote_sessions l = GA_REMOTE_SESSIONS_INIT;
+	const struct options *o = p;
+	struct fetch f = { .c = c, .o = o, .remote = argv[0] };
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	int rc = 0;
+
+	if (cli_settings(c, NULL, &conf, err) || ga_remote_list(c->env.repo, f.remote, &l, err))
+		return -1;
+	c->env.limits = conf.limits;
+	f.list = o->json ? json_array() : NULL;
+	for (size_t i = 1; !rc && i < argc; i++)
+		rc = fetch_word(&f, &l, argv[i], err);
+	if (argc == 1)
+		rc = fetch_all(&f, &l, ret_status, err);
+	if (rc) {
+		json_decref(f.list);
+		return -1;
+	}
+	return f.list ? cli_print_json(f.list, err) : 0;
+}
+
+const struct cli_command cli_fetch = {
+	.name = "fetch",
+	.usage = "[--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
+	.summary = "bring sessions of a remote, to be reviewed and landed here",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.min_args = 1,
+	.max_args = 1000,
+	.run = run,
+};

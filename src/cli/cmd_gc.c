@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/json.h"
+#include "ga/pool.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/trash.h"
+#include "ga/worktree.h"
+#include "sessions.h"
+
+#define DAY 86400
+#define KEEP_DAYS 14 /* in the trash, and a base tree that nobody uses */
+
+struct options {
+	bool dry_run;
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "dry-run", 'n', CLI_FLAG, NULL, "say what would be done, and do nothing",
+	  offsetof(struct options, dry_run) },
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+};
+
+struct gc {
+	struct cli *c;
+	const struct options *o;
+	json_t *list; /* with --json */
+};
+
+/* What went, or would; `why` is for people, and safe to show. */
+static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
+		 const char *why)
+{
+	cleanup_free char *q = ga_quote(name);
+
+	if (g->list) {
+		json_t *o = json_object();
+
+		(void)json_object_set_new(o, "kind", json_string(kind));
+		ga_json_set_bytes(o, "name", name);
+		(void)json_object_set_new(o, "action", json_string(action));
+		(void)json_object_set_new(o, "why", json_string(why));
+		(void)json_object_set_new(o, "done", json_boolean(!g->o->dry_run));
+		(void)json_array_append_new(g->list, o);
+		return;
+	}
+	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, q,
+		     strcmp(action, "trash") ? "removed" : "moved to the trash", why);
+}
+
+/* ---- sessions that have landed ------------------------------------------------------- */
+
+/* Why one that has landed stays all the same, or NULL. */
+static int why_stays(struct gc *g, const struct ga_session *s, const char **ret,
+		     struct ga_error *err)
+{
+	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
+	cleanup_free char *dir = NULL;
+	int rc;
+
+	/* it goes with the session of the superproject */
+	if (s->within && !access(s->within, F_OK)) {
+		*ret = "it is a part of a superproject's session";
+		return 0;
+	}
+	rc = cli_kept_refs(g->c->env.repo, s, err);
+	if (rc < 0 || cli_part_work(&g->c->env, s, &dir, err))
+		return -1;
+	*ret = rc    ? "it has branches or a stash of the agent's"
+	       : dir ? "it has work in a submodule that has not landed"
+	       : ga_worktree_check_free(g->c->env.repo, s, &in_use) ? "its branch is checked out"
+								     : NULL;
+	return 0;
+}
+
+static char *how_landed(const struct ga_session *s)
+{
+	const char *ref = s->arrived_in ? ga_ref_branch(s->arrived_in) : NULL;
+	cleanup_free char *q = NULL;
+
+	if (!s->arrived)
+		return ga_strdup("landed");
+	if (!s->arrived_in)
+		return ga_strf("landed: %s", s->arrived);
+	q = ga_quote(ref ? ref : s->arrived_in);
+	return ga_strf("landed: %s, in %s", s->arrived, q);
+}
+
+static int session(struct gc *g, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *where = NULL, *how = NULL;
+	cleanup_close int lock = -1;
+	const char *stays = NULL;
+	int rc = cli_load_session(g->c, name, false, &s, &lock, err);
+
+	/* gone, or it runs */
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (cli_notice_landed(g->c, &s, err))
+		return -1;
+	if (s.state != GA_STATE_LANDED)
+		return 0;
+	rc = cli_unlanded(g->c->env.repo, &s, err);
+	if (rc || why_stays(g, &s, &stays, err))
+		return rc > 0 ? 0 : -1;
+	if (stays) {
+		cli_note("session '%s' has landed and stays: %s", s.name, stays);
+		return 0;
+	}
+	how = how_landed(&s);
+	if (!g->o->dry_run && cli_trash(&g->c->env, &s, &where, err))
+		return -1;
+	tell(g, "session", s.name, "trash", how);
+	return 0;
+}
+
+/* One that is damaged, or cannot be looked at, is in nobody's way. */
+static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (ga_session_names(g->c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+
+		if (session(g, names.v[i], &one)) {
+			cli_print_error(&one);
+			*ret_status = ga_error_status(one.code);
+		}
+	}
+	return 0;
+}
+
+/* ---- the rest --------------------------------------------------------------------------- */
+
+static void tell_all(const struct gc *g, const char *kind, const struct ga_strv *names,
+		     const struct ga_strv *whys)
+{
+	for (size_t i = 0; i < names->n; i++)
+		tell(g, kind, names->v[i], "remove",
+		     whys ? whys->v[i] : "left behind by a start that was killed");
+}
+
+static int sweep(struct gc *g, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv old = GA_STRV_INIT, when = GA_STRV_INIT, stale = GA_STRV_INIT,
+				    bases = GA_STRV_INIT, whys = GA_STRV_INIT;
+	const struct ga_start_env *e = &g->c->env;
+	const time_t now = time(NULL), before = now - KEEP_DAYS * DAY;
+	const bool dry = g->o->dry_run;
+
+	if (ga_trash_sweep(e->repo, e->state_dir, (uint64_t)before, dry, &old, &when, err))
+		return -1;
+	tell_all(g, "trash", &old, &when);
+	if (ga_base_prune(e->state_dir, before, dry, &bases, &whys, err))
+		return -1;
+	tell_all(g, "base", &bases, &whys);
+	if (ga_session_sweep(e->state_dir, now - DAY, dry, &stale, err))
+		return -1;
+	tell_all(g, "stale", &stale, NULL);
+	if (!dry)
+		ga_import_sweep(e->repo);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	struct gc g = { .c = c, .o = o, .list = o->json ? json_array() : NULL };
+
+	(void)argc;
+	(void)argv;
+	if (sessions(&g, ret_status, err) || sweep(&g, err)) {
+		json_decref(g.list);
+		return -1;
+	}
+	return g.list ? cli_print_json(g.list, err) : 0;
+}
+
+const struct cli_command cli_gc = {
+	.name = "gc",
+	.usage = "[--dry-run] [--json]",
+	.summary = "clear away sessions that have landed, old trash and unused base trees",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.run = run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ga/guard.h"
+#include "ga/quote.h"
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md), with status",
+	  offsetof(struct options, json) },
+};
+
+void cli_settle_guard(struct cli *c)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	if (ga_guard_idle(c->env.repo, &c->env.config))
+		return;
+	if (ga_guard_refresh(c->env.repo, c->env.state_dir, true, NULL, &err))
+		cli_note("warning: the guard could not be brought up to date: %s", err.msg);
+}
+
+static int print_json(const struct ga_guard *g, struct ga_error *err)
+{
+	json_t *o = json_object();
+
+	(void)json_object_set_new(o, "on", json_boolean(g->on));
+	(void)json_object_set_new(o, "undecided", json_integer((json_int_t)g->undecided));
+	(void)json_object_set_new(o, "sessions", json_integer((json_int_t)g->sessions));
+	(void)json_object_set_new(o, "hooks", json_string(ga_guard_how_name(g->how)));
+	(void)json_object_set_new(o, "in_use",
+				  json_boolean(g->how != GA_GUARD_NOT && !g->elsewhere));
+	return cli_print_json(o, err);
+}
+
+static void print_text(const struct ga_guard *g)
+{
+	static const char *const where[] = {
+		[GA_GUARD_NOT] = "not there: nothing is undecided",
+		[GA_GUARD_HOOKS] = "in the repository's hook directory",
+		[GA_GUARD_DIRECTORY] = "beside yours, by core.hooksPath",
+		[GA_GUARD_CONFIG] = "by hook.git-agent-*.event",
+	};
+	cleanup_free char *flags = cli_count(g->undecided, "flag", "flags");
+	cleanup_free char *sessions = cli_count(g->sessions, "session", "sessions");
+
+	(void)printf("guard        %s\n", g->on ? "on: high paths are held back too" : "off");
+	(void)printf("undecided    %s of %s\n", flags, sessions);
+	if (g->on || g->how != GA_GUARD_NOT)
+		(void)printf("hooks        %s\n", where[g->how]);
+	if (g->elsewhere)
+		(void)printf("%-12s not in use: core.hooksPath is set where it counts more ('git "
+			     "config --show-scope --get-all core.hooksPath')\n", "");
+}
+
+static int turn(struct cli *c, bool on, struct ga_error *err)
+{
+	struct ga_guard g;
+
+	if (ga_guard_set(c->env.repo, &c->env.config, on, err) ||
+	    ga_guard_refresh(c->env.repo, c->env.state_dir, true, &g, err))
+		return -1;
+	if (g.on != on) {
+		(void)ga_fail(err, GA_EFATAL, "agent.guard is set where it counts more");
+		return ga_hint(err, "'git config --show-scope --get-all agent.guard' shows where");
+	}
+	cli_note("the guard is %s%s", on ? "on" : "off",
+		 on && g.how != GA_GUARD_NOT ? ", its hooks are there" : "");
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	const char *word = argc ? argv[0] : "status";
+	cleanup_free char *q = ga_escape(word);
+	struct ga_guard g;
+
+	(void)ret_status;
+	if (strcmp(word, "status") != 0 && o->json)
+		return ga_fail(err, GA_EUSAGE, "--json goes with status");
+	if (!strcmp(word, "on") || !strcmp(word, "off"))
+		return turn(c, !strcmp(word, "on"), err);
+	if (strcmp(word, "status") != 0)
+		return ga_fail(err, GA_EUSAGE, "guard takes on, off or status, not '%s'", q);
+	if (ga_guard_refresh(c->env.repo, c->env.state_dir, false, &g, err))
+		return -1;
+	if (o->json)
+		return print_json(&g, err);
+	print_text(&g);
+	return 0;
+}
+
+const struct cli_command cli_guard = {
+	.name = "guard",
+	.usage = "[on | off | status [--json]]",
+	.summary = "hold high paths back too, and keep plain git from bringing them",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/fetch.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "sessions.h"
+
+struct options {
+	bool held;
+	bool force;
+};
+
+static const struct cli_opt opts[] = {
+	{ "held", 0, CLI_FLAG, NULL, "push what is held back as well, on a ref of its own",
+	  offsetof(struct options, held) },
+	{ "force", 'f', CLI_FLAG, NULL, "replace the branch that is there",
+	  offsetof(struct options, force) },
+};
+
+/* Where git would push the branch that HEAD is on, or "origin". Caller frees. */
+static int default_remote(struct cli *c, char **ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL, *own = NULL, *push = NULL;
+	const struct ga_gitconfig *conf = &c->env.config;
+	const char *value = NULL;
+	struct ga_oid head;
+
+	if (ga_repo_head(c->env.repo, &head, &branch, err) < 0)
+		return -1;
+	if (ga_ref_branch(branch)) {
+		push = ga_strf("branch.%s.pushremote", ga_ref_branch(branch));
+		own = ga_strf("branch.%s.remote", ga_ref_branch(branch));
+		value = ga_gitconfig_get(conf, push);
+	}
+	if (!value)
+		value = ga_gitconfig_get(conf, "remote.pushdefault");
+	if (!value && own)
+		value = ga_gitconfig_get(conf, own);
+	*ret = ga_strdup(value && *value ? value : "origin");
+	return 0;
+}
+
+static int check(const struct ga_session *s, struct ga_error *err)
+{
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured",
+			      s->name, ga_state_name(s->state));
+		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
+	}
+	if (ga_oid_is_zero(&s->tip)) {
+		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no branch that could be pushed",
+			      s->name);
+		return ga_oid_is_zero(&s->held) ? -1
+						: ga_hint(err, "all of it is held back: 'git agent "
+							       "review %s'", s->name);
+	}
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *remote = argc > 1 ? ga_strdup(argv[0]) : NULL, *q = NULL;
+	cleanup_close int lock = -1;
+
+	(void)ret_status;
+	if ((!remote && default_remote(c, &remote, err)) ||
+	    cli_pick_session(c, argv[argc - 1], false, &s, &lock, err) || check(&s, err) ||
+	    ga_push_session(c->env.repo, remote, &s, o->held, o->force, err))
+		return -1;
+	q = ga_quote(remote);
+	cli_note("pushed agent/%s and its report%s to %s", s.name,
+		 o->held && !ga_oid_is_zero(&s.held) ? ", with what is held back" : "", q);
+	if (s.left_out.n)
+		cli_note("  what stands on your uncommitted work stays here");
+	return 0;
+}
+
+const struct cli_command cli_push = {
+	.name = "push",
+	.usage = "[--held] [--force] [REMOTE] NAME",
+	.summary = "push a session to a remote, to be reviewed elsewhere",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.min_args = 1,
+	.max_args = 2,
+	.run = run,
+};

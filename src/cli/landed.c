@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cli.h"
+#include "ga/land.h"
+#include "sessions.h"
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* How it arrived is said of what `land` did not bring. */
+static bool note(struct ga_session *s, const struct ga_arrival *a)
+{
+	bool otherwise = a->how != GA_LANDED_NOT && ga_oid_is_zero(&s->landed);
+	enum ga_state state = a->how == GA_LANDED_NOT ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	const char *how = otherwise ? ga_landed_name(a->how) : NULL;
+	const char *in = otherwise ? a->where : NULL;
+
+	if (s->state == state && same(s->arrived, how) && same(s->arrived_in, in))
+		return false;
+	s->state = state;
+	free(s->arrived);
+	free(s->arrived_in);
+	s->arrived = how ? ga_strdup(how) : NULL;
+	s->arrived_in = in ? ga_strdup(in) : NULL;
+	return true;
+}
+
+int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
+{
+	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
+
+	/* what was brought as uncommitted edits alone is on no commit that could be looked for */
+	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
+	    ga_oid_is_zero(&s->tip))
+		return 0;
+	if (ga_arrived(c->env.repo, s, &a, err))
+		return -1;
+	return note(s, &a) ? ga_session_save(s, err) : 0;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the hooks go. No file of the user's is changed, and none is added where others could see
+ * it: links in the repository's own hook directory if that is what git uses and it has no such
+ * hooks; else a directory of ours, named by core.hooksPath for the time being, in which every hook
+ * runs that of the user's by its own path, as husky, lefthook, pre-commit and others have to be.
+ */
+#include "guard-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
+
+/* Those of a user's repository; what only servers and mail have is not stood in for. */
+static const char *const all_hooks[] = {
+	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
+	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
+	"post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
+	"reference-transaction",
+};
+/* Of these, ours. */
+static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
+
+/* The files of hooks/. */
+static const struct {
+	const char *name, *text;
+} scripts[] = {
+#include "guard-hooks.inc"
+};
+
+static char *own_hook(const struct ga_repo *r, const char *name)
+{
+	cleanup_free char *dir = guard_dir(r);
+
+	return ga_path_join(dir, name);
+}
+
+static char *own_directory(const struct ga_repo *r)
+{
+	return own_hook(r, "hooks");
+}
+
+static int set_config(struct ga_repo *r, const char *key, const char *value_or_null,
+		      struct ga_error *err)
+{
+	const char *const set[] = { "config", "--local", "--replace-all", key, value_or_null,
+				    NULL };
+	const char *const unset[] = { "config", "--local", "--unset-all", key, NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = value_or_null ? set : unset;
+	g.errout = &why;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	/* 5: it was not set */
+	if (status && (value_or_null || status != 5)) {
+		cleanup_free char *line = ga_git_last_line(&why);
+
+		return ga_fail(err, GA_EFATAL, "cannot set %s: %s", key,
+			       line ? line : "git failed");
+	}
+	return 0;
+}
+
+int ga_guard_set(struct ga_repo *r, const struct ga_gitconfig *c, bool on, struct ga_error *err)
+{
+	bool outside = false;
+
+	/* what says so elsewhere, for all repositories, is not ours to change */
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->v[i].key, "agent.guard") && strcmp(c->v[i].scope, "local") != 0)
+			outside = true;
+	return set_config(r, "agent.guard", on ? "true" : outside ? "false" : NULL, err);
+}
+
+/* ---- what is there ------------------------------------------------------------------- */
+
+static bool has_links(const struct ga_repo *r)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *path = ga_strf("%s/hooks/%s", ga_repo_info(r)->commondir,
+						  own_hooks[i]);
+		cleanup_free char *target = own_hook(r, own_hooks[i]);
+		char is[PATH_MAX];
+		ssize_t n = readlink(path, is, sizeof(is));
+
+		if (n != (ssize_t)strlen(target) || memcmp(is, target, (size_t)n) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The last value of a key in one scope (NULL: any but those of `not`). */
+static const char *value_in(const struct ga_gitconfig *c, const char *key, const char *scope,
+			    const char *not_value)
+{
+	for (size_t i = c->n; i-- > 0;)
+		if (!strcasecmp(c->v[i].key, key) && (!scope || !strcmp(c->v[i].scope, scope)) &&
+		    c->v[i].value && (!not_value || strcmp(c->v[i].value, not_value) != 0))
+			return c->v[i].value;
+	return NULL;
+}
+
+static bool has_events(const struct ga_gitconfig *c)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *key = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
+
+		if (!value_in(c, key, "local", NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool is_directory(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	const char *local = value_in(c, "core.hookspath", "local", NULL);
+	cleanup_free char *own = own_directory(r);
+
+	return local && !strcmp(local, own);
+}
+
+enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c,
+				  bool *ret_elsewhere)
+{
+	const char *effective = ga_gitconfig_get(c, "core.hookspath");
+	cleanup_free char *own = own_directory(r);
+
+	*ret_elsewhere = false;
+	if (has_events(c))
+		return GA_GUARD_CONFIG;
+	if (is_directory(r, c)) {
+		*ret_elsewhere = strcmp(effective, own) != 0;
+		return GA_GUARD_DIRECTORY;
+	}
+	if (!has_links(r))
+		return GA_GUARD_NOT;
+	*ret_elsewhere = effective != NULL;
+	return GA_GUARD_HOOKS;
+}
+
+/* ---- the scripts ---------------------------------------------------------------------- */
+
+/* The text, with what it finds out for itself where it was put by hand said instead. */
+static char *filled(const char *text, const char *data, const char *former)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *end; *text; text = end) {
+		end = text + strcspn(text, "\n");
+		end += *end == '\n';
+		if (!strncmp(text, "data=", 5))
+			ga_buf_addf(&b, "data=%s\n", data);
+		else if (!strncmp(text, "former=", 7))
+			ga_buf_addf(&b, "former=%s\n", former);
+		else
+			ga_buf_add(&b, text, (size_t)(end - text));
+	}
+	return ga_buf_steal(&b);
+}
+
+static const char *text_of(const char *name)
+{
+	for (size_t i = 0; i < GA_NELEMS(scripts); i++)
+		if (!strcmp(scripts[i].name, name))
+			return scripts[i].text;
+	GA_BUG("no such hook");
+}
+
+static int put_script(int dir, const char *name, const char *of, const char *data,
+		      const char *former, struct ga_error *err)
+{
+	cleanup_free char *text = filled(text_of(of), data, former);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf have = GA_BUF_INIT;
+
+	if (!ga_read_file_at(dir, name, strlen(text) + 1, &have, &ignored) &&
+	    !strcmp(have.ptr, text))
+		return 0;
+	return ga_write_atomic(dir, name, text, strlen(text), 0700, err);
+}
+
+static int put_scripts(struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_free char *path = guard_dir(r), *data = ga_quote_shell(path);
+	cleanup_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's directory");
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
+		if (put_script(dir, own_hooks[i], own_hooks[i], data, "", err))
+			return -1;
+	return 0;
+}
+
+/* ---- by configuration ------------------------------------------------------------------ */
+
+/* Has this git hooks by configuration? */
+static int has_hook_events(struct ga_repo *r, struct ga_error *err)
+{
+	static const char *const args[] = { "version", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	cleanup_free char *major = NULL, *minor = NULL;
+	const char *rest;
+	uint64_t a, b;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	if (strncmp(out.ptr, "git version ", 12) != 0)
+		return 0;
+	rest = out.ptr + 12;
+	major = ga_strndup(rest, strcspn(rest, "."));
+	rest += strlen(major) + (rest[strlen(major)] != '\0');
+	minor = ga_strndup(rest, strspn(rest, "0123456789"));
+	return ga_parse_u64(major, UINT64_MAX, &a) && ga_parse_u64(minor, UINT64_MAX, &b) &&
+	       (a > 2 || (a == 2 && b >= 54));
+}
+
+static int install_events(struct ga_repo *r, struct ga_error *err)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *command = ga_strf("hook.git-agent-%s.command", own_hooks[i]);
+		cleanup_free char *event = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
+		cleanup_free char *path = own_hook(r, own_hooks[i]), *word = ga_quote_shell(path);
+
+		if (set_config(r, command, word, err) || set_config(r, event, own_hooks[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+static int remove_events(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *command = ga_strf("hook.git-agent-%s.command", own_hooks[i]);
+		cleanup_free char *event = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
+
+		if ((value_in(c, event, "local", NULL) && set_config(r, event, NULL, err)) ||
+		    (value_in(c, command, "local", NULL) && set_config(r, command, NULL, err)))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- by links ---------------------------------------------------------------------------- */
+
+/* Is the repository's own hook directory in use, and has it none of these? */
+static bool is_free(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	if (ga_gitconfig_get(c, "core.hookspath"))
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *path = ga_strf("%s/hooks/%s", ga_repo_info(r)->commondir,
+						  own_hooks[i]);
+		struct stat st;
+
+		if (!lstat(path, &st))
+			return false;
+	}
+	return true;
+}
+
+static int install_links(struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create the hook directory");
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
+		cleanup_free char *target = own_hook(r, own_hooks[i]);
+
+		if (symlink(target, path) && errno != EEXIST)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create the hook '%s'",
+					     own_hooks[i]);
+	}
+	return 0;
+}
+
+static void remove_links(struct ga_repo *r)
+{
+	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
+
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
+		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
+		cleanup_free char *target = own_hook(r, own_hooks[i]);
+		char is[PATH_MAX];
+		ssize_t n = readlink(path, is, sizeof(is));
+
+		if (n == (ssize_t)strlen(target) && !memcmp(is, target, (size_t)n))
+			(void)unlink(path);
+	}
+}
+
+/* ---- by a directory ------------------------------------------------------------------------ */
+
+/* The hook directory in use without ours. A relative one stays so: git
+ * runs hooks where that counts from. */
+static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+			    struct ga_error *err)
+{
+	const char *const args[] = { "config", "--type=path", "--get", "agent.hooksPath", NULL };
+	cleanup_free char *own = own_directory(r);
+	const char *value =
+	    is_directory(r, c) ? value_in(c, "agent.hookspath", "local", NULL) : NULL;
+	cleanup_free char *pair = NULL;
+	const char *config[] = { NULL, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	if (!value)
+		value = value_in(c, "core.hookspath", NULL, own);
+	if (!value || *value != '~') {
+		*ret = value ? ga_strdup(value)
+			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
+		return 0;
+	}
+	/* git knows whose home that is */
+	pair = ga_strf("agent.hooksPath=%s", value);
+	config[0] = pair;
+	g.args = args;
+	g.config = config;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	*ret = ga_buf_steal(&out);
+	return 0;
+}
+
+static bool is_own(const char *name)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
+		if (!strcmp(own_hooks[i], name))
+			return true;
+	return false;
+}
+
+/* A link that leads nowhere is no hook to git, and costs nothing; one that the user adds meanwhile
+ * is run through it. */
+static int put_link(int dir, const char *name, const char *target, struct ga_error *err)
+{
+	char is[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, is, sizeof(is));
+
+	if (n == (ssize_t)strlen(target) && !memcmp(is, target, (size_t)n))
+		return 0;
+	if ((unlinkat(dir, name, 0) && errno != ENOENT) || symlinkat(target, dir, name))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create the hook '%s'", name);
+	return 0;
+}
+
+/* What the user has runs by its own path, behind ours; what the user has not is not there
+ * either. */
+static int fill_in(struct ga_repo *r, int dir, const char *former, const char *name,
+		   struct ga_error *err)
+{
+	cleanup_free char *parent = guard_dir(r), *data = ga_quote_shell(parent);
+	cleanup_free char *path = *former == '/' ? ga_path_join(former, name)
+						 : ga_strf("%s/%s/%s", ga_repo_info(r)->workdir,
+							   former, name);
+	cleanup_free char *word = ga_quote_shell(former);
+
+	if (!access(path, F_OK))
+		return put_script(dir, name, "beside", data, word, err);
+	return is_own(name) ? put_script(dir, name, name, data, word, err)
+			    : put_link(dir, name, path, err);
+}
+
+static int fill_directory(struct ga_repo *r, const char *path, const char *former,
+			  struct ga_error *err)
+{
+	cleanup_close int dir = -1;
+
+	if (ga_mkdir_p(path, 0700, err))
+		return -1;
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's hooks");
+	for (size_t i = 0; i < GA_NELEMS(all_hooks); i++)
+		if (fill_in(r, dir, former, all_hooks[i], err))
+			return -1;
+	return 0;
+}
+
+static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	const char *local = value_in(c, "core.hookspath", "local", NULL);
+	cleanup_free char *own = own_directory(r), *former = NULL;
+
+	if (former_directory(r, c, &former, err) || fill_directory(r, own, former, err))
+		return -1;
+	if (is_directory(r, c))
+		return 0;
+	/* before it is replaced: it is the user's */
+	return (local && set_config(r, "agent.hooksPath", local, err)) ||
+	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err)
+		       ? -1 : 0;
+}
+
+static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	const char *local = value_in(c, "agent.hookspath", "local", NULL);
+
+	if (is_directory(r, c) && (set_config(r, "core.hooksPath", local, err) ||
+				   ga_fault_stop("guard:restored", err)))
+		return -1;
+	return local ? set_config(r, "agent.hooksPath", NULL, err) : 0;
+}
+
+/* ---- either --------------------------------------------------------------------------------- */
+
+int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	bool elsewhere;
+	enum ga_guard_how how = guard_installed(r, c, &elsewhere);
+	int rc;
+
+	if (put_scripts(r, err))
+		return -1;
+	if (how == GA_GUARD_CONFIG || (how == GA_GUARD_HOOKS && !elsewhere))
+		return 0;
+	if (how == GA_GUARD_HOOKS)
+		remove_links(r);
+	if (how == GA_GUARD_DIRECTORY)
+		return install_directory(r, c, err);
+	rc = has_hook_events(r, err);
+	if (rc)
+		return rc < 0 ? -1 : install_events(r, err);
+	return is_free(r, c) ? install_links(r, err) : install_directory(r, c, err);
+}
+
+int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	remove_links(r);
+	return remove_events(r, c, err) || remove_directory(r, c, err) ? -1 : 0;
+}

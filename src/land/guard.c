@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "guard-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/report.h"
+#include "ga/session.h"
+
+#define COMMITS_MAX 10000 /* of what was held back of one session */
+
+const char *ga_guard_how_name(enum ga_guard_how how)
+{
+	static const char *const names[] = { "not", "hooks", "directory", "config" };
+
+	return names[how];
+}
+
+char *guard_dir(const struct ga_repo *r)
+{
+	return ga_path_join(ga_repo_info(r)->commondir, "git-agent/guard");
+}
+
+/* ---- what is undecided ------------------------------------------------------------ */
+
+struct undecided {
+	struct ga_strv lines;   /* as `git ls-tree -r` shows them */
+	struct ga_strv paths;
+	struct ga_strv commits;
+	size_t flags, sessions;
+};
+
+static void undecided_release(struct undecided *u)
+{
+	ga_strv_release(&u->lines);
+	ga_strv_release(&u->paths);
+	ga_strv_release(&u->commits);
+}
+
+/* A path as git shows it with core.quotePath. */
+static void add_quoted(struct ga_buf *b, const char *path)
+{
+	static const char named[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";
+	bool plain = true;
+
+	for (const unsigned char *p = (const unsigned char *)path; *p && plain; p++)
+		plain = *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';
+	if (plain) {
+		ga_buf_adds(b, path);
+		return;
+	}
+	ga_buf_addch(b, '"');
+	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+		const char *name = NULL;
+
+		for (size_t i = 0; i + 1 < sizeof(named) && !name; i += 2)
+			name = named[i] == (char)*p ? &named[i + 1] : NULL;
+		if (name)
+			ga_buf_addf(b, "\\%c", *name);
+		else if (*p < 0x20 || *p >= 0x7f)
+			ga_buf_addf(b, "\\%03o", *p);
+		else
+			ga_buf_addch(b, (char)*p);
+	}
+	ga_buf_addch(b, '"');
+}
+
+/* What goes is in no tree that could be asked for it. */
+static void add_entry(struct undecided *u, const struct ga_report_flag *f)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (f->entry.mode == GA_MODE_NONE || !*f->path)
+		return;
+	ga_buf_addf(&b, "%06o %s %s\t", f->entry.mode,
+		    f->entry.mode == GA_MODE_GITLINK ? "commit" : "blob", GA_HEX(&f->entry.oid));
+	add_quoted(&b, f->path);
+	ga_strv_take(&u->lines, ga_buf_steal(&b));
+	ga_strv_push(&u->paths, f->path);
+}
+
+/* The commits that were not published because of what they have. */
+static int add_commits(struct ga_repo *r, const struct ga_session *s, struct undecided *u,
+		       struct ga_error *err)
+{
+	cleanup_free char *orig = ga_session_ref(s, "orig"), *held = ga_session_ref(s, "held");
+	const char *const names[] = { orig, held };
+	struct ga_oid tips[GA_NELEMS(names)], hide[] = { s->onto, s->tip };
+	size_t n_tips = 0, n = 0;
+	cleanup_free struct ga_oid *v = NULL;
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		int rc = ga_ref_read(r, names[i], &tips[n_tips], err);
+
+		if (rc < 0)
+			return -1;
+		n_tips += !rc;
+	}
+	if (!n_tips || ga_oid_is_zero(&s->held))
+		return 0;
+	if (ga_rev_list_bounded(r, tips, n_tips, hide, ga_oid_is_zero(&s->tip) ? 1 : 2,
+				COMMITS_MAX, &v, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		ga_strv_push(&u->commits, GA_HEX(&v[i]));
+	return 0;
+}
+
+static int add_session(struct ga_repo *r, const char *state_dir, const char *name,
+		       struct undecided *u, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report report = GA_REPORT_INIT;
+	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+	size_t before = u->flags;
+
+	/* what cannot be read has its own error, wherever it is asked for */
+	if (ga_session_load(state_dir, name, &s, &damaged) ||
+	    ga_report_read(r, &s, &report, &damaged))
+		return 0;
+	for (size_t i = 0; i < report.n_flags; i++) {
+		if (!ga_report_flag_blocks(&report.flags[i]))
+			continue;
+		u->flags++;
+		add_entry(u, &report.flags[i]);
+	}
+	if (u->flags == before)
+		return 0;
+	u->sessions++;
+	return add_commits(r, &s, u, err);
+}
+
+static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
+		  struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (ga_session_names(state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		if (add_session(r, state_dir, names.v[i], u, err))
+			return -1;
+	ga_strv_sort_unique(&u->lines);
+	ga_strv_sort_unique(&u->paths);
+	ga_strv_sort_unique(&u->commits);
+	return 0;
+}
+
+/* ---- files --------------------------------------------------------------------------- */
+
+/* Unless it is that already. */
+static int put(int dir, const char *name, const struct ga_buf *b, mode_t mode,
+	       struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf have = GA_BUF_INIT;
+
+	if (!ga_read_file_at(dir, name, b->len + 1, &have, &ignored) && have.len == b->len &&
+	    !memcmp(have.ptr, b->ptr, b->len))
+		return 0;
+	return ga_write_atomic(dir, name, b->ptr, b->len, mode, err);
+}
+
+static int put_list(int dir, const char *name, const struct ga_strv *sv, char end,
+		    struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < sv->n; i++) {
+		ga_buf_adds(&b, sv->v[i]);
+		ga_buf_addch(&b, end);
+	}
+	return put(dir, name, &b, 0600, err);
+}
+
+static int put_files(const char *path, const struct undecided *u, struct ga_error *err)
+{
+	cleanup_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's directory");
+	return put_list(dir, "lines", &u->lines, '\n', err) ||
+	       put_list(dir, "paths", &u->paths, '\0', err) ||
+	       put_list(dir, "commits", &u->commits, '\n', err) ? -1 : 0;
+}
+
+static int remove_files(const char *path, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(path);
+	cleanup_close int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return at < 0 ? 0 : ga_rmtree_at(at, ga_path_base(path), err);
+}
+
+/* ---- all of it ----------------------------------------------------------------------- */
+
+static int lock(struct ga_repo *r, int *ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(ga_repo_info(r)->commondir, "git-agent/id");
+
+	*ret = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's lock");
+	return ga_flock(*ret, true, true, err);
+}
+
+static int settle(struct ga_repo *r, const struct ga_gitconfig *c, const char *dir, bool wanted,
+		  const struct undecided *u, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+	bool elsewhere;
+
+	if (!wanted && access(dir, F_OK) && guard_installed(r, c, &elsewhere) == GA_GUARD_NOT)
+		return 0;
+	if (lock(r, &fd, err))
+		return -1;
+	if (!wanted)
+		return guard_remove(r, c, err) || remove_files(dir, err) ? -1 : 0;
+	/* what to look for first, and then who does */
+	return ga_mkdir_p(dir, 0700, err) || put_files(dir, u, err) || guard_install(r, c, err)
+		       ? -1 : 0;
+}
+
+int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, struct ga_guard *ret,
+		     struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_(undecided_release) struct undecided u = { .flags = 0 };
+	cleanup_free char *dir = guard_dir(r);
+	bool on;
+
+	if (ga_gitconfig_load(r, &c, err))
+		return -1;
+	on = ga_gitconfig_bool(&c, "agent.guard", false);
+	if ((on || !change) && gather(r, state_dir, &u, err))
+		return -1;
+	if (change && settle(r, &c, dir, on && u.flags, &u, err))
+		return -1;
+	if (!ret)
+		return 0;
+	*ret = (struct ga_guard){ .on = on, .undecided = u.flags, .sessions = u.sessions };
+	/* as it is now */
+	ga_gitconfig_release(&c);
+	if (ga_gitconfig_load(r, &c, err))
+		return -1;
+	ret->how = guard_installed(r, &c, &ret->elsewhere);
+	return 0;
+}
+
+bool ga_guard_idle(const struct ga_repo *r, const struct ga_gitconfig *c)
+{
+	cleanup_free char *dir = guard_dir(r);
+
+	return !ga_gitconfig_bool(c, "agent.guard", false) && access(dir, F_OK);
+}

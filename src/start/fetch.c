@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a remote to a session. git fetches into an object directory of its own, away from the
+ * repository's and to no ref; from there the pack takes the way that an agent's takes.
+ */
+#include "ga/fetch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/capture.h"
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/rewrite.h"
+#include "ga/trace.h"
+#include "ga/worktree.h"
+
+#define FETCH_MS 3600000
+
+struct fetch {
+	struct ga_start_env *e;
+	struct ga_repo *r;
+	const char *remote;
+	const struct ga_remote_session *from;
+	struct ga_session *s;
+	struct ga_refs host;     /* refs of the host's */
+	struct ga_oid tip, held; /* what was fetched; `held` zero: nothing that fits */
+	struct ga_oid onto;
+	struct ga_rewrite rewrite;
+	struct ga_strv keeps;
+	struct ga_strv notes;
+};
+
+static void fetch_release(struct fetch *f)
+{
+	ga_refs_release(&f->host);
+	ga_rewrite_release(&f->rewrite);
+	ga_strv_release(&f->keeps);
+	ga_strv_release(&f->notes);
+}
+
+/* ---- objects -------------------------------------------------------------------- */
+
+/* No file that git writes becomes larger: a pack is one. */
+static int run_limited(const struct ga_repo *r, const struct ga_git *g, uint64_t max,
+		       int *ret_status, struct ga_error *err)
+{
+	struct rlimit was, now;
+	int rc;
+
+	if (getrlimit(RLIMIT_FSIZE, &was))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot limit the size of files");
+	now = was;
+	if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > max)
+		now.rlim_cur = (rlim_t)max;
+	if (setrlimit(RLIMIT_FSIZE, &now))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot limit the size of files");
+	rc = ga_git_run(r, g, ret_status, err);
+	(void)setrlimit(RLIMIT_FSIZE, &was);
+	return rc;
+}
+
+/* Into `dir`, checked by git, to no ref and no file of the repository's. */
+static int download(struct fetch *f, const char *dir, struct ga_error *err)
+{
+	static const char *const config[] = {
+		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
+		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=", NULL,
+	};
+	cleanup_free char *branch = ga_strf(GA_SESSION_BRANCHES "%s", f->from->name);
+	cleanup_free char *held = ga_strf(GA_SESSION_REFS "%s/held", f->from->name);
+	const char *const args[] = { "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+				     "--refmap=", "--no-recurse-submodules", "--no-prune",
+				     "--no-auto-maintenance", "--no-filter", "--", f->remote,
+				     branch, ga_oid_is_zero(&f->from->held) ? NULL : held, NULL };
+	const struct ga_limits *l = &f->e->limits;
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.object_dir = dir;
+	g.config = config;
+	g.errout = &why;
+	g.timeout_ms = FETCH_MS;
+	g.lazy_fetch = true;
+	if (run_limited(f->r, &g, l->pack_size, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	line = ga_git_last_line(&why);
+	(void)ga_fail(err, GA_EFATAL, "cannot fetch session '%s': %s", f->from->name,
+		      line ? line : "git failed");
+	return ga_hint(err, "what git refuses of it, or is larger than limits.capture.pack_size, "
+			    "does not come in");
+}
+
+/* Take the packs that were fetched. Returns 1 and a reason when they are refused. */
+static int import_packs(struct fetch *f, struct ga_import *im, const char *dir, bool *ret_any,
+			char **ret_reason, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, "pack");
+	DIR *d = opendir(path);
+	struct dirent *e;
+	int rc = 0;
+
+	(void)f;
+	*ret_any = false;
+	while (d && !rc && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+		cleanup_close int fd = -1;
+
+		if (n < 5 || strcmp(e->d_name + n - 5, ".pack") != 0)
+			continue;
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was fetched");
+		else
+			rc = ga_import_pack(im, fd, ret_reason, err);
+		*ret_any = true;
+	}
+	if (d)
+		(void)closedir(d);
+	return rc;
+}
+
+static int import(struct fetch *f, const char *dir, struct ga_error *err)
+{
+	const struct ga_oid tips[] = { f->tip, f->held };
+	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide));
+	cleanup_free char *branch = NULL, *reason = NULL;
+	struct ga_import_limits limits;
+	struct ga_import *im = NULL;
+	size_t n = 0;
+	bool any;
+	int rc = ga_repo_head(f->r, &hide[0], &branch, err);
+
+	if (rc < 0)
+		return -1;
+	n = !rc;
+	for (size_t i = 0; i < f->host.n; i++)
+		hide[n++] = f->host.v[i].oid;
+	ga_capture_import_limits(&f->e->limits, &limits);
+	if (ga_import_begin(f->r, &limits, &im, err))
+		return -1;
+	rc = import_packs(f, im, dir, &any, &reason, err);
+	if (!rc && any)
+		rc = ga_import_check(im, tips, ga_oid_is_zero(&f->held) ? 1 : 2, hide, n, &reason,
+				     err);
+	if (!rc && any)
+		rc = ga_import_migrate(im, &f->keeps, err);
+	ga_import_free(im);
+	return rc > 0 ? ga_fail(err, GA_EFATAL, "session '%s' of the remote is refused: %s",
+				f->from->name, reason)
+		      : rc;
+}
+
+static int take_objects(struct fetch *f, struct ga_error *err)
+{
+	cleanup_free char *sessions = ga_path_join(f->e->state_dir, "sessions");
+	cleanup_free char *dir = ga_path_join(sessions, ".new-XXXXXX");
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (at < 0 || !mkdtemp(dir))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
+	rc = download(f, dir, err) || ga_fault_stop("fetch:downloaded", err) ||
+	     import(f, dir, err) ? -1 : 0;
+	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
+	return rc;
+}
+
+/* ---- what it stands on ---------------------------------------------------------- */
+
+static bool has(const struct ga_oid *v, size_t n, const struct ga_oid *oid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ga_oid_equal(&v[i], oid))
+			return true;
+	return false;
+}
+
+static int find_onto(struct fetch *f, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide)), *new = NULL;
+	struct ga_oid at = f->tip;
+	size_t n_new = 0;
+
+	for (size_t i = 0; i < f->host.n; i++)
+		hide[i] = f->host.v[i].oid;
+	if (ga_rev_list(f->r, &f->tip, 1, hide, f->host.n, f->e->limits.commits, &new, &n_new, err))
+		return -1;
+	for (size_t i = 0; i <= n_new; i++) {
+		cleanup_commit struct ga_commit c = { .parents = NULL };
+
+		if (!has(new, n_new, &at)) {
+			f->onto = at;
+			return 0;
+		}
+		if (ga_commit_read(f->r, &at, &c, err))
+			return -1;
+		if (!c.n_parents)
+			break;
+		at = c.parents[0];
+	}
+	(void)ga_fail(err, GA_EFATAL, "session '%s' of the remote stands on no commit that is here",
+		      f->from->name);
+	return ga_hint(err, "'git fetch' the branch it was started from, then try again");
+}
+
+/* ---- holding back, here --------------------------------------------------------- */
+
+/* What a plain merge would write over, in whatever commit. */
+static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_strv *ret,
+			   struct ga_error *err)
+{
+	const struct ga_capture_env e = { .repo = f->r, .config = &f->e->config,
+					  .limits = &f->e->limits };
+	cleanup_free struct ga_oid *v = NULL;
+	size_t n;
+
+	return ga_rev_list(f->r, top, 1, &f->onto, 1, f->e->limits.history, &v, &n, err) ||
+	       ga_capture_in_the_way(&e, f->s, v, n, ret, err) ? -1 : 0;
+}
+
+static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_strv struct ga_strv in_the_way = GA_STRV_INIT;
+	bool held = !ga_oid_is_zero(&f->held);
+	struct ga_oid top = held ? f->held : f->tip;
+	struct ga_rewrite_opts o = { .base = &f->onto, .onto = &f->onto, .tip = &top, .rest = held,
+				     .facts = &facts, .hold_always = &in_the_way,
+				     .committer = committer, .session = f->s->name };
+	size_t cleaned;
+
+	if (ga_host_facts_gather(f->r, &f->e->config, &facts, err) ||
+	    ga_rewrite_texts(f->r, &f->onto, 1, &top, 1, &cleaned, &f->keeps, err))
+		return -1;
+	if (cleaned)
+		ga_strv_pushf(&f->notes, "%zu %s had control characters in names or message, which "
+			      "are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
+	f->s->onto = f->onto;
+	if (find_in_the_way(f, &top, &in_the_way, err) ||
+	    ga_rewrite(f->r, &o, &f->rewrite, err))
+		return -1;
+	ga_strv_extend(&f->keeps, &f->rewrite.keeps);
+	return 0;
+}
+
+static void fill(struct fetch *f, struct ga_report *r)
+{
+	static const struct ga_oid none;
+	struct ga_session *s = f->s;
+
+	s->state = GA_STATE_CAPTURED;
+	s->onto = s->base = f->onto;
+	s->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
+	s->held = f->rewrite.held;
+	s->landed = none;
+	s->remote_tip = f->from->tip;
+	s->remote_held = f->from->held;
+	ga_strv_release(&s->notes);
+	ga_strv_extend(&s->notes, &f->notes);
+	ga_report_begin(r, s);
+	r->tip = s->tip;
+	r->held = s->held;
+	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
+	ga_strv_extend(&r->notes, &f->notes);
+}
+
+static int set_ref(struct fetch *f, struct ga_ref_updates *u, const char *name,
+		   const struct ga_oid *new, struct ga_error *err)
+{
+	static const struct ga_oid none;
+	struct ga_oid old;
+	int rc = ga_ref_read(f->r, name, &old, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		old = none;
+	if (!ga_oid_equal(&old, new))
+		ga_ref_updates_add(u, name, &old, ga_oid_is_zero(new) ? NULL : new);
+	return 0;
+}
+
+static int publish(struct fetch *f, const struct ga_report *r, const char *committer,
+		   struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	cleanup_free char *base = ga_session_ref(f->s, "base");
+	cleanup_free char *held = ga_session_ref(f->s, "held");
+	cleanup_free char *orig = ga_session_ref(f->s, "orig");
+	cleanup_free char *report = ga_session_ref(f->s, "report");
+	struct ga_oid report_id;
+
+	if (ga_report_write(f->r, r, committer, NULL, &report_id, err) ||
+	    set_ref(f, &u, f->s->branch, &f->s->tip, err) || set_ref(f, &u, base, &f->onto, err) ||
+	    set_ref(f, &u, held, &f->s->held, err) ||
+	    set_ref(f, &u, orig, &f->rewrite.orig, err) ||
+	    set_ref(f, &u, report, &report_id, err) ||
+	    ga_fault_stop("fetch:objects", err) ||
+	    ga_refs_update(f->r, &u, "agent: fetch", err) || ga_fault_stop("fetch:refs", err))
+		return -1;
+	return ga_session_save(f->s, err);
+}
+
+/* ---- the session ---------------------------------------------------------------- */
+
+/* Was it decided about here, or its branch moved? */
+static int check_untouched(struct fetch *f, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	struct ga_session *s = f->s;
+	struct ga_oid oid = { { 0 } };
+	bool touched;
+	int rc = ga_ref_read(f->r, s->branch, &oid, err);
+
+	if (rc < 0 || ga_report_read(f->r, s, &r, err) < 0)
+		return -1;
+	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &s->tip);
+	for (size_t i = 0; i < r.n_flags; i++)
+		touched = touched || r.flags[i].verdict != GA_VERDICT_OPEN;
+	if (!touched)
+		return ga_worktree_check_free(f->r, s, err);
+	(void)ga_fail(err, GA_ELOSE, "session '%s' was decided about here, and has moved on the "
+		      "remote since", s->name);
+	return ga_hint(err, "'git agent drop%s %s', then fetch it again",
+		       s->state == GA_STATE_LANDED ? "" : " --force", s->name);
+}
+
+static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga_error *err)
+{
+	const struct ga_repo_info *info = ga_repo_info(f->r);
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_refs struct ga_refs branches = GA_REFS_INIT;
+
+	if (ga_refs_list(f->r, GA_SESSION_BRANCHES, &branches, err))
+		return -1;
+	for (size_t i = 0; i < branches.n; i++) {
+		const char *below = branches.v[i].name + strlen(GA_SESSION_BRANCHES);
+
+		ga_strv_push_n(&taken, below, strcspn(below, "/"));
+	}
+	if (ga_session_create(f->e->state_dir, name, NULL, &taken, f->s, ret_lock, err))
+		return -1;
+	f->s->state = GA_STATE_NEW;
+	f->s->project = ga_strdup(info->workdir);
+	f->s->gitdir = ga_strdup(info->gitdir);
+	f->s->remote = ga_strdup(f->remote);
+	f->s->started = f->s->finished = (uint64_t)time(NULL);
+	return 0;
+}
+
+/* Returns 1 if nothing has changed there. */
+static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_error *err)
+{
+	int rc = ga_session_load(f->e->state_dir, name, f->s, err);
+
+	if (rc)
+		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
+	if (!f->s->remote || strcmp(f->s->remote, f->remote) != 0) {
+		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
+		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
+	}
+	rc = ga_session_lock(f->s, false, ret_lock, err);
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "session '%s' is in use", name);
+	if (ga_oid_equal(&f->s->remote_tip, &f->from->tip) &&
+	    ga_oid_equal(&f->s->remote_held, &f->from->held))
+		return 1;
+	return check_untouched(f, err);
+}
+
+static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err)
+{
+	cleanup_free char *committer = NULL;
+	int rc;
+
+	f->tip = f->from->tip;
+	f->held = f->from->held;
+	if (ga_session_host_refs(f->r, &f->host, err) || take_objects(f, err))
+		return -1;
+	if (!ga_oid_is_zero(&f->held)) {
+		rc = ga_is_ancestor(f->r, &f->tip, &f->held, err);
+		if (rc < 0)
+			return -1;
+		if (!rc) {
+			f->held = (struct ga_oid){ { 0 } };
+			ga_strv_push(&f->notes, "what was held back there does not stand on the "
+						"branch, and was left there");
+		}
+	}
+	if (find_onto(f, err) ||
+	    ga_repo_signature(f->r, &f->e->config, time(NULL), &committer, err))
+		return -1;
+	if (ga_oid_equal(&f->onto, &f->tip) && ga_oid_is_zero(&f->held)) {
+		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has nothing that is not on a branch "
+			      "here", f->from->name);
+		return -1;
+	}
+	if (rewrite(f, committer, err))
+		return -1;
+	fill(f, report);
+	return publish(f, report, committer, err);
+}
+
+int ga_fetch_session(struct ga_start_env *e, const char *remote,
+		     const struct ga_remote_session *from, const char *name,
+		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
+		     struct ga_error *err)
+{
+	cleanup_(fetch_release) struct fetch f = { .e = e, .r = e->repo, .remote = remote,
+						   .from = from, .s = ret };
+	cleanup_close int lock = -1, keeps = -1;
+	bool made;
+	int rc = begin(&f, name, &lock, err);
+
+	if (rc)
+		return rc;
+	made = ret->state == GA_STATE_NEW;
+	keeps = ga_capture_lock_keeps(e->repo, err);
+	rc = keeps < 0 ? -1 : bring(&f, ret_report, err);
+	for (size_t i = 0; i < f.keeps.n; i++)
+		(void)unlink(f.keeps.v[i]);
+	if (rc && made) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+		cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
+		cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (at >= 0)
+			(void)ga_rmtree_at(at, name, &second);
+	}
+	if (rc)
+		return -1;
+	(void)ga_journal(ret->dir, "fetched", NULL);
+	*ret_lock = ga_steal_fd(&lock);
+	return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "ga/fetch.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+
+#define LIST_MAX ((size_t)8 << 20)
+#define LIST_MS 120000
+
+void ga_remote_sessions_release(struct ga_remote_sessions *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i].name);
+	free(l->v);
+	*l = (struct ga_remote_sessions)GA_REMOTE_SESSIONS_INIT;
+}
+
+static int fail_remote(const char *what, const char *remote, const struct ga_buf *why,
+		       struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(remote), *line = ga_git_last_line(why);
+
+	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, q, line ? line : "git failed");
+}
+
+/* The name of a session in a ref of the remote's: behind `prefix` and before `suffix`. NULL: none
+ * that could be one's. */
+static char *name_in(const char *ref, size_t n, const char *prefix, const char *suffix)
+{
+	size_t before = strlen(prefix), behind = strlen(suffix);
+	char *name;
+
+	if (n <= before + behind || strncmp(ref, prefix, before) != 0 ||
+	    strncmp(ref + n - behind, suffix, behind) != 0)
+		return NULL;
+	name = ga_strndup(ref + before, n - before - behind);
+	if (ga_session_name_ok(name))
+		return name;
+	free(name);
+	return NULL;
+}
+
+static struct ga_remote_session *find(struct ga_remote_sessions *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].name, name))
+			return &l->v[i];
+	return NULL;
+}
+
+/* "ID<tab>REF" */
+static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
+{
+	const char *ref = line + GA_OID_HEXSZ + 1;
+	cleanup_free char *name = NULL, *held = NULL;
+	struct ga_remote_session *s;
+	struct ga_oid oid;
+
+	if (n <= GA_OID_HEXSZ + 1 || line[GA_OID_HEXSZ] != '\t' ||
+	    !ga_oid_parse(line, GA_OID_HEXSZ, &oid) || ga_oid_is_zero(&oid))
+		return;
+	n -= GA_OID_HEXSZ + 1;
+	/* git lists by name: branches come last */
+	name = name_in(ref, n, GA_SESSION_BRANCHES, "");
+	held = name ? NULL : name_in(ref, n, GA_SESSION_REFS, "/held");
+	if ((!name && !held) || l->n >= GA_REMOTE_SESSIONS_MAX)
+		return;
+	s = find(l, name ? name : held);
+	if (!s) {
+		GA_GROW(l->v, l->n, l->cap);
+		s = &l->v[l->n++];
+		*s = (struct ga_remote_session){ .name = ga_strdup(name ? name : held) };
+	}
+	*(name ? &s->tip : &s->held) = oid;
+}
+
+int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessions *ret,
+		   struct ga_error *err)
+{
+	const char *const args[] = { "ls-remote", "--quiet", "--refs", "--", remote,
+				     GA_SESSION_BRANCHES "*", GA_SESSION_REFS "*/held", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	size_t kept = 0;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	g.out_max = LIST_MAX;
+	g.errout = &why;
+	g.timeout_ms = LIST_MS;
+	g.lazy_fetch = true;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (status)
+		return fail_remote("ask remote", remote, &why, err);
+	for (const char *p = out.ptr, *end; (end = strchr(p, '\n')); p = end + 1)
+		take_line(ret, p, (size_t)(end - p));
+	/* what was held back, and no branch: nothing that could be looked at */
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ga_oid_is_zero(&ret->v[i].tip))
+			free(ret->v[i].name);
+		else
+			ret->v[kept++] = ret->v[i];
+	}
+	ret->n = kept;
+	return 0;
+}
+
+/* ---- pushing ----------------------------------------------------------------------- */
+
+int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
+		    bool force, struct ga_error *err)
+{
+	/* whoever pushes a session says so: the guard's hook has nothing to add */
+	static const char *const allow[] = { "GIT_AGENT_ALLOW=1", NULL };
+	cleanup_free char *branch = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
+	cleanup_free char *report = ga_session_ref(s, "report");
+	cleanup_free char *held_ref = ga_session_ref(s, "held");
+	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
+	cleanup_free char *held_spec = ga_strf("+%s:%s", held_ref, held_ref);
+	const char *args[12] = { "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no",
+				 "--", remote };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	struct ga_oid oid;
+	size_t n = 6;
+	int status, rc = ga_ref_read(r, s->branch, &oid, err);
+
+	if (!rc)
+		args[n++] = branch;
+	if (rc >= 0)
+		rc = ga_ref_read(r, report, &oid, err);
+	if (!rc)
+		args[n++] = report_spec;
+	if (rc >= 0 && held && !ga_oid_is_zero(&s->held))
+		args[n++] = held_spec;
+	if (rc < 0)
+		return -1;
+	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.env = allow;
+	g.errout = &why;
+	g.user_hooks = true;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	return status ? fail_remote("push to", remote, &why, err) : 0;
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='dropping in every state of the repository: the exact result, and nothing lost'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# All of the user's: branch, commit, index, operation in progress, stash, every file with its mode.
+mine() {
+	git symbolic-ref -q HEAD
+	git rev-parse HEAD
+	git ls-files -s
+	git status --porcelain --ignored
+	git for-each-ref refs/heads refs/tags refs/remotes refs/stash | grep -v refs/heads/agent/
+	for f in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD rebase-merge/head-name BISECT_LOG; do cat ".git/$f" 2>/dev/null; done
+	git worktree list | grep -v " \[agent/"
+	find . -path ./.git -prune -o ! -type d -printf '%m %y %p %l\n' | sort
+	find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
+}
+session_refs() {
+	git for-each-ref --format='%(objectname) %(refname)' refs/heads/agent/s refs/agent/s
+}
+trashed_refs() {
+	git for-each-ref --format='%(objectname) %(refname)' refs/agent-trash | sed 's,refs/agent-trash/s-[0-9]*/tip,refs/heads/agent/s,; s,refs/agent-trash/s-[0-9]*,refs/agent/s,' | sort -k 2
+}
+layers() {
+	(cd "$1" && find upper git undo -printf '%m %y %s %p %l\n' 2>/dev/null | sort)
+}
+
+work='sed -i s/^5$/five/ a; git commit -qam one; echo n >new; chmod +x new; echo e >.envrc; mkdir -p ign; echo i >ign/i; git stash list; git branch side'
+make_repo() {
+	git init -q "$1" && (cd "$1" && seq 1 30 >a && echo b >b && mkdir d && echo c >d/c && echo ign >.gitignore && git add -A && git commit -qm base && git branch other && git tag v1)
+}
+
+# row STATE BEFORE: with the session made, BEFORE brings the repository into the state; then
+#   refused (2) and nothing touched; forced: nothing of the user's touched, refs and layers in the
+#   trash as they were; restored: all as it was, and it can go on.
+n=0
+row() {
+	n=$((n + 1))
+	test_expect_success "dropped, and back: $1" "
+		make_repo r$n && cd r$n && git agent start -q --name s -- sh -c '$work' && { $2; } && state=\$(ls -d \$HOME/.local/state/git-agent/\$(head -n 1 \"\$(git rev-parse --git-common-dir)/git-agent/id\")) &&
+		mine >../mine && session_refs | sort -k 2 >../refs && layers \"\$state/sessions/s\" >../layers && git worktree list >../worktrees && test -s ../layers &&
+		test_expect_code 2 git agent drop s 2>../err && grep \"was not landed\" ../err && git agent drop --dry-run --force s && mine | test_cmp ../mine - && session_refs | sort -k 2 | test_cmp ../refs - && layers \"\$state/sessions/s\" | test_cmp ../layers - &&
+		git agent drop --force s 2>../err && mine | test_cmp ../mine - && test -z \"\$(session_refs)\" && trashed_refs | test_cmp ../refs - && layers \"\$state\"/trash/s-* | test_cmp ../layers - && test ! -e \"\$state/sessions/s\" && ! git agent list | grep ^s &&
+		git agent drop --restore s && mine | test_cmp ../mine - && session_refs | sort -k 2 | test_cmp ../refs - && test -z \"\$(trashed_refs)\" && layers \"\$state/sessions/s\" | test_cmp ../layers - && git worktree list | test_cmp ../worktrees - &&
+		git agent review s >/dev/null && git agent list | grep '^s .*captured' && test_expect_code 2 git agent drop s && git fsck --strict
+	"
+}
+row clean ':'
+row 'uncommitted changes' 'echo mine >>a && echo mine >>d/c'
+row staged 'echo mine >>a && git add a && git mv b c2 && git rm -q d/c'
+row 'staged and changed again' 'echo mine >>a && git add a && echo more >>a && chmod +x b'
+row 'untracked where it writes' 'echo mine >new && echo mine >.envrc'
+row 'ignored where it writes' 'mkdir ign && echo mine >ign/i'
+row 'in the middle of a merge that conflicts' 'git switch -q other && echo x >a && git commit -qam x && git switch -q main && echo y >a && git commit -qam y && test_must_fail git merge -q other'
+row 'in the middle of a rebase' 'git switch -q other && echo x >a && git commit -qam x && git switch -q main && echo z >a && git commit -qam z && test_must_fail git rebase -q other'
+row 'in the middle of a cherry-pick' 'git switch -q other && echo x >a && git commit -qam x && git switch -q main && echo y >a && git commit -qam y && test_must_fail git cherry-pick other'
+row 'in the middle of a revert' 'echo y >a && git commit -qam y && echo z >a && git commit -qam z && test_must_fail git revert --no-edit HEAD~'
+row 'bisecting' 'git commit -q --allow-empty -m 1 && git commit -q --allow-empty -m 2 && git bisect start HEAD HEAD~2 && test -e .git/BISECT_LOG'
+row 'on no branch' 'git switch -q --detach'
+row 'on no branch, at its tip' 'git switch -q --detach agent/s'
+row 'on an unborn branch' 'git checkout -q --orphan fresh'
+row 'on another branch' 'git switch -q other'
+row 'the branch it started from is gone' 'git switch -q other && git branch -qD main'
+row 'the branch moved since' 'echo m >>b && git commit -qam m'
+row 'its own branch has commits of the users' 'git worktree add -q ../w$n agent/s && git -C ../w$n commit -q --allow-empty -m user && git worktree remove ../w$n'
+row 'a conflict with it staged half way' 'echo y >a && git commit -qam y && test_must_fail git merge -q agent/s && git checkout -q --ours a'
+row 'a stash of the users' 'echo st >>a && git stash -q'
+row 'sparse' 'git sparse-checkout set d 2>/dev/null'
+row 'a linked working tree beside' 'git worktree add -q ../l$n other'
+row 'an index lock that a git left' ': >.git/index.lock'
+
+# no STATE BEFORE STATUS PATTERN: refused even with --force, and nothing touched at all
+no() {
+	n=$((n + 1))
+	test_expect_success "not with --force either: $1" "
+		make_repo r$n && cd r$n && git agent start -q --name s -- sh -c '$work' && { $2; } && mine >../mine && session_refs >../refs && git agent list >/dev/null 2>&1 && state=\$(ls -d \$HOME/.local/state/git-agent/\$(head -n 1 .git/git-agent/id)) &&
+		test_expect_code $3 git agent drop --force s 2>../err && grep \"$4\" ../err && mine | test_cmp ../mine - && session_refs | test_cmp ../refs - && test -d \"\$state/sessions/s\" && test ! -e \"\$state/trash\" -o -z \"\$(ls -A \"\$state/trash\" 2>/dev/null)\"
+	"
+}
+no 'its branch is checked out here' 'git switch -q agent/s' 128 'is checked out in'
+no 'its branch is checked out elsewhere' 'git worktree add -q ../e agent/s' 128 'is checked out in .*/e'
+no 'a ref of it is locked' ': >.git/refs/heads/agent/s.lock' 128 's.lock'
+no 'a bisection from its branch is going on' 'git switch -q agent/s && git bisect start HEAD HEAD~2 && git switch -q --detach' 128 'a rebase or bisection'
+no 'a rebase of its branch is going on' 'echo y >a && git commit -qam y && git switch -q agent/s && test_must_fail git rebase -q main' 128 'a rebase or bisection of branch .agent/s. is going on'
+
+test_expect_success 'with a submodule, of which the user has uncommitted work' '
+	git init -q lib && (cd lib && echo l >l && git add l && git commit -qm l) && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm sub &&
+	git agent start -q --name s -- sh -c "echo new >lib/new; cd lib && git add new && git commit -qm new" && echo mine >>lib/l && echo u >lib/u && git -C lib add u && mine >../mine && git -C lib status --porcelain >../lib.mine && git -C lib rev-parse agent/s >../tip &&
+	test_expect_code 2 git agent drop s && git agent drop --force s && mine | test_cmp ../mine - && git -C lib status --porcelain | test_cmp ../lib.mine - && ! git -C lib rev-parse -q --verify agent/s && git agent drop --restore s && git -C lib rev-parse agent/s | test_cmp ../tip - && mine | test_cmp ../mine -
+'
+
+test_expect_success 'a session that runs is not dropped' '
+	make_repo run && cd run && mkfifo "$TRASH/end" && { "$GIT_AGENT" start -q --name s -- sh -c "echo n >n; cat" <"$TRASH/end" & } && exec 9>"$TRASH/end" && test_wait_for "git agent list | grep \"^s .*running\"" &&
+	test_expect_code 128 git agent drop --force s 2>../err && grep "session .s. is running" ../err && git agent list | grep "^s .*running" && exec 9>&- && wait && git agent list | grep "^s .*captured" && test "$(git show agent/s:n)" = n
+'
+
+test_done

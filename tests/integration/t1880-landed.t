@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what has landed, by whatever way, and what has not'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+make_repo() {
+	git init -q "$1" && (cd "$1" && seq 1 30 >a && echo b >b && git add -A && git commit -qm base)
+}
+
+# Three commits of the agent's, of which two touch one file.
+work='sed -i s/^5$/five/ a; git commit -qam one; echo new >new; git add new; git commit -qm two; sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
+
+# is NAME HOW WHERE, from `show --json`
+is() {
+	git agent list --json >"$TRASH/list" && git agent show --json "$1" | tee "$TRASH/shown" | python3 -c '
+import json, sys
+o = json.load(sys.stdin)
+got = [o["state"], o["landed_how"], o["landed_in"]]
+want = ["landed", sys.argv[1], sys.argv[2]] if sys.argv[1] != "not" else ["captured", None, None]
+l = [s["state"] for s in json.load(open(sys.argv[3])) if s["name"] == o["name"]]
+assert got == want and l == want[:1], (got, l, want)' "$2" "${3-refs/heads/main}" "$TRASH/list"
+}
+
+# way HOW COMMANDS: the session, then COMMANDS on main, then it is found to have landed like this
+n=0
+way() {
+	n=$((n + 1))
+	test_expect_success "$1: $2" "
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent drop w
+	"
+}
+way merged 'git merge -q agent/w'
+way merged 'git commit -q --allow-empty -m mine && git merge -q agent/w && git branch -qD agent/w'
+way merged 'git switch -q agent/w && git commit -q --allow-empty -m fix-up && git switch -q main && git merge -q agent/w'
+way merged 'echo mine >mine && git add mine && git commit -qm mine && git switch -q agent/w && git rebase -q main && git switch -q main && git merge -q --ff-only agent/w'
+way merged 'git merge -q --no-ff -m m agent/w && git revert --no-edit -m1 HEAD && is w not && git revert --no-edit HEAD'
+way squashed 'git merge -q --squash agent/w && git commit -qm squashed'
+way squashed 'git merge -q --squash agent/w && echo fixed >>b && sed -i s/^15/fixed/ a && git commit -qam "with a fix-up elsewhere"'
+way squashed 'git merge -q --squash agent/w && git commit -qm squashed && sed -i s/^five/5th/ a && echo less >new && git commit -qam "another commit over it"'
+way squashed 'git merge -q --squash agent/w && git commit -qm squashed && git rm -q new && git commit -qm gone'
+way squashed 'git commit -q --allow-empty -m mine && git cherry-pick ..agent/w >/dev/null && git branch -qD agent/w'
+way picked 'git commit -q --allow-empty -m mine && git cherry-pick agent/w~2 >/dev/null && sed -i s/^five/5th/ a && git commit -qam over && git cherry-pick agent/w~2..agent/w'
+way changed 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && echo other >>new && git commit -qa --no-edit'
+way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git merge -q --squash agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git commit -q --no-edit'
+way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git cherry-pick main..agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true cherry-pick --continue'
+way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && git branch copy agent/w && git switch -q copy && test_must_fail git rebase -q main && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true rebase --continue && git switch -q main && git merge -q --ff-only copy'
+
+# not COMMANDS: nothing of the kind
+no() {
+	n=$((n + 1))
+	test_expect_success "not landed: $1" "
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && { $1; } && is w not && is w not && test_expect_code 2 git agent drop w
+	"
+}
+no 'git commit -q --allow-empty -m "Merge agent/w"'
+no 'git cherry-pick agent/w~2 agent/w~1 >/dev/null'
+no 'git merge -q --squash agent/w && git checkout -q HEAD b && git rm -qf new && git commit -q --no-edit'
+no 'git merge -q --squash agent/w && sed -i s/^twentyfive/25/ a && git commit -qa --no-edit'
+no 'git merge -q -s ours agent/w'
+no 'git merge -q agent/w && git revert --no-edit HEAD~3..HEAD'
+no 'git merge -q --squash agent/w && git commit -qm squashed && git revert --no-edit HEAD'
+no 'sed -i s/^5$/FIVE/ a && echo other >new && git add new && sed -i s/^25$/XXV/ a && git commit -qam "the same task, done by somebody else"'
+no 'git commit -q --allow-empty -m "squash
+
+commit $(git rev-parse agent/w)
+"'
+no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
+no 'git switch -q agent/w'
+no 'git switch -q --detach agent/w'
+
+test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '
+	make_repo off && cd off && git agent start -q --name w -- sh -c "$work" && git merge -q agent/w && is w merged && git reset -q --hard HEAD~3 && is w not &&
+	git switch -q -c side && git merge -q --squash agent/w && git commit -qm s && is w squashed refs/heads/side && git switch -q main && is w not &&
+	git agent start -q --name l -- sh -c "echo l >l" && git switch -q side && git agent land l && git switch -q main && git agent list | grep "^l .*landed" && git branch -qD side && git agent show l | grep "^state  *landed"
+'
+
+test_expect_success 'held back, or on uncommitted work: not landed, whatever is merged' '
+	make_repo held && cd held && echo mine >>b && git agent start -q --name h -- sh -c "$work; echo e >.envrc" && git stash -q && git merge -q agent/h && is h not && git stash pop -q &&
+	git agent review --accept-all --critical h && is h not && git merge -q agent/h && is h merged &&
+	git agent start -q --name o -- sh -c "echo theirs >>b; echo o >o" && git merge -q agent/o && is o not && git agent land o && grep theirs b && git agent list | grep "^o .*landed"
+'
+
+test_expect_success 'a whole that was held back and given up is no arrival' '
+	make_repo empty && cd empty && git agent start -q --name e -- sh -c "echo e >.envrc; git add -A; git commit -qm e" && git agent review --reject e .envrc && git commit -q --allow-empty -m m && git agent list | grep "^e .*captured"
+'
+
+# ---- a forge -------------------------------------------------------------------------------
+
+# forge NAME: a bare repository, a clone of it with session w pushed, and another clone
+forge() {
+	make_repo "$1.seed" && git clone -q --bare "$1.seed" "$1.git" && git clone -q "$1.git" "$1" && git clone -q "$1.git" "$1.other" &&
+	cd "$1" && git agent start -q --name w -- sh -c "$work" && git push -q origin agent/w && is w not && cd .. && git -C "$1.other" fetch -q
+}
+
+test_expect_success 'merged on a forge: known once it is fetched' '
+	forge m && (cd m.other && git merge -q --no-ff -m pr origin/agent/w && git push -q origin main :agent/w) && cd m && is w not && git fetch -q --prune && is w merged refs/remotes/origin/main && git agent drop w
+'
+
+test_expect_success 'squashed there with a fix-up on the branch, over the same lines' '
+	forge s && (cd s.other && git switch -q agent/w && sed -i s/^five/5th/ a && git commit -qam fix-up && git push -q origin agent/w && git switch -q main && git merge -q --squash agent/w && git commit -qm "pr (#1)" && git push -q origin main) &&
+	cd s && is w not && git fetch -q && is w squashed refs/remotes/origin/main && git pull -q && git agent drop w
+'
+
+test_expect_success 'rebased there' '
+	forge r && (cd r.other && echo o >o && git add o && git commit -qm o && git switch -q agent/w && git rebase -q main && git switch -q main && git merge -q --ff-only agent/w && git push -q origin main) &&
+	cd r && git fetch -q && is w squashed refs/remotes/origin/main && git agent drop w
+'
+
+test_expect_success 'taken back there: not landed, though the branch was squashed' '
+	forge t && (cd t.other && git merge -q --squash origin/agent/w && git commit -qm pr && git revert --no-edit HEAD && git push -q origin main) && cd t && git fetch -q && is w not
+'
+
+test_expect_success 'from a branch that has no upstream: the first branch of origin' '
+	forge o && cd o && git switch -q -c topic && git agent start -q --name t -- sh -c "echo t >t" && git push -q origin agent/t && (cd ../o.other && git fetch -q && git commit -q --allow-empty -m o && git cherry-pick origin/agent/t >/dev/null && git push -q origin main) &&
+	git fetch -q && is t squashed refs/remotes/origin/HEAD
+'
+
+# ---- one after another ----------------------------------------------------------------------
+
+# Of four sessions on one base each changes what the others do.
+test_expect_success 'several land one after another, conflicts resolved in between, each way' '
+	make_repo many && cd many && for i in 1 2 3 4; do git agent start -q --name s$i -- sh -c "sed -i s/^5\$/five-$i/ a; git commit -qam s$i; echo $i >f$i; echo $i >>b" || exit 1; done &&
+	fix() { sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a b && git add -A; } &&
+	git agent land s1 && git agent list | grep "^s1 .*landed" && git agent list | grep "^s[234] .*captured" -c | grep -x 3 &&
+	test_expect_code 4 git agent land s2 && fix && git agent land --continue s2 && git agent list | grep "^s2 .*landed" &&
+	test_expect_code 4 git agent land --squash s3 && fix && git commit -q --no-edit && is s3 changed && is s4 not &&
+	test_must_fail git merge -q agent/s4 && fix && git commit -q --no-edit && is s4 merged &&
+	grep -c five- a | grep -x 4 && ls f1 f2 f3 f4 && grep -cx "[1-4]" b | grep -x 4 && git agent list | grep -c landed | grep -x 4 && git agent drop s1 s2 s3 s4 && git fsck --strict
+'
+
+
+test_done
