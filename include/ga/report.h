@@ -13,6 +13,8 @@
 #include "ga/error.h"
 #include "ga/left.h"
 #include "ga/oid.h"
+#include "ga/out.h"
+#include "ga/palette.h"
 #include "ga/repo.h"
 #include "ga/risk.h"
 #include "ga/session.h"
@@ -131,9 +133,10 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
 /* Header, commits, flags, held, left behind, diffstat as text, with what to type
- * next at the end; everything of the agent's escaped. */
+ * next at the end; everything of the agent's escaped. What needs no content to be read comes
+ * first, and is written before any is. Returns 0; 1: nobody reads on (ga/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   bool colour, struct ga_buf *out, struct ga_error *err);
+		   bool colour, struct ga_out *out, struct ga_error *err);
 
 /* Every file that was left behind, with the flags its name raises on this host, under the
  * lines of the report: as text, and as the object of `review --left-behind --json`. */
@@ -142,18 +145,27 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
 		     const struct ga_host_facts *facts);
 
-/* The diff base..tip with flagged files first, then what is held back, then what
- * was left out of the branch, appended to `out`. Made in process from blob
- * bytes: no attribute, driver, filter or configuration is consulted. Bytes of
- * the agent's are escaped; colour escapes are ours alone. A file that is binary but
- * flagged is shown escaped. Bounded in bytes by file and in all; what is cut is said. */
-int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, bool colour, struct ga_buf *out,
-		   struct ga_error *err);
+struct ga_review_opts {
+	const struct ga_palette *palette; /* NULL: no colours */
+	/* Have git show each file, running what the user's configuration has for it: textconv
+	 * programs, and external diffs. On content of the agent's, so only if the user asks. */
+	bool textconv, ext_diff;
+};
 
-/* The same for any two trees (NULL: the empty one). Paths in `first_or_null` come first, in
- * its order, and are shown even when binary. */
+/* The diff base..tip with flagged files first, then what is held back, then what
+ * was left out of the branch, file by file as each is made. Made in process from blob
+ * bytes: no attribute, driver, filter or configuration is consulted, but for what `o` (NULL:
+ * nothing of it) asks for. Bytes of the agent's are escaped; colour escapes are ours alone. A file
+ * that is binary but flagged is shown escaped. Bounded in bytes by file and in all; what is cut is
+ * said. Returns 0; 1: nobody reads on; -1. */
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
+		   struct ga_out *out, struct ga_error *err);
+
+/* The same for any two trees (NULL: the empty one), and for one file. */
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
-			const struct ga_oid *new_tree, const struct ga_strv *first_or_null,
-			bool colour, struct ga_buf *out, struct ga_error *err);
+			const struct ga_oid *new_tree, const struct ga_review_opts *o,
+			struct ga_out *out, struct ga_error *err);
+int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
+			const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
 
 #endif

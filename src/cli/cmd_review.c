@@ -21,6 +21,7 @@ struct options {
 	bool stat;
 	bool json;
 	bool left;
+	bool textconv, ext_diff;
 };
 
 static const struct cli_opt opts[] = {
@@ -31,6 +32,10 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, left) },
 	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff",
 	  offsetof(struct options, stat) },
+	{ "textconv", 0, CLI_FLAG, NULL, "show files as textconv programs of your git have them",
+	  offsetof(struct options, textconv) },
+	{ "ext-diff", 0, CLI_FLAG, NULL, "show files by the external diffs of your git",
+	  offsetof(struct options, ext_diff) },
 	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
 	  offsetof(struct options, accept) },
 	{ "accept-all", 0, CLI_FLAG, NULL, "accept all open flags but critical ones",
@@ -57,6 +62,9 @@ static int check_format(const struct options *o, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE,
 			       "--format takes text, json, sarif or markdown, not '%s'", q);
 	}
+	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
+		return ga_fail(err, GA_EUSAGE,
+			       "--textconv and --ext-diff are about the diff of a review as text");
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--left-behind is listed as text or json only");
 	return 0;
@@ -98,6 +106,24 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
+static int print_text(struct cli *c, const struct options *o, const struct ga_session *s,
+		      const struct ga_report *r, struct ga_error *err)
+{
+	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct ga_palette palette;
+	struct cli_pager *pager;
+	int rc;
+
+	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
+	    cli_pager_begin(c, "diff", &out, &pager, err))
+		return -1;
+	rc = ga_report_text(c->env.repo, s, r, ro.palette != NULL, &out, err);
+	if (!rc && !o->stat)
+		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
+	return cli_pager_end(pager, &out, rc, err);
+}
+
 static int print(struct cli *c, const struct options *o, const struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
@@ -115,10 +141,7 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
-	if (ga_report_text(c->env.repo, s, r, c->colour, &out, err) ||
-	    (!o->stat && ga_review_diff(c->env.repo, r, c->colour, &out, err)))
-		return -1;
-	return cli_page(c, out.ptr, out.len, err);
+	return print_text(c, o, s, r, err);
 }
 
 static bool names_a_flag(const void *report, const char *path)
