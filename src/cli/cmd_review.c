@@ -176,7 +176,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
 	cleanup_close int lock = -1;
 	int rc;
 
@@ -195,10 +195,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		ga_report_begin(&r, &s);
 	if (!o->accept && !o->accept_all && !o->reject)
 		return print(c, o, &s, &r, err);
+	d.accept_all = o->accept_all;
+	d.critical_too = o->critical || o->accept;
 	for (size_t i = 1; i < argc; i++)
-		ga_strv_take(&paths, cli_resolve_path(c, argv[i], names_a_flag, &r));
-	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject,
-		      o->critical || o->accept, err))
+		ga_strv_take(o->accept ? &d.accept : &d.reject,
+			     cli_resolve_path(c, argv[i], names_a_flag, &r));
+	if (ga_decide(c->env.repo, &s, &r, &d, NULL, err))
 		return -1;
 	say_left(o, &s, &r);
 	return 0;

@@ -192,12 +192,22 @@ static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struc
 	return rc;
 }
 
+static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept,
+			    struct ga_error *err)
+{
+	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
+
+	d.critical_too = true;
+	ga_strv_extend(accept ? &d.accept : &d.reject, paths);
+	return ga_decide(t->repo, &t->s, &t->r, &d, NULL, err);
+}
+
 static inline void decide(struct stay *t, const char *path, bool accept)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
 	ga_strv_push(&paths, path);
-	OK(ga_decide(t->repo, &t->s, &t->r, &paths, false, accept, true, &err));
+	OK(decide_on(t, &paths, accept, &err));
 }
 
 #endif
