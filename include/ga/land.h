@@ -137,6 +137,7 @@ struct ga_decision {
 	bool accept_all;   /* every open flag */
 	bool critical_too;
 	bool exact;
+	struct ga_oid reviewed;       /* where the branch was then; zero: wherever it is */
 	struct ga_hunk_choice *hunks; /* of paths that are not in `reject` */
 	size_t n_hunks;
 };
@@ -168,7 +169,8 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * `s` and `report` are as afterwards. `*rejected_or_null` (to be empty) is what was rejected: from
  * each path as it is now to what the agent had. Nothing changes on failure. The branch must not be
  * checked out if it has to move. GA_ECONFLICT when a path that is accepted was also changed on
- * the branch since, and when one of which parts are rejected is not what was reviewed. */
+ * the branch since, and when the branch, or a file of which parts are rejected, is not what was
+ * reviewed. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err);

@@ -168,4 +168,53 @@ int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
 int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
 			const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
 
+/* Raw lines of ga_diff_hunks() for a terminal. */
+void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
+			  struct ga_buf *out);
+
+/* ---- deciding ---------------------------------------------------------- */
+
+enum ga_review_where {
+	GA_REVIEW_BRANCH,
+	GA_REVIEW_HELD,
+	GA_REVIEW_LEFT_OUT,
+	GA_REVIEW_ELSEWHERE, /* flagged, and no change: left behind, or about the session */
+};
+
+struct ga_review_item {
+	struct ga_change change; /* its path is owned; of no change both sides are zero */
+	enum ga_review_where where;
+	bool flagged;
+};
+struct ga_review_items {
+	struct ga_review_item *v;
+	size_t n, cap;
+};
+void ga_review_items_release(struct ga_review_items *l);
+#define cleanup_items cleanup_(ga_review_items_release)
+
+/* Everything a user can decide about, in the order of the diff: flagged paths first, each once. */
+int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_review_items *ret,
+		    struct ga_error *err);
+
+/* What there is to know of one before its diff: where it is and what its flags are. */
+void ga_review_item_text(const struct ga_report *r, const struct ga_review_item *item, bool colour,
+			 struct ga_buf *out);
+
+/* What the user says to the agent; of path "": to all of it. */
+struct ga_remarks {
+	struct ga_strv paths, texts;
+};
+#define GA_REMARKS_INIT { GA_STRV_INIT, GA_STRV_INIT }
+void ga_remarks_release(struct ga_remarks *r);
+#define cleanup_remarks cleanup_(ga_remarks_release)
+void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
+
+/* What ga_decide() gave as rejected, for `resume --feedback`: patches, bytes as they are, and the
+ * remarks on each path. One that is too much for what resume takes is only named, and so
+ * is what is binary. */
+#define GA_FEEDBACK_PATCHES ((size_t)900 << 10)
+int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
+		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err);
+
 #endif

@@ -6,11 +6,11 @@
 
 #include "cli.h"
 #include "ga/fd.h"
-#include "ga/land.h"
 #include "ga/leftbehind.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
+#include "verdict.h"
 
 struct options {
 	const char *format;
@@ -22,6 +22,8 @@ struct options {
 	bool json;
 	bool left;
 	bool textconv, ext_diff;
+	bool interactive;
+	const char *hunk, *feedback, *remark;
 };
 
 static const struct cli_opt opts[] = {
@@ -44,6 +46,14 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, critical) },
 	{ "reject", 0, CLI_FLAG, NULL, "take the given paths back to what they were",
 	  offsetof(struct options, reject) },
+	{ "hunk", 0, CLI_VALUE, "LIST", "with --reject: only these hunks of one path, as in 1,3-4",
+	  offsetof(struct options, hunk) },
+	{ "interactive", 'i', CLI_FLAG, NULL, "decide path by path, or part by part",
+	  offsetof(struct options, interactive) },
+	{ "feedback", 0, CLI_VALUE, "FILE", "append what is rejected, for resume --feedback",
+	  offsetof(struct options, feedback) },
+	{ "remark", 0, CLI_VALUE, "TEXT", "with --feedback: what to tell the agent",
+	  offsetof(struct options, remark) },
 };
 
 static bool wants(const struct options *o, const char *format)
@@ -72,12 +82,24 @@ static int check_format(const struct options *o, struct ga_error *err)
 
 static int check_options(const struct options *o, size_t argc, struct ga_error *err)
 {
-	int decisions = o->accept + o->accept_all + o->reject;
+	int decisions = o->accept + o->accept_all + o->reject + o->interactive;
 
 	if (decisions > 1)
-		return ga_fail(err, GA_EUSAGE, "choose one of --accept, --accept-all and --reject");
+		return ga_fail(err, GA_EUSAGE,
+			       "choose one of --accept, --accept-all, --reject and -i");
+	if (o->hunk && (!o->reject || argc != 2)) {
+		(void)ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected");
+		return ga_hint(err, "git agent review --reject --hunk 1,3-4 NAME PATH");
+	}
+	if (o->feedback && !o->reject && !o->interactive)
+		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
+	if (o->remark && !o->feedback)
+		return ga_fail(err, GA_EUSAGE, "--remark goes with --feedback");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
+	if (o->interactive && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
+		return ga_fail(err, GA_EUSAGE,
+			       "-i shows the diff as it goes, and prints nothing else");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
@@ -144,12 +166,21 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	return print_text(c, o, s, r, err);
 }
 
-static bool names_a_flag(const void *report, const char *path)
-{
-	const struct ga_report *r = report;
+/* What a path on the command line may name. */
+struct known {
+	const struct ga_report *report;
+	const struct ga_review_items *items;
+};
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (ga_path_inside(r->flags[i].path, path))
+static bool is_known(const void *where, const char *path)
+{
+	const struct known *k = where;
+
+	for (size_t i = 0; i < k->report->n_flags; i++)
+		if (ga_path_inside(k->report->flags[i].path, path))
+			return true;
+	for (size_t i = 0; i < k->items->n; i++)
+		if (ga_path_inside(k->items->v[i].change.path, path))
 			return true;
 	return false;
 }
@@ -170,13 +201,64 @@ static void say_left(const struct options *o, const struct ga_session *s, const 
 		cli_note("  next: git agent review %s", s->name);
 }
 
+/* 1: there is nothing to be done. */
+static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
+		  char **argv, struct cli_verdict *v, struct ga_error *err)
+{
+	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
+	const struct known k = { r, &items };
+
+	if (ga_review_items(c->env.repo, r, &items, err))
+		return -1;
+	if (o->remark)
+		ga_remarks_add(&v->remarks, "", o->remark);
+	v->feedback = o->feedback;
+	v->decision.accept_all = o->accept_all;
+	v->decision.critical_too = o->critical || o->accept;
+	if (o->interactive)
+		return cli_walk(c, r, &items, v, err);
+	for (size_t i = 1; i < argc; i++) {
+		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
+
+		if (o->hunk)
+			return cli_reject_hunks(c, &items, path, o->hunk, v, err);
+		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
+	}
+	return 0;
+}
+
+static int decide(struct cli *c, const struct options *o, struct ga_session *s,
+		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
+{
+	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	int rc = choose(c, o, r, argc, argv, &v, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (cli_decide(c, s, r, &v, err))
+		return -1;
+	say_left(o, s, r);
+	return 0;
+}
+
+/* The branch as it is now: what was committed on it since is reviewed, and lands, like the rest. */
+static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report *r,
+		     struct ga_error *err)
+{
+	struct ga_oid now;
+	int rc = ga_ref_read(c->env.repo, s->branch, &now, err);
+
+	if (!rc)
+		r->tip = now;
+	return rc < 0 ? -1 : 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
 	cleanup_close int lock = -1;
 	int rc;
 
@@ -193,17 +275,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (rc)
 		ga_report_begin(&r, &s);
-	if (!o->accept && !o->accept_all && !o->reject)
-		return print(c, o, &s, &r, err);
-	d.accept_all = o->accept_all;
-	d.critical_too = o->critical || o->accept;
-	for (size_t i = 1; i < argc; i++)
-		ga_strv_take(o->accept ? &d.accept : &d.reject,
-			     cli_resolve_path(c, argv[i], names_a_flag, &r));
-	if (ga_decide(c->env.repo, &s, &r, &d, NULL, err))
+	if (at_branch(c, &s, &r, err))
 		return -1;
-	say_left(o, &s, &r);
-	return 0;
+	if (o->accept || o->accept_all || o->reject || o->interactive)
+		return decide(c, o, &s, &r, argc, argv, err);
+	return print(c, o, &s, &r, err);
 }
 
 const struct cli_command cli_review = {

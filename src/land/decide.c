@@ -411,6 +411,12 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (land_refs_read(d->repo, d->s, &d->refs, err) ||
 	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
+	if (!ga_oid_is_zero(&d->what->reviewed) &&
+	    !ga_oid_equal(&d->what->reviewed, &d->refs.branch)) {
+		(void)ga_fail(err, GA_ECONFLICT,
+			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
+		return ga_hint(err, "review it again: somebody committed on it meanwhile");
+	}
 	d->tip = ga_oid_is_zero(&d->refs.branch) ? d->s->onto : d->refs.branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
 	    ga_commit_tree(d->repo, &d->s->onto, &d->base_tree, err))

@@ -89,3 +89,14 @@ int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool fl
 
 	return review_diff_file(&d, c, flagged, err);
 }
+
+void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
+			  struct ga_buf *out)
+{
+	const struct ga_review_opts o = { .palette = palette_or_null };
+	struct ga_out to = { .text = *out };
+	struct review_diff d = begin(NULL, &o, &to);
+
+	review_diff_hunks(&d, hunks);
+	*out = to.text;
+}

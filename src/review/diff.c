@@ -92,6 +92,11 @@ static void put_hunks(struct review_diff *d, const struct ga_buf *hunks, size_t 
 			ga_strf("... %zu more lines of this file are not shown", rest));
 }
 
+void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks)
+{
+	put_hunks(d, hunks, FILE_SHOWN);
+}
+
 /* ---- one file ----------------------------------------------------------- */
 
 static char *side_name(const char *side, const char *path)

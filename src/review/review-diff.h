@@ -48,6 +48,8 @@ struct review_diff {
 int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_error *err);
 int review_diff_trees(struct review_diff *d, const struct ga_oid *old_tree,
 		      const struct ga_oid *new_tree, struct ga_error *err);
+/* Lines of a comparison on their own. */
+void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks);
 /* One file of it. */
 int review_diff_file(struct review_diff *d, const struct ga_change *c, bool flagged,
 		     struct ga_error *err);
