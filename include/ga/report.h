@@ -129,6 +129,12 @@ json_t *ga_report_sarif(const struct ga_report *r);
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
 
+/* The review as one HTML page that needs no network and no script, for a browser and for people
+ * without this program: all of the report, the session's journal, and the diff. Nothing of the
+ * agent's is more than text in it. Returns 0; 1: nobody reads on (ga/out.h); -1. */
+int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		   struct ga_out *out, struct ga_error *err);
+
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 

@@ -27,7 +27,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif or markdown",
+	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif, markdown or html",
 	  offsetof(struct options, format) },
 	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
 	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
@@ -66,11 +66,12 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown") &&
+	    !wants(o, "html")) {
 		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE,
-			       "--format takes text, json, sarif or markdown, not '%s'", q);
+			       "--format takes text, json, sarif, markdown or html, not '%s'", q);
 	}
 	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
 		return ga_fail(err, GA_EUSAGE,
@@ -146,6 +147,17 @@ static int print_text(struct cli *c, const struct options *o, const struct ga_se
 	return cli_pager_end(pager, &out, rc, err);
 }
 
+static int print_html(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+		      struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct cli_pager *pager;
+
+	if (cli_pager_begin(c, NULL, &out, &pager, err))
+		return -1;
+	return cli_pager_end(pager, &out, ga_report_html(c->env.repo, s, r, &out, err), err);
+}
+
 static int print(struct cli *c, const struct options *o, const struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
@@ -160,6 +172,8 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	}
 	if (wants(o, "sarif"))
 		return cli_print_json(ga_report_sarif(r), err);
+	if (wants(o, "html"))
+		return print_html(c, s, r, err);
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
