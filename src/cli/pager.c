@@ -12,11 +12,14 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/process.h"
+#include "ga/quote.h"
 
 struct cli_pager {
 	struct ga_process_job *job; /* NULL: there is none */
 	int fd;                     /* where to write */
+	char *command;
 	struct sigaction was[4];
 };
 
@@ -44,6 +47,23 @@ static const char *own_pager(const struct ga_gitconfig *c, const char *what, boo
 	return NULL;
 }
 
+static bool on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *p = path ? path : "";; p++) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = ga_strndup(p, n);
+		cleanup_free char *file = ga_path_join(dir, name);
+
+		if (n && !access(file, X_OK))
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}
+
 /* As git: what comes first is taken, and nothing, or "cat", is none. NULL: none. */
 static const char *find_pager(struct cli *c, const char *what)
 {
@@ -60,7 +80,7 @@ static const char *find_pager(struct cli *c, const char *what)
 	if (!p)
 		p = getenv("PAGER");
 	if (!p)
-		p = "less";
+		p = on_path("less") ? "less" : "";
 	return *p && strcmp(p, "cat") != 0 ? p : NULL;
 }
 
@@ -158,6 +178,7 @@ static int start(struct cli_pager *p, const char *command, struct ga_error *err)
 		return -1;
 	}
 	p->fd = ends[1];
+	p->command = ga_strdup(command);
 	catch(p);
 	return 0;
 }
@@ -183,6 +204,18 @@ int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct 
 	return 0;
 }
 
+/* What a pager comes to is between it and the user, but for one that never ran. */
+static int check_ran(const struct cli_pager *p, int status, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+
+	if (status != 126 && status != 127)
+		return 0;
+	q = ga_escape(p->command);
+	(void)ga_fail(err, GA_EFATAL, "the pager '%s' cannot be run", q);
+	return ga_hint(err, "GIT_PAGER=cat prints without one");
+}
+
 int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_error *err)
 {
 	int status, end = 0;
@@ -193,10 +226,12 @@ int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_err
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		(void)close(p->fd);
-		/* what the pager came to is between it and the user */
 		end = ga_process_end(p->job, &status, rc < 0 ? &second : err);
 		uncatch(p);
+		if (!end && rc >= 0)
+			end = check_ran(p, status, err);
 	}
+	free(p->command);
 	free(p);
 	return rc < 0 || end ? -1 : 0;
 }

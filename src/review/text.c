@@ -340,9 +340,10 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 
 		ga_buf_addf(t->out,
 			    "next: %s to decide before landing\n"
+			    "  git agent review -i %s\n"
 			    "  git agent review --accept %s PATH...\n"
 			    "  git agent review --reject %s PATH...\n",
-			    n, s->name, s->name);
+			    n, s->name, s->name, s->name);
 	} else if (s->state == GA_STATE_LANDED) {
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (n_files || r->left_out.n) {

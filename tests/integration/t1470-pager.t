@@ -45,7 +45,7 @@ test_expect_success TTY 'git --no-pager, git -p, and a pager for the whole of gi
 	LC_ALL=C grep -q "$(printf "\033\\[32m")" ../paged && git config --unset pager.agent
 '
 
-test_expect_success TTY 'what less is told, as git has it; nothing runs on the text' '
+test_expect_success TTY 'TT-05: what less is told, as git has it; nothing runs on the text' '
 	cd r && PATH="$HOME/bin:$PATH" && $pty expect="LESS=FRX LV=-c in-use=true open=." exit=0 -- env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
 	$pty expect="LESS=-X LV=-c" exit=0 -- env PAGER=of-PAGER LESS=-X git agent review s && test ! -e "$HOME/PWNED"
 '
@@ -97,7 +97,8 @@ test_expect_success 'a reader that goes away ends it' '
 
 test_expect_success TTY 'a pager that ends before the end, or fails, or is not there' '
 	cd r && for p in "head -n 1" "false" "exit 3"; do $pty exit=0 mode=cooked -- env GIT_PAGER="$p" git agent review wide || exit 1; done &&
-	$pty expect="not found" exit=0 mode=cooked -- env GIT_PAGER=no-such-pager git agent review wide
+	$pty expect="no-such-pager" expect="cannot be run" expect="GIT_PAGER=cat" exit=128 mode=cooked -- env GIT_PAGER=no-such-pager git agent review wide &&
+	mkdir -p ../few && for p in git sh env; do ln -sf "$(command -v $p)" ../few/$p || exit 1; done && $pty expect="session s" expect="diff --git" exit=0 mode=cooked -- env PATH="$TEST_BUILDDIR:$HOME/few" git-agent review s
 '
 
 test_expect_success TTY 'a signal ends it when the pager has ended, not before' '

@@ -93,7 +93,7 @@ test_expect_success TTY 'one key is enough where git has it so, and signals find
 	$pty send="$prompt" expect="output> " send="git-agent review -i nothing\r" expect="(1/4)" send="\x1a" expect=Stopped expect="output> " send="echo coo\"\"ked\r" expect=cooked send="fg\r" expect="git-agent review" sleep=300 send="q" expect="nothing was decided" expect="output> " send="exit 0\r" exit=0 -- bash --norc --noprofile -i
 '
 
-test_expect_success TTY 'names, contents and reasons reach the terminal escaped' '
+test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal escaped' '
 	cd r && git agent start -q --name esc -- sh -c "n=\$(printf \"a\\033]0;x\\007\\nb\"); printf \"one\\033[2J\\ntwo\\r\\n\\342\\200\\256x\\n\" >\"\$n\"; mkdir \"\$n.d\"; echo evil >\"\$n.d/.envrc\"" &&
 	git config color.ui false && walk esc expect="(1/2) accept \"a\\\\e]0;x\\\\x07\\\\nb.d/.envrc\"" send="s\r" expect="of \"a\\\\e" send="q\r" expect="(1/2)" send="j\r" expect="+one\\\\e[2J" expect="(2/2)" send="s\r" expect="(1/1 of" send="n\r" expect="do it" send="n\r" exit=0 >../out &&
 	git config --unset color.ui && ! LC_ALL=C grep "$(printf "\033")" ../out && ! LC_ALL=C grep "$(printf "\007")" ../out && ! LC_ALL=C grep "$(printf "\342\200\256")" ../out
