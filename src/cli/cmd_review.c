@@ -9,6 +9,7 @@
 #include "ga/leftbehind.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/worktree.h"
 #include "sessions.h"
 #include "verdict.h"
 
@@ -216,8 +217,9 @@ static void say_left(const struct options *o, const struct ga_session *s, const 
 }
 
 /* 1: there is nothing to be done. */
-static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
-		  char **argv, struct cli_verdict *v, struct ga_error *err)
+static int choose(struct cli *c, const struct options *o, const struct ga_session *s,
+		  const struct ga_report *r, size_t argc, char **argv, struct cli_verdict *v,
+		  struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
 	const struct known k = { r, &items };
@@ -229,8 +231,11 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 	v->feedback = o->feedback;
 	v->decision.accept_all = o->accept_all;
 	v->decision.critical_too = o->critical || o->accept;
-	if (o->interactive)
-		return cli_walk(c, r, &items, v, err);
+	if (o->interactive) {
+		/* better said before than behind the last answer */
+		return ga_worktree_check_free(c->env.repo, s, err) ?
+			       -1 : cli_walk(c, r, &items, v, err);
+	}
 	for (size_t i = 1; i < argc; i++) {
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
 
@@ -245,7 +250,7 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
-	int rc = choose(c, o, r, argc, argv, &v, err);
+	int rc = choose(c, o, s, r, argc, argv, &v, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -264,7 +264,7 @@ printf '"%s" review review | head -n 1\n' "$agent" >"$scratch/review"
 echo 'git --no-pager diff main agent/review | head -n 1' >"$scratch/git-diff"
 compare 1000 'review: the first line' 'git diff' "$rounds" /bin/sh "$scratch/review" \
 	--against /bin/sh "$scratch/git-diff"
-"$agent" drop --force review
+"$agent" drop --force review >/dev/null 2>&1
 
 # memory does not depend on the machine: once, with a file that is read whatever is in it
 GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name large -- truncate -s 1G large \

@@ -109,7 +109,7 @@ test_expect_success 'verdicts, landing, and what nothing is said of' '
 '
 
 test_expect_success 'a journal with anything in it' '
-	cd r && git agent start -q --name j -- sh -c "echo j >j" && f=$(find "$HOME/.local/state/git-agent" -path "*/sessions/j/journal.jsonl") &&
+	cd r && git agent start -q --name j -- sh -c "echo j >j" "$(printf "\377<u>")" && git agent review --format=html j >../page4 && page --text ../page4 | grep -c "xff<u>" | grep -x 2 && f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
 	printf "%s\n" "{\"time\":\"<b>\",\"event\":\"<script>\",\"<i>\":[\"\\u202e\",{\"path\":\"</table>\"},{\"x\":1},null,true],\"o\":{\"a\":[]},\"command\":[1,\"<u>\"]}" "[1]" "{\"cut" "" >>"$f" && printf "\377\n{\"event\":\"last\"}" >>"$f" &&
 	git agent review --format=html j >../page4 && page --text ../page4 >../text && grep "</table>" ../text && grep "last" ../text && rm "$f" && git agent review --format=html j >../page4 && page ../page4
 '

@@ -171,6 +171,11 @@ for command in review reject hunk all; do
 	cell here $command 0
 done
 cell here accept 128 "branch .agent/accept. is checked out in"
+test_expect_success TTY 'elsewhere, here: nobody is asked what could not be done then' '
+	for command in accept reject; do
+		(cd elsewhere && "$TEST_BUILDDIR/tests/helpers/ptydrive" expect="is checked out in" exit=128 -- git agent review -i $command) >out && ! grep "accept .envrc" out || exit 1
+	done
+'
 test_expect_success 'here: once the user is elsewhere it can be done' '
 	cd here && git stash -q && git switch -q main && git agent review --accept accept .envrc && test "$(git show agent/accept:.envrc)" = evil && git stash pop -q
 '
