@@ -39,6 +39,11 @@ void ga_diff_stat_release(struct ga_diff_stat *s);
 int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
 		 struct ga_diff_stat *ret, struct ga_error *err);
 
+/* The lines of one of many changes. `*total` begins at 0 and is what was read for all of them:
+ * beyond GA_DIFF_TOTAL_MAX there are no counts. */
+int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
+		  struct ga_diff_lines *ret, struct ga_error *err);
+
 /* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+',
  * '-' or '\', raw bytes. Returns 0; 1 if a side is binary and `as_text` is false; 2
  * if a side is longer than GA_DIFF_BLOB_MAX; nothing is appended then. A gitlink's

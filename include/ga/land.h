@@ -122,25 +122,57 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 /* 1 if it has. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Accept or reject what is flagged. `paths` are relative to the root; a directory
- * stands for everything beneath it. With `all` (and no paths): every open flag.
+/* Parts of one file that are rejected. */
+struct ga_hunk_choice {
+	struct ga_change change; /* as it was reviewed; its path is owned */
+	bool held;               /* what is held back of it, not what is on the branch */
+	bool *undo;              /* by edit of ga_hunks_read() */
+	size_t n;
+};
+
+/* What the user decides, all of it at once. Paths are relative to the root; a directory stands for
+ * everything beneath it, unless they are `exact`: then "" is the session as a whole. */
+struct ga_decision {
+	struct ga_strv accept, reject;
+	bool accept_all;   /* every open flag */
+	bool critical_too;
+	bool exact;
+	struct ga_oid reviewed;       /* where the branch was then; zero: wherever it is */
+	struct ga_hunk_choice *hunks; /* of paths that are not in `reject` */
+	size_t n_hunks;
+};
+#define GA_DECISION_INIT { .accept = GA_STRV_INIT, .reject = GA_STRV_INIT }
+void ga_decision_release(struct ga_decision *d);
+#define cleanup_decision cleanup_(ga_decision_release)
+/* Copies everything. */
+void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, bool held,
+			   const bool *undo, size_t n);
+
+/* Accept and reject.
  *
  * Accepting: the verdict binds to path and entry; held paths are brought to the
  * branch by one commit (three-way of held's parent, the branch and held). Critical
- * and held paths only with `critical_too`, and then by their own name or `all`, never by
+ * and held paths only with `critical_too`, and then by their own name or `accept_all`, never by
  * their directory's. What is flagged for its place alone, left behind and not looked into yet, is
- * not accepted: there is no entry the verdict could bind to. Rejecting: one commit puts the
- * paths (flagged or not) back to what the base has; held ones are dropped from `held`; left-out
- * ones are not brought any more.
- * What is still held becomes a child of the new tip, unless one of its paths was changed on the
- * branch too: then it stays a child of the commit it stood on. `held` goes when nothing is left.
+ * not accepted: there is no entry the verdict could bind to.
+ *
+ * Rejecting: one commit puts the paths (flagged or not) back to what the base has; held ones are
+ * dropped from `held`; left-out ones are not brought any more. Of a file of which parts are
+ * rejected that commit, or `held`, has the rest; flags of the file are rejected, and rules run
+ * on the rest: what they find is accepted if the path is, and else open.
+ *
+ * With both, what is rejected goes first. What is still held becomes a child of the new tip, unless
+ * one of its paths was changed on the branch too: then it stays a child of the commit it stood on.
+ * `held` goes when nothing is left.
  *
  * Branch, held and report are updated together, comparing old values, then `s` is saved;
- * `s` and `report` are as afterwards. Nothing changes on failure. The branch must not be
+ * `s` and `report` are as afterwards. `*rejected_or_null` (to be empty) is what was rejected: from
+ * each path as it is now to what the agent had. Nothing changes on failure. The branch must not be
  * checked out if it has to move. GA_ECONFLICT when a path that is accepted was also changed on
- * the branch since. */
+ * the branch since, and when the branch, or a file of which parts are rejected, is not what was
+ * reviewed. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-	      const struct ga_strv *paths, bool all, bool accept, bool critical_too,
+	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err);
 
 #endif

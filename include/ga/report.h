@@ -13,6 +13,8 @@
 #include "ga/error.h"
 #include "ga/left.h"
 #include "ga/oid.h"
+#include "ga/out.h"
+#include "ga/palette.h"
 #include "ga/repo.h"
 #include "ga/risk.h"
 #include "ga/session.h"
@@ -127,13 +129,20 @@ json_t *ga_report_sarif(const struct ga_report *r);
 int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		       struct ga_buf *out, struct ga_error *err);
 
+/* The review as one HTML page that needs no network and no script, for a browser and for people
+ * without this program: all of the report, the session's journal, and the diff. Nothing of the
+ * agent's is more than text in it. Returns 0; 1: nobody reads on (ga/out.h); -1. */
+int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
+		   struct ga_out *out, struct ga_error *err);
+
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
 /* Header, commits, flags, held, left behind, diffstat as text, with what to type
- * next at the end; everything of the agent's escaped. */
+ * next at the end; everything of the agent's escaped. What needs no content to be read comes
+ * first, and is written before any is. Returns 0; 1: nobody reads on (ga/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   bool colour, struct ga_buf *out, struct ga_error *err);
+		   bool colour, struct ga_out *out, struct ga_error *err);
 
 /* Every file that was left behind, with the flags its name raises on this host, under the
  * lines of the report: as text, and as the object of `review --left-behind --json`. */
@@ -142,18 +151,76 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
 		     const struct ga_host_facts *facts);
 
-/* The diff base..tip with flagged files first, then what is held back, then what
- * was left out of the branch, appended to `out`. Made in process from blob
- * bytes: no attribute, driver, filter or configuration is consulted. Bytes of
- * the agent's are escaped; colour escapes are ours alone. A file that is binary but
- * flagged is shown escaped. Bounded in bytes by file and in all; what is cut is said. */
-int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, bool colour, struct ga_buf *out,
-		   struct ga_error *err);
+struct ga_review_opts {
+	const struct ga_palette *palette; /* NULL: no colours */
+	/* Have git show each file, running what the user's configuration has for it: textconv
+	 * programs, and external diffs. On content of the agent's, so only if the user asks. */
+	bool textconv, ext_diff;
+};
 
-/* The same for any two trees (NULL: the empty one). Paths in `first_or_null` come first, in
- * its order, and are shown even when binary. */
+/* The diff base..tip with flagged files first, then what is held back, then what
+ * was left out of the branch, file by file as each is made. Made in process from blob
+ * bytes: no attribute, driver, filter or configuration is consulted, but for what `o` (NULL:
+ * nothing of it) asks for. Bytes of the agent's are escaped; colour escapes are ours alone. A file
+ * that is binary but flagged is shown escaped. Bounded in bytes by file and in all; what is cut is
+ * said. Returns 0; 1: nobody reads on; -1. */
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
+		   struct ga_out *out, struct ga_error *err);
+
+/* The same for any two trees (NULL: the empty one), and for one file. */
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
-			const struct ga_oid *new_tree, const struct ga_strv *first_or_null,
-			bool colour, struct ga_buf *out, struct ga_error *err);
+			const struct ga_oid *new_tree, const struct ga_review_opts *o,
+			struct ga_out *out, struct ga_error *err);
+int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
+			const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
+
+/* Raw lines of ga_diff_hunks() for a terminal. */
+void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
+			  struct ga_buf *out);
+
+/* ---- deciding ---------------------------------------------------------- */
+
+enum ga_review_where {
+	GA_REVIEW_BRANCH,
+	GA_REVIEW_HELD,
+	GA_REVIEW_LEFT_OUT,
+	GA_REVIEW_ELSEWHERE, /* flagged, and no change: left behind, or about the session */
+};
+
+struct ga_review_item {
+	struct ga_change change; /* its path is owned; of no change both sides are zero */
+	enum ga_review_where where;
+	bool flagged;
+};
+struct ga_review_items {
+	struct ga_review_item *v;
+	size_t n, cap;
+};
+void ga_review_items_release(struct ga_review_items *l);
+#define cleanup_items cleanup_(ga_review_items_release)
+
+/* Everything a user can decide about, in the order of the diff: flagged paths first, each once. */
+int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_review_items *ret,
+		    struct ga_error *err);
+
+/* What there is to know of one before its diff: where it is and what its flags are. */
+void ga_review_item_text(const struct ga_report *r, const struct ga_review_item *item, bool colour,
+			 struct ga_buf *out);
+
+/* What the user says to the agent; of path "": to all of it. */
+struct ga_remarks {
+	struct ga_strv paths, texts;
+};
+#define GA_REMARKS_INIT { GA_STRV_INIT, GA_STRV_INIT }
+void ga_remarks_release(struct ga_remarks *r);
+#define cleanup_remarks cleanup_(ga_remarks_release)
+void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
+
+/* What ga_decide() gave as rejected, for `resume --feedback`: patches, bytes as they are, and the
+ * remarks on each path. One that is too much for what resume takes is only named, and so
+ * is what is binary. */
+#define GA_FEEDBACK_PATCHES ((size_t)900 << 10)
+int ga_feedback(struct ga_repo *repo, const char *session, const struct ga_changes *rejected,
+		const struct ga_remarks *remarks, struct ga_buf *out, struct ga_error *err);
 
 #endif

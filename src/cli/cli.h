@@ -13,6 +13,8 @@
 
 #include "ga/config.h"
 #include "ga/error.h"
+#include "ga/out.h"
+#include "ga/palette.h"
 #include "ga/repo.h"
 #include "ga/session.h"
 #include "ga/start.h"
@@ -115,7 +117,21 @@ char *cli_resolve_path(const struct cli *c, const char *path,
 /* Bring the guard's hooks to what sessions are after a command. What fails is said. */
 void cli_settle_guard(struct cli *c);
 
-/* Print to standard output, through the user's pager if it is a terminal. */
+/* Does the environment have it in colour, where there is a terminal? */
+bool cli_colour_wanted(void);
+/* Colours of a diff: `*ret` is `p`, filled as the user's git has them, or NULL: none here. */
+int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
+		const struct ga_palette **ret, struct ga_error *err);
+
+/* What is written to `out` from now on goes to standard output, through the user's pager if it is a
+ * terminal: $GIT_PAGER, pager.WHAT (`what` may be NULL), core.pager, $PAGER, less. */
+struct cli_pager;
+int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct cli_pager **ret,
+		    struct ga_error *err);
+/* Write the rest, and wait for the pager. `rc` is what the writing came to: 0; 1: nobody reads on;
+ * -1 with `err`. Returns 0 or -1. A signal that came while the pager had the terminal is raised. */
+int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_error *err);
+/* All of these at once. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);
 int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 

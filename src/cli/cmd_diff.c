@@ -14,13 +14,27 @@ static const struct cli_opt opts[] = {
 	{ "held", 0, CLI_FLAG, NULL, "with what is held back", offsetof(struct options, held) },
 };
 
+static int page(struct cli *c, const struct ga_oid *old, const struct ga_oid *new,
+		struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct ga_review_opts o = { .palette = NULL };
+	struct ga_palette palette;
+	struct cli_pager *pager;
+
+	if (cli_palette(c, "diff", &palette, &o.palette, err) ||
+	    cli_pager_begin(c, "diff", &out, &pager, err))
+		return -1;
+	return cli_pager_end(pager, &out,
+			     ga_review_tree_diff(c->env.repo, old, new, &o, &out, err), err);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv notes = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int lock = -1;
 	const struct ga_oid *tip;
 	struct ga_oid old, new;
@@ -44,13 +58,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;
 	}
-	if (ga_review_tree_diff(c->env.repo, &old, &new, NULL, c->colour, &out, err))
-		return -1;
 	/* the branch names what became of them, layers do not */
 	if (lock < 0 && s.submodules.n)
 		cli_note("submodules are not in it: 'git -C SUBMODULE agent diff %s' shows one",
 			 s.name);
-	return cli_page(c, out.ptr, out.len, err);
+	return page(c, &old, &new, err);
 }
 
 const struct cli_command cli_diff = {

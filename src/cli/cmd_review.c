@@ -6,11 +6,12 @@
 
 #include "cli.h"
 #include "ga/fd.h"
-#include "ga/land.h"
 #include "ga/leftbehind.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/worktree.h"
 #include "sessions.h"
+#include "verdict.h"
 
 struct options {
 	const char *format;
@@ -21,16 +22,23 @@ struct options {
 	bool stat;
 	bool json;
 	bool left;
+	bool textconv, ext_diff;
+	bool interactive;
+	const char *hunk, *feedback, *remark;
 };
 
 static const struct cli_opt opts[] = {
-	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif or markdown",
+	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif, markdown or html",
 	  offsetof(struct options, format) },
 	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
 	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
 	  offsetof(struct options, left) },
 	{ "stat", 0, CLI_FLAG, NULL, "the summary only, without the diff",
 	  offsetof(struct options, stat) },
+	{ "textconv", 0, CLI_FLAG, NULL, "show files as textconv programs of your git have them",
+	  offsetof(struct options, textconv) },
+	{ "ext-diff", 0, CLI_FLAG, NULL, "show files by the external diffs of your git",
+	  offsetof(struct options, ext_diff) },
 	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
 	  offsetof(struct options, accept) },
 	{ "accept-all", 0, CLI_FLAG, NULL, "accept all open flags but critical ones",
@@ -39,6 +47,14 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, critical) },
 	{ "reject", 0, CLI_FLAG, NULL, "take the given paths back to what they were",
 	  offsetof(struct options, reject) },
+	{ "hunk", 0, CLI_VALUE, "LIST", "with --reject: only these hunks of one path, as in 1,3-4",
+	  offsetof(struct options, hunk) },
+	{ "interactive", 'i', CLI_FLAG, NULL, "decide path by path, or part by part",
+	  offsetof(struct options, interactive) },
+	{ "feedback", 0, CLI_VALUE, "FILE", "append what is rejected, for resume --feedback",
+	  offsetof(struct options, feedback) },
+	{ "remark", 0, CLI_VALUE, "TEXT", "with --feedback: what to tell the agent",
+	  offsetof(struct options, remark) },
 };
 
 static bool wants(const struct options *o, const char *format)
@@ -51,12 +67,16 @@ static int check_format(const struct options *o, struct ga_error *err)
 {
 	if (o->json && o->format && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "choose one of --json and --format");
-	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown")) {
+	if (!wants(o, "text") && !wants(o, "json") && !wants(o, "sarif") && !wants(o, "markdown") &&
+	    !wants(o, "html")) {
 		cleanup_free char *q = ga_escape(o->format);
 
 		return ga_fail(err, GA_EUSAGE,
-			       "--format takes text, json, sarif or markdown, not '%s'", q);
+			       "--format takes text, json, sarif, markdown or html, not '%s'", q);
 	}
+	if ((o->textconv || o->ext_diff) && (!wants(o, "text") || o->stat || o->left))
+		return ga_fail(err, GA_EUSAGE,
+			       "--textconv and --ext-diff are about the diff of a review as text");
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
 		return ga_fail(err, GA_EUSAGE, "--left-behind is listed as text or json only");
 	return 0;
@@ -64,12 +84,24 @@ static int check_format(const struct options *o, struct ga_error *err)
 
 static int check_options(const struct options *o, size_t argc, struct ga_error *err)
 {
-	int decisions = o->accept + o->accept_all + o->reject;
+	int decisions = o->accept + o->accept_all + o->reject + o->interactive;
 
 	if (decisions > 1)
-		return ga_fail(err, GA_EUSAGE, "choose one of --accept, --accept-all and --reject");
+		return ga_fail(err, GA_EUSAGE,
+			       "choose one of --accept, --accept-all, --reject and -i");
+	if (o->hunk && (!o->reject || argc != 2)) {
+		(void)ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected");
+		return ga_hint(err, "git agent review --reject --hunk 1,3-4 NAME PATH");
+	}
+	if (o->feedback && !o->reject && !o->interactive)
+		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
+	if (o->remark && !o->feedback)
+		return ga_fail(err, GA_EUSAGE, "--remark goes with --feedback");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
+	if (o->interactive && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
+		return ga_fail(err, GA_EUSAGE,
+			       "-i shows the diff as it goes, and prints nothing else");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {
@@ -98,6 +130,35 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
+static int print_text(struct cli *c, const struct options *o, const struct ga_session *s,
+		      const struct ga_report *r, struct ga_error *err)
+{
+	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct ga_palette palette;
+	struct cli_pager *pager;
+	int rc;
+
+	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
+	    cli_pager_begin(c, "diff", &out, &pager, err))
+		return -1;
+	rc = ga_report_text(c->env.repo, s, r, ro.palette != NULL, &out, err);
+	if (!rc && !o->stat)
+		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
+	return cli_pager_end(pager, &out, rc, err);
+}
+
+static int print_html(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+		      struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	struct cli_pager *pager;
+
+	if (cli_pager_begin(c, NULL, &out, &pager, err))
+		return -1;
+	return cli_pager_end(pager, &out, ga_report_html(c->env.repo, s, r, &out, err), err);
+}
+
 static int print(struct cli *c, const struct options *o, const struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
@@ -112,21 +173,29 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	}
 	if (wants(o, "sarif"))
 		return cli_print_json(ga_report_sarif(r), err);
+	if (wants(o, "html"))
+		return print_html(c, s, r, err);
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
-	if (ga_report_text(c->env.repo, s, r, c->colour, &out, err) ||
-	    (!o->stat && ga_review_diff(c->env.repo, r, c->colour, &out, err)))
-		return -1;
-	return cli_page(c, out.ptr, out.len, err);
+	return print_text(c, o, s, r, err);
 }
 
-static bool names_a_flag(const void *report, const char *path)
-{
-	const struct ga_report *r = report;
+/* What a path on the command line may name. */
+struct known {
+	const struct ga_report *report;
+	const struct ga_review_items *items;
+};
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		if (ga_path_inside(r->flags[i].path, path))
+static bool is_known(const void *where, const char *path)
+{
+	const struct known *k = where;
+
+	for (size_t i = 0; i < k->report->n_flags; i++)
+		if (ga_path_inside(k->report->flags[i].path, path))
+			return true;
+	for (size_t i = 0; i < k->items->n; i++)
+		if (ga_path_inside(k->items->v[i].change.path, path))
 			return true;
 	return false;
 }
@@ -147,13 +216,68 @@ static void say_left(const struct options *o, const struct ga_session *s, const 
 		cli_note("  next: git agent review %s", s->name);
 }
 
+/* 1: there is nothing to be done. */
+static int choose(struct cli *c, const struct options *o, const struct ga_session *s,
+		  const struct ga_report *r, size_t argc, char **argv, struct cli_verdict *v,
+		  struct ga_error *err)
+{
+	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
+	const struct known k = { r, &items };
+
+	if (ga_review_items(c->env.repo, r, &items, err))
+		return -1;
+	if (o->remark)
+		ga_remarks_add(&v->remarks, "", o->remark);
+	v->feedback = o->feedback;
+	v->decision.accept_all = o->accept_all;
+	v->decision.critical_too = o->critical || o->accept;
+	if (o->interactive) {
+		/* better said before than behind the last answer */
+		return ga_worktree_check_free(c->env.repo, s, err) ?
+			       -1 : cli_walk(c, r, &items, v, err);
+	}
+	for (size_t i = 1; i < argc; i++) {
+		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
+
+		if (o->hunk)
+			return cli_reject_hunks(c, &items, path, o->hunk, v, err);
+		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
+	}
+	return 0;
+}
+
+static int decide(struct cli *c, const struct options *o, struct ga_session *s,
+		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
+{
+	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	int rc = choose(c, o, s, r, argc, argv, &v, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (cli_decide(c, s, r, &v, err))
+		return -1;
+	say_left(o, s, r);
+	return 0;
+}
+
+/* The branch as it is now: what was committed on it since is reviewed, and lands, like the rest. */
+static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report *r,
+		     struct ga_error *err)
+{
+	struct ga_oid now;
+	int rc = ga_ref_read(c->env.repo, s->branch, &now, err);
+
+	if (!rc)
+		r->tip = now;
+	return rc < 0 ? -1 : 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_close int lock = -1;
 	int rc;
 
@@ -170,15 +294,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (rc)
 		ga_report_begin(&r, &s);
-	if (!o->accept && !o->accept_all && !o->reject)
-		return print(c, o, &s, &r, err);
-	for (size_t i = 1; i < argc; i++)
-		ga_strv_take(&paths, cli_resolve_path(c, argv[i], names_a_flag, &r));
-	if (ga_decide(c->env.repo, &s, &r, &paths, o->accept_all, !o->reject,
-		      o->critical || o->accept, err))
+	if (at_branch(c, &s, &r, err))
 		return -1;
-	say_left(o, &s, &r);
-	return 0;
+	if (o->accept || o->accept_all || o->reject || o->interactive)
+		return decide(c, o, &s, &r, argc, argv, err);
+	return print(c, o, &s, &r, err);
 }
 
 const struct cli_command cli_review = {

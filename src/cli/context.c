@@ -122,17 +122,17 @@ static int check_home(struct cli *c, struct ga_error *err)
 	return ga_hint(err, "set 'home' to a directory that holds nothing of yours");
 }
 
-static bool want_colour(int fd)
+bool cli_colour_wanted(void)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 {
 	c->env.progress = isatty(STDERR_FILENO);
-	c->colour = want_colour(STDOUT_FILENO);
+	c->colour = isatty(STDOUT_FILENO) && cli_colour_wanted();
 	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;
 	if (needs && (cli_read_settings(&c->env, &c->settings, &c->overrides, err) ||

@@ -98,35 +98,3 @@ bool cli_manual(const struct cli_command *cmd)
 	p.errout = &errout;
 	return !ga_process_run(&p, &status, &ignored) && !status;
 }
-
-int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err)
-{
-	const char *pager = getenv("GIT_PAGER");
-	struct ga_process p = GA_PROCESS_INIT;
-	const char *argv[] = { "sh", "-c", NULL, NULL };
-	int status;
-
-	if (fflush(stdout))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write");
-	if (!pager)
-		pager = ga_gitconfig_get(&c->env.config, "core.pager");
-	if (!pager)
-		pager = getenv("PAGER");
-	if (!pager)
-		pager = "less";
-	if (!isatty(STDOUT_FILENO) || !*pager || !strcmp(pager, "cat")) {
-		if (ga_write_full(STDOUT_FILENO, text, n) && errno != EPIPE)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write");
-		return 0;
-	}
-	/* the defaults git gives less; LESSOPEN would run a program on our text */
-	(void)setenv("LESS", "FRX", 0);
-	(void)setenv("LV", "-c", 0);
-	(void)unsetenv("LESSOPEN");
-	argv[2] = pager;
-	p.argv = argv;
-	p.in = text;
-	p.in_len = n;
-	p.out_fd = STDOUT_FILENO;
-	return ga_process_run(&p, &status, err);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts. Everything is computed first, objects are written next, and one
+ * Verdicts made true. Everything is computed first, objects are written next, and one
  * transaction of refs makes it true.
  */
 #include <string.h>
@@ -13,37 +13,17 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/worktree.h"
-#include "land-internal.h"
-
-struct decision {
-	struct ga_repo *repo;
-	struct ga_session *s;
-	struct ga_report *report;
-	const struct ga_strv *paths;
-	bool all, accept, critical_too;
-
-	struct land_refs refs;
-	char *committer;
-	struct ga_oid tip, tip_tree; /* of the branch, or of what it would stand on */
-	struct ga_oid base_tree;
-	struct ga_oid under, under_tree; /* the parent of `held` */
-	struct ga_changes held;        /* what `held` has beyond it */
-	bool *chosen;                  /* by flag */
-	struct ga_strv bring, give_up; /* held paths accepted, rejected */
-	struct ga_strv restore;        /* branch paths put back */
-	struct ga_strv unlist;         /* left-out paths not to be brought */
-	struct ga_strv by_name;        /* critical ones only their directory was given for */
-	struct ga_strv unseen;         /* what was left behind, and nobody has looked into */
-	bool any;                      /* the paths given meant something */
-
-	struct ga_oid new_tip, new_tip_tree, new_held;
-};
+#include "decide.h"
 
 static void decision_release(struct decision *d)
 {
 	free(d->committer);
-	free(d->chosen);
+	free(d->verdict);
 	ga_changes_release(&d->held);
+	ga_changes_release(&d->cut);
+	ga_changes_release(&d->cut_held);
+	ga_changes_release(&d->undone);
+	ga_flags_release(&d->found);
 	ga_strv_release(&d->bring);
 	ga_strv_release(&d->give_up);
 	ga_strv_release(&d->restore);
@@ -52,182 +32,9 @@ static void decision_release(struct decision *d)
 	ga_strv_release(&d->unseen);
 }
 
-/* ---- what was meant ----------------------------------------------------- */
-
-enum match { NOT, BENEATH, EXACT };
-
-/* "." and "dir/" mean everything beneath; flags of the session as a whole have no path. */
-static enum match match_one(const char *given, const char *path)
-{
-	size_t n;
-
-	while (!strncmp(given, "./", 2))
-		given += 2;
-	n = strlen(given);
-	while (n && given[n - 1] == '/')
-		n--;
-	if (!n || (n == 1 && *given == '.'))
-		return *path ? BENEATH : EXACT;
-	if (strncmp(given, path, n) != 0)
-		return NOT;
-	return path[n] == '/' ? BENEATH : path[n] ? NOT : EXACT;
-}
-
-static enum match match(const struct decision *d, const char *path)
-{
-	enum match best = NOT;
-
-	if (d->all)
-		return EXACT;
-	for (size_t i = 0; i < d->paths->n; i++) {
-		enum match m = match_one(d->paths->v[i], path);
-
-		if (m > best)
-			best = m;
-	}
-	return best;
-}
-
-static bool is_held(const struct decision *d, const char *path)
+bool decide_held(const struct decision *d, const char *path)
 {
 	return ga_changes_find(&d->held, path) != NULL;
-}
-
-static bool flagged(const struct decision *d, const char *path)
-{
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		if (!strcmp(d->report->flags[i].path, path))
-			return true;
-	return false;
-}
-
-/* May this path be accepted as it was given? Remembers what was not named. */
-static bool may_accept(struct decision *d, const char *path, bool grave, enum match m)
-{
-	if (m == NOT || !grave)
-		return m != NOT;
-	if (d->critical_too && m == EXACT)
-		return true;
-	ga_strv_push(&d->by_name, path);
-	return false;
-}
-
-static void choose_accepted(struct decision *d)
-{
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		const struct ga_report_flag *f = &d->report->flags[i];
-		enum match m = match(d, f->path);
-		bool held = is_held(d, f->path);
-
-		if (ga_report_flag_of_place(f)) {
-			if (m != NOT)
-				ga_strv_push(&d->unseen, f->path);
-			continue;
-		}
-		d->any = d->any || m != NOT;
-		if (f->verdict != GA_VERDICT_OPEN ||
-		    !may_accept(d, f->path, f->severity == GA_CRITICAL || f->held || held, m))
-			continue;
-		d->chosen[i] = true;
-		if (held)
-			ga_strv_push(&d->bring, f->path);
-	}
-	/* held without a flag of its own: for standing in the way of one that has */
-	for (size_t i = 0; i < d->held.n; i++) {
-		const char *path = d->held.v[i].path;
-		enum match m = match(d, path);
-
-		d->any = d->any || m != NOT;
-		if (!flagged(d, path) && may_accept(d, path, true, m))
-			ga_strv_push(&d->bring, path);
-	}
-}
-
-/* `--reject` takes any path the session changed, flagged or not; all of them only
- * if they are flagged and open. */
-static bool rejects(struct decision *d, const char *path)
-{
-	if (!d->all)
-		return match(d, path) != NOT;
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		if (d->report->flags[i].verdict == GA_VERDICT_OPEN &&
-		    !strcmp(d->report->flags[i].path, path))
-			return true;
-	return false;
-}
-
-static int choose_rejected(struct decision *d, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-
-	if (ga_tree_diff(d->repo, &d->base_tree, &d->tip_tree, &all, err))
-		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (rejects(d, all.v[i].path))
-			ga_strv_push(&d->restore, all.v[i].path);
-	for (size_t i = 0; i < d->held.n; i++)
-		if (rejects(d, d->held.v[i].path))
-			ga_strv_push(&d->give_up, d->held.v[i].path);
-	for (size_t i = 0; i < d->s->left_out.n; i++)
-		if (rejects(d, d->s->left_out.v[i]))
-			ga_strv_push(&d->unlist, d->s->left_out.v[i]);
-	d->any = d->restore.n || d->give_up.n || d->unlist.n;
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		const struct ga_report_flag *f = &d->report->flags[i];
-
-		d->chosen[i] =
-		    (d->all && f->verdict == GA_VERDICT_OPEN) || match(d, f->path) != NOT;
-		if (d->all && f->verdict != GA_VERDICT_OPEN)
-			d->chosen[i] = false;
-		d->any = d->any || d->chosen[i];
-	}
-	return 0;
-}
-
-static int fail_nothing(struct decision *d, struct ga_error *err)
-{
-	cleanup_free char *list = NULL;
-
-	ga_strv_sort_unique(&d->unseen);
-	if (d->unseen.n) {
-		list = land_list(&d->unseen);
-		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
-		return ga_hint(err,
-			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
-			       "can be accepted then",
-			       d->s->name);
-	}
-	list = land_list(d->paths);
-	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
-		      d->accept ? "accept" : "reject", list);
-	return ga_hint(err,
-		       "paths are relative to the top of the working tree; "
-		       "'git agent review %s' lists them",
-		       d->s->name);
-}
-
-static int choose(struct decision *d, struct ga_error *err)
-{
-	cleanup_free char *list = NULL;
-	size_t n_chosen = 0;
-
-	if (d->accept)
-		choose_accepted(d);
-	else if (choose_rejected(d, err))
-		return -1;
-	ga_strv_sort_unique(&d->bring);
-	ga_strv_sort_unique(&d->by_name);
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		n_chosen += d->chosen[i];
-	if (!d->any && !d->all)
-		return fail_nothing(d, err);
-	if (!n_chosen && !d->bring.n && d->by_name.n && !d->all) {
-		list = land_list(&d->by_name);
-		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
-		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
-			       d->s->name);
-	}
-	return 0;
 }
 
 /* ---- the new tree of the branch ----------------------------------------- */
@@ -258,27 +65,44 @@ static int merge_held(struct decision *d, const struct ga_oid *tree, const struc
 	return rc;
 }
 
-static int list_changes(struct decision *d, struct ga_changes *out, struct ga_error *err)
+static int list_brought(struct decision *d, const struct ga_oid *tree, struct ga_changes *out,
+			struct ga_error *err)
 {
 	for (size_t i = 0; i < d->bring.n; i++) {
 		const struct ga_change *c = ga_changes_find(&d->held, d->bring.v[i]);
-		int rc = merge_held(d, &d->tip_tree, c, out, err);
+		int rc = merge_held(d, tree, c, out, err);
 
 		if (rc)
 			return rc < 0 ? -1 : changed_since(c->path, err);
 	}
+	ga_changes_sort(out);
+	return 0;
+}
+
+static int entry_of_file(struct decision *d, const struct ga_oid *tree, const char *path,
+			 struct ga_entry *ret, struct ga_error *err)
+{
+	if (ga_tree_entry(d->repo, tree, path, ret, err))
+		return -1;
+	if (ret->mode == GA_MODE_TREE)
+		*ret = (struct ga_entry){0};
+	return 0;
+}
+
+/* Whole paths, and files of which only parts go. */
+static int list_undone(struct decision *d, struct ga_changes *out, struct ga_error *err)
+{
 	for (size_t i = 0; i < d->restore.n; i++) {
+		const char *path = d->restore.v[i];
 		struct ga_entry was, is;
 
-		if (ga_tree_entry(d->repo, &d->base_tree, d->restore.v[i], &was, err) ||
-		    ga_tree_entry(d->repo, &d->tip_tree, d->restore.v[i], &is, err))
+		if (entry_of_file(d, &d->base_tree, path, &was, err) ||
+		    entry_of_file(d, &d->tip_tree, path, &is, err))
 			return -1;
-		if (was.mode == GA_MODE_TREE)
-			was = (struct ga_entry){0};
-		if (is.mode == GA_MODE_TREE)
-			is = (struct ga_entry){0};
-		(void)ga_changes_add(out, d->restore.v[i], &is, &was);
+		(void)ga_changes_add(out, path, &is, &was);
 	}
+	for (size_t i = 0; i < d->cut.n; i++)
+		(void)ga_changes_add(out, d->cut.v[i].path, &d->cut.v[i].old, &d->cut.v[i].new);
 	ga_changes_sort(out);
 	return 0;
 }
@@ -286,19 +110,21 @@ static int list_changes(struct decision *d, struct ga_changes *out, struct ga_er
 /* A file in place of a directory, or the other way round, takes more with it than
  * was named. What is held for that very reason comes along; anything else was not
  * decided about. */
-static int check_extent(struct decision *d, struct ga_error *err)
+static int check_extent(struct decision *d, const struct ga_oid *old, const struct ga_oid *new,
+			bool accept, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes done = GA_CHANGES_INIT;
 	const char *path = NULL;
 
-	if (ga_tree_diff(d->repo, &d->tip_tree, &d->new_tip_tree, &done, err))
+	if (ga_tree_diff(d->repo, old, new, &done, err))
 		return -1;
 	for (size_t i = 0; i < done.n && !path; i++) {
 		const char *p = done.v[i].path;
 
-		if (ga_strv_has(d->accept ? &d->bring : &d->restore, p))
+		if (accept ? ga_strv_has(&d->bring, p) :
+			     ga_strv_has(&d->restore, p) || ga_changes_find(&d->cut, p))
 			continue;
-		if (d->accept && is_held(d, p) && !flagged(d, p))
+		if (accept && decide_held(d, p) && !decide_flagged(d, p))
 			ga_strv_push(&d->bring, p);
 		else
 			path = p;
@@ -318,51 +144,53 @@ static bool undone(const struct decision *d, const char *path)
 	       ga_strv_has(&d->unlist, path);
 }
 
-/* Does the flag get the verdict now? */
-static bool judged(const struct decision *d, size_t flag)
+/* What becomes of a flag; open: nothing new. */
+static enum ga_verdict judged(const struct decision *d, size_t flag)
 {
-	return d->chosen[flag] || (!d->accept && undone(d, d->report->flags[flag].path));
+	return undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED : d->verdict[flag];
 }
 
-static void add_verdicts(const struct decision *d, struct ga_buf *m)
+static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_buf *m)
 {
 	size_t shown = 0;
 
 	for (size_t i = 0; i < d->report->n_flags && shown < GA_REPORT_TRAILERS; i++) {
 		const struct ga_report_flag *f = &d->report->flags[i];
 
-		if (!judged(d, i))
+		if (judged(d, i) != v)
 			continue;
-		ga_report_trailer(m, d->accept ? "Agent-Accepted" : "Agent-Rejected", f->severity,
-				  f->id, f->path, &f->entry);
+		ga_report_trailer(m, v == GA_VERDICT_ACCEPTED ? "Agent-Accepted" : "Agent-Rejected",
+				  f->severity, f->id, f->path, &f->entry);
 		shown++;
 	}
 }
 
-static char *message(const struct decision *d)
+static char *message(const struct decision *d, const struct ga_changes *changes, enum ga_verdict v)
 {
-	const struct ga_strv *paths = d->accept ? &d->bring : &d->restore;
+	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->bring : &d->restore;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
+	size_t n = v == GA_VERDICT_ACCEPTED ? paths->n : changes->n;
 
-	ga_buf_adds(&m,
-		    d->accept ? "Accept what was held back\n\n" : "Put rejected paths back\n\n");
-	for (size_t i = 0; i < paths->n && i < 100; i++) {
-		cleanup_free char *q = ga_quote(paths->v[i]);
+	ga_buf_adds(&m, v == GA_VERDICT_ACCEPTED ? "Accept what was held back\n\n" :
+		    paths->n ? "Put rejected paths back\n\n" : "Put rejected parts back\n\n");
+	for (size_t i = 0; i < n && i < 100; i++) {
+		const char *path = v == GA_VERDICT_ACCEPTED ? paths->v[i] : changes->v[i].path;
+		cleanup_free char *q = ga_quote(path);
 
-		ga_buf_addf(&m, "%s\n", q);
+		ga_buf_addf(&m, "%s%s\n", q, ga_changes_find(&d->cut, path) ? " (in part)" : "");
 	}
-	if (paths->n > 100)
-		ga_buf_addf(&m, "and %zu more\n", paths->n - 100);
+	if (n > 100)
+		ga_buf_addf(&m, "and %zu more\n", n - 100);
 	ga_buf_addf(&m, "\nAgent-Session: %s\n", d->s->name);
-	add_verdicts(d, &m);
+	add_verdicts(d, v, &m);
 	return ga_buf_steal(&m);
 }
 
 static int write_commit(struct decision *d, const struct ga_oid *tree, const struct ga_oid *parent,
 			char *text, struct ga_oid *ret, struct ga_error *err)
 {
+	static char empty[1];
 	struct ga_oid p = *parent;
-	char empty[1] = "";
 	const struct ga_commit c = {.tree = *tree,
 				    .parents = &p,
 				    .n_parents = 1,
@@ -374,23 +202,36 @@ static int write_commit(struct decision *d, const struct ga_oid *tree, const str
 	return ga_commit_write(d->repo, &c, ret, err);
 }
 
+/* One commit more on the branch, if there is anything for it. */
+static int add_commit(struct decision *d, const struct ga_changes *changes, enum ga_verdict v,
+		      struct ga_error *err)
+{
+	cleanup_free char *text = NULL;
+	struct ga_oid tree, parent = d->new_tip;
+
+	if (!changes->n)
+		return 0;
+	if (ga_tree_apply(d->repo, NULL, &d->new_tip_tree, changes, &tree, err) ||
+	    check_extent(d, &d->new_tip_tree, &tree, v == GA_VERDICT_ACCEPTED, err))
+		return -1;
+	if (ga_oid_equal(&tree, &d->new_tip_tree))
+		return 0;
+	d->new_tip_tree = tree;
+	text = message(d, changes, v);
+	return write_commit(d, &tree, &parent, text, &d->new_tip, err);
+}
+
+/* What was rejected goes first, what was held back comes on top of that. */
 static int make_tip(struct decision *d, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	cleanup_free char *text = NULL;
+	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;
 
 	d->new_tip = d->tip;
 	d->new_tip_tree = d->tip_tree;
-	if (!d->bring.n && !d->restore.n)
-		return 0;
-	if (list_changes(d, &changes, err) ||
-	    ga_tree_apply(d->repo, NULL, &d->tip_tree, &changes, &d->new_tip_tree, err) ||
-	    check_extent(d, err))
+	if (list_undone(d, &undo, err) || add_commit(d, &undo, GA_VERDICT_REJECTED, err) ||
+	    list_brought(d, &d->new_tip_tree, &bring, err))
 		return -1;
-	if (ga_oid_equal(&d->new_tip_tree, &d->tip_tree))
-		return 0;
-	text = message(d);
-	return write_commit(d, &d->new_tip_tree, &d->tip, text, &d->new_tip, err);
+	return add_commit(d, &bring, GA_VERDICT_ACCEPTED, err);
 }
 
 /* ---- what stays held ---------------------------------------------------- */
@@ -432,7 +273,8 @@ static int make_held(struct decision *d, struct ga_error *err)
 
 	d->new_held = d->refs.held;
 	if (ga_oid_is_zero(&d->refs.held) ||
-	    (!d->bring.n && !d->give_up.n && ga_oid_equal(&d->new_tip, &d->tip)))
+	    (!d->bring.n && !d->give_up.n && !d->cut_held.n &&
+	     ga_oid_equal(&d->new_tip, &d->tip)))
 		return 0;
 	for (size_t i = 0; i < d->held.n; i++) {
 		const struct ga_change *c = &d->held.v[i];
@@ -467,12 +309,13 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	for (size_t i = 0; i < ret->n_flags; i++) {
 		struct ga_report_flag *f = &ret->flags[i];
 
-		if (judged(d, i))
-			f->verdict = d->accept ? GA_VERDICT_ACCEPTED : GA_VERDICT_REJECTED;
+		if (judged(d, i) != GA_VERDICT_OPEN)
+			f->verdict = judged(d, i);
 		if (ga_strv_has(&d->bring, f->path) || ga_strv_has(&d->give_up, f->path))
 			f->held = false;
 	}
 	remove_all(&ret->left_out, &d->unlist);
+	decide_add_found(d, ret);
 	if (!ga_oid_is_zero(&d->refs.branch) || !ga_oid_equal(&d->new_tip, &d->tip))
 		ret->tip = d->new_tip;
 	ret->held = d->new_held;
@@ -492,6 +335,15 @@ static void add_update(struct ga_ref_updates *u, const char *name, const struct 
 		ga_ref_updates_add(u, name, old, ga_oid_is_zero(new) ? NULL : new);
 }
 
+static const char *reason(const struct decision *d)
+{
+	bool rejects = d->what->reject.n || d->what->n_hunks;
+
+	if (!rejects)
+		return "agent: accept";
+	return d->what->accept.n ? "agent: accept and reject" : "agent: reject";
+}
+
 static int update_refs(struct decision *d, const struct ga_report *report, struct ga_error *err)
 {
 	cleanup_free char *held = ga_session_ref(d->s, "held"),
@@ -506,18 +358,37 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 		ga_ref_updates_add(&u, d->s->branch, &d->refs.branch, &d->new_tip);
 	add_update(&u, held, &d->refs.held, &d->new_held);
 	add_update(&u, ref, &d->refs.report, &commit);
-	return ga_refs_update(d->repo, &u, d->accept ? "agent: accept" : "agent: reject", err);
+	return ga_refs_update(d->repo, &u, reason(d), err);
+}
+
+static void note(const struct decision *d, const struct ga_report *new, bool accept,
+		 const struct ga_strv *paths)
+{
+	json_t *o = json_object();
+
+	(void)json_object_set_new(o, "accept", json_boolean(accept));
+	(void)json_object_set_new(o, "paths", ga_report_paths_json(paths));
+	ga_json_set_oid(o, "tip", &new->tip);
+	ga_json_set_oid(o, "held", &new->held);
+	(void)ga_journal(d->s->dir, "verdict", o);
+}
+
+static void note_all(const struct decision *d, const struct ga_report *new)
+{
+	cleanup_strv struct ga_strv rejected = GA_STRV_INIT;
+
+	ga_strv_extend(&rejected, &d->what->reject);
+	for (size_t i = 0; i < d->what->n_hunks; i++)
+		ga_strv_push(&rejected, d->what->hunks[i].change.path);
+	if (d->what->accept.n || d->what->accept_all)
+		note(d, new, true, &d->what->accept);
+	if (rejected.n)
+		note(d, new, false, &rejected);
 }
 
 static int finish(struct decision *d, struct ga_report *new, struct ga_error *err)
 {
-	json_t *o = json_object();
-
-	(void)json_object_set_new(o, "accept", json_boolean(d->accept));
-	(void)json_object_set_new(o, "paths", ga_report_paths_json(d->paths));
-	ga_json_set_oid(o, "tip", &new->tip);
-	ga_json_set_oid(o, "held", &new->held);
-	(void)ga_journal(d->s->dir, "verdict", o);
+	note_all(d, new);
 	ga_report_release(d->report);
 	*d->report = *new;
 	*new = (struct ga_report)GA_REPORT_INIT;
@@ -540,11 +411,17 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (land_refs_read(d->repo, d->s, &d->refs, err) ||
 	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
+	if (!ga_oid_is_zero(&d->what->reviewed) &&
+	    !ga_oid_equal(&d->what->reviewed, &d->refs.branch)) {
+		(void)ga_fail(err, GA_ECONFLICT,
+			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
+		return ga_hint(err, "review it again: somebody committed on it meanwhile");
+	}
 	d->tip = ga_oid_is_zero(&d->refs.branch) ? d->s->onto : d->refs.branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
 	    ga_commit_tree(d->repo, &d->s->onto, &d->base_tree, err))
 		return -1;
-	d->chosen = ga_calloc(d->report->n_flags + 1, sizeof(*d->chosen));
+	d->verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->verdict));
 	if (ga_oid_is_zero(&d->refs.held))
 		return 0;
 	if (ga_commit_read(d->repo, &d->refs.held, &held, err))
@@ -555,29 +432,102 @@ static int read_all(struct decision *d, struct ga_error *err)
 	return ga_tree_diff(d->repo, &d->under_tree, &held.tree, &d->held, err);
 }
 
+/* Of what was left out, too. */
+static int list_left_out(struct decision *d, struct ga_error *err)
+{
+	cleanup_free char *base_ref = ga_session_ref(d->s, "base"),
+			  *carried_ref = ga_session_ref(d->s, "carried");
+	struct ga_oid base, carried;
+	int rc;
+
+	if (!d->unlist.n)
+		return 0;
+	rc = ga_ref_read(d->repo, base_ref, &base, err);
+	if (!rc)
+		rc = ga_ref_read(d->repo, carried_ref, &carried, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_commit_tree(d->repo, &base, &base, err) ||
+	    ga_commit_tree(d->repo, &carried, &carried, err))
+		return -1;
+	for (size_t i = 0; i < d->unlist.n; i++) {
+		struct ga_entry was, is;
+
+		if (entry_of_file(d, &base, d->unlist.v[i], &was, err) ||
+		    entry_of_file(d, &carried, d->unlist.v[i], &is, err))
+			return -1;
+		(void)ga_changes_add(&d->undone, d->unlist.v[i], &was, &is);
+	}
+	return 0;
+}
+
+/* From what there is afterwards to what the agent had. */
+static int list_rejected(struct decision *d, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT;
+
+	if (list_undone(d, &undo, err) || list_left_out(d, err))
+		return -1;
+	for (size_t i = 0; i < undo.n; i++)
+		(void)ga_changes_add(&d->undone, undo.v[i].path, &undo.v[i].new, &undo.v[i].old);
+	for (size_t i = 0; i < d->cut_held.n; i++)
+		(void)ga_changes_add(&d->undone, d->cut_held.v[i].path, &d->cut_held.v[i].new,
+				     &d->cut_held.v[i].old);
+	for (size_t i = 0; i < d->give_up.n; i++) {
+		const struct ga_change *c = ga_changes_find(&d->held, d->give_up.v[i]);
+
+		(void)ga_changes_add(&d->undone, c->path, &c->old, &c->new);
+	}
+	ga_changes_sort(&d->undone);
+	return 0;
+}
+
 static int decide(struct decision *d, struct ga_error *err)
 {
 	cleanup_report struct ga_report new = GA_REPORT_INIT;
 
-	if (read_all(d, err) || choose(d, err) || make_tip(d, err) || make_held(d, err) ||
-	    make_report(d, &new, err) || check_free(d, err) || update_refs(d, &new, err))
+	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err) || make_tip(d, err) ||
+	    make_held(d, err) || decide_classify(d, err) || make_report(d, &new, err) ||
+	    check_free(d, err) || list_rejected(d, err) || update_refs(d, &new, err))
 		return -1;
 	return finish(d, &new, err);
 }
 
+void ga_decision_release(struct ga_decision *d)
+{
+	ga_strv_release(&d->accept);
+	ga_strv_release(&d->reject);
+	for (size_t i = 0; i < d->n_hunks; i++) {
+		free(d->hunks[i].change.path);
+		free(d->hunks[i].undo);
+	}
+	free(d->hunks);
+	*d = (struct ga_decision)GA_DECISION_INIT;
+}
+
+void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, bool held,
+			   const bool *undo, size_t n)
+{
+	struct ga_hunk_choice *h;
+
+	d->hunks = ga_reallocarray(d->hunks, d->n_hunks + 1, sizeof(*d->hunks));
+	h = &d->hunks[d->n_hunks++];
+	*h = (struct ga_hunk_choice){.change = *c, .held = held, .n = n};
+	h->change.path = ga_strdup(c->path);
+	h->undo = n ? ga_memdup(undo, n * sizeof(*undo)) : NULL;
+}
+
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-	      const struct ga_strv *paths, bool all, bool accept, bool critical_too,
+	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err)
 {
-	struct decision d = {.repo = r,
-			     .s = s,
-			     .report = report,
-			     .paths = paths,
-			     .all = all,
-			     .accept = accept,
-			     .critical_too = critical_too};
+	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
 	int rc = decide(&d, err);
 
+	if (!rc && rejected_or_null) {
+		*rejected_or_null = d.undone;
+		d.undone = (struct ga_changes)GA_CHANGES_INIT;
+	}
 	decision_release(&d);
 	return rc;
 }

@@ -83,6 +83,21 @@ static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *byt
 	return 0;
 }
 
+int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
+		  struct ga_diff_lines *ret, struct ga_error *err)
+{
+	size_t bytes = 0;
+
+	*ret = (struct ga_diff_lines){-1, -1};
+	/* only the mode changed: no need to read anything */
+	if (ga_oid_equal(&c->old.oid, &c->new.oid) && c->old.mode && c->new.mode)
+		*ret = (struct ga_diff_lines){0, 0};
+	else if (*total < GA_DIFF_TOTAL_MAX && count_lines(r, c, &bytes, ret, err))
+		return -1;
+	*total += bytes;
+	return 0;
+}
+
 int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
 		 struct ga_diff_stat *ret, struct ga_error *err)
 {
@@ -92,18 +107,9 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 	if (ga_tree_diff(r, old_tree, new_tree, &s.changes, err))
 		return -1;
 	s.lines = ga_calloc(s.changes.n + 1, sizeof(*s.lines));
-	for (size_t i = 0; i < s.changes.n; i++) {
-		const struct ga_change *c = &s.changes.v[i];
-		size_t bytes = 0;
-
-		s.lines[i] = (struct ga_diff_lines){-1, -1};
-		/* only the mode changed: no need to read anything */
-		if (ga_oid_equal(&c->old.oid, &c->new.oid) && c->old.mode && c->new.mode)
-			s.lines[i] = (struct ga_diff_lines){0, 0};
-		else if (total < GA_DIFF_TOTAL_MAX && count_lines(r, c, &bytes, &s.lines[i], err))
+	for (size_t i = 0; i < s.changes.n; i++)
+		if (ga_diff_count(r, &s.changes.v[i], &total, &s.lines[i], err))
 			return -1;
-		total += bytes;
-	}
 	ga_diff_stat_release(ret);
 	*ret = s;
 	s = (struct ga_diff_stat)GA_DIFF_STAT_INIT;

@@ -103,18 +103,18 @@ int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid 
 	return ga_commit_tree(repo, ga_oid_is_zero(&r->tip) ? &r->base : &r->tip, ret_new, err);
 }
 
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
-		struct ga_error *err)
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
+		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = {.parents = NULL};
-	struct ga_oid under;
 
 	if (ga_oid_is_zero(&r->held))
 		return 0;
 	if (ga_commit_read(repo, &r->held, &c, err))
 		return -1;
 	/* against its parent, not the tip: the branch may have moved on since */
-	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, &under, err))
+	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, ret_old, err))
 		return -1;
-	return ga_tree_diff(repo, &under, &c.tree, ret, err);
+	*ret_new = c.tree;
+	return ga_tree_diff(repo, ret_old, ret_new, ret, err);
 }

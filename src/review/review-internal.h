@@ -34,9 +34,17 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err);
 
-/* What the held commit has beyond its parent; empty if nothing is held. */
-int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_changes *ret,
-		struct ga_error *err);
+/* What the held commit has beyond its parent, and the trees of both; empty if nothing is held. */
+int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
+		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+
+/* The agent's changes to paths that were left out of the branch, and the trees that differ by
+ * them; empty if there are none. */
+int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
+		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
+
+/* Paths of flags, the worst first, some more than once. */
+void review_flagged_paths(const struct ga_report *r, struct ga_strv *ret);
 
 /* "1.5 MiB" */
 void review_put_size(struct ga_buf *out, uint64_t bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ga/diff.h"
+#include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "review-internal.h"
@@ -80,24 +81,11 @@ static void put_command(const struct text *t, const struct ga_strv *argv)
 	ga_buf_addch(t->out, '\n');
 }
 
-static void put_totals(const struct text *t, const struct ga_diff_stat *stat, size_t n_commits)
-{
-	cleanup_free char *c = plural(n_commits, "commit", "commits");
-	cleanup_free char *f = plural(stat->changes.n, "file", "files");
-	int64_t add = 0, del = 0;
-
-	for (size_t i = 0; i < stat->changes.n; i++) {
-		if (stat->lines[i].additions > 0)
-			add += stat->lines[i].additions;
-		if (stat->lines[i].deletions > 0)
-			del += stat->lines[i].deletions;
-	}
-	ga_buf_addf(t->out, "  changes  %s, %s, +%" PRId64 " -%" PRId64 "\n", c, f, add, del);
-}
-
 static void put_header(const struct text *t, const struct ga_session *s, const struct ga_report *r,
-		       const struct ga_diff_stat *stat, size_t n_commits)
+		       size_t n_files, size_t n_commits)
 {
+	cleanup_free char *commits = plural(n_commits, "commit", "commits");
+	cleanup_free char *files = plural(n_files, "file", "files");
 	cleanup_free char *title = ga_strf("session %s", s->name);
 	const char *branch = ga_ref_branch(s->onto_ref);
 
@@ -115,7 +103,7 @@ static void put_header(const struct text *t, const struct ga_session *s, const s
 		ga_buf_adds(t->out, "  branch   none: nothing was committed\n");
 	else
 		ga_buf_addf(t->out, "  branch   agent/%s at %.12s\n", s->name, GA_HEX(&r->tip));
-	put_totals(t, stat, n_commits);
+	ga_buf_addf(t->out, "  changes  %s, %s\n", commits, files);
 }
 
 static void put_commits(const struct text *t, const struct review_commits *c)
@@ -309,17 +297,34 @@ static void put_file(const struct text *t, const struct ga_change *c, const stru
 	ga_buf_addch(t->out, '\n');
 }
 
-static void put_files(const struct text *t, const struct ga_diff_stat *stat)
+/* Each is read for its line, and all of them for the last one. */
+static int put_files(const struct text *t, struct ga_repo *repo, const struct ga_changes *changes,
+		     struct ga_out *out, struct ga_error *err)
 {
-	size_t n = stat->changes.n;
+	size_t n = changes->n, read = 0;
+	int64_t add = 0, del = 0;
+	int rc = 0;
 
 	if (!n)
-		return;
+		return 0;
 	heading(t, "files");
-	for (size_t i = 0; i < n && i < FILES_SHOWN; i++)
-		put_file(t, &stat->changes.v[i], &stat->lines[i]);
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct ga_diff_lines l;
+
+		if (ga_diff_count(repo, &changes->v[i], &read, &l, err))
+			return -1;
+		add += l.additions > 0 ? l.additions : 0;
+		del += l.deletions > 0 ? l.deletions : 0;
+		if (i < FILES_SHOWN) {
+			put_file(t, &changes->v[i], &l);
+			rc = ga_out_offer(out, err);
+		}
+	}
 	if (n > FILES_SHOWN)
 		more(t, n - FILES_SHOWN, "files (--format=json has them all)");
+	ga_buf_addf(t->out, "  %zu file%s, +%" PRId64 " -%" PRId64 "\n", n, n == 1 ? "" : "s", add,
+		    del);
+	return rc;
 }
 
 /* ---- what to type next -------------------------------------------------- */
@@ -335,9 +340,10 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 
 		ga_buf_addf(t->out,
 			    "next: %s to decide before landing\n"
+			    "  git agent review -i %s\n"
 			    "  git agent review --accept %s PATH...\n"
 			    "  git agent review --reject %s PATH...\n",
-			    n, s->name, s->name);
+			    n, s->name, s->name, s->name);
 	} else if (s->state == GA_STATE_LANDED) {
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (n_files || r->left_out.n) {
@@ -353,26 +359,31 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 }
 
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   bool colour, struct ga_buf *out, struct ga_error *err)
+		   bool colour, struct ga_out *out, struct ga_error *err)
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
-	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
-	cleanup_changes struct ga_changes held = GA_CHANGES_INIT;
-	const struct text t = {out, colour};
-	struct ga_oid old, new;
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
+	const struct text t = {&out->text, colour};
+	struct ga_oid old, new, under, on_top;
+	int rc;
 
-	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
+	if (review_trees(repo, r, &old, &new, err) ||
+	    ga_tree_diff(repo, &old, &new, &changes, err) ||
 	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
-	    review_held(repo, r, &held, err))
+	    review_held(repo, r, &under, &on_top, &held, err))
 		return -1;
-	put_header(&t, s, r, &stat, commits.n);
+	put_header(&t, s, r, changes.n, commits.n);
 	put_commits(&t, &commits);
 	put_flags(&t, r);
 	put_held(&t, r, &held);
 	put_left_out(&t, &r->left_out);
 	put_left(&t, r);
 	put_notes(&t, &r->notes);
-	put_files(&t, &stat);
-	put_next(&t, s, r, stat.changes.n);
-	return 0;
+	rc = ga_out_flush(out, err);
+	if (!rc)
+		rc = put_files(&t, repo, &changes, out, err);
+	if (rc)
+		return rc;
+	put_next(&t, s, r, changes.n);
+	return ga_out_flush(out, err);
 }

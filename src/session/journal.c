@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 
 static json_t *now(void)
 {
@@ -66,4 +68,44 @@ int ga_journal(const char *session_dir, const char *event, json_t *fields)
 	(void)!write(fd, "\n", 1);
 	errno = ENOSPC;
 	return -1;
+}
+
+static int read_end(const char *path, struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	cleanup_free char *q = ga_escape(path);
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	if (st.st_size > (off_t)GA_JOURNAL_READ_MAX &&
+	    lseek(fd, st.st_size - (off_t)GA_JOURNAL_READ_MAX, SEEK_SET) < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	/* it may grow meanwhile */
+	return ga_read_fd(fd, GA_JOURNAL_READ_MAX * 2, out, err);
+}
+
+int ga_journal_read(const char *session_dir, json_t **ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(session_dir, "journal.jsonl");
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	json_t *all;
+
+	if (read_end(path, &text, err))
+		return -1;
+	all = json_array();
+	for (const char *p = text.ptr, *end = p + text.len; p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t n = (size_t)((nl ? nl : end) - p);
+		json_t *o = json_loadb(p, n, JSON_REJECT_DUPLICATES, NULL);
+
+		if (json_is_object(o))
+			(void)json_array_append(all, o);
+		json_decref(o);
+		p += n + (nl != NULL);
+	}
+	*ret = all;
+	return 0;
 }

@@ -257,6 +257,15 @@ for n in $sizes; do
 		--after /bin/sh "$scratch/first-after" %
 done
 
+# how soon there is something to read: of a session that changed a thousand files
+"$agent" start -q --base HEAD --name review -- /bin/sh -c \
+	'i=0; while [ $i -lt 1000 ]; do seq $i $((i + 40)) >review-$i.txt; i=$((i + 1)); done'
+printf '"%s" review review | head -n 1\n' "$agent" >"$scratch/review"
+echo 'git --no-pager diff main agent/review | head -n 1' >"$scratch/git-diff"
+compare 1000 'review: the first line' 'git diff' "$rounds" /bin/sh "$scratch/review" \
+	--against /bin/sh "$scratch/git-diff"
+"$agent" drop --force review >/dev/null 2>&1
+
 # memory does not depend on the machine: once, with a file that is read whatever is in it
 GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name large -- truncate -s 1G large \
 	2>/dev/null || :

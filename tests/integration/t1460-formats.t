@@ -178,7 +178,7 @@ test_expect_success 'long reports stay what a forge takes, and say what is not i
 test_expect_success 'nothing flagged, formats that there are not' '
 	make_repo quiet && cd quiet && attack e "echo w >w" && git agent review --format=sarif e | python3 ../../sarif.py && git agent review --format=markdown e >../md &&
 	python3 ../../markdown.py <../md && grep "No flag is open" ../md && ! grep Flags ../md &&
-	test_expect_code 129 git agent review --format=html e && test_expect_code 129 git agent review --json --format=sarif e &&
+	test_expect_code 129 git agent review --format=htm e && test_expect_code 129 git agent review --json --format=sarif e &&
 	test_expect_code 129 git agent review --left-behind --format=sarif e && git agent review --json --format=json e
 '
 

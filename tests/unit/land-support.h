@@ -168,12 +168,46 @@ static inline void expect_land(struct stay *t, enum ga_code want, const char *ms
 	assert_string_equal(before, after);
 }
 
+/* What review prints, all at once. */
+static inline int text_of(struct stay *t, bool colour, struct ga_buf *out, struct ga_error *err)
+{
+	struct ga_out o = { .text = *out };
+	int rc = ga_report_text(t->repo, &t->s, &t->r, colour, &o, err);
+
+	*out = o.text;
+	return rc;
+}
+
+static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struct ga_error *err)
+{
+	struct ga_gitconfig none = GA_GITCONFIG_INIT;
+	struct ga_palette palette;
+	struct ga_review_opts ro = { .palette = colour ? &palette : NULL };
+	struct ga_out o = { .text = *out };
+	int rc = ga_palette_read(&none, &palette, err);
+
+	if (!rc)
+		rc = ga_review_diff(t->repo, &t->r, &ro, &o, err);
+	*out = o.text;
+	return rc;
+}
+
+static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept,
+			    struct ga_error *err)
+{
+	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
+
+	d.critical_too = true;
+	ga_strv_extend(accept ? &d.accept : &d.reject, paths);
+	return ga_decide(t->repo, &t->s, &t->r, &d, NULL, err);
+}
+
 static inline void decide(struct stay *t, const char *path, bool accept)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
 	ga_strv_push(&paths, path);
-	OK(ga_decide(t->repo, &t->s, &t->r, &paths, false, accept, true, &err));
+	OK(decide_on(t, &paths, accept, &err));
 }
 
 #endif

@@ -128,26 +128,32 @@ static void reject_held(void **state)
 	stay_close(&t);
 }
 
+static int accept_all(struct stay *t, bool critical_too, struct ga_error *err)
+{
+	const struct ga_decision d = {.accept_all = true, .critical_too = critical_too};
+
+	return ga_decide(t->repo, &t->s, &t->r, &d, NULL, err);
+}
+
 static void not_by_directory(void **state)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, none = GA_STRV_INIT,
-				    unknown = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unknown = GA_STRV_INIT;
 	struct stay t;
 
 	(void)state;
 	SH("bydir", HELD);
 	stay_open(&t, "bydir");
 	ga_strv_push(&paths, ".githooks/");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err),
+	FAILS(decide_on(&t, &paths, true, &err),
 	      "one by one: .githooks/post-merge");
 	ga_strv_push(&unknown, "nowhere");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &unknown, false, true, true, &err),
+	FAILS(decide_on(&t, &unknown, true, &err),
 	      "nothing in session 's1' to accept");
 	/* all of them, but not the critical ones */
-	OK(ga_decide(t.repo, &t.s, &t.r, &none, true, true, false, &err));
+	OK(accept_all(&t, false, &err));
 	assert_int_equal(ga_report_open(&t.r), 2);
 	EXPECT("bydir", "work", "git log -1 --format=%%s agent/s1");
-	OK(ga_decide(t.repo, &t.s, &t.r, &none, true, true, true, &err));
+	OK(accept_all(&t, true, &err));
 	assert_int_equal(ga_report_open(&t.r), 0);
 	EXPECT("bydir", "Accept what was held back", "git log -1 --format=%%s agent/s1");
 	stay_close(&t);
@@ -196,10 +202,10 @@ static void extent(void **state)
 	SH("extent", REPO AGENT "git rm -qr d; echo n >d;" DONE);
 	stay_open(&t, "extent");
 	ga_strv_push(&paths, "d/c");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, false, true, &err),
+	FAILS(decide_on(&t, &paths, false, &err),
 	      "that would also change 'd'");
 	ga_strv_push(&paths, "d");
-	OK(ga_decide(t.repo, &t.s, &t.r, &paths, false, false, true, &err));
+	OK(decide_on(&t, &paths, false, &err));
 	EXPECT("extent", "", "git diff onto agent/s1");
 	stay_close(&t);
 }
@@ -214,7 +220,7 @@ static void checked_out(void **state)
 	stay_open(&t, "out");
 	ga_strv_push(&paths, ".envrc");
 	SH("out", "git switch -q agent/s1");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err), "is checked out in");
+	FAILS(decide_on(&t, &paths, true, &err), "is checked out in");
 	EXPECT("out", "work", "git log -1 --format=%%s agent/s1; git status --short");
 	SH("out", "git switch -q main");
 	decide(&t, ".envrc", true);
@@ -232,7 +238,7 @@ static void held_changed_on_branch(void **state)
 			"git switch -q main");
 	stay_open(&t, "both");
 	ga_strv_push(&paths, ".envrc");
-	assert_int_equal(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err), -1);
+	assert_int_equal(decide_on(&t, &paths, true, &err), -1);
 	assert_int_equal(err.code, GA_ECONFLICT);
 	EXPECT("both", "mine", "git show agent/s1:.envrc");
 	stay_close(&t);
@@ -255,7 +261,7 @@ static void held_in_part_changed_on_branch(void **state)
 	       "git show refs/agent/s1/held:.envrc; git rev-parse refs/agent/s1/held~1 | cmp - ../under");
 	/* and its conflict is not forgotten */
 	ga_strv_push(&paths, ".envrc");
-	FAILS(ga_decide(t.repo, &t.s, &t.r, &paths, false, true, true, &err),
+	FAILS(decide_on(&t, &paths, true, &err),
 	      "'.envrc' was also changed on the branch");
 	EXPECT("part", "mine", "git show agent/s1:.envrc");
 	reread(&t);

@@ -128,6 +128,59 @@ static void events_are_lines(void **state)
 	json_decref(o);
 }
 
+static void append(const char *path, const char *text, size_t n)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+	assert_int_equal(ga_write_full(fd, text, n), 0);
+}
+
+static void read_back(void **state)
+{
+	static const char bad[] = "[1]\n{\"cut\n\xff\n\n{\"a\":1,\"a\":2}\n{\"a\":\"\0\"}\n";
+	const char *dir = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = ga_path_join(dir, "journal.jsonl"), *got = NULL;
+	json_t *all = NULL;
+
+	/* none is no error */
+	assert_int_equal(ga_journal_read(dir, &all, &err), 0);
+	assert_int_equal(json_array_size(all), 0);
+	json_decref(all);
+	append(path, "{\"event\":\"one\"}\n", 16);
+	append(path, bad, sizeof(bad) - 1);
+	append(path, "{\"event\":\"last\"}", 16);
+	assert_int_equal(ga_journal_read(dir, &all, &err), 0);
+	got = dump(all);
+	assert_string_equal(got, "[{\"event\":\"one\"},{\"event\":\"last\"}]");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_int_equal(ga_journal_read(dir, &all, &err), -1);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Of one that grew beyond all bounds, the end. */
+static void read_the_end(void **state)
+{
+	const char *dir = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
+	cleanup_buf struct ga_buf line = GA_BUF_INIT, all = GA_BUF_INIT;
+	json_t *events = NULL;
+
+	for (int i = 0; i < 1000; i++)
+		ga_buf_adds(&line, "0123456789");
+	while (all.len <= GA_JOURNAL_READ_MAX)
+		ga_buf_addf(&all, "{\"event\":\"%s\"}\n", line.ptr);
+	append(path, all.ptr, all.len);
+	append(path, "{\"event\":\"last\"}\n", 17);
+	assert_int_equal(ga_journal_read(dir, &events, &err), 0);
+	assert_in_range(json_array_size(events), 100, GA_JOURNAL_READ_MAX / line.len);
+	assert_string_equal(json_string_value(json_object_get(
+		json_array_get(events, json_array_size(events) - 1), "event")), "last");
+	json_decref(events);
+}
+
 static void unwritable_is_reported(void **state)
 {
 	const char *dir = *state;
@@ -151,6 +204,8 @@ int main(void)
 		cmocka_unit_test(oid_or_null),
 		cmocka_unit_test(vector_keeps_order_and_bytes),
 		cmocka_unit_test_setup_teardown(events_are_lines, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(read_back, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(read_the_end, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(unwritable_is_reported, make_dir, remove_dir),
 	};
 

@@ -411,8 +411,8 @@ static void runs_nothing(void **state)
 		"rm -f ../drivers.log; sed -i 's/^25$/mine/' a;"
 		"git -c core.hooksPath=/dev/null commit -qam mine; test ! -e ../drivers.log");
 	stay_open(&t, "drivers");
-	OK(ga_report_text(t.repo, &t.s, &t.r, false, &out, &err));
-	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	OK(text_of(&t, false, &out, &err));
+	OK(diff_of(&t, false, &out, &err));
 	json_decref(ga_report_json(t.repo, &t.r, &(struct ga_error)GA_ERROR_INIT));
 	expect_land(&t, GA_EFLAGS, "");
 	for (size_t i = 0; i < t.r.n_flags; i++)

@@ -3,6 +3,7 @@
 
 #include "../../src/review/review-internal.h"
 #include "ga/diff.h"
+#include "ga/palette.h"
 #include "ga/quote.h"
 
 static struct ga_entry entry(char fill)
@@ -23,6 +24,36 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 					.path = ga_strdup(path),
 					.reason = ga_strdup("because"),
 					.entry = entry(fill)};
+}
+
+/* ---- colours ------------------------------------------------------------ */
+
+static void colours_as_git_has_them(void **state)
+{
+	static const char *const values[] = {
+		"red", "normal", "", "default", "bold", "bold red", "red bold blue", "red blue bold ul",
+		"brightgreen", "normal brightblack", "12", "200 7", "#ff8000", "#012345 #fedcba reverse",
+		"no-bold", "nobold noul", "italic strike dim blink", "-1 4", "RED Bold", "reset", "  cyan ",
+		"default default",
+		/* none */
+		"reddish", "red green blue", "256", "#12345", "#gggggg", "-2", "bold-", "no", "bright",
+	};
+	char sgr[GA_SGR_MAX];
+
+	(void)state;
+	SH("colours", "git init -q .");
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		cleanup_free char *want = sh("colours",
+			"git -c color.test='%s' config --get-color color.test 2>/dev/null || echo bad",
+			values[i]);
+		bool bad = !strcmp(want, "bad");
+
+		if (ga_palette_parse(values[i], sgr) != (bad ? -1 : 0))
+			fail_msg("'%s': %s", values[i], want);
+		/* git writes attributes in an order of its own */
+		if (!bad && (strlen(sgr) != strlen(want) || strspn(sgr, want) != strlen(sgr)))
+			fail_msg("'%s': '%s', not '%s'", values[i], sgr + 1, want + 1);
+	}
 }
 
 /* ---- the value ---------------------------------------------------------- */
@@ -252,7 +283,7 @@ static void text(void **state)
 
 	(void)state;
 	hostile(&t, "text");
-	OK(ga_report_text(t.repo, &t.s, &t.r, false, &out, &err));
+	OK(text_of(&t, false, &out, &err));
 	expect_clean(&out, false);
 	expect_in(&out, "session s1 (captured)\n");
 	expect_in(&out, "  base     ");
@@ -266,7 +297,7 @@ static void text(void **state)
 	expect_in(&out, " (symlink)\n");
 	expect_in(&out, "next: ");
 	expect_in(&out, "git agent review --accept s1 PATH...");
-	OK(ga_report_text(t.repo, &t.s, &t.r, true, &colour, &err));
+	OK(text_of(&t, true, &colour, &err));
 	expect_clean(&colour, true);
 	assert_non_null(strchr(colour.ptr, 0x1b));
 	stay_close(&t);
@@ -280,7 +311,7 @@ static void diff(void **state)
 
 	(void)state;
 	hostile(&t, "diff");
-	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	OK(diff_of(&t, false, &out, &err));
 	expect_clean(&out, false);
 	expect_in(&out, "+evil\\e[2J\\r\\u{9b}\\u{202e}\n");
 	expect_in(&out, "diff --git \"a/na\\e[31mme\\nnext\" \"b/na\\e[31mme\\nnext\"\n");
@@ -295,7 +326,7 @@ static void diff(void **state)
 	mk = strstr(out.ptr, "b/Makefile");
 	first = strstr(out.ptr, "b/blanks");
 	assert_true(mk && first && mk < first);
-	OK(ga_review_diff(t.repo, &t.r, true, &colour, &err));
+	OK(diff_of(&t, true, &colour, &err));
 	expect_clean(&colour, true);
 	expect_in(&colour, "\033[32m+evil\\e[2J");
 	stay_close(&t);
@@ -434,14 +465,14 @@ static void diff_has_held_and_left_out(void **state)
 	   "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
 	stay_open(&t, "parts");
 	left_out(&t, "a");
-	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+new\n");
 	expect_in(&out,
 		  "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
 	expect_in(&out, "==== left out of the branch");
 	expect_in(&out, "-mine\n+theirs\n");
-	OK(ga_report_text(t.repo, &t.s, &t.r, false, &txt, &err));
+	OK(text_of(&t, false, &txt, &err));
 	expect_in(&txt, "held back, on refs/agent/s1/held until accepted\n  .envrc\n");
 	expect_in(&txt, "(landing brings them as uncommitted edits)\n  a\n");
 	stay_close(&t);
@@ -462,7 +493,7 @@ static void diff_hides_nothing(void **state)
 	   "truncate -s 9M huge; git add .; git commit -qm two; git switch -q main;"
 	   "echo '* -diff' >.git/info/attributes");
 	stay_open(&t, "hide");
-	OK(ga_review_diff(t.repo, &t.r, false, &out, &err));
+	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+shown\n");
 	expect_in(&out, "more lines of this file are not shown");
 	expect_in(&out, "bytes more in this line");
@@ -620,6 +651,7 @@ int main(void)
 	    cmocka_unit_test(diff_has_held_and_left_out),
 	    cmocka_unit_test(diff_hides_nothing),
 	    cmocka_unit_test(json),
+	    cmocka_unit_test(colours_as_git_has_them),
 	    cmocka_unit_test(stat_against_git),
 	    cmocka_unit_test(base64),
 	};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "verdict.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/hunk.h"
+#include "ga/parse.h"
+#include "ga/quote.h"
+
+void cli_verdict_release(struct cli_verdict *v)
+{
+	ga_decision_release(&v->decision);
+	ga_remarks_release(&v->remarks);
+}
+
+/* ---- parts of a file ----------------------------------------------------- */
+
+static int fail_list(const char *list, size_t n, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(list);
+
+	return ga_fail(err, GA_EUSAGE,
+		       "--hunk takes numbers from 1 to %zu, as in 1,3-4, not '%s'", n, q);
+}
+
+/* "A" or "A-B", up to `end`. */
+static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
+{
+	cleanup_free char *from = ga_strndup(p, (size_t)(end - p));
+	char *dash = strchr(from, '-');
+	uint64_t a, b;
+
+	if (dash)
+		*dash++ = '\0';
+	if (!ga_parse_u64(from, n, &a) || !ga_parse_u64(dash ? dash : from, n, &b) || !a || b < a)
+		return false;
+	*ret_from = (size_t)a - 1;
+	*ret_to = (size_t)b;
+	return true;
+}
+
+static int mark(const struct ga_hunks *h, const char *list, bool *undo, struct ga_error *err)
+{
+	for (const char *p = list;; p++) {
+		const char *end = p + strcspn(p, ",");
+		size_t from, to;
+
+		if (!parse_range(p, end, h->n, &from, &to))
+			return fail_list(list, h->n, err);
+		for (size_t i = from; i < to; i++)
+			for (size_t e = 0; e < h->v[i].n; e++)
+				undo[h->v[i].first + e] = true;
+		p = end;
+		if (!*p)
+			return 0;
+	}
+}
+
+int cli_reject_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
+		     const char *list, struct cli_verdict *v, struct ga_error *err)
+{
+	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
+	cleanup_free char *q = ga_escape(path);
+	const struct ga_review_item *item = NULL;
+	cleanup_free bool *undo = NULL;
+	int rc;
+
+	for (size_t i = 0; i < items->n && !item; i++)
+		if (!strcmp(items->v[i].change.path, path))
+			item = &items->v[i];
+	if (!item)
+		return ga_fail(err, GA_EFATAL, "nothing was changed at '%s'", q);
+	rc = item->where == GA_REVIEW_BRANCH || item->where == GA_REVIEW_HELD ?
+		     ga_hunks_read(c->env.repo, &item->change.old, &item->change.new, &h, err) : 1;
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' has no hunks", q);
+		return ga_hint(err, "without --hunk it is rejected as a whole");
+	}
+	undo = ga_calloc(h.n_edits, sizeof(*undo));
+	if (mark(&h, list, undo, err))
+		return -1;
+	ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD, undo,
+			      h.n_edits);
+	return 0;
+}
+
+/* ---- making it true ------------------------------------------------------ */
+
+static int fail_feedback(const char *file, bool decided, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(file);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
+			     decided ? "it is decided, but " : "", q);
+}
+
+int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
+	       const struct cli_verdict *v, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes rejected = GA_CHANGES_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_close int fd = -1;
+
+	/* opened first: what cannot be told the agent is better not decided yet */
+	if (v->feedback)
+		fd = open(v->feedback, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	if (v->feedback && fd < 0)
+		return fail_feedback(v->feedback, false, err);
+	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
+		return -1;
+	if (fd < 0 || !rejected.n)
+		return 0;
+	if (ga_feedback(c->env.repo, s->name, &rejected, &v->remarks, &text, err))
+		return -1;
+	return ga_write_full(fd, text.ptr, text.len) ? fail_feedback(v->feedback, true, err) : 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which flags and paths a decision is about.
+ */
+#include <string.h>
+
+#include "decide.h"
+#include "ga/objects.h"
+
+enum match { NOT, BENEATH, EXACT };
+
+/* "." and "dir/" mean everything beneath; flags of the session as a whole have no path. */
+static enum match match_one(const char *given, const char *path)
+{
+	size_t n;
+
+	while (!strncmp(given, "./", 2))
+		given += 2;
+	n = strlen(given);
+	while (n && given[n - 1] == '/')
+		n--;
+	if (!n || (n == 1 && *given == '.'))
+		return *path ? BENEATH : EXACT;
+	if (strncmp(given, path, n) != 0)
+		return NOT;
+	return path[n] == '/' ? BENEATH : path[n] ? NOT : EXACT;
+}
+
+static enum match match(const struct decision *d, const struct ga_strv *given, const char *path)
+{
+	enum match best = NOT;
+
+	for (size_t i = 0; i < given->n; i++) {
+		enum match m = d->what->exact ? (strcmp(given->v[i], path) ? NOT : EXACT) :
+						match_one(given->v[i], path);
+
+		if (m > best)
+			best = m;
+	}
+	return best;
+}
+
+static enum match match_accepted(const struct decision *d, const char *path)
+{
+	return d->what->accept_all ? EXACT : match(d, &d->what->accept, path);
+}
+
+bool decide_flagged(const struct decision *d, const char *path)
+{
+	for (size_t i = 0; i < d->report->n_flags; i++)
+		if (!strcmp(d->report->flags[i].path, path))
+			return true;
+	return false;
+}
+
+bool decide_accepts(const struct decision *d, const char *path, bool grave)
+{
+	enum match m = match_accepted(d, path);
+
+	return m != NOT && (!grave || (d->what->critical_too && m == EXACT));
+}
+
+/* The same, and remember what was not named. */
+static bool may_accept(struct decision *d, const char *path, bool grave)
+{
+	if (decide_accepts(d, path, grave))
+		return true;
+	if (match_accepted(d, path) != NOT)
+		ga_strv_push(&d->by_name, path);
+	return false;
+}
+
+static void choose_accepted(struct decision *d)
+{
+	for (size_t i = 0; i < d->report->n_flags; i++) {
+		const struct ga_report_flag *f = &d->report->flags[i];
+		bool meant = match_accepted(d, f->path) != NOT, held = decide_held(d, f->path);
+
+		if (ga_report_flag_of_place(f)) {
+			if (meant)
+				ga_strv_push(&d->unseen, f->path);
+			continue;
+		}
+		d->any = d->any || meant;
+		if (f->verdict != GA_VERDICT_OPEN ||
+		    !may_accept(d, f->path, f->severity == GA_CRITICAL || f->held || held))
+			continue;
+		d->verdict[i] = GA_VERDICT_ACCEPTED;
+		if (held)
+			ga_strv_push(&d->bring, f->path);
+	}
+	/* held without a flag of its own: for standing in the way of one that has */
+	for (size_t i = 0; i < d->held.n; i++) {
+		const char *path = d->held.v[i].path;
+
+		d->any = d->any || match_accepted(d, path) != NOT;
+		if (!decide_flagged(d, path) && may_accept(d, path, true))
+			ga_strv_push(&d->bring, path);
+	}
+}
+
+static bool rejects(const struct decision *d, const char *path)
+{
+	return match(d, &d->what->reject, path) != NOT;
+}
+
+/* Any path the session changed, flagged or not. */
+static int choose_rejected(struct decision *d, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	if (!d->what->reject.n)
+		return 0;
+	if (ga_tree_diff(d->repo, &d->base_tree, &d->tip_tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (rejects(d, all.v[i].path))
+			ga_strv_push(&d->restore, all.v[i].path);
+	for (size_t i = 0; i < d->held.n; i++)
+		if (rejects(d, d->held.v[i].path))
+			ga_strv_push(&d->give_up, d->held.v[i].path);
+	for (size_t i = 0; i < d->s->left_out.n; i++)
+		if (rejects(d, d->s->left_out.v[i]))
+			ga_strv_push(&d->unlist, d->s->left_out.v[i]);
+	d->any = d->any || d->restore.n || d->give_up.n || d->unlist.n;
+	for (size_t i = 0; i < d->report->n_flags; i++) {
+		if (!rejects(d, d->report->flags[i].path))
+			continue;
+		d->verdict[i] = GA_VERDICT_REJECTED;
+		d->any = true;
+	}
+	return 0;
+}
+
+static int fail_nothing(struct decision *d, struct ga_error *err)
+{
+	const struct ga_strv *given = d->what->accept.n ? &d->what->accept : &d->what->reject;
+	cleanup_free char *list = NULL;
+
+	ga_strv_sort_unique(&d->unseen);
+	if (d->unseen.n) {
+		list = land_list(&d->unseen);
+		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
+		return ga_hint(err,
+			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
+			       "can be accepted then",
+			       d->s->name);
+	}
+	list = land_list(given);
+	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
+		      d->what->accept.n ? "accept" : "reject", list);
+	return ga_hint(err,
+		       "paths are relative to the top of the working tree; "
+		       "'git agent review %s' lists them",
+		       d->s->name);
+}
+
+int decide_choose(struct decision *d, struct ga_error *err)
+{
+	cleanup_free char *list = NULL;
+	size_t n_chosen = 0;
+
+	choose_accepted(d);
+	if (choose_rejected(d, err))
+		return -1;
+	ga_strv_sort_unique(&d->bring);
+	ga_strv_sort_unique(&d->by_name);
+	for (size_t i = 0; i < d->report->n_flags; i++)
+		n_chosen += d->verdict[i] != GA_VERDICT_OPEN;
+	if (!d->any && !d->what->accept_all && !d->what->n_hunks)
+		return fail_nothing(d, err);
+	if (!n_chosen && !d->bring.n && !d->restore.n && !d->give_up.n && !d->unlist.n &&
+	    d->by_name.n && !d->what->accept_all) {
+		list = land_list(&d->by_name);
+		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
+		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
+			       d->s->name);
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rejecting parts of files. What is left is content nobody has judged yet: the rules run on it, and
+ * what they find is decided about anew.
+ */
+#include <string.h>
+
+#include "decide.h"
+#include "ga/diff.h"
+#include "ga/hunk.h"
+#include "ga/objects.h"
+#include "ga/quote.h"
+
+static int fail_moved(const struct ga_change *c, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(c->path);
+
+	(void)ga_fail(err, GA_ECONFLICT, "'%s' is not what was reviewed any more", q);
+	return ga_hint(err, "review it again");
+}
+
+/* Is it still what the parts were counted in? */
+static int check_same(struct decision *d, const struct ga_hunk_choice *h, struct ga_error *err)
+{
+	const struct ga_change *held = ga_changes_find(&d->held, h->change.path);
+	struct ga_entry old, new;
+
+	if (h->held)
+		return held && ga_entry_equal(&held->old, &h->change.old) &&
+			       ga_entry_equal(&held->new, &h->change.new) ?
+			       0 : fail_moved(&h->change, err);
+	if (ga_tree_entry(d->repo, &d->base_tree, h->change.path, &old, err) ||
+	    ga_tree_entry(d->repo, &d->tip_tree, h->change.path, &new, err))
+		return -1;
+	return ga_entry_equal(&old, &h->change.old) && ga_entry_equal(&new, &h->change.new) ?
+		       0 : fail_moved(&h->change, err);
+}
+
+static int read_version(struct decision *d, const struct ga_entry *e, struct ga_buf *out,
+			struct ga_error *err)
+{
+	int rc = e->mode == GA_MODE_NONE ?
+			 0 : ga_blob_read(d->repo, &e->oid, GA_DIFF_BLOB_MAX, out, err);
+
+	/* it was compared a moment ago */
+	return rc == 1 ? ga_fail(err, GA_EFATAL, "a version of a file is too long") : rc;
+}
+
+static int write_rest(struct decision *d, const struct ga_hunk_choice *h,
+		      const struct ga_hunks *hunks, struct ga_entry *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT, rest = GA_BUF_INIT;
+
+	if (read_version(d, &h->change.old, &old, err) ||
+	    read_version(d, &h->change.new, &new, err))
+		return -1;
+	if (ga_hunks_undo(hunks, h->undo, &old, &new, &rest))
+		return fail_moved(&h->change, err);
+	ret->mode = h->change.new.mode ? h->change.new.mode : h->change.old.mode;
+	return ga_blob_write(d->repo, rest.ptr, rest.len, &ret->oid, err);
+}
+
+static bool all(const bool *undo, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!undo[i])
+			return false;
+	return true;
+}
+
+static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga_error *err)
+{
+	cleanup_hunks struct ga_hunks hunks = GA_HUNKS_INIT;
+	const char *path = h->change.path;
+	struct ga_entry rest;
+	int rc;
+
+	if (check_same(d, h, err))
+		return -1;
+	rc = ga_hunks_read(d->repo, &h->change.old, &h->change.new, &hunks, err);
+	if (rc < 0)
+		return -1;
+	if (rc || hunks.n_edits != h->n)
+		return fail_moved(&h->change, err);
+	/* without any of its lines a new file is none, and so it is with one that went */
+	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode)) {
+		ga_strv_push(h->held ? &d->give_up : &d->restore, path);
+		return 0;
+	}
+	if (write_rest(d, h, &hunks, &rest, err))
+		return -1;
+	(void)ga_changes_add(h->held ? &d->cut_held : &d->cut, path, &h->change.new, &rest);
+	if (h->held)
+		d->held.v[ga_changes_find(&d->held, path) - d->held.v].new = rest;
+	return 0;
+}
+
+/* What was said of the file as it was is over; it was not accepted like that. */
+static void judge(struct decision *d, const char *path)
+{
+	for (size_t i = 0; i < d->report->n_flags; i++)
+		if (!d->report->flags[i].left && !strcmp(d->report->flags[i].path, path))
+			d->verdict[i] = GA_VERDICT_REJECTED;
+}
+
+int decide_cut(struct decision *d, struct ga_error *err)
+{
+	for (size_t i = 0; i < d->what->n_hunks; i++) {
+		if (cut_one(d, &d->what->hunks[i], err))
+			return -1;
+		judge(d, d->what->hunks[i].change.path);
+	}
+	ga_changes_sort(&d->cut);
+	ga_changes_sort(&d->cut_held);
+	return 0;
+}
+
+/* ---- what is left of them ----------------------------------------------- */
+
+static int add_version(struct decision *d, const char *path, const struct ga_oid *old,
+		       const struct ga_oid *new, struct ga_changes *ret, struct ga_error *err)
+{
+	struct ga_entry was, is;
+
+	if (ga_tree_entry(d->repo, old, path, &was, err) ||
+	    ga_tree_entry(d->repo, new, path, &is, err))
+		return -1;
+	if (!ga_entry_equal(&was, &is))
+		(void)ga_changes_add(ret, path, &was, &is);
+	return 0;
+}
+
+static int classify(struct decision *d, const struct ga_host_facts *facts,
+		    const struct ga_changes *cut, const struct ga_oid *old,
+		    const struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes now = GA_CHANGES_INIT;
+
+	for (size_t i = 0; i < cut->n; i++)
+		if (add_version(d, cut->v[i].path, old, new, &now, err))
+			return -1;
+	return now.n ? ga_classify(d->repo, facts, old, new, &now, &d->found, err) : 0;
+}
+
+int decide_classify(struct decision *d, struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig config = GA_GITCONFIG_INIT;
+	struct ga_oid held_tree;
+
+	if (!d->cut.n && !d->cut_held.n)
+		return 0;
+	if (ga_gitconfig_load(d->repo, &config, err) ||
+	    ga_host_facts_gather(d->repo, &config, &facts, err) ||
+	    classify(d, &facts, &d->cut, &d->base_tree, &d->new_tip_tree, err) ||
+	    classify(d, &facts, &d->cut_held, &d->base_tree, &d->new_tip_tree, err))
+		return -1;
+	if (ga_oid_is_zero(&d->new_held))
+		return 0;
+	return ga_commit_tree(d->repo, &d->new_held, &held_tree, err) ? -1 :
+	       classify(d, &facts, &d->cut_held, &d->new_tip_tree, &held_tree, err);
+}
+
+void decide_add_found(const struct decision *d, struct ga_report *r)
+{
+	cleanup_strv struct ga_strv held = GA_STRV_INIT;
+
+	for (size_t i = 0; i < d->cut_held.n; i++)
+		if (!ga_strv_has(&d->bring, d->cut_held.v[i].path))
+			ga_strv_push(&held, d->cut_held.v[i].path);
+	ga_report_add_flags(r, &d->found, &held);
+	for (size_t i = 0; i < d->found.n; i++) {
+		struct ga_report_flag *f = ga_report_find_added(r, &d->found.v[i]);
+
+		if (f && decide_accepts(d, f->path, f->severity == GA_CRITICAL || f->held))
+			f->verdict = GA_VERDICT_ACCEPTED;
+	}
+}

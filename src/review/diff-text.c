@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The diff for a pager. The only escape sequences in it are our own: those of the palette.
+ */
+#include "ga/diff.h"
+#include "review-diff.h"
+
+static void put(struct review_diff *d, const char *sgr, const char *safe)
+{
+	struct ga_buf *out = &d->out->text;
+
+	if (*sgr)
+		ga_buf_addf(out, "%s%s\033[m\n", sgr, safe);
+	else
+		ga_buf_addf(out, "%s\n", safe);
+}
+
+static const char *sgr_of(const struct review_diff *d, enum review_line kind)
+{
+	const struct ga_palette *p = d->opts->palette;
+
+	if (!p)
+		return "";
+	switch (kind) {
+	case REVIEW_META:
+		return p->sgr[GA_PAINT_META];
+	case REVIEW_HUNK:
+		return p->sgr[GA_PAINT_FRAG];
+	case REVIEW_NEW:
+		return p->sgr[GA_PAINT_NEW];
+	case REVIEW_OLD:
+		return p->sgr[GA_PAINT_OLD];
+	case REVIEW_CONTEXT:
+		return p->sgr[GA_PAINT_CONTEXT];
+	case REVIEW_NOTE:
+		break;
+	}
+	return "";
+}
+
+static void line(struct review_diff *d, enum review_line kind, const char *safe)
+{
+	put(d, sgr_of(d, kind), safe);
+}
+
+static void section(struct review_diff *d, const char *title)
+{
+	cleanup_free char *text = ga_strf("==== %s", title);
+
+	ga_buf_addch(&d->out->text, '\n');
+	put(d, sgr_of(d, REVIEW_META), text);
+}
+
+static const struct review_form form = { .section = section, .line = line };
+static const struct ga_review_opts plain;
+
+static struct review_diff begin(struct ga_repo *repo, const struct ga_review_opts *o,
+				struct ga_out *out)
+{
+	return (struct review_diff){ .repo = repo,
+				     .form = &form,
+				     .opts = o ? o : &plain,
+				     .out = out,
+				     .max = REVIEW_SHOWN };
+}
+
+int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
+		   struct ga_out *out, struct ga_error *err)
+{
+	struct review_diff d = begin(repo, o, out);
+
+	ga_buf_addch(&out->text, '\n');
+	return review_diff_all(&d, r, err);
+}
+
+int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
+			const struct ga_oid *new_tree, const struct ga_review_opts *o,
+			struct ga_out *out, struct ga_error *err)
+{
+	struct review_diff d = begin(repo, o, out);
+
+	return review_diff_trees(&d, old_tree, new_tree, err);
+}
+
+int ga_review_file_diff(struct ga_repo *repo, const struct ga_change *c, bool flagged,
+			const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err)
+{
+	struct review_diff d = begin(repo, o, out);
+
+	return review_diff_file(&d, c, flagged, err);
+}
+
+void ga_review_hunks_text(const struct ga_buf *hunks, const struct ga_palette *palette_or_null,
+			  struct ga_buf *out)
+{
+	const struct ga_review_opts o = { .palette = palette_or_null };
+	struct ga_out to = { .text = *out };
+	struct review_diff d = begin(NULL, &o, &to);
+
+	review_diff_hunks(&d, hunks);
+	*out = to.text;
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='rejecting parts of files, and telling the agent'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+flags() {
+	git agent review --json "$1" | python3 -c '
+import json, sys
+for f in sorted((f["path"], f["id"], f["verdict"], f["held"]) for f in json.load(sys.stdin)["flags"]):
+    print(*f)'
+}
+
+test_expect_success 'a repository' '
+	git init -q r && cd r && seq 40 >a && printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile && echo b >b && mkdir sub && seq 9 >sub/s && git add -A && git commit -qm base
+'
+
+test_expect_success 'hunks are numbered as the diff has them; the others stay' '
+	cd r && git agent start -q --name one -- sh -c "sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a; echo new >new" && git agent review one | grep -c "^@@" | grep -x 4 &&
+	git agent review --reject --hunk 2 one a && git show agent/one:a >../got && seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ -e 38d | test_cmp - ../got && test "$(git rev-list --count main..agent/one)" = 2 &&
+	git log -1 --format=%B agent/one >../msg && grep "^Put rejected parts back" ../msg && grep "^a (in part)$" ../msg && grep "^Agent-Session: one" ../msg &&
+	git agent review --reject --hunk 1-2 one a && test "$(git rev-parse agent/one:a)" = "$(git rev-parse main:a)" && git cat-file -e agent/one:new && git agent land one && git agent drop one
+'
+
+test_expect_success 'a new file and one that is gone are one hunk: all of it' '
+	cd r && git agent start -q --name whole -- sh -c "echo n >n; rm b; printf \"x\ny\" >m" && git agent review --reject --hunk 1 whole n && git agent review --reject --hunk=1 whole b &&
+	git diff --name-only main agent/whole >../got && echo m | test_cmp - ../got && git agent review --reject --hunk 1 whole m && test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force whole
+'
+
+test_expect_success 'what is no hunk, or no file with hunks' '
+	cd r && git agent start -q --name wrong -- sh -c "sed -i 1d a; printf \"\\0\" >bin; ln -s a l; chmod +x b; mkdir d; echo 1 >d/1" && tip=$(git rev-parse agent/wrong) &&
+	for list in 0 2 1,2 1-2 2-1 x "" 1, ,1 -1 1-- 99999999999999999999; do test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err && grep "hunk takes numbers from 1 to 1" ../err || exit 1; done &&
+	for path in bin b; do test_expect_code 128 git agent review --reject --hunk 1 wrong $path 2>../err && grep "has no hunks" ../err && grep "as a whole" ../err || exit 1; done &&
+	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err && grep "nothing was changed at .d." ../err &&
+	test_expect_code 129 git agent review --reject --hunk 1 wrong a b && test_expect_code 129 git agent review --reject --hunk 1 wrong && test_expect_code 129 git agent review --accept --hunk 1 wrong a &&
+	test_expect_code 129 git agent review --hunk 1 wrong && test "$(git rev-parse agent/wrong)" = $tip && git agent drop --force wrong
+'
+
+test_expect_success 'from a directory below, by the name it has there' '
+	cd r && git agent start -q --name below -- sh -c "sed -i 2d sub/s; seq 5 >sub/t" && cd sub && git agent review --reject --hunk 1 below s && git agent review --reject below t && test "$(git rev-parse agent/below^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force below
+'
+
+test_expect_success 'rules run on what is left: what they find is open again' '
+	cd r && git agent start -q --name left -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && flags left | grep "^Makefile make open False" &&
+	git agent review --accept left Makefile && git agent review --reject --hunk 1 left Makefile 2>../err && grep "1 open flag left" ../err &&
+	flags left >../got && printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got && test_expect_code 3 git agent land left &&
+	git agent review --accept left Makefile && git agent land left && grep "rm -f y" Makefile && grep "echo ok" Makefile && git agent drop left && git reset -q --hard HEAD~1
+'
+
+test_expect_success 'nothing that fires is left: nothing is open' '
+	cd r && git agent start -q --name clean -- sh -c "sed -i -e \"2s/ok/mine/\" Makefile" && git agent review --reject --hunk 1 clean Makefile 2>../err && grep "0 open flags left" ../err && git agent land --dry-run clean && git agent drop --force clean
+'
+
+test_expect_success 'of what is held back: it stays held, without the part; then it is brought' '
+	cd r && seq 20 >.envrc && git add -f .envrc && git commit -qm envrc && git agent start -q --name held -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc; echo ok >ok" && ! git diff --quiet agent/held refs/agent/held/held &&
+	git agent review --reject --hunk 2 held .envrc && git show refs/agent/held/held:.envrc >../got && seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got && test "$(git rev-parse agent/held:.envrc)" = "$(git rev-parse main:.envrc)" &&
+	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" && flags held | grep "^.envrc direnv open True" && flags held | grep "^.envrc direnv rejected" && test_expect_code 3 git agent land held &&
+	git agent review --accept held .envrc && git show agent/held:.envrc | cmp - ../got && test_must_fail git rev-parse -q --verify refs/agent/held/held && git agent land held && cmp .envrc ../got && git agent drop held
+'
+
+test_expect_success 'all parts of what is held back: nothing is held' '
+	cd r && git agent start -q --name allheld -- sh -c "echo evil >>.envrc; mkdir x; echo evil >x/.envrc" && git agent review --reject --hunk 1 allheld .envrc && git agent review --reject --hunk 1 allheld x/.envrc && test_must_fail git rev-parse -q --verify refs/agent/allheld/held && git agent drop --force allheld
+'
+
+test_expect_success 'what was committed on the branch since is what is counted in' '
+	cd r && git agent start -q --name moved -- sh -c "sed -i 3s/3/three/ a" && git worktree add -q ../wt agent/moved && sed -i 30s/30/thirty/ ../wt/a && git -C ../wt commit -qam mine && git worktree remove ../wt &&
+	git agent review moved | grep "^+thirty" && git agent review --reject --hunk 1 moved a && git show agent/moved:a >../got && seq 40 | sed 30s/30/thirty/ | test_cmp - ../got && git agent drop --force moved
+'
+
+# ---- telling the agent
+
+cat >"$TRASH/work" <<\EOF
+set -e
+sed -i -e 3s/3/three/ -e 30s/30/thirty/ a
+printf n >"na me"
+rm b
+ln -s a link
+printf '\0' >bin
+chmod +x sub/s
+printf 't\303\244b\t' >"$(printf 'q"\\\t\303\244')"
+printf '\033[31m\n' >esc
+EOF
+
+test_expect_success 'feedback: patches that lead back, and remarks' '
+	cd r && git agent start -q --name fb -- sh -c "$(cat "$TRASH/work")" && was=$(git rev-parse agent/fb^{tree}) &&
+	git agent review --reject --hunk 2 --feedback ../fb --remark "keep 30
+please" fb a && git show agent/fb:a | grep -x 30 && grep "^> keep 30$" ../fb && grep "^> please$" ../fb && grep "^+thirty" ../fb && ! grep "^+three" ../fb &&
+	git agent review --reject --feedback ../fb fb . && test "$(git rev-parse agent/fb^{tree})" = "$(git rev-parse main^{tree})" &&
+	grep "^+three" ../fb && grep "^# bin: binary, put back as a whole$" ../fb && grep -c "^This was rejected in the review of session fb" ../fb | grep -x 2 &&
+	git worktree add -q --detach ../wt main && git -C ../wt apply --index "$HOME/fb" && git ls-tree -r $was | grep -v "	bin$" >../want && git ls-tree -r $(git -C ../wt write-tree) | test_cmp ../want - && git worktree remove --force ../wt
+'
+
+test_expect_success 'the next session shows it to the agent' '
+	cd r && git agent resume -q --feedback ../fb fb -- sh -c "cat \"\$GIT_AGENT_FEEDBACK\" >\$HOME/got; grep -q \"keep 30\" \"\$GIT_AGENT_FEEDBACK\" && git apply --include=a \"\$GIT_AGENT_FEEDBACK\"" && cmp ../fb "$HOME/aihome/got" && git show agent/fb:a | grep -x thirty && git agent drop --force fb
+'
+
+test_expect_success 'of what was held back, too; nothing is written of what is accepted or refused' '
+	cd r && git agent start -q --name fbh -- sh -c "echo evil >>.envrc; echo \"all:\" >Makefile; echo x >x" && git agent review --reject --feedback ../fbh fbh .envrc && grep "^+evil$" ../fbh && cp ../fbh ../before &&
+	test_must_fail git agent review --reject --feedback ../fbh fbh nowhere && cmp ../fbh ../before && test_expect_code 128 git agent review --reject --feedback ../no/such fbh x 2>../err && grep "cannot write feedback to .../no/such." ../err && git cat-file -e agent/fbh:x &&
+	for o in --accept --accept-all; do test_expect_code 129 git agent review $o --feedback ../fbh fbh Makefile || exit 1; done && test_expect_code 129 git agent review --feedback ../fbh fbh && test_expect_code 129 git agent review --reject --remark x fbh x &&
+	git agent drop --force fbh
+'
+
+test_expect_success 'changes on top of uncommitted work' '
+	cd r && echo mine >>b && git agent start -q --name top -- sh -c "echo theirs >>b" && git agent review --reject --feedback ../fbt top b && grep "^+theirs$" ../fbt && grep "^ mine$" ../fbt && git checkout -q b && git agent drop --force top
+'
+
+test_expect_success 'what is too long is named' '
+	cd r && git agent start -q --name big -- sh -c "seq 300000 >big; echo small >small" && git agent review --reject --feedback ../fbb big big small && grep "^# big: too long to be shown, put back as a whole" ../fbb && grep "^+small" ../fbb && test "$(wc -c <../fbb)" -lt 10000 && git agent drop --force big
+'
+
+test_done
