@@ -25,6 +25,9 @@ enum ga_land_how {
 struct ga_land_opts {
 	enum ga_land_how how;
 	bool dry_run;        /* check everything, change nothing in working tree, index and refs */
+	bool edit;           /* the message goes through the user's editor */
+	bool no_commit;      /* stop before the commit */
+	const struct ga_strv *paths; /* only these and what is beneath; NULL or none: all */
 	const char *message; /* -m; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the
 			      * subjects of its commits. Without a meaning for GA_LAND_FF_ONLY */
 	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
@@ -35,6 +38,7 @@ struct ga_land_opts {
 
 struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
+	bool taken_back;             /* one that had been interrupted, before this one */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
 	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */

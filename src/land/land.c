@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/land.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
 #include "ga/refs.h"
-#include "land-internal.h"
+#include "ga/trace.h"
+#include "work.h"
 
 void ga_land_result_release(struct ga_land_result *r)
 {
@@ -53,7 +56,9 @@ static void land_release(struct land *l)
 {
 	ga_gitconfig_release(&l->config);
 	ga_changes_release(&l->changes);
+	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
+	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	free(l->ignored_had);
 	free(l->ignored_will);
@@ -138,6 +143,19 @@ static int check_report(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 }
 
+/* Git merges, unless something of the user's is in its way, or a path can be committed that the
+ * branch does not have. */
+static int choose(struct land *l, struct ga_error *err)
+{
+	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	int rc;
+
+	if (land_check_how(l, err) || land_find_work(l, &f, err))
+		return -1;
+	rc = f.staged.n || f.changed.n || f.files.n ? 1 : land_work_wanted(l, err);
+	return rc > 0 ? land_work_plan(l, &f, err) : rc;
+}
+
 static int prepare(struct land *l, struct ga_error *err)
 {
 	bool more;
@@ -150,10 +168,9 @@ static int prepare(struct land *l, struct ga_error *err)
 	/* what came by plain git is no longer ours to stop */
 	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
-	if ((l->merge && (land_check_how(l, err) || land_check_worktree(l, err))) ||
-	    land_ignored_check(l, err))
+	if ((l->merge && choose(l, err)) || land_ignored_check(l, err))
 		return -1;
-	return l->rest_only ? 0 : land_carry_decide(l, err);
+	return l->rest_only || l->work ? 0 : land_carry_decide(l, err);
 }
 
 /* ---- doing it ----------------------------------------------------------- */
@@ -177,6 +194,18 @@ static int record(struct land *l, struct ga_error *err)
 	return 0;
 }
 
+/* The landing came to its end: from here on it is undone only if somebody asks. */
+static int finish_work(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
+
+	if (ga_fault_stop("land:recorded", err) ||
+	    ga_write_atomic(AT_FDCWD, done, "", 0, 0600, err))
+		return -1;
+	work_after(l);
+	return land_ignored_write(l, err);
+}
+
 static int run(struct land *l, struct ga_error *err)
 {
 	/* merged by other means before: that counts as landed too */
@@ -186,13 +215,15 @@ static int run(struct land *l, struct ga_error *err)
 	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n &&
 			  !l->ret->ignored.n;
 	if (l->opts->dry_run) {
-		if (l->conflicts) {
+		if (l->conflicts && !l->work) {
 			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
 				      l->s->name);
 			return ga_hint(err, "landing leaves the conflict for you to resolve");
 		}
 		return 0;
 	}
+	if (l->work)
+		return land_work_apply(l, err) || record(l, err) || finish_work(l, err) ? -1 : 0;
 	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
 	if (l->merge && land_merge(l, err)) {
@@ -211,8 +242,14 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
 	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
-	int rc = prepare(&l, err);
+	int rc = land_recover(&l, o->dry_run, err);
 
+	ret->taken_back = rc > 0;
+	if (rc >= 0)
+		rc = prepare(&l, err);
+	/* made for looking into it, and nothing came of it */
+	if (l.work && (rc || o->dry_run))
+		land_note_forget(&l);
 	if (!rc)
 		rc = run(&l, err);
 	land_release(&l);
@@ -238,7 +275,17 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 {
 	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
-	int rc = finish(&l, err);
+	int rc = land_recover(&l, false, err);
+
+	if (rc > 0) {
+		ret->taken_back = true;
+		rc = ga_fail(err, GA_EFATAL,
+			     "the landing of agent/%s had been interrupted, and was taken back",
+			     s->name);
+		(void)ga_hint(err, "'git agent land %s' lands it anew", s->name);
+	}
+	if (!rc)
+		rc = finish(&l, err);
 
 	land_release(&l);
 	return rc;

@@ -21,6 +21,7 @@ int land_preview(struct land *l, struct ga_error *err)
 				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
+	const char *side;
 	int status;
 
 	g.args = args;
@@ -38,6 +39,14 @@ int land_preview(struct land *l, struct ga_error *err)
 		return ga_hint(err, "git 2.38 or newer is needed to land");
 	}
 	l->conflicts = status == 1;
+	/* "mode id stage TAB path", a line for each side */
+	for (size_t pos = strlen(out.ptr) + 1; l->conflicts && (side = ga_buf_next0(&out, &pos));) {
+		const char *tab = strchr(side, '\t');
+
+		if (tab)
+			ga_strv_push(&l->conflicted, tab + 1);
+	}
+	ga_strv_sort_unique(&l->conflicted);
 	if (ga_tree_diff(l->repo, &l->head_tree, &l->merged, &l->changes, err))
 		return -1;
 	/* squashed, cherry-picked or done again by hand: all of it is there */
@@ -179,20 +188,29 @@ static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *e
 	return 0;
 }
 
+int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+{
+	if (l->opts->message)
+		ga_buf_adds(ret, l->opts->message);
+	else if (l->opts->how == GA_LAND_SQUASH)
+		return squash_message(l, ret, err);
+	else
+		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
+	return 0;
+}
+
 static int squash(struct land *l, struct ga_error *err)
 {
 	/* --ff: with merge.ff as "false" or "only" git would refuse */
 	const char *const stage[] = { "merge", "--ff", "--squash", "--no-autostash", "--quiet",
 				      GA_HEX(&l->tip), NULL };
-	cleanup_buf struct ga_buf own = GA_BUF_INIT, why = GA_BUF_INIT;
-	const char *commit[] = { "commit", "--quiet", "-m", l->opts->message, NULL };
+	cleanup_buf struct ga_buf message = GA_BUF_INIT, why = GA_BUF_INIT;
+	const char *commit[] = { "commit", "--quiet", "-m", NULL, NULL };
 	int status;
 
-	if (!l->opts->message) {
-		if (squash_message(l, &own, err))
-			return -1;
-		commit[3] = own.ptr;
-	}
+	if (land_message(l, &message, err))
+		return -1;
+	commit[3] = message.ptr;
 	if (merge(l, stage, err) || run_git(l, commit, &status, &why, err))
 		return -1;
 	if (!status)
@@ -204,14 +222,16 @@ static int squash(struct land *l, struct ga_error *err)
 
 static int merge_commit(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *own = ga_strf("Merge agent/%s", l->s->name);
+	cleanup_buf struct ga_buf message = GA_BUF_INIT;
 	/* what the user's configuration says otherwise would give another result
 	 * than the one that was checked */
-	const char *const args[] = { "merge", "--no-ff", "--commit", "--no-squash", "--no-edit",
-				     "--no-autostash", "--quiet", "-m",
-				     l->opts->message ? l->opts->message : own,
-				     GA_HEX(&l->tip), NULL };
+	const char *args[] = { "merge", "--no-ff", "--commit", "--no-squash", "--no-edit",
+				     "--no-autostash", "--quiet", "-m", NULL, NULL, NULL };
 
+	if (land_message(l, &message, err))
+		return -1;
+	args[8] = message.ptr;
+	args[9] = GA_HEX(&l->tip);
 	return merge(l, args, err);
 }
 
@@ -307,7 +327,10 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	static const char *const args[] = { "merge", "--abort", NULL };
 	struct land l = { .repo = r, .s = s };
 	struct ga_git g = GA_GIT_INIT;
+	int rc = land_recover(&l, false, err);
 
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	g.args = args;
 	g.work_tree = ga_repo_info(r)->workdir;
 	g.user_hooks = true;
