@@ -62,6 +62,20 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
 }
 
+/* Of a part only what is in it counts, and what would block it because of where it lands. */
+static bool blocks(const struct land *l, const struct ga_report_flag *f)
+{
+	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path));
+}
+
+static bool any_blocks(const struct land *l)
+{
+	for (size_t i = 0; i < l->report->n_flags; i++)
+		if (blocks(l, &l->report->flags[i]))
+			return true;
+	return false;
+}
+
 static int fail_open(struct land *l, const char *what, struct ga_error *err)
 {
 	size_t critical = 0, high = 0, held = 0;
@@ -70,7 +84,7 @@ static int fail_open(struct land *l, const char *what, struct ga_error *err)
 	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *f = &l->report->flags[i];
 
-		if (!ga_report_flag_blocks(f))
+		if (!blocks(l, f))
 			continue;
 		critical += f->severity == GA_CRITICAL;
 		high += f->severity == GA_HIGH;
@@ -91,13 +105,13 @@ int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 
-	if (ga_report_open(l->report))
+	if (any_blocks(l))
 		return fail_open(l, "has open flags", err);
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
 	land_reopen(l->report, &found);
-	if (!ga_report_open(l->report))
+	if (!any_blocks(l))
 		return 0;
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;

@@ -57,8 +57,10 @@ struct land {
 	struct ga_oid head, head_tree;
 	struct ga_oid held;       /* zero if nothing is */
 	bool merge;               /* there is something to merge */
+	bool rest;                /* and something that was not asked for */
 	struct ga_oid tip;        /* what is merged */
 	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
+	bool rebase;              /* its commits are made again */
 	bool conflicts;
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
@@ -94,6 +96,24 @@ int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 /* Can it be done in the way that was asked for? */
 int land_check_how(struct land *l, struct ga_error *err);
+
+/* rebase.c: the same by making commits again. */
+int land_rebase(struct land *l, struct ga_error *err);
+int land_rebase_continue(struct land *l, struct ga_error *err);
+/* Is it commits of this branch that are being made again? 1 yes; fills head. */
+int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
+
+/* What git is told and says in the user's working tree, by merge.c and rebase.c. */
+int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
+		 int *ret_status, struct ga_buf *why, struct ga_error *err);
+int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+int land_fail_left(struct land *l, struct ga_error *err);
+int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
+
+/* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
+int land_narrow(struct land *l, struct ga_error *err);
+bool land_is_wanted(const struct land *l, const char *path);
 
 /* check.c */
 int land_check_flags(struct land *l, struct ga_error *err);

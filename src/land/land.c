@@ -42,8 +42,11 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 
 	ga_json_set_bytes(o, "session", s->name);
 	(void)json_object_set_new(o, "dry_run", json_boolean(dry_run));
-	(void)json_object_set_new(o, "landed", json_boolean(!dry_run && !r->nothing));
+	(void)json_object_set_new(o, "landed",
+				  json_boolean(!dry_run && !r->nothing && !r->uncommitted));
 	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
+	(void)json_object_set_new(o, "uncommitted", json_boolean(r->uncommitted));
+	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
 	ga_json_set_oid(o, "commit", &r->commit);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
@@ -129,7 +132,9 @@ static int read_tip(struct land *l, struct ga_error *err)
 	rc = ga_is_ancestor(l->repo, &l->tip, &l->head, err);
 	if (rc < 0)
 		return -1;
-	return rc ? 0 : land_preview(l, err);
+	if (rc || land_preview(l, err))
+		return rc ? 0 : -1;
+	return land_narrow(l, err);
 }
 
 /* A session without a report is one in which nothing happened; one that has
@@ -143,6 +148,14 @@ static int check_report(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 }
 
+/* What is left in a state of git's. */
+static const char *needs_git(const struct land *l)
+{
+	if (l->opts->how == GA_LAND_REBASE)
+		return "rebased";
+	return l->opts->no_commit ? "left uncommitted" : NULL;
+}
+
 /* Git merges, unless something of the user's is in its way, or a path can be committed that the
  * branch does not have. */
 static int choose(struct land *l, struct ga_error *err)
@@ -152,7 +165,13 @@ static int choose(struct land *l, struct ga_error *err)
 
 	if (land_check_how(l, err) || land_find_work(l, &f, err))
 		return -1;
-	rc = f.staged.n || f.changed.n || f.files.n ? 1 : land_work_wanted(l, err);
+	rc = f.staged.n || f.changed.n || f.files.n || l->opts->paths ? 1
+								      : land_work_wanted(l, err);
+	if (rc > 0 && !l->opts->paths && needs_git(l)) {
+		(void)ga_fail(err, GA_ELOSE, "with uncommitted changes in the way agent/%s cannot "
+			      "be %s", l->s->name, needs_git(l));
+		return ga_hint(err, "commit them or 'git stash' them, then land again");
+	}
 	return rc > 0 ? land_work_plan(l, &f, err) : rc;
 }
 
@@ -199,11 +218,20 @@ static int finish_work(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
 
-	if (ga_fault_stop("land:recorded", err) ||
+	if ((l->rest && ga_session_save(l->s, err)) || ga_fault_stop("land:recorded", err) ||
 	    ga_write_atomic(AT_FDCWD, done, "", 0, 0600, err))
 		return -1;
 	work_after(l);
 	return land_ignored_write(l, err);
+}
+
+/* The user's to commit; what comes as uncommitted edits comes after that. */
+static int leave_uncommitted(struct land *l)
+{
+	land_note_forget(l);
+	l->ret->uncommitted = true;
+	ga_strv_release(&l->ret->brought);
+	return 0;
 }
 
 static int run(struct land *l, struct ga_error *err)
@@ -212,6 +240,7 @@ static int run(struct land *l, struct ga_error *err)
 	bool arrived = !ga_oid_is_zero(&l->tip) && l->s->state != GA_STATE_LANDED;
 
 	l->ret->commit = l->head;
+	l->ret->rest = l->rest;
 	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n &&
 			  !l->ret->ignored.n;
 	if (l->opts->dry_run) {
@@ -223,13 +252,16 @@ static int run(struct land *l, struct ga_error *err)
 		return 0;
 	}
 	if (l->work)
-		return land_work_apply(l, err) || record(l, err) || finish_work(l, err) ? -1 : 0;
+		return land_work_apply(l, err) || (!l->rest && record(l, err)) ||
+		       finish_work(l, err) ? -1 : 0;
 	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
 	if (l->merge && land_merge(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}
+	if (l->opts->no_commit && l->merge)
+		return leave_uncommitted(l);
 	if (land_carry_write(l, err))
 		return -1;
 	if ((l->merge || arrived || l->ret->brought.n) && record(l, err))

@@ -165,7 +165,7 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 		struct work_path *p = work_find(&whole, left_out->v[i].path);
 
 		/* on the branch as well: somebody put it there since */
-		if (p)
+		if (p || !land_is_wanted(l, left_out->v[i].path))
 			continue;
 		p = add(w, left_out->v[i].path);
 		p->left_out = p->carried = true;
@@ -242,8 +242,8 @@ static int refuse(const struct work *w, struct ga_error *err)
 		[WORK_UNTRACKED] = { "files git does not track would be overwritten",
 				     "move them away, then land again" },
 		[WORK_CONFLICT] = { "what is to land conflicts with what is committed",
-				    "commit or 'git stash' your changes, then land again: the "
-				    "conflict is left for you to resolve" },
+				    "with all changes committed or stashed, landing all of it "
+				    "leaves the conflict for you to resolve" },
 		[WORK_SUBMODULE] = { "a submodule comes or goes beside uncommitted changes",
 				     "commit or 'git stash' your changes, then land again" },
 		[WORK_CONVERTED] = { "attributes change beside uncommitted changes",
