@@ -38,6 +38,7 @@ struct ga_land_opts {
 	const struct ga_strv *ignored;
 	bool force;          /* these may overwrite what differs here */
 	const struct ga_limits *limits; /* of reading them */
+	const struct ga_gitconfig *config; /* git's, as it was read just now; NULL: read here */
 };
 
 struct ga_land_result {

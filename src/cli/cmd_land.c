@@ -269,7 +269,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
 				   .ignored = &ignored, .force = o->force,
-				   .limits = &c->env.limits, .edit = o->edit,
+				   .limits = &c->env.limits,
+				   .config = &c->env.config, .edit = o->edit,
 				   .no_commit = o->no_commit,
 				   .paths = argc > 1 ? &paths : NULL };
 	cleanup_close int lock = -1;

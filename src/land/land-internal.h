@@ -53,7 +53,7 @@ struct land {
 	struct ga_report *report;
 	const struct ga_land_opts *opts;
 	struct ga_land_result *ret;
-	struct ga_gitconfig config;
+	struct ga_gitconfig config; /* of the caller's, if that gave one */
 	struct ga_oid head, head_tree;
 	struct ga_oid held;       /* zero if nothing is */
 	bool merge;               /* there is something to merge */

@@ -57,7 +57,8 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 
 static void land_release(struct land *l)
 {
-	ga_gitconfig_release(&l->config);
+	if (!l->opts->config)
+		ga_gitconfig_release(&l->config);
 	ga_changes_release(&l->changes);
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
@@ -117,7 +118,6 @@ static int read_head(struct land *l, struct ga_error *err)
 static int read_tip(struct land *l, struct ga_error *err)
 {
 	struct land_refs refs;
-	int rc;
 
 	l->merged = l->head_tree;
 	/* its branch has arrived, and may be gone by now */
@@ -129,12 +129,8 @@ static int read_tip(struct land *l, struct ga_error *err)
 	if (ga_oid_is_zero(&refs.branch))
 		return 0;
 	l->tip = refs.branch;
-	rc = ga_is_ancestor(l->repo, &l->tip, &l->head, err);
-	if (rc < 0)
-		return -1;
-	if (rc || land_preview(l, err))
-		return rc ? 0 : -1;
-	return land_narrow(l, err);
+	/* of what HEAD has already a merge makes nothing */
+	return land_preview(l, err) || land_narrow(l, err) ? -1 : 0;
 }
 
 /* A session without a report is one in which nothing happened; one that has
@@ -180,8 +176,12 @@ static int prepare(struct land *l, struct ga_error *err)
 	bool more;
 
 	l->rest_only = l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
-	if (check_state(l->s, err) || read_head(l, err) ||
-	    ga_gitconfig_load(l->repo, &l->config, err) || read_tip(l, err) || check_report(l, err))
+	if (l->opts->config)
+		l->config = *l->opts->config;
+	else if (ga_gitconfig_load(l->repo, &l->config, err))
+		return -1;
+	if (check_state(l->s, err) || read_head(l, err) || read_tip(l, err) ||
+	    check_report(l, err))
 		return -1;
 	more = !l->rest_only && (l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held));
 	/* what came by plain git is no longer ours to stop */
@@ -219,7 +219,7 @@ static int finish_work(struct land *l, struct ga_error *err)
 	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
 
 	if ((l->rest && ga_session_save(l->s, err)) || ga_fault_stop("land:recorded", err) ||
-	    ga_write_atomic(AT_FDCWD, done, "", 0, 0600, err))
+	    ga_write_new(AT_FDCWD, done, "", 0, 0600, err))
 		return -1;
 	work_after(l);
 	return land_ignored_write(l, err);

@@ -231,11 +231,13 @@ int land_note_dir(struct land *l, struct ga_error *err)
 static int open_dir(struct note *n, struct ga_error *err)
 {
 	struct land *l = n->l;
-	cleanup_free char *dir = NULL;
+	cleanup_free char *dir = NULL, *index = NULL, *work = NULL;
 
 	if (land_note_dir(l, err))
 		return -1;
 	dir = ga_strf("%s/%u", l->notes, l->note);
+	index = ga_path_join(dir, "index");
+	work = ga_path_join(dir, LAND_NOTE_WORK);
 	n->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (n->dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note what is there");
@@ -243,7 +245,7 @@ static int open_dir(struct note *n, struct ga_error *err)
 	ga_strv_push(&n->made, l->notes);
 	ga_strv_push(&n->made, dir);
 	if (l->work)
-		ga_strv_take(&n->made, ga_path_join(dir, "index"));
+		ga_strv_push_many(&n->made, index, work, NULL);
 	return 0;
 }
 

@@ -304,7 +304,11 @@ int land_lock_index(struct land *l, int note, struct ga_error *err)
 	if (fd < 0 || fstat(fd, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
 	text = ga_strf("%llu", (unsigned long long)st.st_ino);
-	return ga_write_atomic(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
+	/* of one before this, that was killed; a power cut takes the lock with it, or this is of
+	 * no use */
+	if (unlinkat(note, LAND_NOTE_LOCK, 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note the lock");
+	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
 }
 
 void land_unlock_index(struct land *l, int note)
@@ -331,7 +335,7 @@ static int copy_index(const char *file, int lock, struct ga_error *err)
 	if (ga_read_fd(src, (size_t)4 << 30, &b, err))
 		return -1;
 	if (ga_write_full(lock, b.ptr, b.len) ||
-	    futimens(lock, (struct timespec[]){ st.st_atim, st.st_mtim }) || ga_fsync(lock))
+	    futimens(lock, (struct timespec[]){ st.st_atim, st.st_mtim }))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the index");
 	return 0;
 }

@@ -121,7 +121,8 @@ static int note_work(struct land *l, struct ga_error *err)
 	ga_buf_add0(&b, GA_HEX(&l->work->commit));
 	ga_buf_add0(&b, GA_HEX(&before));
 	ga_buf_add0(&b, GA_HEX(&after));
-	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+	/* on the disk with the record */
+	return ga_write_new(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
 static int prepare(struct land *l, struct ga_error *err)

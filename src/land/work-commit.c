@@ -3,6 +3,7 @@
  * The commit of a landing beside uncommitted work. Hooks run as git merge and git commit run them,
  * but before anything was touched, on an index of their own that holds what is committed.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -152,7 +153,9 @@ static int make_message(struct land *l, const char *index, struct ga_buf *messag
 		return -1;
 	if (message->len && message->ptr[message->len - 1] != '\n')
 		ga_buf_addch(message, '\n');
-	if (ga_write_atomic(AT_FDCWD, file, message->ptr, message->len, 0666, err) ||
+	if (unlink(file) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the message");
+	if (ga_write_new(AT_FDCWD, file, message->ptr, message->len, 0666, err) ||
 	    must(l, index, prepare, err) || (l->opts->edit && edit(l, file, err)) ||
 	    must(l, index, check, err))
 		return -1;
