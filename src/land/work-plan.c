@@ -326,7 +326,8 @@ int land_work_wanted(struct land *l, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
 
-	if (l->opts->how == GA_LAND_FF_ONLY || l->conflicts)
+	if (l->opts->how == GA_LAND_FF_ONLY || l->opts->how == GA_LAND_REBASE ||
+	    l->opts->no_commit || l->conflicts)
 		return 0;
 	if (land_carry_changes(l, &left_out, err))
 		return -1;
