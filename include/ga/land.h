@@ -19,22 +19,33 @@
 enum ga_land_how {
 	GA_LAND_MERGE,   /* a merge commit, also where HEAD could simply move on */
 	GA_LAND_SQUASH,  /* one commit of the user's, with all changes */
+	GA_LAND_REBASE,  /* the branch's commits made again on HEAD, merges left out */
 	GA_LAND_FF_ONLY, /* HEAD moves on to the branch; refused where it cannot */
 };
 
 struct ga_land_opts {
 	enum ga_land_how how;
 	bool dry_run;        /* check everything, change nothing in working tree, index and refs */
+	bool edit;           /* the message goes through the user's editor */
+	bool no_commit;      /* stop before the commit, which is the user's to make; then the
+			      * session has not landed. For GA_LAND_MERGE and GA_LAND_SQUASH */
+	/* Only these and what is beneath them, as one commit of the user's (GA_LAND_SQUASH);
+	 * NULL: all. The session has landed when nothing remains; undoing names it until then */
+	const struct ga_strv *paths;
 	const char *message; /* -m; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the
-			      * subjects of its commits. Without a meaning for GA_LAND_FF_ONLY */
+			      * subjects of its commits. For those two */
 	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
 	const struct ga_strv *ignored;
 	bool force;          /* these may overwrite what differs here */
 	const struct ga_limits *limits; /* of reading them */
+	const struct ga_gitconfig *config; /* git's, as it was read just now; NULL: read here */
 };
 
 struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
+	bool taken_back;             /* one that had been interrupted, before this one */
+	bool uncommitted;            /* it is left to be committed */
+	bool rest;                   /* other paths remain to be landed */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
 	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */
@@ -48,11 +59,16 @@ void ga_land_result_release(struct ga_land_result *r);
  * then bring the paths that could not be separated from the user's work as uncommitted edits.
  * What is merged is the commit that was checked, by id, whatever happens to the branch meanwhile.
  *
+ * Where uncommitted work is in the way, or with `paths`, each path is merged on its own, in working
+ * tree, index and commit, before anything is touched: all of it is done, or GA_ELOSE and nothing
+ * is. The commit has none of that work, and what was staged stays so.
+ *
  * GA_EFLAGS while flags are open that block, or when the rules, run again on the
  * result of the merge with the host as it is now, find new ones; these are added to
  * `report` and, unless it is a dry run, stored with it, so that they can be decided. GA_ELOSE
- * (nothing touched) when staged or uncommitted work or a file git does not track, ignored ones
- * too, would be overwritten, or another operation is in progress. GA_ECONFLICT when the merge
+ * (nothing touched) when staged or uncommitted work overlaps, a file git does not track, ignored
+ * ones too, would be overwritten, or another operation is in progress. One of this session that
+ * was killed is taken back first (ret->taken_back). GA_ECONFLICT when the merge
  * is left to be finished by the user.
  *
  * Ignored paths (`o->ignored`, each a file or a directory) are copied from the session's layers
@@ -74,7 +90,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
  * finished by hand. */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     struct ga_land_result *ret, struct ga_error *err);
-/* Or give it up: everything is as it was before, as `git merge --abort` has it. */
+/* Or give it up: everything is as it was before, as `git merge --abort` has it. So is one that was
+ * killed. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were,

@@ -66,6 +66,7 @@ struct cli_command {
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
 	bool name_first;     /* the first word is a name (NULL: "--" came first), and only behind
 			      * that the same holds */
+	bool paths_last;     /* a name, which may be left out (NULL), and behind "--" paths */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args, max_args;
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,

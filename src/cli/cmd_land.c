@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "ga/fd.h"
@@ -18,20 +20,26 @@ struct options {
 	bool json;
 	bool force;
 	bool undo, resume, abort;
-	bool merge, squash, ff_only;
+	bool merge, squash, rebase, ff_only;
+	bool no_commit, edit;
 	const char *message;
 	struct ga_strv ignored;
 };
 
 static const struct cli_opt opts[] = {
-	{ "merge", 0, CLI_FLAG, NULL, "make a merge commit (default)",
+	{ "merge", 0, CLI_FLAG, NULL, "make a merge commit (default; setting 'land')",
 	  offsetof(struct options, merge) },
 	{ "squash", 0, CLI_FLAG, NULL, "make one commit of all changes",
 	  offsetof(struct options, squash) },
+	{ "rebase", 0, CLI_FLAG, NULL, "make the session's commits again on your branch",
+	  offsetof(struct options, rebase) },
 	{ "ff-only", 0, CLI_FLAG, NULL, "move your branch on to the session's, or refuse",
 	  offsetof(struct options, ff_only) },
 	{ "message", 'm', CLI_VALUE, "MSG", "message of the commit",
 	  offsetof(struct options, message) },
+	{ "edit", 'e', CLI_FLAG, NULL, "edit it before", offsetof(struct options, edit) },
+	{ "no-commit", 0, CLI_FLAG, NULL, "stop before the commit",
+	  offsetof(struct options, no_commit) },
 	{ "with-ignored", 0, CLI_LIST, "PATH",
 	  "bring what was ignored at PATH as well, as files; may be repeated",
 	  offsetof(struct options, ignored) },
@@ -82,10 +90,15 @@ static void say_nothing(struct cli *c, const struct ga_session *s)
 static void say(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
 		bool dry_run)
 {
+	if (res->taken_back)
+		cli_note("agent/%s: a landing that was interrupted was taken back", s->name);
 	if (res->nothing)
 		say_nothing(c, s);
+	else if (res->uncommitted)
+		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	else
-		cli_note("agent/%s: %s", s->name, dry_run ? "would land" : "landed");
+		cli_note("agent/%s: %s%s", s->name, dry_run ? "would land" : "landed",
+			 res->rest ? " in part" : "");
 	for (size_t i = 0; i < res->brought.n; i++) {
 		cleanup_free char *q = ga_quote(res->brought.v[i]);
 
@@ -157,15 +170,93 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 }
 
 /* What is done about one that was begun. */
-static int go_on(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
+		 struct ga_error *err)
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || o->message || o->force ||
-	    o->ignored.n || o->merge || o->squash || o->ff_only || (o->json && o->abort))
+	    o->ignored.n || o->merge || o->squash || o->rebase || o->ff_only || o->edit ||
+	    o->no_commit || paths || (o->json && o->abort))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
 			       o->undo ? "undo" : o->resume ? "continue" : "abort",
 			       o->abort ? "" : " but --json");
 	return o->undo ? undo(c, o, name, err)
 	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
+}
+
+/* The settings are the user's alone: with another way, fewer of their hooks run. */
+static int choose_way(struct cli *c, const struct options *o, bool paths, enum ga_land_how *ret,
+		      struct ga_error *err)
+{
+	static const enum ga_land_how configured[] = {
+		[GA_WAY_MERGE] = GA_LAND_MERGE,
+		[GA_WAY_SQUASH] = GA_LAND_SQUASH,
+		[GA_WAY_REBASE] = GA_LAND_REBASE,
+		[GA_WAY_FF_ONLY] = GA_LAND_FF_ONLY,
+	};
+
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (cli_settings(c, NULL, &conf, err))
+		return -1;
+	*ret = paths || o->squash ? GA_LAND_SQUASH
+	       : o->merge         ? GA_LAND_MERGE
+	       : o->rebase        ? GA_LAND_REBASE
+	       : o->ff_only       ? GA_LAND_FF_ONLY
+				  : configured[conf.land];
+	return 0;
+}
+
+/* What goes together. */
+static int check_options(const struct options *o, enum ga_land_how how, bool paths,
+			 struct ga_error *err)
+{
+	bool commits = how == GA_LAND_MERGE || how == GA_LAND_SQUASH;
+
+	if (o->merge + o->squash + o->rebase + o->ff_only > 1)
+		return ga_fail(err, GA_EUSAGE,
+			       "--merge, --squash, --rebase and --ff-only: choose one");
+	if (!commits && (o->message || o->edit || o->no_commit))
+		return ga_fail(err, GA_EUSAGE,
+			       "--rebase and --ff-only make no commit to take a message, or to "
+			       "stop before");
+	if (paths && (o->merge || o->rebase || o->ff_only || o->no_commit || o->ignored.n))
+		return ga_fail(err, GA_EUSAGE, "paths land as one commit: they go with --message, "
+					       "--edit, --dry-run and --json");
+	if (o->no_commit && (o->edit || o->message) && how == GA_LAND_SQUASH)
+		return ga_fail(err, GA_EUSAGE, "--no-commit with --squash takes no message");
+	if (o->no_commit && o->ignored.n)
+		return ga_fail(err, GA_EUSAGE, "--with-ignored comes after the commit");
+	if (o->force && !o->ignored.n)
+		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
+	return 0;
+}
+
+/* From where the user is, as git has it; NULL for what is not beneath the root, or is it. */
+static char *from_root(const struct cli *c, const char *path)
+{
+	cleanup_free char *cwd = getcwd(NULL, 0), *plain = ga_strdup(path);
+	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
+	cleanup_free char *ret = NULL;
+
+	for (size_t n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
+		plain[n - 1] = '\0';
+	ret = prefix ? ga_path_resolve(prefix, plain) : NULL;
+	return ret && ga_path_relative_ok(ret) ? ga_steal(&ret) : NULL;
+}
+
+/* As the user typed them, from the root of the working tree. */
+static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
+		      struct ga_error *err)
+{
+	for (size_t i = 1; i < argc; i++) {
+		char *path = from_root(c, argv[i]);
+		cleanup_free char *q = ga_escape(argv[i]);
+
+		if (!path)
+			return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+		ga_strv_take(ret, path);
+	}
+	return 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -174,26 +265,24 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv ignored = GA_STRV_INIT;
+	cleanup_strv struct ga_strv ignored = GA_STRV_INIT, paths = GA_STRV_INIT;
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
 				   .ignored = &ignored, .force = o->force,
 				   .limits = &c->env.limits,
-				   .how = o->squash ? GA_LAND_SQUASH : o->ff_only ? GA_LAND_FF_ONLY
-								   : GA_LAND_MERGE };
+				   .config = &c->env.config, .edit = o->edit,
+				   .no_commit = o->no_commit,
+				   .paths = argc > 1 ? &paths : NULL };
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
 	/* what is decided here is for the guard's hooks as well */
 	(void)setenv("GIT_AGENT_ALLOW", "1", 1);
 	if (o->undo || o->resume || o->abort)
-		return go_on(c, o, argc ? argv[0] : NULL, err);
-	if (o->merge + o->squash + o->ff_only > 1)
-		return ga_fail(err, GA_EUSAGE, "--merge, --squash and --ff-only: choose one");
-	if (o->ff_only && o->message)
-		return ga_fail(err, GA_EUSAGE, "--ff-only makes no commit to take a message");
-	if (o->force && !o->ignored.n)
-		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
+		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
+	if (choose_way(c, o, argc > 1, &lo.how, err) ||
+	    check_options(o, lo.how, argc > 1, err) || take_paths(c, argc, argv, &paths, err))
+		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	    cli_check_parts(&c->env, &s, err))
@@ -216,12 +305,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 const struct cli_command cli_land = {
 	.name = "land",
-	.usage = "[OPTIONS] [NAME]",
+	.usage = "[OPTIONS] [NAME] [-- PATH...]",
 	.summary = "merge a session's branch into the branch you are on, or take that back",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
+	.paths_last = true,
+	.max_args = SIZE_MAX,
 	.run = run,
 };

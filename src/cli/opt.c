@@ -116,13 +116,17 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 		if (!strcmp(v[in], "--")) {
 			in++;
 			/* in its place: a name that was left out */
-			if (cmd->name_first && !out)
+			if ((cmd->name_first || cmd->paths_last) && !out)
 				v[out++] = NULL;
 			break;
 		}
 		if (v[in][0] != '-' || !v[in][1]) {
 			if (cmd->stop_at_word || (cmd->name_first && out))
 				break;
+			if (cmd->paths_last && out) {
+				(void)ga_fail(err, GA_EUSAGE, "too many arguments");
+				return ga_hint(err, "paths come behind '--'");
+			}
 			v[out++] = v[in++];
 			continue;
 		}

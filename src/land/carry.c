@@ -34,7 +34,7 @@ static bool present(const struct land_carry *c)
 	return c->had.mode != GA_MODE_NONE;
 }
 
-static void refuse(struct land *l, const char *path, const char *why)
+void land_carry_refuse(struct land *l, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path), *rev = NULL, *word = NULL, *safe = NULL;
 
@@ -211,7 +211,7 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 		if (rc < 0)
 			return -1;
 		if (rc) {
-			refuse(l, c->path, why);
+			land_carry_refuse(l, c->path, why);
 			c->will = c->had;
 		} else {
 			ga_strv_push(&l->ret->brought, c->path);
@@ -221,25 +221,6 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 }
 
 /* ---- writing ------------------------------------------------------------ */
-
-int land_open_parent(int root, const char *path)
-{
-	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
-	const char *p = path, *slash;
-
-	while (at >= 0 && (slash = strchr(p, '/'))) {
-		cleanup_free char *name = ga_strndup(p, (size_t)(slash - p));
-		int next;
-
-		if (mkdirat(at, name, 0777) && errno != EEXIST)
-			return -1;
-		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		(void)close(at);
-		at = next;
-		p = slash + 1;
-	}
-	return ga_steal_fd(&at);
-}
 
 static mode_t perms(const struct land_carry *c)
 {
@@ -283,7 +264,7 @@ static const char *write_one(int root, struct land_carry *c)
 	return NULL;
 }
 
-static void done(struct land *l, const char *path)
+void land_carry_done(struct land *l, const char *path)
 {
 	struct ga_strv rest = GA_STRV_INIT;
 
@@ -314,11 +295,11 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		if (!ga_entry_equal(&c->had, &c->will))
 			why = write_one(root, c);
 		if (why) {
-			refuse(l, c->path, why);
+			land_carry_refuse(l, c->path, why);
 			continue;
 		}
 		ga_strv_push(&l->ret->brought, c->path);
-		done(l, c->path);
+		land_carry_done(l, c->path);
 	}
 	return 0;
 }

@@ -62,6 +62,20 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
 }
 
+/* Of a part only what is in it counts, and what would block it because of where it lands. */
+static bool blocks(const struct land *l, const struct ga_report_flag *f)
+{
+	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path));
+}
+
+static bool any_blocks(const struct land *l)
+{
+	for (size_t i = 0; i < l->report->n_flags; i++)
+		if (blocks(l, &l->report->flags[i]))
+			return true;
+	return false;
+}
+
 static int fail_open(struct land *l, const char *what, struct ga_error *err)
 {
 	size_t critical = 0, high = 0, held = 0;
@@ -70,7 +84,7 @@ static int fail_open(struct land *l, const char *what, struct ga_error *err)
 	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *f = &l->report->flags[i];
 
-		if (!ga_report_flag_blocks(f))
+		if (!blocks(l, f))
 			continue;
 		critical += f->severity == GA_CRITICAL;
 		high += f->severity == GA_HIGH;
@@ -91,13 +105,13 @@ int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 
-	if (ga_report_open(l->report))
+	if (any_blocks(l))
 		return fail_open(l, "has open flags", err);
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
 	land_reopen(l->report, &found);
-	if (!ga_report_open(l->report))
+	if (!any_blocks(l))
 		return 0;
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
@@ -115,11 +129,25 @@ static bool overwrites(const struct land *l, const char *path)
 	return c && (c->old.mode != GA_MODE_GITLINK || c->new.mode != GA_MODE_GITLINK);
 }
 
-/* Staged and changed tracked paths, by git: it knows the index, filters and
- * what counts as changed. `git merge` refuses any staged change when it has to make
- * a commit, also where the paths have nothing to do with each other. */
-static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_strv *changed,
-			      struct ga_error *err)
+void land_found_release(struct land_found *f)
+{
+	ga_strv_release(&f->all);
+	ga_strv_release(&f->staged);
+	ga_strv_release(&f->intended);
+	ga_strv_release(&f->unmerged);
+	ga_strv_release(&f->changed);
+	ga_strv_release(&f->files);
+	ga_strv_release(&f->blocked);
+}
+
+static bool is_unmerged(char x, char y)
+{
+	return x == 'U' || y == 'U' || (x == y && (x == 'A' || x == 'D'));
+}
+
+/* Staged and changed tracked paths, by git: it knows the index, filters and what counts as
+ * changed. */
+static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	const char *const args[] = { "status", "--porcelain=v1", "-z", "--no-renames",
 				     "--untracked-files=no", "--ignore-submodules=dirty", NULL };
@@ -136,11 +164,17 @@ static int tracked_in_the_way(struct land *l, struct ga_strv *staged, struct ga_
 	while ((line = ga_buf_next0(&out, &pos))) {
 		if (strlen(line) < 4)
 			continue;
-		if (line[0] != ' ')
-			ga_strv_push(staged, line + 3);
+		ga_strv_push(&f->all, line + 3);
+		if (line[0] == ' ' && line[1] == 'A')
+			ga_strv_push(&f->intended, line + 3);
+		if (is_unmerged(line[0], line[1]))
+			ga_strv_push(&f->unmerged, line + 3);
+		else if (line[0] != ' ')
+			ga_strv_push(&f->staged, line + 3);
 		else if (overwrites(l, line + 3))
-			ga_strv_push(changed, line + 3);
+			ga_strv_push(&f->changed, line + 3);
 	}
+	ga_strv_sort_unique(&f->all);
 	return 0;
 }
 
@@ -196,6 +230,14 @@ static int untracked_below(struct land *l, int dirfd, const char *path, size_t *
 	return rc;
 }
 
+int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
+			 struct ga_error *err)
+{
+	size_t budget = DIR_ENTRIES_MAX;
+
+	return untracked_below(l, root, path, &budget, 0, ret, err);
+}
+
 /* Something that is no directory stands where the path needs one. */
 static int parent_in_the_way(struct land *l, int root, const char *path, struct ga_strv *ret,
 			     struct ga_error *err)
@@ -220,25 +262,24 @@ static int parent_in_the_way(struct land *l, int root, const char *path, struct 
 
 /* git merge overwrites ignored files without a word and untracked ones not at
  * all; neither may happen to a file of the user's. */
-static int added_in_the_way(struct land *l, int root, const char *path, struct ga_strv *ret,
+static int added_in_the_way(struct land *l, int root, const char *path, struct land_found *f,
 			    struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
-	size_t budget = DIR_ENTRIES_MAX;
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
-		return parent_in_the_way(l, root, path, ret, err);
+		return parent_in_the_way(l, root, path, &f->blocked, err);
 	if (fstat(fd, &st) || !S_ISDIR(st.st_mode)) {
-		ga_strv_push(ret, path);
+		ga_strv_push(&f->files, path);
 		return 0;
 	}
-	return untracked_below(l, root, path, &budget, 0, ret, err) < 0 ? -1 : 0;
+	return land_untracked_below(l, root, path, &f->blocked, err) < 0 ? -1 : 0;
 }
 
-static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_error *err)
+static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
@@ -247,10 +288,11 @@ static int untracked_in_the_way(struct land *l, struct ga_strv *ret, struct ga_e
 	for (size_t i = 0; i < l->changes.n; i++) {
 		const struct ga_change *c = &l->changes.v[i];
 
-		if (c->old.mode == GA_MODE_NONE && added_in_the_way(l, root, c->path, ret, err))
+		if (c->old.mode == GA_MODE_NONE && added_in_the_way(l, root, c->path, f, err))
 			return -1;
 	}
-	ga_strv_sort_unique(ret);
+	ga_strv_sort_unique(&f->files);
+	ga_strv_sort_unique(&f->blocked);
 	return 0;
 }
 
@@ -263,24 +305,36 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 	return ga_hint(err, "%s", hint);
 }
 
+int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
+{
+	return land_refuse(paths, "files git does not track would be overwritten",
+			   "move them away, then land again", err);
+}
+
+int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
+{
+	if (tracked_in_the_way(l, f, err) || untracked_in_the_way(l, f, err))
+		return -1;
+	if (f->unmerged.n)
+		return land_refuse(&f->unmerged, "the index has conflicts",
+				   "resolve them and 'git add', then land again", err);
+	return f->blocked.n ? land_refuse_untracked(&f->blocked, err) : 0;
+}
+
 int land_check_worktree(struct land *l, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv staged = GA_STRV_INIT, changed = GA_STRV_INIT,
-				    untracked = GA_STRV_INIT;
+	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
 
-	if (tracked_in_the_way(l, &staged, &changed, err) ||
-	    untracked_in_the_way(l, &untracked, err))
+	if (land_find_work(l, &f, err))
 		return -1;
-	if (changed.n)
-		return land_refuse(&changed, "uncommitted changes would be overwritten",
-			      "commit them or 'git stash' them, then land again", err);
-	if (untracked.n)
-		return land_refuse(&untracked, "files git does not track would be overwritten",
-			      "move them away, then land again", err);
-	if (staged.n)
-		return land_refuse(&staged, "staged changes are in the way of a merge commit",
-			      "commit them, or unstage them with 'git restore --staged', "
-			      "then land again",
-			      err);
+	if (f.changed.n)
+		return land_refuse(&f.changed, "uncommitted changes would be overwritten",
+				   "commit them or 'git stash' them, then go on", err);
+	if (f.files.n)
+		return land_refuse_untracked(&f.files, err);
+	if (f.staged.n)
+		return land_refuse(&f.staged, "staged changes are in the way",
+				   "commit them, or unstage them with 'git restore --staged', "
+				   "then go on", err);
 	return 0;
 }

@@ -32,6 +32,20 @@ struct land_carries {
 	size_t n, cap;
 };
 
+/* What of the user's is in the way of l->changes. */
+struct land_found {
+	struct ga_strv all;      /* tracked paths that are staged or changed at all, sorted */
+	struct ga_strv staged;   /* in the index differs from HEAD: wherever, as git has it */
+	struct ga_strv intended; /* added in intent only */
+	struct ga_strv unmerged;
+	struct ga_strv changed;  /* not staged, and would be overwritten */
+	struct ga_strv files;    /* not tracked, where a file is to come */
+	struct ga_strv blocked;  /* not tracked, in the way otherwise */
+};
+void land_found_release(struct land_found *f);
+
+struct work;
+
 /* One landing. */
 struct land {
 	struct ga_repo *repo;
@@ -39,16 +53,20 @@ struct land {
 	struct ga_report *report;
 	const struct ga_land_opts *opts;
 	struct ga_land_result *ret;
-	struct ga_gitconfig config;
+	struct ga_gitconfig config; /* of the caller's, if that gave one */
 	struct ga_oid head, head_tree;
 	struct ga_oid held;       /* zero if nothing is */
 	bool merge;               /* there is something to merge */
+	bool rest;                /* and something that was not asked for */
 	struct ga_oid tip;        /* what is merged */
 	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
+	bool rebase;              /* its commits are made again */
 	bool conflicts;
+	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
@@ -70,6 +88,8 @@ char *land_list(const struct ga_strv *paths);
 /* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
+/* The message of the commit, as it was given or as it is made. */
+int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
 /* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its
  * commit. */
 int land_check_left(struct land *l, struct ga_error *err);
@@ -77,9 +97,45 @@ int land_finish(struct land *l, struct ga_error *err);
 /* Can it be done in the way that was asked for? */
 int land_check_how(struct land *l, struct ga_error *err);
 
+/* rebase.c: the same by making commits again. */
+int land_rebase(struct land *l, struct ga_error *err);
+int land_rebase_continue(struct land *l, struct ga_error *err);
+/* Is it commits of this branch that are being made again? 1 yes; fills head. */
+int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
+
+/* What git is told and says in the user's working tree, by merge.c and rebase.c. */
+int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
+		 int *ret_status, struct ga_buf *why, struct ga_error *err);
+int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+int land_fail_left(struct land *l, struct ga_error *err);
+int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
+
+/* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
+int land_narrow(struct land *l, struct ga_error *err);
+bool land_is_wanted(const struct land *l, const char *path);
+
 /* check.c */
 int land_check_flags(struct land *l, struct ga_error *err);
+/* Look for what is in the way; unmerged paths and what is `blocked` are refused at once. */
+int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
+/* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);
+/* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
+ * have? 1 and a name in `ret`. */
+int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
+			 struct ga_error *err);
+int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);
+
+/* work-plan.c: what landing beside uncommitted work gives, refused where it cannot be (fills
+ * l->work); doing it (work-apply.c); and why a file could not be brought (carry.c). */
+int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *err);
+/* Could a path that is on no branch be committed now? 1 yes. */
+int land_work_wanted(struct land *l, struct ga_error *err);
+int land_work_apply(struct land *l, struct ga_error *err);
+void land_work_release(struct land *l);
+void land_carry_refuse(struct land *l, const char *path, const char *why);
+void land_carry_done(struct land *l, const char *path);
 
 /* Add what was found to the stored report, so that it can be decided about. */
 int land_store_report(struct land *l, struct ga_error *err);
@@ -92,8 +148,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
 
-/* note.c: what stands at a path of the working tree. */
-/* note.c: something to read that stands at a path: a file, or the target of a link. */
+/* files.c: something to read that stands at a path: a file, or the target of a link. */
 struct land_here {
 	mode_t mode; /* type and permissions; 0: nothing is there */
 	int fd;      /* of a file */
@@ -105,7 +160,38 @@ int land_open_here(int root, const char *path, struct land_here *ret);
 void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
+bool land_dir_here(int root, const char *path);
+
+/* How a file stands in the working tree: its bytes as they are, not as git would store them. */
+struct land_look {
+	mode_t mode; /* type and permissions; 0: nothing is there */
+	struct ga_oid oid;
+};
+/* False for what cannot be looked at. A directory is no file: nothing. */
+bool land_look_here(int root, const char *path, struct land_look *ret);
+/* Permissions but for the owner's right to execute are no difference: an umask may do that. */
+bool land_look_equal(const struct land_look *a, const struct land_look *b);
+
+/* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
+int land_open_parent(int root, const char *path);
+/* Put a copy of the file or link `name` beneath `from` at `path`, under another name first: what
+ * stands there goes when the copy is whole. It gets the permissions of `mode` unless there are
+ * none; of a link the file may hold the target. */
+int land_put(int from, const char *name, int root, const char *path, mode_t mode,
+	     struct ga_error *err);
+/* Away with it, and with directories that are empty then. Nothing there is fine. */
+int land_remove(int root, const char *path, struct ga_error *err);
+
 #define LAND_NOTE_MAGIC "git-agent landing 1"
+/* Beside the record: what a landing beside uncommitted work noted, the inode of the index's lock it
+ * took, and that it came to its end. */
+#define LAND_NOTE_WORK "work"
+#define LAND_NOTE_LOCK "lock"
+#define LAND_NOTE_DONE "done"
+/* Make the directory of the next note (fills notes, note). */
+int land_note_dir(struct land *l, struct ga_error *err);
+/* Entries of the index that will be on nothing else go on a ref. */
+int land_keep_staged(struct land *l, struct ga_error *err);
 /* Note what is there, before anything is touched (fills notes, note). Where nothing was touched in
  * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
@@ -113,10 +199,21 @@ void land_note_forget(struct land *l);
 /* The directory notes are in; the last one's number, 0 if there is none; and away with one. */
 char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
-int land_note_remove(const char *notes, unsigned n, struct ga_error *err);
+int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
 
-/* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
-int land_open_parent(int root, const char *path);
+/* undo.c: put what the last note says back, whatever of it was done: for a landing that failed or
+ * was killed on the way. */
+int land_take_back(struct land *l, struct ga_error *err);
+/* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
+ * is settled. With `only_look` that there is one is an error. */
+int land_recover(struct land *l, bool only_look, struct ga_error *err);
+/* Lock the index as git does, noted in `note`, so that nobody else's lock is ever removed. */
+int land_lock_index(struct land *l, int note, struct ga_error *err);
+void land_unlock_index(struct land *l, int note);
+/* The file becomes the index, which is locked, and is not any more. */
+int land_install_index(struct land *l, const char *file, struct ga_error *err);
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err);
 
 /* carry.c: decide about all left-out paths before anything is touched, then write. */
 int land_carry_decide(struct land *l, struct ga_error *err);

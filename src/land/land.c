@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/land.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
 #include "ga/refs.h"
-#include "land-internal.h"
+#include "ga/trace.h"
+#include "work.h"
 
 void ga_land_result_release(struct ga_land_result *r)
 {
@@ -39,8 +42,11 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 
 	ga_json_set_bytes(o, "session", s->name);
 	(void)json_object_set_new(o, "dry_run", json_boolean(dry_run));
-	(void)json_object_set_new(o, "landed", json_boolean(!dry_run && !r->nothing));
+	(void)json_object_set_new(o, "landed",
+				  json_boolean(!dry_run && !r->nothing && !r->uncommitted));
 	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
+	(void)json_object_set_new(o, "uncommitted", json_boolean(r->uncommitted));
+	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
 	ga_json_set_oid(o, "commit", &r->commit);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
@@ -51,9 +57,12 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 
 static void land_release(struct land *l)
 {
-	ga_gitconfig_release(&l->config);
+	if (!l->opts->config)
+		ga_gitconfig_release(&l->config);
 	ga_changes_release(&l->changes);
+	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
+	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	free(l->ignored_had);
 	free(l->ignored_will);
@@ -109,7 +118,6 @@ static int read_head(struct land *l, struct ga_error *err)
 static int read_tip(struct land *l, struct ga_error *err)
 {
 	struct land_refs refs;
-	int rc;
 
 	l->merged = l->head_tree;
 	/* its branch has arrived, and may be gone by now */
@@ -121,10 +129,8 @@ static int read_tip(struct land *l, struct ga_error *err)
 	if (ga_oid_is_zero(&refs.branch))
 		return 0;
 	l->tip = refs.branch;
-	rc = ga_is_ancestor(l->repo, &l->tip, &l->head, err);
-	if (rc < 0)
-		return -1;
-	return rc ? 0 : land_preview(l, err);
+	/* of what HEAD has already a merge makes nothing */
+	return land_preview(l, err) || land_narrow(l, err) ? -1 : 0;
 }
 
 /* A session without a report is one in which nothing happened; one that has
@@ -138,22 +144,52 @@ static int check_report(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 }
 
+/* What is left in a state of git's. */
+static const char *needs_git(const struct land *l)
+{
+	if (l->opts->how == GA_LAND_REBASE)
+		return "rebased";
+	return l->opts->no_commit ? "left uncommitted" : NULL;
+}
+
+/* Git merges, unless something of the user's is in its way, or a path can be committed that the
+ * branch does not have. */
+static int choose(struct land *l, struct ga_error *err)
+{
+	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	int rc;
+
+	if (land_check_how(l, err) || land_find_work(l, &f, err))
+		return -1;
+	rc = f.staged.n || f.changed.n || f.files.n || l->opts->paths ? 1
+								      : land_work_wanted(l, err);
+	if (rc > 0 && !l->opts->paths && needs_git(l)) {
+		(void)ga_fail(err, GA_ELOSE, "with uncommitted changes in the way agent/%s cannot "
+			      "be %s", l->s->name, needs_git(l));
+		return ga_hint(err, "commit them or 'git stash' them, then land again");
+	}
+	return rc > 0 ? land_work_plan(l, &f, err) : rc;
+}
+
 static int prepare(struct land *l, struct ga_error *err)
 {
 	bool more;
 
 	l->rest_only = l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
-	if (check_state(l->s, err) || read_head(l, err) ||
-	    ga_gitconfig_load(l->repo, &l->config, err) || read_tip(l, err) || check_report(l, err))
+	if (l->opts->config)
+		l->config = *l->opts->config;
+	else if (ga_gitconfig_load(l->repo, &l->config, err))
+		return -1;
+	if (check_state(l->s, err) || read_head(l, err) || read_tip(l, err) ||
+	    check_report(l, err))
 		return -1;
 	more = !l->rest_only && (l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held));
 	/* what came by plain git is no longer ours to stop */
 	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
-	if ((l->merge && (land_check_how(l, err) || land_check_worktree(l, err))) ||
-	    land_ignored_check(l, err))
+	if ((l->merge && choose(l, err)) || land_ignored_check(l, err))
 		return -1;
-	return l->rest_only ? 0 : land_carry_decide(l, err);
+	return l->rest_only || l->work ? 0 : land_carry_decide(l, err);
 }
 
 /* ---- doing it ----------------------------------------------------------- */
@@ -177,28 +213,55 @@ static int record(struct land *l, struct ga_error *err)
 	return 0;
 }
 
+/* The landing came to its end: from here on it is undone only if somebody asks. */
+static int finish_work(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
+
+	if ((l->rest && ga_session_save(l->s, err)) || ga_fault_stop("land:recorded", err) ||
+	    ga_write_new(AT_FDCWD, done, "", 0, 0600, err))
+		return -1;
+	work_after(l);
+	return land_ignored_write(l, err);
+}
+
+/* The user's to commit; what comes as uncommitted edits comes after that. */
+static int leave_uncommitted(struct land *l)
+{
+	land_note_forget(l);
+	l->ret->uncommitted = true;
+	ga_strv_release(&l->ret->brought);
+	return 0;
+}
+
 static int run(struct land *l, struct ga_error *err)
 {
 	/* merged by other means before: that counts as landed too */
 	bool arrived = !ga_oid_is_zero(&l->tip) && l->s->state != GA_STATE_LANDED;
 
 	l->ret->commit = l->head;
+	l->ret->rest = l->rest;
 	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n &&
 			  !l->ret->ignored.n;
 	if (l->opts->dry_run) {
-		if (l->conflicts) {
+		if (l->conflicts && !l->work) {
 			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
 				      l->s->name);
 			return ga_hint(err, "landing leaves the conflict for you to resolve");
 		}
 		return 0;
 	}
+	if (l->work)
+		return land_work_apply(l, err) || (!l->rest && record(l, err)) ||
+		       finish_work(l, err) ? -1 : 0;
 	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
 	if (l->merge && land_merge(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}
+	if (l->opts->no_commit && l->merge)
+		return leave_uncommitted(l);
 	if (land_carry_write(l, err))
 		return -1;
 	if ((l->merge || arrived || l->ret->brought.n) && record(l, err))
@@ -211,8 +274,14 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
 	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
-	int rc = prepare(&l, err);
+	int rc = land_recover(&l, o->dry_run, err);
 
+	ret->taken_back = rc > 0;
+	if (rc >= 0)
+		rc = prepare(&l, err);
+	/* made for looking into it, and nothing came of it */
+	if (l.work && (rc || o->dry_run))
+		land_note_forget(&l);
 	if (!rc)
 		rc = run(&l, err);
 	land_release(&l);
@@ -238,7 +307,17 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 {
 	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
-	int rc = finish(&l, err);
+	int rc = land_recover(&l, false, err);
+
+	if (rc > 0) {
+		ret->taken_back = true;
+		rc = ga_fail(err, GA_EFATAL,
+			     "the landing of agent/%s had been interrupted, and was taken back",
+			     s->name);
+		(void)ga_hint(err, "'git agent land %s' lands it anew", s->name);
+	}
+	if (!rc)
+		rc = finish(&l, err);
 
 	land_release(&l);
 	return rc;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -18,51 +19,9 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "ga/sync.h"
-#include "land-internal.h"
-
-#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
-
-int land_open_root(const struct ga_repo *r, struct ga_error *err)
-{
-	int fd = open(ga_repo_info(r)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
-}
-
-int land_open_here(int root, const char *path, struct land_here *ret)
-{
-	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
-	struct stat st;
-	ssize_t n;
-
-	ret->mode = 0;
-	ret->fd = -1;
-	if (fd < 0)
-		return errno != ENOENT && errno != ENOTDIR;
-	if (fstat(fd, &st))
-		return 1;
-	if (S_ISLNK(st.st_mode)) {
-		n = readlinkat(fd, "", ret->target, sizeof(ret->target));
-		if (n < 0)
-			return 1;
-		ret->size = (uint64_t)n;
-	} else if (S_ISREG(st.st_mode)) {
-		ret->fd = ga_openat_beneath(root, path, READ_FLAGS, 0);
-		if (ret->fd < 0 || fstat(ret->fd, &st) || !S_ISREG(st.st_mode))
-			return 1;
-		ret->size = (uint64_t)st.st_size;
-	} else {
-		return 1;
-	}
-	ret->mode = st.st_mode & (S_IFMT | 07777);
-	return 0;
-}
-
-void land_here_release(struct land_here *h)
-{
-	ga_cleanup_closep(&h->fd);
-}
+#include "work.h"
 
 static mode_t mode_of(uint32_t git_mode)
 {
@@ -104,7 +63,8 @@ static int keep(struct note *n, const char *path, mode_t *ret_mode, struct ga_er
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
 	cleanup_free char *name = ga_strf("%zu", n->n++), *q = ga_escape(path);
 
-	if (land_open_here(n->root, path, &h))
+	/* files of a directory go on their own */
+	if (land_open_here(n->root, path, &h) && !(n->l->work && land_dir_here(n->root, path)))
 		return ga_fail(err, GA_ELOSE, "'%s' cannot be read, to be kept for undoing", q);
 	*ret_mode = h.mode;
 	if (!h.mode)
@@ -114,19 +74,44 @@ static int keep(struct note *n, const char *path, mode_t *ret_mode, struct ga_er
 			: ga_copy_fd_to(h.fd, n->dir, name, err);
 }
 
-static int add_file(struct note *n, const char *path, const struct ga_entry *will,
-		    const struct ga_buf *will_bytes, struct ga_error *err)
+static int add_file(struct note *n, const char *path, mode_t will, const struct ga_oid *oid,
+		    struct ga_error *err)
 {
-	struct ga_oid oid = will->oid;
 	mode_t mode;
 
-	if (keep(n, path, &mode, err) ||
-	    (will_bytes && ga_blob_id_of(will_bytes->ptr, will_bytes->len, &oid, err)))
+	if (keep(n, path, &mode, err))
 		return -1;
 	ga_buf_add0(&n->record, path);
 	put_number(&n->record, mode);
-	put_number(&n->record, mode_of(will->mode));
-	put_oid(&n->record, &oid);
+	put_number(&n->record, will);
+	put_oid(&n->record, oid);
+	return 0;
+}
+
+static int add_carries(struct note *n, struct ga_error *err)
+{
+	for (size_t i = 0; i < n->l->carries.n; i++) {
+		const struct land_carry *c = &n->l->carries.v[i];
+		struct ga_oid oid;
+
+		if (ga_entry_equal(&c->had, &c->will))
+			continue;
+		if (ga_blob_id_of(c->bytes.ptr, c->bytes.len, &oid, err) ||
+		    add_file(n, c->path, mode_of(c->will.mode), &oid, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* In the order of the paths: number i is the i-th that is written. */
+static int add_work(struct note *n, struct ga_error *err)
+{
+	const struct work *w = n->l->work;
+
+	for (size_t i = 0; w && i < w->n; i++)
+		if (work_is_written(&w->v[i]) &&
+		    add_file(n, w->v[i].path, w->v[i].will.mode, &w->v[i].will.oid, err))
+			return -1;
 	return 0;
 }
 
@@ -134,16 +119,12 @@ static int add_files(struct note *n, struct ga_error *err)
 {
 	struct land *l = n->l;
 
-	for (size_t i = 0; i < l->carries.n; i++) {
-		const struct land_carry *c = &l->carries.v[i];
-
-		if (!ga_entry_equal(&c->had, &c->will) &&
-		    add_file(n, c->path, &c->will, &c->bytes, err))
-			return -1;
-	}
+	if (add_work(n, err) || add_carries(n, err))
+		return -1;
 	for (size_t i = 0; i < l->ignored.n; i++)
 		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
-		    add_file(n, l->ignored.v[i].path, &l->ignored_will[i], NULL, err))
+		    add_file(n, l->ignored.v[i].path, mode_of(l->ignored_will[i].mode),
+			     &l->ignored_will[i].oid, err))
 			return -1;
 	return 0;
 }
@@ -193,12 +174,31 @@ int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
 	return 0;
 }
 
-int land_note_remove(const char *notes, unsigned n, struct ga_error *err)
+static char *note_ref(const struct land *l, unsigned n)
 {
-	cleanup_close int at = open(notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_free char *name = ga_strf("%u", n);
+	cleanup_free char *kind = ga_strf("undo/%u", n);
 
+	return ga_session_ref(l->s, kind);
+}
+
+int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
+{
+	cleanup_close int at = open(l->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_free char *name = ga_strf("%u", n), *ref = note_ref(l, n);
+	struct ga_oid oid;
+	int rc = ga_ref_read(l->repo, ref, &oid, err);
+
+	if (rc < 0 || (!rc && ga_ref_delete(l->repo, ref, &oid, err)))
+		return -1;
 	return at < 0 ? 0 : ga_rmtree_at(at, name, err);
+}
+
+/* Does the note tell of what still stands, so that it can be undone after the next? */
+static bool stands(const struct land *l, unsigned n)
+{
+	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, n);
+
+	return l->s->state == GA_STATE_LANDED || !access(done, F_OK);
 }
 
 /* Those before this one, unless what they tell of still stands. */
@@ -208,38 +208,79 @@ static int choose_number(struct land *l, struct ga_error *err)
 
 	if (land_note_last(l->notes, &last, err))
 		return -1;
-	for (; last && l->s->state != GA_STATE_LANDED; last--)
-		if (land_note_remove(l->notes, last, err))
+	for (; last && !stands(l, last); last--)
+		if (land_note_remove(l, last, err))
 			return -1;
 	l->note = last + 1;
 	return 0;
 }
 
-static int make_dir(struct note *n, struct ga_error *err)
+int land_note_dir(struct land *l, struct ga_error *err)
 {
-	struct land *l = n->l;
 	cleanup_free char *dir = NULL;
 
+	if (l->notes)
+		return 0;
 	l->notes = land_notes(l->s);
 	if (choose_number(l, err))
 		return -1;
 	dir = ga_strf("%s/%u", l->notes, l->note);
-	if (ga_mkdir_p(dir, 0700, err))
+	return ga_mkdir_p(dir, 0700, err);
+}
+
+static int open_dir(struct note *n, struct ga_error *err)
+{
+	struct land *l = n->l;
+	cleanup_free char *dir = NULL, *index = NULL, *work = NULL;
+
+	if (land_note_dir(l, err))
 		return -1;
+	dir = ga_strf("%s/%u", l->notes, l->note);
+	index = ga_path_join(dir, "index");
+	work = ga_path_join(dir, LAND_NOTE_WORK);
 	n->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (n->dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note what is there");
 	ga_strv_push(&n->made, l->s->dir);
 	ga_strv_push(&n->made, l->notes);
 	ga_strv_push(&n->made, dir);
+	if (l->work)
+		ga_strv_push_many(&n->made, index, work, NULL);
 	return 0;
+}
+
+int land_keep_staged(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *ref = note_ref(l, l->note), *who = NULL;
+	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT;
+	char message[] = "what was staged before a landing\n", extra[] = "";
+	struct ga_commit c = { .parents = &l->head, .n_parents = 1, .message = message,
+			       .extra = extra };
+	struct ga_oid commit;
+
+	for (size_t i = 0; i < l->work->n; i++) {
+		const struct work_path *p = &l->work->v[i];
+
+		if (p->index.mode && !ga_entry_equal(&p->index, &p->to_index) &&
+		    !ga_entry_equal(&p->index, &p->head))
+			(void)ga_changes_add(&staged, p->path, &p->head, &p->index);
+	}
+	if (!staged.n)
+		return 0;
+	ga_changes_sort(&staged);
+	if (ga_tree_apply(l->repo, NULL, NULL, &staged, &c.tree, err) ||
+	    ga_repo_signature(l->repo, &l->config, time(NULL), &who, err))
+		return -1;
+	c.author = c.committer = who;
+	return ga_commit_write(l->repo, &c, &commit, err) ||
+	       ga_ref_create(l->repo, ref, &commit, "agent: landing", err) ? -1 : 0;
 }
 
 int land_note(struct land *l, struct ga_error *err)
 {
 	struct note n = { .l = l, .root = land_open_root(l->repo, err), .dir = -1,
 			  .record = GA_BUF_INIT };
-	int rc = n.root < 0 || make_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ? -1
+	int rc = n.root < 0 || open_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ? -1
 										       : 0;
 
 	/* with a record it is one: last, and on the disk */
@@ -257,5 +298,6 @@ void land_note_forget(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	(void)land_note_remove(l->notes, l->note, &ignored);
+	if (l->notes)
+		(void)land_note_remove(l, l->note, &ignored);
 }

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -17,21 +19,15 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
-#include "land-internal.h"
+#include "work.h"
 
 #define RECORD_MAX ((size_t)64 << 20)
 #define BEGUN "begun" /* beside the record */
 
-/* How a file stands in the working tree: its bytes as they are, not as git would store them. */
-struct look {
-	mode_t mode; /* type and permissions; 0: nothing is there */
-	struct ga_oid oid;
-};
-
 struct undo_file {
 	char *path;
 	mode_t had;       /* before */
-	struct look will; /* after */
+	struct land_look will; /* after */
 };
 
 struct undo {
@@ -39,7 +35,11 @@ struct undo {
 	char *ref;             /* the branch HEAD was on; "" none */
 	struct ga_oid landed;  /* what had brought the session before; zero: nothing */
 	int dir;               /* where the note is */
-	bool begun;            /* undoing it was begun before, and did not get to its end */
+	bool begun;            /* undoing, or doing it, was begun before, and did not get to its
+				* end: each part is as it was before or after */
+	bool by_path;          /* beside uncommitted work: this is known as well */
+	struct ga_oid commit;  /* HEAD after */
+	struct ga_oid index, index_after; /* what git says of it */
 	struct ga_strv left_out;
 	struct undo_file *files;
 	size_t n, cap;
@@ -55,27 +55,12 @@ static void undo_release(struct undo *u)
 	free(u->files);
 }
 
-/* Permissions but for the owner's right to execute are no difference: an umask may do that. */
-static bool same_kind(mode_t a, mode_t b)
-{
-	return (a & S_IFMT) == (b & S_IFMT) && (S_ISLNK(a) || !((a ^ b) & S_IXUSR));
-}
-
 /* Does it stand there as `want` says? An error is no. */
-static bool stands(int root, const char *path, const struct look *want)
+static bool stands(int root, const char *path, const struct land_look *want)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	struct ga_oid oid;
+	struct land_look is;
 
-	if (land_open_here(root, path, &h))
-		return false;
-	if (!h.mode || !want->mode)
-		return !h.mode && !want->mode;
-	return same_kind(h.mode, want->mode) &&
-	       !(h.fd < 0 ? ga_blob_id_of(h.target, h.size, &oid, &ignored)
-			  : ga_blob_id(h.fd, &oid, &ignored)) &&
-	       ga_oid_equal(&oid, &want->oid);
+	return land_look_here(root, path, &is) && land_look_equal(&is, want);
 }
 
 /* ---- reading it ------------------------------------------------------------------ */
@@ -144,6 +129,26 @@ static int fail_none(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git reflog' shows where your branch was");
 }
 
+static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t pos = 0;
+
+	u->by_path = !faccessat(u->dir, LAND_NOTE_WORK, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (!u->by_path)
+		return 0;
+	if (ga_read_file_at(u->dir, LAND_NOTE_WORK, RECORD_MAX, &b, err))
+		return -1;
+	if (!next_oid(&b, &pos, &u->commit) || !next_oid(&b, &pos, &u->index) ||
+	    !next_oid(&b, &pos, &u->index_after) || pos != b.len)
+		return ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
+	/* killed on the way? */
+	if (!(l->s->state == GA_STATE_LANDED && ga_oid_equal(&l->s->landed, &u->commit)) ||
+	    ga_oid_equal(&u->commit, &u->head))
+		u->begun |= faccessat(u->dir, LAND_NOTE_DONE, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+	return 0;
+}
+
 static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -161,7 +166,9 @@ static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 	u->begun = !faccessat(u->dir, BEGUN, F_OK, AT_SYMLINK_NOFOLLOW);
 	if (ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
 		return -1;
-	return parse(&b, u) ? 0 : ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
+	if (parse(&b, u))
+		return read_work(l, u, err);
+	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 
 /* ---- taking it back ---------------------------------------------------------------- */
@@ -169,7 +176,9 @@ static int read_note(struct land *l, struct undo *u, struct ga_error *err)
 /* Nothing else may have happened on the branch. Where nothing was merged it stayed where it was. */
 static int check_head(struct land *l, const struct undo *u, struct ga_error *err)
 {
-	const struct ga_oid *want = ga_oid_is_zero(&l->s->landed) ? &u->head : &l->s->landed;
+	const struct ga_oid *want = u->by_path                     ? &u->commit
+				    : ga_oid_is_zero(&l->s->landed) ? &u->head
+								    : &l->s->landed;
 	const char *operation = ga_repo_operation(l->repo);
 	cleanup_free char *branch = NULL;
 
@@ -200,29 +209,58 @@ static bool is_back(int root, const struct undo *u, size_t i)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strf("%zu", i);
 	cleanup_close int kept = openat(u->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	struct look was = { .mode = u->files[i].had };
+	struct land_look was = { .mode = u->files[i].had };
 
 	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
 		return false;
 	return stands(root, u->files[i].path, &was);
 }
 
+static int check_index(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	struct ga_oid is;
+
+	if (work_index_id(l, NULL, &is, err))
+		return -1;
+	if (ga_oid_equal(&is, &u->index_after) || (u->begun && ga_oid_equal(&is, &u->index)))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "the index changed since agent/%s landed", l->s->name);
+	return ga_hint(err, "'git restore --staged' takes back what was staged since");
+}
+
+/* Where a directory has to make way, only what came with the landing may be in it. */
+static int check_dirs(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
+		      struct ga_error *err)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		const struct undo_file *f = &u->files[i];
+
+		if (!f->will.mode && f->had && land_dir_here(root, f->path) &&
+		    land_untracked_below(l, root, f->path, changed, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int check_files(struct land *l, const struct undo *u, int root, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
+	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err))
+		return -1;
 	for (size_t i = 0; i < u->n; i++)
 		if (!stands(root, u->files[i].path, &u->files[i].will) &&
 		    !(u->begun && is_back(root, u, i)))
 			ga_strv_push(&changed, u->files[i].path);
-	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
-	    ga_commit_tree(l->repo, &u->head, &l->merged, err) ||
+	if (!u->begun && check_dirs(l, u, root, &changed, err))
+		return -1;
+	if (ga_commit_tree(l->repo, &u->head, &l->merged, err) ||
 	    ga_tree_diff(l->repo, &l->head_tree, &l->merged, &l->changes, err))
 		return -1;
 	if (changed.n)
 		return land_refuse(&changed, "files changed since they were brought",
 				   "move them away, or put them back, then undo", err);
-	return land_check_worktree(l, err);
+	return u->by_path ? check_index(l, u, err) : land_check_worktree(l, err);
 }
 
 /* Branch, index and working tree by git, which keeps what is uncommitted elsewhere. */
@@ -239,63 +277,103 @@ static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 	return ga_git_ok(l->repo, &g, err);
 }
 
-/* Directories that are empty now go, as git has it. */
-static void remove_empty(int root, const char *path)
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err)
 {
-	for (cleanup_free char *dir = ga_path_parent(path), *up = NULL; *dir;) {
-		cleanup_free char *parent = ga_path_parent(dir);
-		cleanup_close int at = *parent ? ga_openat_beneath(root, parent,
-								   O_RDONLY | O_DIRECTORY, 0)
-					       : fcntl(root, F_DUPFD_CLOEXEC, 3);
+	const char *const args[] = { "update-ref", "-m", why, "HEAD", GA_HEX(to), GA_HEX(from),
+				     NULL };
+	struct ga_git g = GA_GIT_INIT;
 
-		if (at < 0 || unlinkat(at, ga_path_base(dir), AT_REMOVEDIR))
-			return;
-		up = ga_steal(&parent);
-		free(dir);
-		dir = ga_steal(&up);
-	}
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	return ga_git_ok(l->repo, &g, err);
 }
 
-/* What was kept as `name`, under another name first: what stands there goes when this is whole. */
-static int replace(const struct undo *u, const char *name, int dir, const char *path, mode_t had,
-		   struct ga_error *err)
+int land_lock_index(struct land *l, int note, struct ga_error *err)
 {
-	cleanup_close int from = openat(u->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_free char *tmp = NULL, *q = ga_escape(path);
-	cleanup_buf struct ga_buf target = GA_BUF_INIT;
-	uint64_t r;
-	int rc;
+	cleanup_free char *index = work_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_close int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	cleanup_free char *text = NULL, *q = ga_escape(lock);
+	struct stat st;
 
-	if (from < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was at '%s'", q);
-	if (ga_random(&r, sizeof(r), err))
+	if (fd < 0 && errno == EEXIST) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
+		return ga_hint(err, "wait for it, or remove the file if it is gone");
+	}
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
+	text = ga_strf("%llu", (unsigned long long)st.st_ino);
+	/* of one before this, that was killed; a power cut takes the lock with it, or this is of
+	 * no use */
+	if (unlinkat(note, LAND_NOTE_LOCK, 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note the lock");
+	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
+}
+
+void land_unlock_index(struct land *l, int note)
+{
+	cleanup_free char *index = work_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct stat st;
+	uint64_t ino;
+
+	if (!ga_read_file_at(note, LAND_NOTE_LOCK, 32, &b, &ignored) &&
+	    ga_parse_u64(b.ptr, UINT64_MAX, &ino) && !lstat(lock, &st) && st.st_ino == ino)
+		(void)unlink(lock);
+}
+
+static int copy_index(const char *file, int lock, struct ga_error *err)
+{
+	cleanup_close int src = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct stat st;
+
+	if (src < 0 || fstat(src, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the index that was kept");
+	if (ga_read_fd(src, (size_t)4 << 30, &b, err))
 		return -1;
-	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
-	if (S_ISREG(had))
-		rc = ga_copy_fd_to(from, dir, tmp, err);
-	else
-		rc = ga_read_fd(from, PATH_MAX, &target, err);
-	if (!rc && ((!S_ISREG(had) && symlinkat(target.ptr, dir, tmp)) ||
-		    renameat(dir, tmp, dir, ga_path_base(path))))
-		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot put '%s' back", q);
-	if (rc)
-		(void)unlinkat(dir, tmp, 0);
-	return rc;
+	if (ga_write_full(lock, b.ptr, b.len) ||
+	    futimens(lock, (struct timespec[]){ st.st_atim, st.st_mtim }))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the index");
+	return 0;
+}
+
+/* With the time of the one it was: a newer one would vouch for files that changed in the second in
+ * which it was written. */
+int land_install_index(struct land *l, const char *file, struct ga_error *err)
+{
+	cleanup_free char *index = work_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_close int fd = open(lock, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || (!stat(index, &st) && fchmod(fd, st.st_mode & 0777)))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the index");
+	if (copy_index(file, fd, err))
+		return -1;
+	if (rename(lock, index))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot replace the index");
+	return 0;
 }
 
 static int put_back(int root, const struct undo *u, size_t i, struct ga_error *err)
 {
-	const struct undo_file *f = &u->files[i];
-	cleanup_free char *name = ga_strf("%zu", i), *q = ga_escape(f->path);
-	cleanup_close int dir = land_open_parent(root, f->path);
+	cleanup_free char *name = ga_strf("%zu", i);
 
-	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
-	if (f->had)
-		return replace(u, name, dir, f->path, f->had, err);
-	if (unlinkat(dir, ga_path_base(f->path), 0) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
-	remove_empty(root, f->path);
+	const struct undo_file *f = &u->files[i];
+
+	return f->had ? land_put(u->dir, name, root, f->path, f->had, err)
+		      : land_remove(root, f->path, err);
+}
+
+/* What was not there goes first: it may stand where a directory was. */
+static int put_all_back(int root, const struct undo *u, struct ga_error *err)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < u->n; i++)
+			if ((u->files[i].had != 0) == (pass == 1) && put_back(root, u, i, err))
+				return -1;
 	return 0;
 }
 
@@ -311,7 +389,42 @@ static int settle(struct land *l, struct undo *u, struct ga_error *err)
 	ga_strv_release(&l->s->left_out);
 	l->s->left_out = u->left_out;
 	u->left_out = (struct ga_strv)GA_STRV_INIT;
-	return ga_session_save(l->s, err) || land_note_remove(l->notes, l->note, err) ? -1 : 0;
+	return ga_session_save(l->s, err) || land_note_remove(l, l->note, err) ? -1 : 0;
+}
+
+/* Branch, index and files that git takes back, then those it knows nothing of. */
+static int by_git(struct land *l, const struct undo *u, int root, struct ga_error *err)
+{
+	return reset(l, u, err) || ga_fault_stop("undo:reset", err) ||
+	       put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
+}
+
+/* Files, index, HEAD, each as it was. */
+static int by_path(struct land *l, const struct undo *u, int root, struct ga_error *err)
+{
+	cleanup_free char *index = ga_strf("%s/%u/index", l->notes, l->note);
+	cleanup_free char *why = ga_strf("reset: agent/%s taken back", l->s->name);
+
+	land_unlock_index(l, u->dir);
+	if (land_lock_index(l, u->dir, err))
+		return -1;
+	if (put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ||
+	    land_install_index(l, index, err) || ga_fault_stop("undo:index", err))
+		return -1;
+	return ga_oid_equal(&l->head, &u->head)
+		   ? 0
+		   : land_move_head(l, why, &u->head, &l->head, err);
+}
+
+static int take_back(struct land *l, struct undo *u, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	if (root < 0 || check_head(l, u, err) || check_files(l, u, root, err) ||
+	    (!u->begun && ga_write_atomic(u->dir, BEGUN, "", 0, 0600, err)) ||
+	    (u->by_path ? by_path(l, u, root, err) : by_git(l, u, root, err)))
+		return -1;
+	return settle(l, u, err);
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
@@ -319,21 +432,67 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 {
 	struct land l = { .repo = r, .s = s };
 	cleanup_(undo_release) struct undo u = { .dir = -1 };
-	cleanup_close int root = land_open_root(r, err);
-	int rc = root < 0 || read_note(&l, &u, err) || check_head(&l, &u, err) ||
-		 check_files(&l, &u, root, err) ? -1 : 0;
+	int rc = read_note(&l, &u, err) || take_back(&l, &u, err) ? -1 : 0;
 
-	if (!rc && !u.begun)
-		rc = ga_write_atomic(u.dir, BEGUN, "", 0, 0600, err);
-	if (!rc)
-		rc = reset(&l, &u, err) || ga_fault_stop("undo:reset", err) ? -1 : 0;
-
-	for (size_t i = 0; !rc && i < u.n; i++)
-		rc = put_back(root, &u, i, err);
-	if (!rc)
-		rc = ga_fault_stop("undo:files", err) || settle(&l, &u, err) ? -1 : 0;
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	*ret_head = u.head;
+	return rc;
+}
+
+/* ---- one that did not come to its end ---------------------------------------------- */
+
+int land_take_back(struct land *failed, struct ga_error *err)
+{
+	struct ga_oid head;
+
+	return ga_land_undo(failed->repo, failed->s, &head, err);
+}
+
+/* HEAD is neither where a landing that was killed began, nor where it was going. */
+static int went_on(struct land *l, const struct undo *u, bool *ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc = ga_repo_head(l->repo, &head, &branch, err);
+
+	if (rc < 0)
+		return -1;
+	*ret = rc || (!ga_oid_equal(&head, &u->head) && !ga_oid_equal(&head, &u->commit)) ||
+	       strcmp(branch ? branch : "", u->ref) != 0;
+	return 0;
+}
+
+static int recover(struct land *l, struct undo *u, struct ga_error *err)
+{
+	bool gone;
+
+	if (went_on(l, u, &gone, err))
+		return -1;
+	if (gone) {
+		land_unlock_index(l, u->dir);
+		return ga_write_atomic(u->dir, LAND_NOTE_DONE, "", 0, 0600, err);
+	}
+	return take_back(l, u, err) ? ga_error_wrap(err, "a landing was interrupted") : 1;
+}
+
+static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was interrupted", s->name);
+	return ga_hint(err, "'git agent land --abort %s' takes it back", s->name);
+}
+
+int land_recover(struct land *of, bool only_look, struct ga_error *err)
+{
+	struct land l = { .repo = of->repo, .s = of->s };
+	cleanup_(undo_release) struct undo u = { .dir = -1 };
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	int rc = 0;
+
+	/* without a note nothing was begun */
+	if (!read_note(&l, &u, &none) && u.by_path && u.begun)
+		rc = only_look ? fail_interrupted(of->s, err) : recover(&l, &u, err);
+	ga_changes_release(&l.changes);
+	free(l.notes);
 	return rc;
 }

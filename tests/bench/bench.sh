@@ -212,6 +212,24 @@ for n in $sizes; do
 		--against --input "$scratch/bare" "$bwrap" --args 0 true
 	first=${first:-$am} last=$am
 done
+# the same branch lands, and is merged in a plain clone
+cat >"$scratch/merge" <<EOF_MERGE
+cd "$scratch/merged" && exec git merge -q --no-ff --no-edit agent/lands
+EOF_MERGE
+cat >"$scratch/merge-after" <<EOF_AFTER
+"$agent" land --undo lands
+git -C "$scratch/merged" reset -q --hard HEAD^
+EOF_AFTER
+for n in $sizes; do
+	cd "$HOME/$n"
+	"$agent" start -q --base HEAD --name lands -- /bin/sh -c 'echo edit >>d0/e0/f0.txt; echo new >new'
+	rm -rf "$scratch/merged"
+	git clone -q "$HOME/$n" "$scratch/merged"
+	git -C "$scratch/merged" branch -q agent/lands origin/agent/lands
+	compare "$n" 'land' 'git merge' "$some" "$agent" land --merge lands \
+		--against /bin/sh "$scratch/merge" --after /bin/sh "$scratch/merge-after"
+	"$agent" drop --force lands >/dev/null 2>&1
+done
 for n in $sizes; do
 	cd "$HOME/$n"
 	compare "$n" 'look for uncommitted work' 'git status' \

@@ -73,7 +73,7 @@ test_expect_success 'a merge that a hook refused is gone on with; one of somethi
 
 test_expect_success 'one way at a time' '
 	make_repo usage && cd usage && git agent start -q --name u -- sh -c "echo u >u" &&
-	test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test_expect_code 129 git agent land --continue --abort u && test_expect_code 129 git agent land --abort --json u && test ! -e u
+	test_expect_code 129 git agent land u u && test_expect_code 129 git agent land --undo u -- x && test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test_expect_code 129 git agent land --continue --abort u && test_expect_code 129 git agent land --abort --json u && test ! -e u
 '
 
 test_done

@@ -92,7 +92,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
 	assert all(list(o) == "key value number origin file line column description".split() for o in load("config"))
-	assert set(load("land")) == set("session dry_run landed nothing commit brought not_brought ignored ignored_flags".split()), load("land")
+	assert set(load("land")) == set("session dry_run landed nothing uncommitted rest commit brought not_brought ignored ignored_flags".split()), load("land")
 	EOF
 '
 

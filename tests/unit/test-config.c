@@ -363,6 +363,7 @@ static void printed(void **state)
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
+				   "land: merge\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
 				   "  add: [\"*.x\", y]\n"

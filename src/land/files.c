@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of the user's working tree, one by one: looked at, replaced, removed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "land-internal.h"
+
+#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+
+int land_open_root(const struct ga_repo *r, struct ga_error *err)
+{
+	int fd = open(ga_repo_info(r)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
+}
+
+int land_open_here(int root, const char *path, struct land_here *ret)
+{
+	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+	ssize_t n;
+
+	ret->mode = 0;
+	ret->fd = -1;
+	if (fd < 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	if (fstat(fd, &st))
+		return 1;
+	if (S_ISLNK(st.st_mode)) {
+		n = readlinkat(fd, "", ret->target, sizeof(ret->target));
+		if (n < 0)
+			return 1;
+		ret->size = (uint64_t)n;
+	} else if (S_ISREG(st.st_mode)) {
+		ret->fd = ga_openat_beneath(root, path, READ_FLAGS, 0);
+		if (ret->fd < 0 || fstat(ret->fd, &st) || !S_ISREG(st.st_mode))
+			return 1;
+		ret->size = (uint64_t)st.st_size;
+	} else {
+		return 1;
+	}
+	ret->mode = st.st_mode & (S_IFMT | 07777);
+	return 0;
+}
+
+void land_here_release(struct land_here *h)
+{
+	ga_cleanup_closep(&h->fd);
+}
+
+bool land_dir_here(int root, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode);
+}
+
+bool land_look_here(int root, const char *path, struct land_look *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+
+	*ret = (struct land_look){ 0 };
+	if (land_open_here(root, path, &h))
+		return land_dir_here(root, path);
+	ret->mode = h.mode;
+	return !h.mode || !(h.fd < 0 ? ga_blob_id_of(h.target, h.size, &ret->oid, &ignored)
+				     : ga_blob_id(h.fd, &ret->oid, &ignored));
+}
+
+bool land_look_equal(const struct land_look *a, const struct land_look *b)
+{
+	if (!a->mode || !b->mode)
+		return !a->mode && !b->mode;
+	return (a->mode & S_IFMT) == (b->mode & S_IFMT) &&
+	       (S_ISLNK(a->mode) || !((a->mode ^ b->mode) & S_IXUSR)) &&
+	       ga_oid_equal(&a->oid, &b->oid);
+}
+
+int land_open_parent(int root, const char *path)
+{
+	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	const char *p = path, *slash;
+
+	while (at >= 0 && (slash = strchr(p, '/'))) {
+		cleanup_free char *name = ga_strndup(p, (size_t)(slash - p));
+		int next;
+
+		if (mkdirat(at, name, 0777) && errno != EEXIST)
+			return -1;
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(at);
+		at = next;
+		p = slash + 1;
+	}
+	return ga_steal_fd(&at);
+}
+
+static int copy_link(const char *target, size_t n, int dir, const char *tmp, struct ga_error *err)
+{
+	cleanup_free char *text = ga_strndup(target, n);
+
+	return symlinkat(text, dir, tmp) ? ga_fail_errno(err, GA_EFATAL, errno, "symlink") : 0;
+}
+
+/* A copy of the file or link `name` in `from`, as `tmp`. */
+static int copy(int from, const char *name, int dir, const char *tmp, mode_t mode,
+		struct ga_error *err)
+{
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
+
+	if (land_open_here(from, name, &h) || !h.mode)
+		return ga_fail(err, GA_EFATAL, "what is to be put there cannot be read");
+	if (h.fd < 0)
+		return copy_link(h.target, h.size, dir, tmp, err);
+	if (S_ISLNK(mode))
+		return ga_read_fd(h.fd, PATH_MAX, &target, err) ||
+		       copy_link(target.ptr, target.len, dir, tmp, err) ? -1 : 0;
+	if (ga_copy_fd_to(h.fd, dir, tmp, err))
+		return -1;
+	return mode & 07777 && fchmodat(dir, tmp, mode & 07777, 0)
+		   ? ga_fail_errno(err, GA_EFATAL, errno, "chmod")
+		   : 0;
+}
+
+int land_put(int from, const char *name, int root, const char *path, mode_t mode,
+	     struct ga_error *err)
+{
+	cleanup_close int dir = land_open_parent(root, path);
+	cleanup_free char *tmp = NULL, *q = ga_escape(path);
+	uint64_t r;
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
+	if (ga_random(&r, sizeof(r), err))
+		return -1;
+	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
+	if (!copy(from, name, dir, tmp, mode, err) &&
+	    renameat(dir, tmp, dir, ga_path_base(path)))
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "rename");
+	if (!err->msg)
+		return 0;
+	(void)unlinkat(dir, tmp, 0);
+	return ga_error_wrap(err, "cannot write '%s'", q);
+}
+
+/* Directories that are empty now go, as git has it. */
+static void remove_empty(int root, const char *path)
+{
+	for (cleanup_free char *dir = ga_path_parent(path), *up = NULL; *dir;) {
+		cleanup_free char *parent = ga_path_parent(dir);
+		cleanup_close int at = *parent ? ga_openat_beneath(root, parent,
+								   O_RDONLY | O_DIRECTORY, 0)
+					       : fcntl(root, F_DUPFD_CLOEXEC, 3);
+
+		if (at < 0 || unlinkat(at, ga_path_base(dir), AT_REMOVEDIR))
+			return;
+		up = ga_steal(&parent);
+		free(dir);
+		dir = ga_steal(&up);
+	}
+}
+
+int land_remove(int root, const char *path, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(path), *q = ga_escape(path);
+	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
+					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+
+	if (dir < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (dir < 0 || (unlinkat(dir, ga_path_base(path), 0) && errno != ENOENT))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+	remove_empty(root, path);
+	return 0;
+}

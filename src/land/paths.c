@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Landing a part.
+ */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "land-internal.h"
+
+bool land_is_wanted(const struct land *l, const char *path)
+{
+	const struct ga_strv *paths = l->opts->paths;
+
+	for (size_t i = 0; paths && i < paths->n; i++)
+		if (ga_path_inside(path, paths->v[i]))
+			return true;
+	return !paths;
+}
+
+static void keep_wanted(struct land *l, struct ga_strv *paths)
+{
+	struct ga_strv wanted = GA_STRV_INIT;
+
+	for (size_t i = 0; i < paths->n; i++)
+		if (land_is_wanted(l, paths->v[i]))
+			ga_strv_push(&wanted, paths->v[i]);
+	l->rest |= wanted.n < paths->n;
+	ga_strv_release(paths);
+	*paths = wanted;
+}
+
+/* Each has to name something: a wrong one would be missed. */
+static int check_named(struct land *l, struct ga_error *err)
+{
+	for (size_t i = 0; i < l->opts->paths->n; i++) {
+		const char *path = l->opts->paths->v[i];
+		cleanup_free char *q = ga_escape(path);
+		bool any = false;
+
+		for (size_t k = 0; k < l->changes.n && !any; k++)
+			any = ga_path_inside(l->changes.v[k].path, path);
+		for (size_t k = 0; k < l->s->left_out.n && !any; k++)
+			any = ga_path_inside(l->s->left_out.v[k], path);
+		/* held back: it has flags, which are in its way */
+		for (size_t k = 0; k < l->report->n_flags && !any; k++)
+			any = ga_path_inside(l->report->flags[k].path, path);
+		if (any)
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "agent/%s has nothing to land at '%s'", l->s->name,
+			      q);
+		return ga_hint(err, "'git agent review --stat %s' lists what it changed",
+			       l->s->name);
+	}
+	return 0;
+}
+
+int land_narrow(struct land *l, struct ga_error *err)
+{
+	struct ga_changes wanted = GA_CHANGES_INIT;
+
+	if (!l->opts->paths || !l->merge)
+		return 0;
+	if (check_named(l, err))
+		return -1;
+	for (size_t i = 0; i < l->changes.n; i++) {
+		const struct ga_change *c = &l->changes.v[i];
+
+		if (land_is_wanted(l, c->path))
+			(void)ga_changes_add(&wanted, c->path, &c->old, &c->new);
+	}
+	l->rest = wanted.n < l->changes.n;
+	ga_changes_release(&l->changes);
+	l->changes = wanted;
+	keep_wanted(l, &l->conflicted);
+	for (size_t i = 0; i < l->s->left_out.n; i++)
+		l->rest |= !land_is_wanted(l, l->s->left_out.v[i]);
+	l->conflicts = l->conflicted.n;
+	return ga_tree_apply(l->repo, NULL, &l->head_tree, &l->changes, &l->merged, err);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A landing beside uncommitted work is done: files, index, HEAD, in this order, after all of it was
+ * noted. What fails on the way is taken back at once; what is killed, by the next landing, --abort
+ * or --undo (undo.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/trace.h"
+#include "work.h"
+
+/* ---- before ------------------------------------------------------------------------ */
+
+static int check_index(struct land *l, struct ga_error *err)
+{
+	const struct stat *was = &l->work->index_seen;
+	cleanup_free char *index = work_index_file(l);
+	struct stat now;
+
+	if (!stat(index, &now) && now.st_ino == was->st_ino && now.st_size == was->st_size &&
+	    now.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "the index changed meanwhile");
+	return ga_hint(err, "land again");
+}
+
+/* What the note kept is still what stands there? Then that is all that can be lost. */
+static int check_kept(struct land *l, int root, int note, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->work->n; i++) {
+		const struct work_path *p = &l->work->v[i];
+		cleanup_free char *name = NULL;
+		struct land_look kept, is;
+
+		if (!work_is_written(p))
+			continue;
+		name = ga_strf("%zu", n++);
+		if (!land_look_here(note, name, &kept) || !land_look_here(root, p->path, &is) ||
+		    (is.mode != 0) != (kept.mode != 0) || !ga_oid_equal(&is.oid, &kept.oid))
+			ga_strv_push(&changed, p->path);
+	}
+	return changed.n ? land_refuse(&changed, "files changed meanwhile", "land again", err) : 0;
+}
+
+/* A file of the user's keeps who may read it. */
+static mode_t perms(const struct work_path *p)
+{
+	mode_t m = p->st.st_mode & 0777;
+
+	if (!S_ISREG(p->st.st_mode) || p->to_work.mode == GA_MODE_LINK)
+		return 0;
+	return p->to_work.mode == GA_MODE_EXEC ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
+}
+
+/* ---- doing it ---------------------------------------------------------------------- */
+
+static int write_files(struct land *l, int root, int note, struct ga_error *err)
+{
+	for (size_t i = 0; i < l->work->n; i++) {
+		const struct work_path *p = &l->work->v[i];
+
+		if (work_is_written(p) && !p->to_work.mode && land_remove(root, p->path, err))
+			return -1;
+	}
+	for (size_t i = 0; i < l->work->n; i++) {
+		const struct work_path *p = &l->work->v[i];
+		cleanup_free char *from = ga_path_join("new", p->path);
+
+		if (work_is_written(p) && p->to_work.mode &&
+		    land_put(note, from, root, p->path, perms(p), err))
+			return -1;
+	}
+	return ga_fault_stop("land:files", err);
+}
+
+static int install_index(struct land *l, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_free char *name = ga_path_join(l->work->dir, "index.new");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	/* it fails where something is changed, which does not matter */
+	(void)work_git(l, args, name, NULL, NULL, &ignored);
+	if (land_install_index(l, name, err))
+		return -1;
+	return ga_fault_stop("land:index", err);
+}
+
+static int move_head(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *why = ga_strf("merge agent/%s: beside uncommitted work", l->s->name);
+
+	if (!ga_oid_equal(&l->work->commit, &l->head) &&
+	    land_move_head(l, why, &l->work->commit, &l->head, err))
+		return -1;
+	return ga_fault_stop("land:head", err);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+/* What undoing needs to know beside the files. */
+static int note_work(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(l->work->dir, LAND_NOTE_WORK);
+	cleanup_free char *index = ga_path_join(l->work->dir, "index.new");
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid before, after;
+
+	if (work_index_id(l, NULL, &before, err) || work_index_id(l, index, &after, err))
+		return -1;
+	ga_buf_add0(&b, GA_HEX(&l->work->commit));
+	ga_buf_add0(&b, GA_HEX(&before));
+	ga_buf_add0(&b, GA_HEX(&after));
+	/* on the disk with the record */
+	return ga_write_new(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+}
+
+static int prepare(struct land *l, struct ga_error *err)
+{
+	return work_commit(l, err) || work_render(l, err) || work_make_index(l, err) ||
+	       land_keep_staged(l, err) || note_work(l, err) || land_note(l, err) ||
+	       ga_fault_stop("land:noted", err) ? -1 : 0;
+}
+
+/* The last moment at which nothing has happened yet. */
+static int begin(struct land *l, int root, int note, struct ga_error *err)
+{
+	if (land_lock_index(l, note, err) || check_index(l, err) ||
+	    check_kept(l, root, note, err)) {
+		land_unlock_index(l, note);
+		return -1;
+	}
+	return 0;
+}
+
+static int do_it(struct land *l, int root, int note, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+	if (!write_files(l, root, note, err) && !install_index(l, err) && !move_head(l, err))
+		return 0;
+	if (land_take_back(l, &second))
+		(void)ga_hint(err, "'git agent land --abort %s' takes back what was done",
+			      l->s->name);
+	return -1;
+}
+
+int land_work_apply(struct land *l, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(l->repo, err), note = -1;
+
+	if (root < 0)
+		return -1;
+	note = open(l->work->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (note < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the note");
+	if (prepare(l, err) || begin(l, root, note, err)) {
+		land_note_forget(l);
+		return -1;
+	}
+	if (do_it(l, root, note, err))
+		return -1;
+	l->ret->commit = l->work->commit;
+	for (size_t i = 0; i < l->work->n; i++)
+		if (l->work->v[i].left_out && l->work->v[i].carried)
+			land_carry_done(l, l->work->v[i].path);
+	return 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The commit of a landing beside uncommitted work. Hooks run as git merge and git commit run them,
+ * but before anything was touched, on an index of their own that holds what is committed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "work.h"
+
+#define MESSAGE_MAX ((size_t)1 << 20)
+
+static bool is_merge(const struct land *l)
+{
+	return l->opts->how == GA_LAND_MERGE && !l->opts->paths;
+}
+
+/* ---- what it holds ----------------------------------------------------------------- */
+
+static int make_tree(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct work *w = l->work;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (!ga_entry_equal(&w->v[i].head, &w->v[i].to_commit))
+			(void)ga_changes_add(&c, w->v[i].path, &w->v[i].head, &w->v[i].to_commit);
+	ga_changes_sort(&c);
+	return ga_tree_apply(l->repo, NULL, &l->head_tree, &c, &w->tree, err);
+}
+
+/* ---- hooks ------------------------------------------------------------------------- */
+
+static int run_hook(struct land *l, const char *index, const char *const *words, int *ret_status,
+		    struct ga_error *err)
+{
+	static const char *const env[] = { "GIT_EDITOR=:", NULL };
+	const char *args[8] = { "hook", "run", "--ignore-missing" };
+	struct ga_git g = GA_GIT_INIT;
+	size_t n = 3;
+
+	while (*words)
+		args[n++] = *words++;
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.index_file = index;
+	g.env = l->opts->edit ? NULL : env;
+	g.user_hooks = true;
+	g.show_stderr = true;
+	return ga_git_run(l->repo, &g, ret_status, err);
+}
+
+static int must(struct land *l, const char *index, const char *const *words, struct ga_error *err)
+{
+	int status;
+
+	if (run_hook(l, index, words, &status, err))
+		return -1;
+	if (!status)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "your %s hook refused the commit: nothing was touched",
+		      words[0]);
+	return ga_hint(err, "see to what it says, then land again");
+}
+
+static int index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "write-tree", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (work_git(l, args, index, NULL, &out, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return ga_oid_parse(out.ptr, out.len, ret)
+		   ? 0
+		   : ga_fail(err, GA_EFATAL, "git write-tree printed no object id");
+}
+
+/* A hook that adds to the commit would add what nobody looked at, and what is not in the working
+ * tree. */
+static int before_commit(struct land *l, const char *index, struct ga_error *err)
+{
+	const char *const read[] = { "read-tree", GA_HEX(&l->work->tree), NULL };
+	const char *const hook[] = { is_merge(l) ? "pre-merge-commit" : "pre-commit", NULL };
+	struct ga_oid tree;
+
+	if (work_git(l, read, index, NULL, NULL, err) || must(l, index, hook, err) ||
+	    index_tree(l, index, &tree, err))
+		return -1;
+	if (ga_oid_equal(&tree, &l->work->tree))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "your %s hook changed what is committed", hook[0]);
+	return ga_hint(err, "commit or 'git stash' your changes, then land again");
+}
+
+/* ---- the message ------------------------------------------------------------------- */
+
+/* The editor git would take, the way git runs it. */
+static int edit(struct land *l, const char *file, struct ga_error *err)
+{
+	static const char *const config[] = {
+		"alias.git-agent-edit=!f() { e=$(git var GIT_EDITOR) && "
+		"eval \"$e \\\"\\$1\\\"\"; }; f",
+		NULL
+	};
+	const char *const args[] = { "git-agent-edit", file, NULL };
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.config = config;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	g.show_stderr = true;
+	g.in_fd = STDIN_FILENO;
+	g.out_fd = STDOUT_FILENO;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	return status ? ga_fail(err, GA_EFATAL, "the editor failed: nothing was touched") : 0;
+}
+
+static int strip(struct land *l, struct ga_buf *message, struct ga_error *err)
+{
+	const char *const args[] = { "stripspace", l->opts->edit ? "--strip-comments" : NULL,
+				     NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (work_git(l, args, NULL, message, &out, err))
+		return -1;
+	if (!out.len)
+		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
+	ga_buf_clear(message);
+	ga_buf_add(message, out.ptr, out.len);
+	return 0;
+}
+
+/* As git has it: in a file where hooks and editors look for it. */
+static int make_message(struct land *l, const char *index, struct ga_buf *message,
+			struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(ga_repo_info(l->repo)->gitdir, "COMMIT_EDITMSG");
+	const char *const prepare[] = { "prepare-commit-msg", "--", file,
+					is_merge(l) ? "merge" : "message", NULL };
+	const char *const check[] = { "commit-msg", "--", file, NULL };
+
+	if (land_message(l, message, err))
+		return -1;
+	if (message->len && message->ptr[message->len - 1] != '\n')
+		ga_buf_addch(message, '\n');
+	if (unlink(file) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the message");
+	if (ga_write_new(AT_FDCWD, file, message->ptr, message->len, 0666, err) ||
+	    must(l, index, prepare, err) || (l->opts->edit && edit(l, file, err)) ||
+	    must(l, index, check, err))
+		return -1;
+	ga_buf_clear(message);
+	return ga_read_file_at(AT_FDCWD, file, MESSAGE_MAX, message, err) || strip(l, message, err)
+		   ? -1
+		   : 0;
+}
+
+/* ---- the commit -------------------------------------------------------------------- */
+
+static int write_commit(struct land *l, const struct ga_buf *message, struct ga_error *err)
+{
+	char tip[GA_OID_HEXSZ + 1];
+	const char *args[12] = { "commit-tree", GA_HEX(&l->work->tree), "-p", GA_HEX(&l->head) };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	size_t n = 4;
+
+	if (is_merge(l)) {
+		args[n++] = "-p";
+		args[n++] = ga_oid_hex(&l->tip, tip);
+	}
+	if (ga_gitconfig_bool(&l->config, "commit.gpgsign", false))
+		args[n++] = "-S";
+	args[n++] = "-F";
+	args[n++] = "-";
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	g.in = message->ptr;
+	g.in_len = message->len;
+	g.out = &out;
+	g.errout = &why;
+	if (ga_git_ok(l->repo, &g, err))
+		return ga_hint(err, "nothing was touched");
+	ga_buf_chomp(&out);
+	return ga_oid_parse(out.ptr, out.len, &l->work->commit)
+		   ? 0
+		   : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
+}
+
+int work_commit(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *index = ga_path_join(l->work->dir, "index.hook");
+	cleanup_buf struct ga_buf message = GA_BUF_INIT;
+	struct work *w = l->work;
+
+	w->commit = l->head;
+	if (make_tree(l, err))
+		return -1;
+	if (l->opts->how == GA_LAND_FF_ONLY && !l->opts->paths) {
+		w->commit = l->tip;
+		return 0;
+	}
+	/* a merge says where it came from even where it changes nothing */
+	if (ga_oid_equal(&w->tree, &l->head_tree) && !is_merge(l))
+		return 0;
+	return before_commit(l, index, err) || make_message(l, index, &message, err) ||
+	       write_commit(l, &message, err) ? -1 : 0;
+}
+
+void work_after(struct land *l)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *const merged[] = { "post-merge", "--",
+				       l->opts->how == GA_LAND_SQUASH ? "1" : "0", NULL };
+	static const char *const committed[] = { "post-commit", NULL };
+	int status;
+
+	if (ga_oid_equal(&l->work->commit, &l->head))
+		return;
+	if (!is_merge(l) && l->opts->how != GA_LAND_FF_ONLY)
+		(void)run_hook(l, NULL, committed, &status, &ignored);
+	if (!l->opts->paths)
+		(void)run_hook(l, NULL, merged, &status, &ignored);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What landing beside uncommitted work gives: all paths it concerns, as they are and as they will
+ * be. Nothing of the user's is touched.
+ */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/refs.h"
+#include "work.h"
+
+void land_work_release(struct land *l)
+{
+	if (!l->work)
+		return;
+	for (size_t i = 0; i < l->work->n; i++)
+		free(l->work->v[i].path);
+	free(l->work->v);
+	free(l->work->dir);
+	free(l->work);
+	l->work = NULL;
+}
+
+/* ---- what the agent started from ------------------------------------------------- */
+
+/* Where the branches parted; 1: nowhere, or there is no telling. */
+static int merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
+{
+	const char *const args[] = { "merge-base", "--all", GA_HEX(&l->head), GA_HEX(&l->tip),
+				     NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return status || !ga_oid_parse(out.ptr, out.len, ret);
+}
+
+struct from {
+	bool known;                 /* the branches parted where the session began */
+	bool carried;               /* ... on uncommitted work */
+	struct ga_oid onto;         /* where they parted; zero: there is no telling */
+	struct ga_oid base, made;   /* the uncommitted work, and what the agent made of it */
+	struct ga_oid tip;
+};
+
+static int read_from(struct land *l, struct from *f, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(l->s, "carried");
+	struct ga_oid parted, carried;
+	int rc = merge_base(l, &parted, err);
+
+	if (rc < 0 || ga_commit_tree(l->repo, &l->tip, &f->tip, err))
+		return -1;
+	if (rc)
+		return 0;
+	if (ga_commit_tree(l->repo, &parted, &f->onto, err))
+		return -1;
+	f->known = ga_oid_equal(&parted, &l->s->onto) && !l->s->resumed;
+	if (!f->known || ga_oid_equal(&l->s->base, &l->s->onto))
+		return 0;
+	rc = ga_ref_read(l->repo, ref, &carried, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	f->carried = true;
+	return ga_commit_tree(l->repo, &l->s->base, &f->base, err) ||
+	       ga_commit_tree(l->repo, &carried, &f->made, err) ? -1 : 0;
+}
+
+static int read_entry(struct land *l, const struct ga_oid *tree, const char *path,
+		      struct ga_entry *ret, struct ga_error *err)
+{
+	if (ga_oid_is_zero(tree))
+		return 0;
+	if (ga_tree_entry(l->repo, tree, path, ret, err))
+		return -1;
+	/* a directory is the files in it */
+	if (ret->mode == GA_MODE_TREE)
+		*ret = (struct ga_entry){ .mode = GA_MODE_NONE };
+	return 0;
+}
+
+/* Does the branch still have what was made of this path, apart from the uncommitted work? Then the
+ * agent's own view of it can be gone by. */
+static int find_carried(struct land *l, const struct from *f, struct work_path *p,
+			struct ga_error *err)
+{
+	struct ga_entry apart;
+	int rc;
+
+	if (!f->carried || p->left_out)
+		return 0;
+	if (read_entry(l, &f->base, p->path, &p->had, err) ||
+	    read_entry(l, &f->made, p->path, &p->made, err))
+		return -1;
+	if (ga_entry_equal(&p->had, &p->onto))
+		return 0;
+	rc = ga_merge_entry(l->repo, &p->had, &p->onto, &p->made, &apart, err);
+	p->carried = !rc && ga_entry_equal(&apart, &p->tip);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- the paths --------------------------------------------------------------------- */
+
+static struct work_path *add(struct work *w, const char *path)
+{
+	struct work_path *p;
+
+	GA_GROW(w->v, w->n, w->cap);
+	p = &w->v[w->n++];
+	*p = (struct work_path){ .path = ga_strdup(path) };
+	return p;
+}
+
+struct work_path *work_find(struct work *w, const char *path)
+{
+	for (size_t lo = 0, hi = w->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = strcmp(w->v[mid].path, path);
+
+		if (!c)
+			return &w->v[mid];
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct work_path *)a)->path, ((const struct work_path *)b)->path);
+}
+
+/* What git merged, what it could not merge, and what is on no branch. */
+static int gather(struct land *l, struct work *w, const struct ga_changes *left_out,
+		  struct ga_error *err)
+{
+	size_t n;
+
+	for (size_t i = 0; i < l->changes.n; i++) {
+		const struct ga_change *c = &l->changes.v[i];
+		struct work_path *p = add(w, c->path);
+
+		p->head = c->old;
+		p->merged = c->new;
+	}
+	n = w->n;
+	for (size_t i = 0; i < l->conflicted.n; i++) {
+		struct work whole = { .v = w->v, .n = n };
+		struct work_path *p = work_find(&whole, l->conflicted.v[i]);
+
+		if (!p)
+			p = add(w, l->conflicted.v[i]);
+		p->conflict = true;
+	}
+	for (size_t i = 0; i < left_out->n; i++) {
+		struct work whole = { .v = w->v, .n = n };
+		struct work_path *p = work_find(&whole, left_out->v[i].path);
+
+		/* on the branch as well: somebody put it there since */
+		if (p || !land_is_wanted(l, left_out->v[i].path))
+			continue;
+		p = add(w, left_out->v[i].path);
+		p->left_out = p->carried = true;
+		p->had = left_out->v[i].old;
+		p->made = left_out->v[i].new;
+	}
+	qsort(w->v, w->n, sizeof(*w->v), by_path);
+	for (size_t i = 0; i < w->n; i++)
+		if (read_entry(l, &l->head_tree, w->v[i].path, &w->v[i].head, err))
+			return -1;
+	return 0;
+}
+
+static int find_from(struct land *l, struct work *w, struct ga_error *err)
+{
+	struct from f = { .known = false };
+
+	if (read_from(l, &f, err))
+		return -1;
+	for (size_t i = 0; i < w->n; i++) {
+		struct work_path *p = &w->v[i];
+
+		if (read_entry(l, &f.onto, p->path, &p->onto, err) ||
+		    read_entry(l, &f.tip, p->path, &p->tip, err) || find_carried(l, &f, p, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- may it be? -------------------------------------------------------------------- */
+
+/* The user's own ways of merging are git's to follow; a rule that only says "text" is no other
+ * way. */
+static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
+{
+	static const char *const args[] = { "check-attr", "-z", "--stdin", "merge", NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].lines)
+			ga_buf_add0(&in, w->v[i].path);
+	if (in.len && work_git(l, args, NULL, &in, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos))) {
+		const char *name = ga_buf_next0(&out, &pos);
+		const char *value = name ? ga_buf_next0(&out, &pos) : NULL;
+		struct work_path *p = work_find(w, path);
+
+		if (p && value && strcmp(value, "unspecified") != 0 && strcmp(value, "set") != 0 &&
+		    strcmp(value, "text") != 0)
+			p->hurdle = WORK_DRIVER;
+	}
+	return 0;
+}
+
+/* git would go by these when it writes the others. */
+static bool converts(const struct work_path *p)
+{
+	return !strcmp(ga_path_base(p->path), ".gitattributes") && work_is_written(p);
+}
+
+static int refuse(const struct work *w, struct ga_error *err)
+{
+	static const struct {
+		const char *what, *hint;
+	} say[] = {
+		[WORK_EDITED] = { "uncommitted changes overlap with what is to land",
+				  "commit them or 'git stash' them, then land again" },
+		[WORK_STAGED] = { "staged changes overlap with what is to land",
+				  "commit them, or unstage them with 'git restore --staged', "
+				  "then land again" },
+		[WORK_UNTRACKED] = { "files git does not track would be overwritten",
+				     "move them away, then land again" },
+		[WORK_CONFLICT] = { "what is to land conflicts with what is committed",
+				    "with all changes committed or stashed, landing all of it "
+				    "leaves the conflict for you to resolve" },
+		[WORK_SUBMODULE] = { "a submodule comes or goes beside uncommitted changes",
+				     "commit or 'git stash' your changes, then land again" },
+		[WORK_CONVERTED] = { "attributes change beside uncommitted changes",
+				     "commit or 'git stash' your changes, then land again" },
+		[WORK_DRIVER] = { "a merge driver is needed for uncommitted changes",
+				  "commit or 'git stash' them, then land again" },
+	};
+
+	for (size_t h = WORK_EDITED; h < GA_NELEMS(say); h++) {
+		cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+		for (size_t i = 0; i < w->n; i++)
+			if (w->v[i].hurdle == h)
+				ga_strv_push(&paths, w->v[i].path);
+		if (paths.n)
+			return land_refuse(&paths, say[h].what, say[h].hint, err);
+	}
+	return 0;
+}
+
+/* What is on no branch never stops the rest: it waits. */
+static void pass_over(struct land *l, struct work_path *p)
+{
+	land_carry_refuse(l, p->path, p->hurdle == WORK_SUBMODULE
+					  ? "a symlink or submodule is not brought"
+					  : "it overlaps with your changes");
+	p->hurdle = WORK_FREE;
+	p->to_commit = p->head;
+	p->to_index = p->index;
+	p->to_work = p->work;
+	p->carried = false;
+}
+
+static int decide(struct land *l, struct work *w, struct ga_error *err)
+{
+	bool may_commit = l->opts->how != GA_LAND_FF_ONLY;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct work_path *p = &w->v[i];
+
+		if (work_decide(l->repo, p, may_commit, err))
+			return -1;
+	}
+	if (find_drivers(l, w, err))
+		return -1;
+	for (size_t i = 0; i < w->n; i++) {
+		struct work_path *p = &w->v[i];
+
+		if (!p->hurdle && converts(p))
+			p->hurdle = WORK_CONVERTED;
+		if (p->hurdle && p->left_out)
+			pass_over(l, p);
+		else if (!p->hurdle && (p->left_out || p->conflict) &&
+			 ga_entry_equal(&p->to_commit, &p->head))
+			ga_strv_push(&l->ret->brought, p->path);
+	}
+	return refuse(w, err);
+}
+
+int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv dirty = GA_STRV_INIT;
+	struct work *w = ga_calloc(1, sizeof(*w));
+
+	l->work = w;
+	ga_strv_extend(&dirty, &f->all);
+	ga_strv_extend(&dirty, &f->files);
+	ga_strv_sort_unique(&dirty);
+	if (land_carry_changes(l, &left_out, err) || gather(l, w, &left_out, err) ||
+	    find_from(l, w, err) || land_note_dir(l, err))
+		return -1;
+	w->dir = ga_strf("%s/%u", l->notes, l->note);
+	if (work_read(l, f, &dirty, err))
+		return -1;
+	return decide(l, w, err);
+}
+
+int land_work_wanted(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
+
+	if (l->opts->how == GA_LAND_FF_ONLY || l->opts->how == GA_LAND_REBASE ||
+	    l->opts->no_commit || l->conflicts)
+		return 0;
+	if (land_carry_changes(l, &left_out, err))
+		return -1;
+	for (size_t i = 0; i < left_out.n; i++) {
+		const struct ga_change *c = &left_out.v[i];
+		struct ga_entry head, will;
+		int rc;
+
+		if (read_entry(l, &l->head_tree, c->path, &head, err))
+			return -1;
+		rc = ga_merge_entry(l->repo, &c->old, &head, &c->new, &will, err);
+		if (rc <= 0)
+			return rc < 0 ? -1 : 1;
+	}
+	return 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What index and working tree have of the paths that are to land. An index is read by git.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "work.h"
+
+int work_git(struct land *l, const char *const *args, const char *index, const struct ga_buf *in,
+	     struct ga_buf *out, struct ga_error *err)
+{
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.index_file = index;
+	g.in = in ? in->ptr : NULL;
+	g.in_len = in ? in->len : 0;
+	g.out = out;
+	return ga_git_ok(l->repo, &g, err);
+}
+
+char *work_index_file(const struct land *l)
+{
+	return ga_path_join(ga_repo_info(l->repo)->gitdir, "index");
+}
+
+int work_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	return work_git(l, args, index, NULL, &out, err) ||
+	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
+}
+
+/* ---- the index --------------------------------------------------------------------- */
+
+/* "mode id stage TAB path" */
+static const char *parse_entry(const char *s, struct ga_entry *ret)
+{
+	uint32_t mode = 0;
+
+	for (; *s >= '0' && *s <= '7' && mode < 01000000; s++)
+		mode = mode << 3 | (uint32_t)(*s - '0');
+	if (*s != ' ' || strnlen(s, 1 + GA_OID_HEXSZ) != 1 + GA_OID_HEXSZ ||
+	    !ga_oid_parse(s + 1, GA_OID_HEXSZ, &ret->oid))
+		return NULL;
+	ret->mode = mode;
+	s = strchr(s + 1 + GA_OID_HEXSZ, '\t');
+	return s ? s + 1 : NULL;
+}
+
+static int fail_listing(struct ga_error *err)
+{
+	return ga_fail(err, GA_EFATAL, "cannot understand what git ls-files says");
+}
+
+/* Each line of `git ls-files -s -v` begins with a letter and a blank: "S" is skip-worktree, a small
+ * one is assume-unchanged. */
+static int read_index(struct land *l, const struct ga_strv *intended, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0;
+
+	if (work_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos))) {
+		struct ga_entry e;
+		const char *path = line[0] && line[1] ? parse_entry(line + 2, &e) : NULL;
+		struct work_path *p;
+
+		if (!path)
+			return fail_listing(err);
+		p = work_find(l->work, path);
+		if (!p || ga_strv_has(intended, path))
+			continue;
+		p->index = e;
+		p->flagged_skip = line[0] == 'S' || line[0] == 's';
+		p->flagged_valid = line[0] >= 'a' && line[0] <= 'z';
+	}
+	return 0;
+}
+
+/* ---- the working tree -------------------------------------------------------------- */
+
+static void add_line(struct ga_buf *lines, const struct ga_entry *e, const char *path)
+{
+	ga_buf_addf(lines, "%06o %s 0\t", e->mode, GA_HEX(&e->oid));
+	ga_buf_add0(lines, path);
+}
+
+/* What git makes of the file, without keeping it: only to see whether it is the same. */
+static int hash(struct land *l, int root, struct work_path *p, struct ga_error *err)
+{
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_free char *word = ga_strf("--path=%s", p->path);
+	const char *const args[] = { "hash-object", "--stdin", word, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	if (land_open_here(root, p->path, &h) || !h.mode) {
+		p->hurdle = WORK_UNTRACKED;
+		return 0;
+	}
+	p->work.mode = h.fd < 0 ? GA_MODE_LINK : h.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	if (h.fd < 0)
+		return ga_blob_id_of(h.target, h.size, &p->work.oid, err);
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.in_fd = h.fd;
+	g.out = &out;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return ga_oid_parse(out.ptr, out.len, &p->work.oid) ? 0 : fail_listing(err);
+}
+
+/* What stands there: 1 a file or link that git has to read, 0 it is known. */
+static int look(struct land *l, int root, struct work_path *p, struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(root, p->path, O_PATH | O_NOFOLLOW, 0);
+
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
+		cleanup_free char *q = ga_escape(p->path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s'", q);
+	}
+	if (fd < 0) {
+		/* a path that a sparse checkout leaves out is as in the index */
+		p->absent = p->flagged_skip;
+		if (p->absent)
+			p->work = p->index;
+		return 0;
+	}
+	if (fstat(fd, &p->st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "fstat");
+	if (S_ISDIR(p->st.st_mode)) {
+		if (p->index.mode == GA_MODE_GITLINK)
+			p->work = p->index;
+		return 0;
+	}
+	if (!S_ISREG(p->st.st_mode) && !S_ISLNK(p->st.st_mode)) {
+		p->hurdle = WORK_EDITED;
+		return 0;
+	}
+	if (p->index.mode != GA_MODE_NONE || p->left_out || p->intended)
+		return 1;
+	p->untracked = true;
+	return hash(l, root, p, err);
+}
+
+/* git reads them into an index of its own, which begins with what the user's has: that decides
+ * about line ends and, where the file system has none, about modes. */
+static int read_files(struct land *l, const struct ga_buf *known, const struct ga_buf *paths,
+		      struct ga_error *err)
+{
+	static const char *const seed[] = { "update-index", "-z", "--index-info", NULL };
+	static const char *const take[] = { "update-index", "-z", "--add", "--replace", "--stdin",
+					    NULL };
+	static const char *const list[] = { "ls-files", "-z", "-s", NULL };
+	cleanup_free char *index = ga_path_join(l->work->dir, "index.work");
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0;
+
+	if (!paths->len)
+		return 0;
+	if ((known->len && work_git(l, seed, index, known, NULL, err)) ||
+	    work_git(l, take, index, paths, NULL, err) ||
+	    work_git(l, list, index, NULL, &out, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos))) {
+		struct ga_entry e;
+		const char *path = parse_entry(line, &e);
+		struct work_path *p = path ? work_find(l->work, path) : NULL;
+
+		if (!p)
+			return fail_listing(err);
+		p->work = e;
+	}
+	return 0;
+}
+
+static int read_work(struct land *l, int root, const struct ga_strv *dirty, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf known = GA_BUF_INIT, paths = GA_BUF_INIT;
+
+	for (size_t i = 0; i < l->work->n; i++) {
+		struct work_path *p = &l->work->v[i];
+		int rc;
+
+		p->work = p->index;
+		if (p->index.mode != GA_MODE_NONE && !p->flagged_skip && !p->flagged_valid &&
+		    ga_strv_find(dirty, p->path) < 0)
+			continue;
+		p->work = (struct ga_entry){ .mode = GA_MODE_NONE };
+		rc = look(l, root, p, err);
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			continue;
+		if (p->index.mode != GA_MODE_NONE)
+			add_line(&known, &p->index, p->path);
+		ga_buf_add0(&paths, p->path);
+	}
+	return read_files(l, &known, &paths, err);
+}
+
+int work_read(struct land *l, const struct land_found *f, const struct ga_strv *dirty,
+	      struct ga_error *err)
+{
+	cleanup_free char *index = work_index_file(l);
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	if (root < 0)
+		return -1;
+	if (stat(index, &l->work->index_seen))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at the index");
+	for (size_t i = 0; i < l->work->n; i++)
+		l->work->v[i].intended = ga_strv_has(&f->intended, l->work->v[i].path);
+	return read_index(l, &f->intended, err) || read_work(l, root, dirty, err) ? -1 : 0;
+}

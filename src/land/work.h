@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Landing where uncommitted work is in the way, or only some paths are to land: path by path, as
+ * values first (work-plan.c, work-read.c), then a commit of it (work-commit.c), then done
+ * (work-apply.c). Until then nothing of the user's is touched.
+ */
+#ifndef GA_LAND_WORK_H
+#define GA_LAND_WORK_H
+
+#include "land-internal.h"
+
+/* Why a path cannot land. */
+enum work_hurdle {
+	WORK_FREE,
+	WORK_EDITED,    /* its change and that of the working tree overlap */
+	WORK_STAGED,    /* or that of the index */
+	WORK_UNTRACKED, /* a file git does not track stands there */
+	WORK_CONFLICT,  /* it conflicts with what is committed */
+	WORK_SUBMODULE, /* a submodule comes or goes */
+	WORK_CONVERTED, /* attributes would change by which git converts files */
+	WORK_DRIVER,    /* the user has a way of merging it that needs git */
+};
+
+struct work_path {
+	char *path;
+	/* as they are; GA_MODE_NONE where there is nothing. An entry that is only intended to be
+	 * added is nothing */
+	struct ga_entry head, index, work;
+	struct ga_entry merged;       /* what git's merge gives ... */
+	bool conflict;                /* ... with a conflict */
+	bool left_out;                /* on no branch, as it stands on uncommitted work */
+	bool carried;                 /* it stood on uncommitted work, */
+	struct ga_entry had, made;    /* this: and the agent made that of it */
+	struct ga_entry onto, tip;    /* committed before the agent began, and what it committed */
+	bool flagged_skip, flagged_valid; /* of the index: skip-worktree, assume-unchanged */
+	bool absent;                  /* a sparse checkout leaves it out: it is not written */
+	bool intended;                /* to be added */
+	bool untracked;               /* neither HEAD nor index has it, and something is there */
+	struct stat st;               /* of what is there */
+	/* what they become */
+	struct ga_entry to_commit, to_index, to_work;
+	bool lines;                   /* somewhere lines were merged */
+	enum work_hurdle hurdle;
+	struct land_look will;        /* the file as it is written */
+};
+struct work {
+	struct work_path *v;
+	size_t n, cap;
+	struct ga_oid tree, commit;   /* what is committed; equal to HEAD's: nothing is */
+	char *dir;                    /* where the note is */
+	struct stat index_seen;       /* the index as it was when reading began */
+};
+
+/* What one path becomes: values alone, but for merged lines, which are written as objects. With
+ * `may_commit` a path that is left out of the branch may be committed where it can be. */
+int work_decide(struct ga_repo *r, struct work_path *p, bool may_commit, struct ga_error *err);
+
+/* Fill index and work of all. What is not among what was found, sorted in `dirty`, is as in the
+ * index. Uses files in w->dir. */
+int work_read(struct land *l, const struct land_found *f, const struct ga_strv *dirty,
+	      struct ga_error *err);
+
+/* The commit, with the user's hooks, signing and editor, on no branch yet. */
+int work_commit(struct land *l, struct ga_error *err);
+/* Hooks after the fact; what they answer does not matter. */
+void work_after(struct land *l);
+
+/* Write files as they will be beneath w->dir, for the note (fills `will`). */
+int work_render(struct land *l, struct ga_error *err);
+/* Write the index as it will be as w->dir/index.new, and what is there as w->dir/index. */
+int work_make_index(struct land *l, struct ga_error *err);
+bool work_is_written(const struct work_path *p);
+/* The path in a sorted list, or NULL. */
+struct work_path *work_find(struct work *w, const char *path);
+
+/* What `git ls-files` says of an index, as one id. */
+int work_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
+char *work_index_file(const struct land *l);
+
+/* Run git in the working tree, on the index `index` (NULL: the user's). */
+int work_git(struct land *l, const char *const *args, const char *index, const struct ga_buf *in,
+	     struct ga_buf *out, struct ga_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='landing beside uncommitted work: hooks, signatures, crashes, undoing'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# ---- submodules, hooks, signatures
+
+test_expect_success 'a submodule moves beside work; its files stay' '
+	git init -q sub && (cd sub && echo 1 >x && git add x && git commit -qm 1 && echo 2 >x && git commit -qam 2) &&
+	begin && git -c protocol.file.allow=always submodule --quiet add ../sub sub && git -C sub checkout -q HEAD^ && git add sub && git commit -qm sub &&
+	git agent start -q --name sub1 -- sh -c "$words put f@2A; git -C sub checkout -q main; git commit -qam moved" && git agent review --accept-all --critical sub1 && put f@8M && picture >../before &&
+	git agent land sub1 && test "$(git rev-parse HEAD:sub)" = "$(git -C ../sub rev-parse main)" && test "$(cat sub/x)" = 1 && state f@2A8M | grep " f$" >../want && work_is | grep " f$" >../is && test_cmp ../want ../is &&
+	git ls-files -s sub | grep "$(git -C ../sub rev-parse main)" && git agent land --undo sub1 && picture >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'the hooks are those from before, see what is committed, and may refuse' '
+	begin && git agent start -q --name hook -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && hook() {
+		printf "#!/bin/sh\n%s\n" "$2" >.git/hooks/$1 && chmod +x .git/hooks/$1
+	} &&
+	hook pre-merge-commit "git diff --cached --name-only >>../ran; git diff --cached | grep ^[+-][^+-] >>../ran; test ! -e ../refuse" &&
+	hook prepare-commit-msg "echo prepare \$2 >>../ran" && hook commit-msg "echo \"Reviewed-by: me\" >>\"\$1\"" && hook post-merge "echo post \$1 \$(cat f | tr -d \"\\n\") >>../ran" &&
+	picture >../before && touch ../refuse && test_expect_code 128 git agent land hook 2>../err && grep "your pre-merge-commit hook refused the commit: nothing was touched" ../err && picture >../after && test_cmp ../before ../after && rm ../refuse ../ran &&
+	git agent land hook && printf "f\n-2\n+A\nprepare merge\npost 0 1A34567M9\n" >../want && test_cmp ../want ../ran && git log -1 --format=%B | grep "^Reviewed-by: me" && git log -1 --format=%s | grep "^Merge agent/hook" &&
+	git agent land --undo hook && rm .git/hooks/* && hook pre-commit "git diff --cached --name-only >>../ran" && hook post-commit "echo post-commit >>../ran" && : >../ran && git agent land --squash hook && printf "f\npost-commit\n" >../want && test_cmp ../want ../ran &&
+	git agent land --undo hook && hook pre-commit "echo more >more; git add more" && picture >../before && test_expect_code 2 git agent land --squash hook 2>../err && grep "your pre-commit hook changed what is committed" ../err && rm more && picture >../after && test_cmp ../before ../after
+'
+
+test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f key'
+test_expect_success SSHKEY 'each way is signed with the key of the user' '
+	echo "author@example.com $(cat key.pub)" >allowed &&
+	git config --global gpg.format ssh && git config --global user.signingkey "$PWD/key.pub" && git config --global gpg.ssh.allowedSignersFile "$PWD/allowed" && test_when_finished "git config --global --unset commit.gpgsign" &&
+	begin && git agent start -q --name sign -- sh -c "$words put f@2A" && git config --global commit.gpgsign true && put f@8M &&
+	for how in merge squash; do
+		git agent land --$how sign && git verify-commit HEAD && git agent land --undo sign || return 1
+	done && put f@ && for how in merge squash; do
+		git agent land --$how sign && git verify-commit HEAD && git agent land --undo sign || return 1
+	done
+'
+
+test_expect_success 'the work in progress is in no commit, and no ref that is pushed has it' '
+	begin && put f@8M && git agent start -q --name wip -- sh -c "$words put f@2A8M" && echo "the secret" >>f && git agent land wip && git init -q --bare ../bare$$ && git push -q ../bare$$ main agent/wip &&
+	git -C ../bare$$ rev-list --objects --all | cut -d" " -f1 | git -C ../bare$$ cat-file --batch >../all && ! grep -a -e "the secret" -e "^M$" ../all && grep "the secret" f
+'
+
+test_expect_success 'staged content that is on nothing else outlives git gc' '
+	begin && git agent start -q --name gc -- sh -c "$words put f@2A" && put f@8M && git add f && put f@ && picture >../before && git agent land gc && git reflog expire --expire=now --all && git gc -q --prune=now &&
+	git agent land --undo gc && picture >../after && test_cmp ../before ../after && git diff --cached | grep "^+M" && test -z "$(git for-each-ref "refs/agent/gc/undo/")"
+'
+
+# ---- killed, or failing
+
+for point in land:noted land:files land:index land:head
+do
+	case $point in
+	land:index) all='land --undo --abort --continue' ;;
+	*) all=land ;;
+	esac
+	for next in $all
+	do
+		test_expect_success "killed at $point: $next comes to a defined end" '
+			begin && put old@8M && git add old && k=k-${point#land:}-${next#--} && git agent start -q --name $k -- sh -c "$words put f@2A -g n/n=n" && put f@8M && picture >../before &&
+			{ GIT_AGENT_FAULT=$point:kill git agent land $k; test $? = 137; } && case $next in
+			land) test_expect_code 2 git agent land --dry-run $k && git agent land $k 2>../err && git agent land --undo $k ;;
+			--continue) test_expect_code 128 git agent land --continue $k 2>../err && grep "had been interrupted, and was taken back" ../err ;;
+			*) git agent land $next $k ;;
+			esac && picture >../after && test_cmp ../before ../after && git agent list | grep "^$k .*captured"
+		'
+	done
+	test_expect_success "failing at $point: nothing was touched" '
+		begin && put old@8M && git add old && k=f-${point#land:} && git agent start -q --name $k -- sh -c "$words put f@2A -g n/n=n" && put f@8M && picture >../before &&
+		{ GIT_AGENT_FAULT=$point:fail git agent land $k; test $? = 128; } && picture >../after && test_cmp ../before ../after && git agent land $k
+	'
+done
+
+for point in undo:files undo:index
+do
+	test_expect_success "undoing killed at $point: done again it comes to its end" '
+		begin && u=u-${point#undo:} && git agent start -q --name $u -- sh -c "$words put f@2A -g n/n=n" && put f@8M && git add f && picture >../before && git agent land $u && { GIT_AGENT_FAULT=$point:kill git agent land --undo $u; test $? = 137; } &&
+		git agent land --undo $u && picture >../after && test_cmp ../before ../after
+	'
+done
+
+test_expect_success 'killed, then changed: that is named, and nothing touched; gone on by hand: it is settled' '
+	begin && git agent start -q --name e -- sh -c "$words put f@2A" && put f@8M && git add f && { GIT_AGENT_FAULT=land:files:kill git agent land e; test $? = 137; } && echo more >>f && git rev-parse HEAD >../h && cp f ../f &&
+	test_expect_code 2 git agent land e 2>../err && grep "a landing was interrupted: files changed since they were brought: f" ../err && test_cmp ../f f &&
+	rm -f .git/index.lock && git commit -qam "by hand" && put g@5M && git add g && picture >../before && git agent land e && picture >../after && test_cmp ../before ../after && git agent list | grep "^e .*landed"
+'
+
+test_expect_success 'killed when all was done: it has landed, and can be undone' '
+	begin && git agent start -q --name d -- sh -c "$words put f@2A" && put f@8M && picture >../before && { GIT_AGENT_FAULT=land:recorded:kill git agent land d; test $? = 137; } &&
+	git agent land d 2>../err && grep "nothing to land" ../err && git agent list | grep "^d .*landed" && git agent land --undo d && picture >../after && test_cmp ../before ../after
+'
+
+# refused WHAT COMMAND PATTERN: after COMMAND undoing is refused, and touches nothing.
+refused() {
+	action=$2 says=$3
+	test_expect_success "not undone, nothing touched: $1" '
+		begin && r=r$(count) && git agent start -q --name $r -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && git agent land $r && { eval "$action"; } && picture >../before &&
+		test_expect_code 2 git agent land --undo $r 2>../err && grep "$says" ../err && picture >../after && test_cmp ../before ../after
+	'
+}
+refused 'a commit on top' 'git commit -qm top' 'your branch has moved'
+refused 'another branch' 'git switch -qc other$r' 'landed on .main., and you are not there'
+refused 'something else staged' 'put s=s; git add s' 'the index changed since'
+refused 'unstaged' 'git restore --staged g' 'the index changed since'
+refused 'a file of the landing edited' 'put f@3X' 'files changed since they were brought: f'
+
+test_done

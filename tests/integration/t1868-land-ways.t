@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='landing rebased, in part, uncommitted, edited, as configured'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+two='put f@2A && git commit -qam "first of two" && put g@2B && git commit -qam "second of two"'
+
+test_expect_success 'rebased: the commits anew on HEAD, in a line, with what is dirty elsewhere; undone' '
+	begin && git agent start -q --name r -- sh -c "$words $two; put new=rest" && put old@2C && git commit -qam meanwhile && put old@2C8M && picture >../before &&
+	git agent land --rebase r && git log --format=%s >../log && sed -n 2,4p ../log >../is && printf "second of two\nfirst of two\nmeanwhile\n" >../want && test_cmp ../want ../is && test "$(wc -l <../log)" = 5 &&
+	! git rev-parse -q --verify HEAD^2 && state f@2A g@2B old@2C8M new=rest >../want && work_is >../is && test_cmp ../want ../is && git agent list | grep "^r .*landed" && git agent land --undo && picture >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'a conflict of a rebase is an ordinary one: given up, or gone on with, and undone' '
+	begin && git agent start -q --name c -- sh -c "$words $two && put f@2A8D && git commit -qam third" && put g@2C && git commit -qam meanwhile && picture >../before &&
+	test_expect_code 4 git agent land --rebase c 2>../err && grep "rebasing agent/c conflicts in g" ../err && grep "hint: .*git agent land --continue c" ../err && git status | grep -i cherry-pick &&
+	test_expect_code 4 git agent land --continue c && git agent land --abort c && picture >../after && test_cmp ../before ../after && test_expect_code 128 git agent land --abort c &&
+	test_expect_code 4 git agent land --rebase c && put g@2X && git add g && git agent land --continue c && state f@2A8D g@2X >../want && head_is >../is && test_cmp ../want ../is && test "$(git log -1 --format=%s)" = third &&
+	git agent list | grep "^c .*landed" && git agent land --undo && picture >../after && test_cmp ../before ../after &&
+	test_expect_code 4 git agent land --rebase c && put g@2C && git add g && git agent land --continue c && git log --format=%s | grep -c "of two" | grep -x 1 && git agent list | grep "^c .*landed" &&
+	git switch -q -c other HEAD^ && git switch -q - && git agent start -q --name d -- sh -c "$words put f@5Y" && put f@5X && git commit -qam x && git branch side HEAD^ && git switch -q side && put f@5Z && git commit -qam z && ! git cherry-pick main &&
+	test_expect_code 128 git agent land --continue d 2>../err && grep "no landing of agent/d was left" ../err && test_expect_code 128 git agent land --abort d && test -e .git/CHERRY_PICK_HEAD
+'
+
+test_expect_success 'rebased: what is there already is passed over; nothing is rebased onto work in the way' '
+	begin && git agent start -q --name p -- sh -c "$words $two" && git cherry-pick agent/p^ >/dev/null && git agent land --rebase p && test "$(git rev-list --count HEAD)" = 3 && git agent land --undo p &&
+	put g@8M && picture >../before && test_expect_code 2 git agent land --rebase p 2>../err && grep "cannot be rebased" ../err && picture >../after && test_cmp ../before ../after &&
+	test_expect_code 129 git agent land --rebase -m x p && test_expect_code 129 git agent land --rebase --squash p
+'
+
+test_expect_success 'a part: one commit of those paths, undone by name; the session has landed with the last of them' '
+	begin && git agent start -q --name q -- sh -c "$words put f@2A g@2A d/h@2A d/n=n -old" && put f@8M && git add g && picture >../before &&
+	test_expect_code 128 git agent land q -- none 2>../err && grep "agent/q has nothing to land at .none." ../err && test_expect_code 129 git agent land q -- ../r/.. && test_expect_code 129 git agent land --merge q -- f && test_expect_code 129 git agent land q f &&
+	git agent land --dry-run q -- d f && picture >../after && test_cmp ../before ../after && (cd d && git agent land -m "some of it" q -- . ../f 2>../../err) && grep "agent/q: landed in part" ../err &&
+	test "$(git log -1 --format=%s)" = "some of it" && ! git rev-parse -q --verify HEAD^2 && state f@2A8M d/h@2A d/n=n >../want && work_is >../is && test_cmp ../want ../is && state f@2A d/h@2A d/n=n >../want && head_is >../is && test_cmp ../want ../is && index_is >../is && test_cmp ../want ../is &&
+	git agent list | grep "^q .*captured" && git agent land --undo q && picture >../after && test_cmp ../before ../after &&
+	git agent land q -- d && picture >../one && git agent land --json q -- f g >../json && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"landed\"] and o[\"rest\"]" <../json && git agent land -- old && git agent list | grep "^q .*landed" && git log -1 --format=%B | grep -x "\* old" &&
+	git agent land --undo q && git agent list | grep "^q .*captured" && git agent land --undo q && picture >../after && test_cmp ../one ../after && git agent land --undo q && picture >../after && test_cmp ../before ../after &&
+	git agent land q -- f && git checkout -q f && git agent land q && state f@2A g@2A d/h@2A d/n=n -old >../want && head_is >../is && test_cmp ../want ../is && git agent list | grep "^q .*landed"
+'
+
+test_expect_success 'a part: flags of the rest do not block it, its own do; conflicts are refused' '
+	begin && git agent start -q --name fl -- sh -c "$words put f@2A Makefile=all: g@2A; mkdir -p .vscode; echo {} >.vscode/tasks.json" && test_expect_code 3 git agent land fl && git agent land fl -- f && head_is | grep " f$" &&
+	test_expect_code 3 git agent land fl -- Makefile .vscode && test_expect_code 3 git agent land fl && put g@2C && git commit -qam c && picture >../before && test_expect_code 2 git agent land fl -- g 2>../err && grep "conflicts with what is committed: g" ../err && picture >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'stopped before the commit: the merge, or what is squashed, is the user'\''s to commit' '
+	begin && git agent start -q --name n -- sh -c "$words put f@2A" && put g@8M && git agent land --no-commit n 2>../err && grep "not committed yet" ../err && test -e .git/MERGE_HEAD && git agent list | grep "^n .*captured" && git agent land --abort n && test ! -e .git/MERGE_HEAD &&
+	git agent land --no-commit n && git agent land --continue n && git agent list | grep "^n .*landed" && git rev-parse -q --verify HEAD^2 && git agent land --undo n &&
+	git agent land --squash --no-commit n && git diff --cached --name-only | grep -x f && git commit -qm mine && git agent list | grep "^n .*landed" &&
+	git agent start -q --name o -- sh -c "$words put f@2A5O" && put f@2A8M && picture >../before && test_expect_code 2 git agent land --no-commit o 2>../err && grep "cannot be left uncommitted" ../err && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land --no-commit --ff-only o
+'
+
+test_expect_success 'the message in the editor, for each way that has one' '
+	printf "#!/bin/sh\nsed -i 1s/\$/,\ edited/ \"\$1\"\necho \"# a comment\" >>\"\$1\"\n" >"$HOME/an editor" && chmod +x "$HOME/an editor" && GIT_EDITOR="\"$HOME/an editor\"" && export GIT_EDITOR && begin && git agent start -q --name e -- sh -c "$words put f@2A" && edited() {
+		test "$(git log -1 --format=%s)" = "$1 agent/e, edited" && ! git log -1 --format=%B | grep comment && git agent land --undo e
+	} && git agent land -e e && edited Merge && git agent land --edit --squash e && edited Squash && git agent land -e e -- f && edited "Land a part of" &&
+	put f@8M && git agent land -e e && edited Merge && git agent land -e --squash e && edited Squash && git agent land -e -m "mine agent/e" e && edited mine &&
+	picture >../before && GIT_EDITOR=false && test_expect_code 128 git agent land -e e && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land -e --ff-only e
+'
+
+test_expect_success 'the way is configured, by the user and not by a repository' '
+	mkdir -p "$HOME/.config/git-agent" && echo "land: squash" >"$HOME/.config/git-agent/config.yaml" && test_when_finished "rm $HOME/.config/git-agent/config.yaml" && begin && git agent start -q --name w -- sh -c "$words $two" &&
+	git commit -q --allow-empty -m meanwhile && git agent land w && test "$(git log -1 --format=%s)" = "Squash agent/w" && git agent land --undo w && git agent land --merge w && git rev-parse -q --verify HEAD^2 && git agent land --undo w &&
+	git agent -c land=rebase land w && test "$(git log -1 --format=%s)" = "second of two" && git agent land --undo w && test_expect_code 128 git agent -c land=ff-only land w && test_expect_code 129 git agent -c land=fast land w 2>../err && grep "merge, squash, rebase or ff-only" ../err &&
+	git agent land w -- f && git agent land --undo w && echo "land: merge" >.agentdev.yaml && git add .agentdev.yaml && git commit -qm conf && test_must_fail git agent start -q --name v -- true 2>../err && grep "land" ../err
+'
+
+test_expect_success 'hooks of the working tree that the agent changed do not run, whichever way' '
+	begin && mkdir .githooks && printf "#!/bin/sh\necho mine >>../ran\n" >.githooks/post-merge && cp .githooks/post-merge .githooks/post-commit && cp .githooks/post-merge .githooks/pre-commit && cp .githooks/post-merge .githooks/pre-merge-commit && chmod +x .githooks/* && git add . && git commit -qm hooks && git config core.hooksPath .githooks &&
+	git agent start -q --name h -- sh -c "for f in .githooks/*; do echo echo evil\\ \\>\\>../ran >>\$f; done; echo a >a" && test_expect_code 3 git agent land h && git agent review --reject h .githooks && : >../ran && for how in merge squash rebase ff-only; do
+		git agent land --$how h && test -e a && git agent land --undo h || return 1
+	done && git agent land h -- a && git agent land --undo h && put g@5M && git add g && for how in merge squash ff-only; do
+		git agent land --$how h && test -e a && git agent land --undo h || return 1
+	done && grep mine ../ran && ! grep evil ../ran
+'
+
+test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f key'
+test_expect_success SSHKEY 'rebased commits and parts are signed' '
+	echo "author@example.com $(cat key.pub)" >allowed && git config --global gpg.format ssh && git config --global user.signingkey "$PWD/key.pub" && git config --global gpg.ssh.allowedSignersFile "$PWD/allowed" && test_when_finished "git config --global --unset commit.gpgsign" &&
+	begin && git agent start -q --name s -- sh -c "$words $two" && git commit -q --allow-empty -m meanwhile && git config --global commit.gpgsign true && git agent land --rebase s && git verify-commit HEAD && git verify-commit HEAD^ && git agent land --undo s && git agent land s -- f && git verify-commit HEAD
+'
+
+test_expect_success 'rerere and merge drivers of the user'\''s do their work' '
+	begin && git config rerere.enabled true && git agent start -q --name rr -- sh -c "$words put f@2A" && put f@2C && git commit -qam c && test_expect_code 4 git agent land rr && put f@2X && git add f && git agent land --continue rr && git agent land --undo rr &&
+	test_expect_code 4 git agent land rr 2>../err && state f@2X >../want && work_is >../is && test_cmp ../want ../is && git agent land --abort rr &&
+	echo "f merge=mine" >.git/info/attributes && git config merge.mine.driver "cp %B %A" && git agent land rr && state f@2A >../want && head_is >../is && test_cmp ../want ../is
+'
+
+test_done

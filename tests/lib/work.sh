@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# For tests of landing beside uncommitted work: states of files, as words.
+
+# A state of files is a list of words, and so is a change of one. What is not named is as in the
+# commit all begin with:
+#     NAME@           nine lines, 1 to 9
+#     NAME@2A8M       the same, with A in line 2 and M in line 8
+#     NAME=TEXT       that one line, or nothing
+#     NAME%@          with carriage returns
+#     NAME*@ NAME*=   executable
+#     NAME>TARGET     a link
+#     -NAME           none
+base='f@ g@ d/h@ old@ run*@ link>f .gitignore=*.ign'
+
+# entries WORDS: "mode content-id name" of the state, one a line
+words='
+content() {
+	case $1 in
+	*%@*) content "x@${1#*@}" | sed "s/$/$(printf "\r")/" ;;
+	*@*) seq 9 | sed "$(echo "${1#*@}" | sed "s/\([0-9]\)\([A-Z]\)/\1s,.*,\2,;/g")" ;;
+	*\>*) printf %s "${1#*>}" ;;
+	*=) ;;
+	*) echo "${1#*=}" ;;
+	esac
+}
+name() {
+	n=${1%%[@=>%]*}
+	echo "${n%\*}"
+}
+put() {
+	for w in "$@"; do
+		case $w in
+		-*)
+			rm -f "${w#-}"
+			rmdir "$(dirname "${w#-}")" 2>/dev/null || :
+			continue
+			;;
+		esac
+		n=$(name "$w")
+		mkdir -p "$(dirname "$n")"
+		case $w in
+		*\>*) ln -sfn "${w#*>}" "$n" ;;
+		*)
+			[ ! -L "$n" ] || rm "$n"
+			content "$w" >"$n"
+			case $w in *\**) chmod +x "$n" ;; *) chmod -x "$n" ;; esac
+			;;
+		esac
+	done
+}
+'
+eval "$words"
+
+# state WORDS: what all files are, the base with these changes
+state() {
+	for w in $base "$@"; do
+		case $w in
+		-*) echo "${w#-} none" ;;
+		*)
+			case $w in *\>*) m=120000 ;; *\**) m=100755 ;; *) m=100644 ;; esac
+			echo "$(name "$w") $m $(content "$w" | git hash-object --stdin)"
+			;;
+		esac
+	done | awk '{ is[$1] = $2 " " $3 } END { for (p in is) if (is[p] !~ /^none/) print is[p], p }' | sort -k3
+}
+
+# the same of the working tree, the index and HEAD
+work_is() {
+	find . -name .git -prune -o ! -type d -print | sed 's,^\./,,' | while read -r p; do
+		if [ -L "$p" ]; then
+			echo "120000 $(readlink -n "$p" | git hash-object --stdin) $p"
+		else
+			echo "$([ -x "$p" ] && echo 100755 || echo 100644) $(git hash-object --no-filters "$p") $p"
+		fi
+	done | sort -k3
+}
+index_is() {
+	git ls-files -s | sed 's/^\([0-9]*\) \([0-9a-f]*\) 0	/\1 \2 /' | sort -k3
+}
+head_is() {
+	git ls-tree -r HEAD | sed 's/^\([0-9]*\) [a-z]* \([0-9a-f]*\)	/\1 \2 /' | sort -k3
+}
+
+# All that landing and undoing may touch.
+picture() {
+	git symbolic-ref -q HEAD
+	git rev-parse HEAD
+	git ls-files -s -v
+	git ls-files --debug | sed -n '/^[^ ]/p;s/.*flags/  flags/p'
+	git status --porcelain --ignored
+	find . -name .git -prune -o ! -type d -printf '%m %y %p %l\n' | sort
+	find . -name .git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
+	find . -name .git -prune -o -type d -print | sort
+	find .git -maxdepth 1 -name index.lock -o -maxdepth 1 -name "*_HEAD" ! -name ORIG_HEAD
+}
+
+begin() {
+	rm -rf r && git init -q r && cd r && eval "put $(printf "'%s' " $base)" && git add -A && git commit -qm base
+}
+
+# A number that no cell had before.
+count() {
+	echo $(($(cat "$HOME/count" 2>/dev/null || echo 0) + 1)) >"$HOME/count"
+	cat "$HOME/count"
+}
