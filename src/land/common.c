@@ -34,6 +34,20 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 	return 0;
 }
 
+int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return status || !ga_oid_parse(out.ptr, out.len, ret);
+}
+
 char *land_list(const struct ga_strv *paths)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

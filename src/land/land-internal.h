@@ -109,6 +109,8 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
 int land_fail_left(struct land *l, struct ga_error *err);
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+/* common.c: the one id that git prints for `args`. 1: it has none to print. */
+int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 
 /* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
@@ -147,6 +149,11 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 /* ignored.c: the same for ignored paths. */
 int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
+/* ignored-flags.c: run the rules on them and add what they say to the report: `tree` is what would
+ * be there with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something
+ * severe was not accepted. */
+int land_ignored_judge(struct land *l, const struct ga_oid *tree, const struct ga_oid *only,
+		       const struct ga_changes *changes, struct ga_error *err);
 
 /* files.c: something to read that stands at a path: a file, or the target of a link. */
 struct land_here {

@@ -315,16 +315,8 @@ int land_merge(struct land *l, struct ga_error *err)
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err)
 {
 	const char *const args[] = { "rev-parse", "--quiet", "--verify", name, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	int status;
 
-	g.args = args;
-	g.out = &out;
-	if (ga_git_run(l->repo, &g, &status, err))
-		return -1;
-	ga_buf_chomp(&out);
-	return status || !ga_oid_parse(out.ptr, out.len, ret);
+	return land_ask_id(l, args, ret, err);
 }
 
 /* Is it a merge of this branch that is in progress, or are its commits made again? */

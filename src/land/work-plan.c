@@ -29,16 +29,8 @@ static int merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
 {
 	const char *const args[] = { "merge-base", "--all", GA_HEX(&l->head), GA_HEX(&l->tip),
 				     NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	int status;
 
-	g.args = args;
-	g.out = &out;
-	if (ga_git_run(l->repo, &g, &status, err))
-		return -1;
-	ga_buf_chomp(&out);
-	return status || !ga_oid_parse(out.ptr, out.len, ret);
+	return land_ask_id(l, args, ret, err);
 }
 
 struct from {

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What rules say of ignored files that are to be brought: of each by its content, as of what is
+ * on a branch, and of the places where they lay, as the list of what was left behind does.
+ */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/strmap.h"
+#include "land-internal.h"
+
+static void note_flag(struct land *l, const struct ga_flag *f)
+{
+	cleanup_free char *q = ga_quote(f->path);
+
+	ga_strv_pushf(&l->ret->ignored_flags, "%s: %s: %s [%s]", q,
+		      ga_severity_name(f->severity), f->reason, f->rule);
+}
+
+static int fail_open(struct land *l, size_t critical, size_t high, const struct ga_strv *paths,
+		     struct ga_error *err)
+{
+	cleanup_free char *list = land_list(paths);
+
+	(void)ga_fail(err, GA_EFLAGS,
+		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
+		      high, list);
+	return ga_hint(err,
+		       "'git agent review --stat %s' says why; then "
+		       "'git agent review --accept %s PATH...'",
+		       l->s->name, l->s->name);
+}
+
+static int judge(struct land *l, const struct ga_flags *found, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	size_t critical = 0, high = 0;
+
+	ga_report_add_left_flags(l->report, found);
+	land_reopen(l->report, found);
+	for (size_t i = 0; i < found->n; i++) {
+		const struct ga_flag *f = &found->v[i];
+		const struct ga_report_flag *have = ga_report_find_added(l->report, f);
+
+		note_flag(l, f);
+		if (f->severity < GA_HIGH || (have && have->verdict == GA_VERDICT_ACCEPTED))
+			continue;
+		critical += f->severity == GA_CRITICAL;
+		high += f->severity == GA_HIGH;
+		ga_strv_push(&paths, f->path);
+	}
+	if (!paths.n)
+		return 0;
+	if (!l->opts->dry_run && land_store_report(l, err))
+		return -1;
+	ga_strv_sort_unique(&paths);
+	return fail_open(l, critical, high, &paths, err);
+}
+
+/* What the list of what was left behind says of places is said here as well: of a directory its
+ * verdict binds to all that is brought of it. */
+struct places {
+	struct land *l;
+	const struct ga_oid *only; /* tree of nothing but what is brought */
+	struct ga_flags *found;
+	struct ga_strv keys;       /* "RULE PATH" ... */
+	struct ga_strmap seen;     /* ... once each */
+};
+
+static int flag_place(struct places *p, const char *rule, const char *path, const char *detail,
+		      struct ga_error *err)
+{
+	cleanup_free char *key = ga_strf("%s %s", rule, path);
+	struct ga_entry e;
+
+	if (ga_strmap_first(&p->seen, key, strlen(key)) >= 0)
+		return 0;
+	ga_strv_push(&p->keys, key);
+	ga_strmap_add(&p->seen, p->keys.v[p->keys.n - 1], strlen(key), 0);
+	if (ga_tree_entry(p->l->repo, p->only, path, &e, err))
+		return -1;
+	if (e.mode != GA_MODE_NONE)
+		ga_flags_add_rule(p->found, rule, ga_rule_find(rule)->severity, path, &e, detail);
+	return 0;
+}
+
+/* The topmost of the directories above a file, as far up as was asked for, that programs are run
+ * from; or the file itself. */
+static char *executed_place(const struct land *l, const char *path)
+{
+	for (size_t n = 1; n <= strlen(path); n++) {
+		cleanup_free char *place = ga_strndup(path, n);
+		const struct ga_left_file f = { .path = place, .kind = GA_LEFT_IGNORED };
+		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+		bool named = false;
+
+		if (path[n] && path[n] != '/')
+			continue;
+		for (size_t i = 0; i < l->opts->ignored->n; i++)
+			named |= ga_path_inside(place, l->opts->ignored->v[i]);
+		if (named)
+			ga_classify_place(&f, false, &flags);
+		if (flags.n)
+			return ga_steal(&place);
+	}
+	return ga_strdup(path);
+}
+
+/* One file: what its name says was found with its content. In a place that is flagged as a whole
+ * one verdict is enough for lying there. */
+static int flag_file(struct places *p, size_t i, const struct ga_host_facts *facts, char **place,
+		     struct ga_error *err)
+{
+	const struct ga_left_file *f = &p->l->ignored.v[i];
+	const struct ga_entry *e = &p->l->ignored_will[i];
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	bool config = false, executed = false;
+
+	ga_classify_left(facts, f, &flags);
+	for (size_t k = 0; k < flags.n; k++) {
+		const char *rule = flags.v[k].rule;
+
+		config |= !strcmp(rule, "ignored-config");
+		executed |= !strcmp(rule, "ignored-executables");
+		if (!strcmp(rule, "setuid-caps-xattr"))
+			ga_flags_add_rule(p->found, rule, GA_MEDIUM, f->path, e,
+					  "it is brought without that");
+	}
+	if (!executed)
+		return config ? flag_place(p, "ignored-config", f->path, NULL, err) : 0;
+	if (*place && ga_path_inside(f->path, *place))
+		return 0;
+	free(*place);
+	*place = executed_place(p->l, f->path);
+	return flag_place(p, "ignored-executables", *place, NULL, err);
+}
+
+/* Where only the session's own rules hide something, and some of it is brought. */
+static int flag_hidden(struct places *p, struct ga_error *err)
+{
+	static const char rule[] = "ignore-rules-source";
+	const char *says = ga_rule_find(rule)->reason;
+	const struct ga_report *r = p->l->report;
+	const struct ga_strv *named = p->l->opts->ignored;
+
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		const char *detail = "";
+
+		if (!ga_report_flag_of_place(f) || strcmp(f->id, rule) != 0)
+			continue;
+		if (!strncmp(f->reason, says, strlen(says)))
+			detail = f->reason + strlen(says);
+		detail += strspn(detail, ": ");
+		for (size_t k = 0; k < named->n; k++) {
+			bool above = ga_path_inside(f->path, named->v[k]);
+
+			if ((above || ga_path_inside(named->v[k], f->path)) &&
+			    flag_place(p, rule, above ? f->path : named->v[k],
+				       *detail ? detail : NULL, err))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int flag_places(struct land *l, const struct ga_host_facts *facts, const struct ga_oid *only,
+		       struct ga_flags *found, struct ga_error *err)
+{
+	struct places p = { .l = l, .only = only, .found = found };
+	cleanup_free char *place = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < l->ignored.n; i++)
+		rc = flag_file(&p, i, facts, &place, err);
+	if (!rc)
+		rc = flag_hidden(&p, err);
+	ga_strmap_release(&p.seen);
+	ga_strv_release(&p.keys);
+	ga_flags_sort(found);
+	return rc;
+}
+
+int land_ignored_judge(struct land *l, const struct ga_oid *tree, const struct ga_oid *only,
+		       const struct ga_changes *changes, struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+
+	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	    ga_classify(l->repo, &facts, &l->merged, tree, changes, &found, err) ||
+	    flag_places(l, &facts, only, &found, err))
+		return -1;
+	return judge(l, &found, err);
+}
