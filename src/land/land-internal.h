@@ -117,9 +117,9 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 int land_narrow(struct land *l, struct ga_error *err);
 bool land_is_wanted(const struct land *l, const char *path);
 
-/* check.c */
+/* flags.c: GA_EFLAGS while some block. */
 int land_check_flags(struct land *l, struct ga_error *err);
-/* Look for what is in the way; unmerged paths and what is `blocked` are refused at once. */
+/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at once. */
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
 /* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);
