@@ -12,6 +12,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "land-internal.h"
 
 /* A merge that moves a submodule leaves its working tree alone, wherever that is: the user may
@@ -190,6 +191,88 @@ static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_
 	return 0;
 }
 
+/* ---- nothing is ------------------------------------------------------------------ */
+
+/* To look at more than that takes longer than git's own look at the whole working tree. */
+#define LOOK_FILES 200
+#define LOOK_BYTES ((uint64_t)8 << 20)
+
+int land_ask_staged(struct land *l, struct ga_error *err)
+{
+	/* what is only intended to be added counts: that is for the closer look */
+	const char *const args[] = { "diff-index", "--cached", "--quiet", "--no-ext-diff",
+				     "--ignore-submodules=dirty", GA_HEX(&l->head), "--", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	l->staged_why = (struct ga_buf)GA_BUF_INIT;
+	g.errout = &l->staged_why;
+	return ga_git_begin(l->repo, &g, &l->staged, err);
+}
+
+void land_ask_staged_abandon(struct land *l)
+{
+	ga_process_abandon(l->staged);
+	l->staged = NULL;
+	ga_buf_release(&l->staged_why);
+}
+
+/* For certain; what git could not answer is for the closer look as well. */
+static bool nothing_staged(struct land *l)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_process_job *job = ga_steal(&l->staged);
+	int status;
+
+	return job && !ga_process_end(job, &status, &ignored) && !status;
+}
+
+/* Does the file stand there byte by byte as HEAD has it? Where git converts files it does not. */
+static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budget)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	struct ga_oid oid;
+
+	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK)
+		return c->old.mode == c->new.mode;
+	if (land_open_here(root, c->path, &h) || !h.mode || h.size > *budget)
+		return false;
+	*budget -= h.size;
+	if (h.fd < 0)
+		return c->old.mode == GA_MODE_LINK &&
+		       !ga_blob_id_of(h.target, h.size, &oid, &ignored) &&
+		       ga_oid_equal(&oid, &c->old.oid);
+	return c->old.mode == (h.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE) &&
+	       !ga_blob_id(h.fd, &oid, &ignored) && ga_oid_equal(&oid, &c->old.oid);
+}
+
+/* Nothing of the user's is in the way, which is nearly always so and can be told without a look at
+ * each file of the working tree. False where there is any doubt. */
+static bool is_clear(struct land *l, const struct land_found *f)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	uint64_t budget = LOOK_BYTES;
+	cleanup_close int root = -1;
+
+	if (!nothing_staged(l) || f->files.n || f->blocked.n || l->conflicts ||
+	    l->opts->paths || l->s->left_out.n || l->changes.n > LOOK_FILES)
+		return false;
+	root = land_open_root(l->repo, &ignored);
+	if (root < 0)
+		return false;
+	for (size_t i = 0; i < l->changes.n; i++) {
+		const struct ga_change *c = &l->changes.v[i];
+
+		if (c->old.mode != GA_MODE_NONE && !is_as_committed(root, c, &budget))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
 int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 		struct ga_error *err)
 {
@@ -207,7 +290,8 @@ int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 
 int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	if (tracked_in_the_way(l, f, err) || untracked_in_the_way(l, f, err))
+	if (untracked_in_the_way(l, f, err) ||
+	    (!is_clear(l, f) && tracked_in_the_way(l, f, err)))
 		return -1;
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",

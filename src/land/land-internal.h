@@ -66,6 +66,8 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	struct ga_process_job *staged; /* git, asked whether anything is staged; NULL: it was not */
+	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
@@ -119,7 +121,10 @@ bool land_is_wanted(const struct land *l, const char *path);
 
 /* flags.c: GA_EFLAGS while some block. */
 int land_check_flags(struct land *l, struct ga_error *err);
-/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at once. */
+/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at
+ * once. Whether anything is staged can be asked before, so that git finds out beside other work. */
+int land_ask_staged(struct land *l, struct ga_error *err);
+void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
 /* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);

@@ -62,6 +62,7 @@ static void land_release(struct land *l)
 	ga_changes_release(&l->changes);
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
+	land_ask_staged_abandon(l);
 	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	free(l->ignored_had);
@@ -129,6 +130,8 @@ static int read_tip(struct land *l, struct ga_error *err)
 	if (ga_oid_is_zero(&refs.branch))
 		return 0;
 	l->tip = refs.branch;
+	if (land_ask_staged(l, err))
+		return -1;
 	/* of what HEAD has already a merge makes nothing */
 	return land_preview(l, err) || land_narrow(l, err) ? -1 : 0;
 }
