@@ -48,6 +48,19 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 	return status || !ga_oid_parse(out.ptr, out.len, ret);
 }
 
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err)
+{
+	const char *const args[] = { "update-ref", "-m", why, "HEAD", GA_HEX(to), GA_HEX(from),
+				     NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	return ga_git_ok(l->repo, &g, err);
+}
+
 char *land_list(const struct ga_strv *paths)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

@@ -113,6 +113,9 @@ int land_fail_left(struct land *l, struct ga_error *err);
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
 /* common.c: the one id that git prints for `args`. 1: it has none to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
+/* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 
 /* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
@@ -213,19 +216,22 @@ char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
 
-/* undo.c: put what the last note says back, whatever of it was done: for a landing that failed or
- * was killed on the way. */
+/* recover.c: put what the last note says back, whatever of it was done: for a landing that failed
+ * on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
 /* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
  * is settled. With `only_look` that there is one is an error. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
-/* Lock the index as git does, noted in `note`, so that nobody else's lock is ever removed. */
+
+/* index.c: where the user's index is, and what `git ls-files` says of one (NULL: the user's), as
+ * one id. */
+char *land_index_file(const struct land *l);
+int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
+/* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */
 int land_lock_index(struct land *l, int note, struct ga_error *err);
 void land_unlock_index(struct land *l, int note);
 /* The file becomes the index, which is locked, and is not any more. */
 int land_install_index(struct land *l, const char *file, struct ga_error *err);
-int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
-		   const struct ga_oid *from, struct ga_error *err);
 
 /* carry.c: decide about all left-out paths before anything is touched, then write. */
 int land_carry_decide(struct land *l, struct ga_error *err);

@@ -20,7 +20,7 @@
 static int check_index(struct land *l, struct ga_error *err)
 {
 	const struct stat *was = &l->work->index_seen;
-	cleanup_free char *index = work_index_file(l);
+	cleanup_free char *index = land_index_file(l);
 	struct stat now;
 
 	if (!stat(index, &now) && now.st_ino == was->st_ino && now.st_size == was->st_size &&
@@ -116,7 +116,7 @@ static int note_work(struct land *l, struct ga_error *err)
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid before, after;
 
-	if (work_index_id(l, NULL, &before, err) || work_index_id(l, index, &after, err))
+	if (land_index_id(l, NULL, &before, err) || land_index_id(l, index, &after, err))
 		return -1;
 	ga_buf_add0(&b, GA_HEX(&l->work->commit));
 	ga_buf_add0(&b, GA_HEX(&before));
