@@ -48,6 +48,16 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 	return status || !ga_oid_parse(out.ptr, out.len, ret);
 }
 
+int land_check_operation(struct land *l, const char *then, struct ga_error *err)
+{
+	const char *operation = ga_repo_operation(l->repo);
+
+	if (!operation)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
+	return ga_hint(err, "finish or abort it, then %s", then);
+}
+
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err)
 {

@@ -113,6 +113,8 @@ int land_fail_left(struct land *l, struct ga_error *err);
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
 /* common.c: the one id that git prints for `args`. 1: it has none to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
+/* Refuse an operation of git's in progress; `then` is what to do when it is over. */
+int land_check_operation(struct land *l, const char *then, struct ga_error *err);
 /* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err);
@@ -187,6 +189,9 @@ bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Permissions but for the owner's right to execute are no difference: an umask may do that. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
 
+/* Permissions of a file that replaces another: who may read that one may read it, and execute it
+ * if it is executable. */
+mode_t land_perms(const struct stat *st, bool exec);
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
 /* Put a copy of the file or link `name` beneath `from` at `path`, under another name first: what

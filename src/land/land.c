@@ -92,14 +92,11 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 
 static int read_head(struct land *l, struct ga_error *err)
 {
-	const char *operation = ga_repo_operation(l->repo);
 	cleanup_free char *branch = NULL;
 	int rc;
 
-	if (operation) {
-		(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
-		return ga_hint(err, "finish or abort it, then land again");
-	}
+	if (land_check_operation(l, "land again", err))
+		return -1;
 	rc = ga_repo_head(l->repo, &l->head, &branch, err);
 	if (rc < 0)
 		return -1;

@@ -32,13 +32,10 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 	const struct ga_oid *want = u->by_path                     ? &u->commit
 				    : ga_oid_is_zero(&l->s->landed) ? &u->head
 								    : &l->s->landed;
-	const char *operation = ga_repo_operation(l->repo);
 	cleanup_free char *branch = NULL;
 
-	if (operation) {
-		(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
-		return ga_hint(err, "finish or abort it, then undo");
-	}
+	if (land_check_operation(l, "undo", err))
+		return -1;
 	if (ga_repo_head(l->repo, &l->head, &branch, err))
 		return err->msg ? -1 : ga_fail(err, GA_ELOSE, "this branch has no commit");
 	if (strcmp(branch ? branch : "", u->ref) != 0) {

@@ -52,14 +52,12 @@ static int check_kept(struct land *l, int root, int note, struct ga_error *err)
 	return changed.n ? land_refuse(&changed, "files changed meanwhile", "land again", err) : 0;
 }
 
-/* A file of the user's keeps who may read it. */
+/* 0: those it was written with. */
 static mode_t perms(const struct work_path *p)
 {
-	mode_t m = p->st.st_mode & 0777;
-
 	if (!S_ISREG(p->st.st_mode) || p->to_work.mode == GA_MODE_LINK)
 		return 0;
-	return p->to_work.mode == GA_MODE_EXEC ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
+	return land_perms(&p->st, p->to_work.mode == GA_MODE_EXEC);
 }
 
 /* ---- doing it ---------------------------------------------------------------------- */
