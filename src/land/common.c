@@ -48,6 +48,13 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 	return status || !ga_oid_parse(out.ptr, out.len, ret);
 }
 
+int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err)
+{
+	const char *const args[] = { "rev-parse", "--quiet", "--verify", name, NULL };
+
+	return land_ask_id(l, args, ret, err);
+}
+
 int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 {
 	const char *operation = ga_repo_operation(l->repo);

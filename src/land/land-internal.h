@@ -87,17 +87,18 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 /* Names for a message: the first few, quoted, then how many more. Caller frees. */
 char *land_list(const struct ga_strv *paths);
 
-/* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
+/* merge.c: what merging would give (fills merge, merged, conflicts, changes), whether it can be done
+ * in the way that was asked for, and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
-int land_merge(struct land *l, struct ga_error *err);
-/* The message of the commit, as it was given or as it is made. */
-int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
-/* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its
- * commit. */
-int land_check_left(struct land *l, struct ga_error *err);
-int land_finish(struct land *l, struct ga_error *err);
-/* Can it be done in the way that was asked for? */
 int land_check_how(struct land *l, struct ga_error *err);
+int land_merge(struct land *l, struct ga_error *err);
+/* What git is told in the user's working tree, and what it is when git did not begin. */
+int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
+		 int *ret_status, struct ga_buf *why, struct ga_error *err);
+int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+
+/* message.c: that of the commit, as it was given or as it is made. */
+int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
 
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
@@ -105,20 +106,22 @@ int land_rebase_continue(struct land *l, struct ga_error *err);
 /* Is it commits of this branch that are being made again? 1 yes; fills head. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
 
-/* What git is told and says in the user's working tree, by merge.c and rebase.c. */
-int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
-		 int *ret_status, struct ga_buf *why, struct ga_error *err);
-int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+/* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
+ * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
 int land_fail_left(struct land *l, struct ga_error *err);
-int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
-/* common.c: the one id that git prints for `args`. 1: it has none to print. */
+int land_check_left(struct land *l, struct ga_error *err);
+int land_finish(struct land *l, struct ga_error *err);
+int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+
+/* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has none
+ * to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
+int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 /* Refuse an operation of git's in progress; `then` is what to do when it is over. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
 /* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err);
-int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 
 /* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
 int land_narrow(struct land *l, struct ga_error *err);
