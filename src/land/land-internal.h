@@ -87,8 +87,8 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 /* Names for a message: the first few, quoted, then how many more. Caller frees. */
 char *land_list(const struct ga_strv *paths);
 
-/* merge.c: what merging would give (fills merge, merged, conflicts, changes), whether it can be done
- * in the way that was asked for, and doing it. */
+/* merge.c: what merging would give (fills merge, merged, conflicts, changes), whether it can be
+ * done in the way that was asked for, and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
@@ -113,8 +113,8 @@ int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
 
-/* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has none
- * to print. */
+/* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has
+ * none to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 /* Refuse an operation of git's in progress; `then` is what to do when it is over. */

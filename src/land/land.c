@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing from its beginning to its end: what must hold, then what is done. Until run() nothing of
- * the user's is touched.
+ * A landing from its beginning to its end: what must hold, then what is done. Until run() nothing
+ * of the user's is touched.
  */
 #include "ga/land.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing that git left to the user, in an ordinary state of git's: said so, gone on with, or given
- * up.
+ * A landing that git left to the user, in an ordinary state of git's: said so, gone on with, or
+ * given up.
  */
 #include <string.h>
 
