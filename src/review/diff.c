@@ -264,9 +264,13 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 	    ga_commit_tree(repo, ret_new, ret_new, err) ||
 	    ga_tree_diff(repo, ret_old, ret_new, &all, err))
 		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_has(&r->left_out, all.v[i].path))
-			(void)ga_changes_add(ret, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	for (size_t i = 0; i < r->left_out.n; i++) {
+		const struct ga_change *c = ga_changes_find(&all, r->left_out.v[i]);
+
+		if (c)
+			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
+	}
+	ga_changes_sort(ret);
 	return 0;
 }
 

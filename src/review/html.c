@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/sha.h"
+#include "ga/strmap.h"
 #include "html.h"
 #include "review-diff.h"
 
@@ -357,12 +358,22 @@ static int put_files(struct ga_repo *repo, const struct ga_changes *changes, str
 
 /* ---- the diff ------------------------------------------------------------ */
 
-/* Which file's flags stand above its diff. */
 struct page {
 	struct review_diff diff; /* first: a form gets this */
 	const struct ga_report *report;
+	struct ga_strmap flags;  /* those of a path, to stand above its diff */
 	bool in_pre;
 };
+
+static void index_flags(struct page *p)
+{
+	const struct ga_report *r = p->report;
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (!ga_report_flag_of_place(&r->flags[i]))
+			ga_strmap_add(&p->flags, r->flags[i].path, strlen(r->flags[i].path),
+				      (uint32_t)i);
+}
 
 static void end_pre(struct review_diff *d)
 {
@@ -381,15 +392,14 @@ static void section(struct review_diff *d, const char *title)
 
 static void begin_file(struct review_diff *d, const struct ga_change *c)
 {
-	const struct ga_report *r = ((const struct page *)d)->report;
+	const struct page *p = (const struct page *)d;
 	cleanup_buf struct ga_buf flags = GA_BUF_INIT;
+	int32_t at = ga_strmap_first(&p->flags, c->path, strlen(c->path));
 	struct ga_buf *out = &d->out->text;
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (; at >= 0; at = p->flags.nodes[at].next) {
+		const struct ga_report_flag *f = &p->report->flags[p->flags.nodes[at].value];
 
-		if (strcmp(f->path, c->path) != 0 || ga_report_flag_of_place(f))
-			continue;
 		ga_buf_adds(&flags, "<div class=\"f\">");
 		html_put_severity(&flags, f->severity);
 		ga_buf_addch(&flags, ' ');
@@ -437,12 +447,15 @@ static int put_diff(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 				  .opts = &plain,
 				  .out = out,
 				  .max = DIFF_SHOWN},
-			 .report = r};
+			 .report = r,
+			 .flags = GA_STRMAP_INIT};
 	int rc;
 
 	put_title(&out->text, "Diff");
+	index_flags(&p);
 	rc = review_diff_all(&p.diff, r, err);
 	end_pre(&p.diff);
+	ga_strmap_release(&p.flags);
 	return rc;
 }
 
