@@ -70,11 +70,15 @@ const char *ga_env_get(const char *name);
 
 /* ---- git as a program ------------------------------------------------- */
 
-/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),
- * fsmonitor, untracked cache, split index, submodule recursion, automatic gc and
- * maintenance off, no optional locks, no terminal prompt, no lazy fetch, no replace
- * refs, GIT_DIR given explicitly, no other GIT_* variable inherited but identity,
- * configuration and tracing ones. It runs in `work_tree`, or else in the git dir. */
+/* The hooks that git runs in a repository somebody works in, by name; ends with NULL. */
+extern const char *const ga_hook_events[];
+
+/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null, and
+ * hook.*.enabled=false for those that the user's configuration defines), fsmonitor,
+ * untracked cache, split index, submodule recursion, automatic gc and maintenance off, no
+ * optional locks, no terminal prompt, no lazy fetch, no replace refs, GIT_DIR given
+ * explicitly, no other GIT_* variable inherited but identity, configuration and tracing
+ * ones. It runs in `work_tree`, or else in the git dir. */
 struct ga_git {
 	const char *const *args;  /* NULL-terminated, without "git" */
 	const char *work_tree;    /* NULL: the command gets no working tree (GIT_WORK_TREE unset,

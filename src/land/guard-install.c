@@ -23,14 +23,7 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
-/* Those of a user's repository; what only servers and mail have is not stood in for. */
-static const char *const all_hooks[] = {
-	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
-	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
-	"post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
-	"reference-transaction",
-};
-/* Of these, ours. */
+/* Of ga_hook_events, ours. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
 
 /* The files of hooks/. */
@@ -394,8 +387,8 @@ static int fill_directory(struct ga_repo *r, const char *path, const char *forme
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's hooks");
-	for (size_t i = 0; i < GA_NELEMS(all_hooks); i++)
-		if (fill_in(r, dir, former, all_hooks[i], err))
+	for (const char *const *e = ga_hook_events; *e; e++)
+		if (fill_in(r, dir, former, *e, err))
 			return -1;
 	return 0;
 }

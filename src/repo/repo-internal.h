@@ -22,6 +22,7 @@ struct ga_repo {
 	 * and git run for it see; NULL without one; belongs to the import */
 	const char *quarantine;
 	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
+	struct ga_strv hooks_off; /* configuration that has git run none of those it defines */
 };
 
 /* Fail with ": " and libgit2's last message behind ours. To be called right
@@ -33,6 +34,9 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
+
+/* Fill `r->hooks_off` (hooks.c). */
+int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
 
 /* Begin what ga_git_run() does; `g->errout` must be given. */
 int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
