@@ -61,6 +61,33 @@ static void part_text(struct cli_walk *w, const struct step *s, const struct par
 	ga_review_hunks_text(&raw, w->palette, out);
 }
 
+/* What stands above the hunks of its diff: a filter goes by that. */
+static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *ret,
+		       struct ga_error *err)
+{
+	cleanup_out struct ga_out out = GA_OUT_INIT;
+	const char *end;
+
+	if (!w->filter)
+		return 0;
+	if (walk_diff(w, s, &out, err))
+		return -1;
+	for (end = out.text.ptr; *end;) {
+		const char *p = end;
+
+		/* behind a colour of ours */
+		if (*p == '\033')
+			p += strcspn(p, "m\n");
+		p += *p == 'm';
+		if (!strncmp(p, "@@", 2))
+			break;
+		end += strcspn(end, "\n");
+		end += *end == '\n';
+	}
+	ga_buf_add(ret, out.text.ptr, (size_t)(end - out.text.ptr));
+	return 0;
+}
+
 static int page_part(struct cli_walk *w, const struct step *s, const struct part *p,
 		     struct ga_error *err)
 {
@@ -141,6 +168,7 @@ static void sum_up(struct step *s)
 
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
+	cleanup_buf struct ga_buf head = GA_BUF_INIT;
 	int letter = 0, rc = read_parts(w, s, err);
 
 	if (rc) {
@@ -148,12 +176,14 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 			(void)printf("there are no parts to tell apart\n");
 		return rc < 0 ? -1 : 0;
 	}
+	if (file_header(w, s, &head, err))
+		return -1;
 	for (size_t at = 0; at < s->n_parts && letter != 'q';) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 		part_text(w, s, &s->parts[at], &text);
 		(void)putchar('\n');
-		walk_print_top(text.ptr);
+		walk_print_diff(w, &head, &text);
 		letter = ask_part(w, s, at, err);
 		if (letter < 0)
 			return -1;

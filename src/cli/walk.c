@@ -65,7 +65,7 @@ void walk_print_top(const char *text)
 		(void)printf("... %zu more lines: p shows all of them\n", rest);
 }
 
-static int diff_of(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
+int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
 {
 	const struct ga_review_opts o = { .palette = w->palette };
 
@@ -77,14 +77,14 @@ static int diff_of(struct cli_walk *w, const struct step *s, struct ga_out *out,
 
 static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf head = GA_BUF_INIT;
+	cleanup_buf struct ga_buf item = GA_BUF_INIT, nothing = GA_BUF_INIT;
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 
-	ga_review_item_text(w->report, s->item, w->palette != NULL, &head);
-	(void)printf("\n%s", head.ptr);
-	if (diff_of(w, s, &out, err))
+	ga_review_item_text(w->report, s->item, w->palette != NULL, &item);
+	(void)printf("\n%s", item.ptr);
+	if (walk_diff(w, s, &out, err))
 		return -1;
-	walk_print_top(out.text.ptr);
+	walk_print_diff(w, &nothing, &out.text);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
 	if (cli_pager_begin(w->c, "diff", &out, &pager, err))
 		return -1;
 	ga_review_item_text(w->report, s->item, w->palette != NULL, &out.text);
-	return cli_pager_end(pager, &out, diff_of(w, s, &out, err), err);
+	return cli_pager_end(pager, &out, walk_diff(w, s, &out, err), err);
 }
 
 const char *walk_choice_text(enum choice c)
@@ -358,6 +358,7 @@ int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struc
 	w = ga_calloc(1, sizeof(*w));
 	w->c = c;
 	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);
+	w->filter = ga_gitconfig_get(&c->env.config, "interactive.difffilter");
 	w->ask_remarks = ask_remarks;
 	if (cli_palette(c, "diff", &w->colours, &w->palette, err)) {
 		free(w);

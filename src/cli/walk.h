@@ -33,6 +33,7 @@ struct cli_walk {
 	struct ga_review_items items;
 	const struct ga_palette *palette; /* `colours`, or NULL: none */
 	struct ga_palette colours;
+	const char *filter;               /* interactive.diffFilter, or NULL */
 	bool single_key, ask_remarks;
 	struct step *steps;
 	size_t n;
@@ -42,6 +43,11 @@ struct cli_walk {
 
 /* Lines that leave room for what stands around them. */
 void walk_print_top(const char *text);
+/* The same of a diff, or of a part of one behind `head`, which is not printed, as the user's
+ * interactive.diffFilter has it (difffilter.c). */
+void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff);
+/* All of the diff of `s`. */
+int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err);
 /* What was decided, before what is asked: "accepted, " */
 const char *walk_choice_text(enum choice c);
 

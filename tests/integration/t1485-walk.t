@@ -103,6 +103,20 @@ test_expect_success TTY 'nothing to decide about, and accepting what nothing is 
 	cd r && git agent start -q --name empty -- true && walk empty expect="nothing was decided" exit=0 && git agent start -q --name plain -- sh -c "echo p >p" && walk plain expect="(1/1) accept p" send="y\r" expect="do it" send="y\r" expect="no flag was among it" exit=0 && git agent land --dry-run plain
 '
 
+test_expect_success TTY 'interactive.diffFilter shows what is asked about, line by line, where there are colours' '
+	cd r && git agent start -q --name filter -- sh -c "sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a; printf \"[interactive]\\n\\tdiffFilter = touch $HOME/PWNED\\n\" | tee .gitconfig >\$HOME/.gitconfig; git config interactive.diffFilter \"touch $HOME/PWNED\"; printf \"x\\033[2J\\n\" >y" && test_when_finished git config --unset interactive.diffFilter &&
+	walk filter expect="critical" expect="+[interactive]" expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" expect="nothing was decided" exit=0 &&
+	git config interactive.diffFilter "tee -a $HOME/filtered | sed \"s/^/F: /; s/three/THREE/\"" && walk filter expect="F: " expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="diff --git a/a b/a" expect="+THREE" expect="(3/3) accept a" send="s\r" expect="F: " expect="@@" expect="+THREE" expect="(1/2 of a)" send="s\r" expect="@@" expect="+THREE" expect="(1/3 of a)" send="j\r" expect="+five" expect="(2/3 of a)" send="p\r" expect="+five" expect="(2/3 of a)" send="q\r" expect="(3/3) accept a" send="q\r" expect="nothing was decided" exit=0 >../out &&
+	sed -n "/(1\/2 of a)/,\$p" ../out >../later && ! grep "diff --git a/a" ../later && grep "three" ../filtered && test "$(grep -c "diff --git a/a" ../filtered)" = 5 && LC_ALL=C grep "$(printf "\033\\[32m")+three" ../filtered && grep "x.e\[2J" ../filtered && ! LC_ALL=C grep "$(printf "\033\\[2J")" ../filtered &&
+	rm ../filtered && git config color.ui false && walk filter expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" exit=0 && git config --unset color.ui && test ! -e ../filtered && test ! -e ../PWNED
+'
+
+test_expect_success TTY 'one that makes other lines than it gets, or cannot be run, is said and not used; the answers stay' '
+	cd r && test_when_finished git config --unset interactive.diffFilter && for f in "sed 1d" "sed p" "true" "no-such-filter"; do
+		git config interactive.diffFilter "$f" && walk filter expect="interactive.diffFilter" expect="(1/3)" send="n\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" expect="0 to accept, 1 to reject" expect="do it" send="n\r" exit=0 >../out && test "$(grep -c "interactive.diffFilter" ../out)" = 1 || exit 1
+	done && grep "no-such-filter. cannot be run" ../out && git config interactive.diffFilter "cat; exit 3" && walk filter expect="+[interactive]" expect="(1/3)" send="q\r" exit=0 >../out && ! grep "interactive.diffFilter" ../out
+'
+
 test_expect_success 'without a terminal nobody is asked, and -i goes with nothing else' '
 	cd r && printf "y\ny\n" >../yes && test_expect_code 129 git agent review -i quit <../yes >../out 2>../err && grep "asks on a terminal" ../err && for o in --accept --accept-all --reject --json --left-behind --stat --textconv --format=html; do test_expect_code 129 git agent review -i $o quit || exit 1; done
 '
