@@ -95,6 +95,7 @@ struct ga_git {
 	int out_fd;
 	size_t out_max;           /* 0: 1 GiB */
 	unsigned timeout_ms;
+	uint64_t max_file, max_memory; /* as in ga/process.h */
 	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */

@@ -202,6 +202,8 @@ int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	p.out_max = g->out_max;
 	p.keep_fd = g->keep_fd;
 	p.timeout_ms = g->timeout_ms;
+	p.max_file = g->max_file;
+	p.max_memory = g->max_memory;
 	if (!g->show_stderr)
 		p.errout = g->errout ? g->errout : dropped;
 	if (ga_process_begin(&p, ret, err))

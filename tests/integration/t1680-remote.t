@@ -91,6 +91,46 @@ test_expect_success 'limits of size, objects and commits hold' '
 	find .git/objects -type f | sort | test_cmp ../before - && test -z "$(git agent list)" && git agent fetch origin && git agent list | grep -c captured | grep -x 3
 '
 
+# A pack of 200 kB with one delta that makes 320 MiB of a small file: nothing but what receives it ever
+# looks at it as a whole.
+cat >"$TRASH/bomb.py" <<\EOF
+import hashlib, struct, sys, zlib
+def varint(n):
+    out = b""
+    while True:
+        out += bytes([n & 127 | (128 if n > 127 else 0)])
+        n >>= 7
+        if not n:
+            return out
+def header(kind, size):
+    out, size = [kind << 4 | size & 15], size >> 4
+    while size:
+        out[-1] |= 128
+        out.append(size & 127)
+        size >>= 7
+    return bytes(out)
+base = b"x" * 65536
+copies = 320 * 16
+delta = varint(len(base)) + varint(copies * len(base)) + b"\x80" * copies # all of the base, each
+first = header(3, len(base)) + zlib.compress(base)
+back = len(first)
+offset = bytes([back & 127])
+back >>= 7
+while back:
+    back -= 1
+    offset = bytes([back & 127 | 128]) + offset
+    back >>= 7
+pack = b"PACK" + struct.pack(">II", 2, 2) + first + header(6, len(delta)) + offset + zlib.compress(delta)
+sys.stdout.buffer.write(pack + hashlib.sha1(pack).digest())
+EOF
+
+test_expect_success 'memory is bounded: a small pack that means a large one in memory is refused while git receives it' '
+	team mem && cd mem.git && python3 "$TRASH/bomb.py" >../bomb.pack && git index-pack --stdin <../bomb.pack && big=$(git cat-file --batch-all-objects --batch-check="%(objectsize) %(objectname)" | sort -n | tail -n 1) && test "${big%% *}" = 335544320 &&
+	tree=$({ git ls-tree main; printf "100644 blob %s\tbig\n" "${big##* }"; } | git mktree) && git update-ref refs/heads/agent/m "$(git commit-tree -m big -p main "$tree")" && cd ../mem.there && agent_refs >../before && find .git/objects -type f | sort >../objects &&
+	test_expect_code 128 git agent -c limits.capture.object_size=1MiB -c limits.capture.objects=1000 fetch origin m 2>../err && grep "cannot fetch session .m.: " ../err && grep "limits.capture.pack_size or .object_size" ../err && test_expect_code 128 git agent -c limits.capture.object_size=1MiB fetch origin m 2>../err && grep "is refused: an object is too large" ../err &&
+	agent_refs | test_cmp ../before - && find .git/objects -type f | sort | test_cmp ../objects - && git agent fetch origin m && git cat-file -e agent/m:big && fsck
+'
+
 test_expect_success 'control characters in messages are escaped, and nothing of a remote reaches the terminal raw' '
 	team esc && cd esc.here && esc=$(printf "\033]0;evil\007") && git switch -q -c agent/e && echo e >e && git add e && git -c user.name="a${esc}b" commit -qm "sub $esc ject" && git push -q origin agent/e && cd ../esc.there && git agent fetch origin >../out 2>&1 && git agent review e >>../out 2>&1 && git agent list >>../out && git agent show e >>../out && ! grep "$(printf "\033")" ../out && git log agent/e -1 --format=%B%an >../msg && ! grep "$(printf "\033")" ../msg && grep "had control characters" ../out
 '
