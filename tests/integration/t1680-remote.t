@@ -25,7 +25,7 @@ work='sed -i s/^5$/five/ a; git commit -qam "one"; echo n >n; git add n; git com
 test_expect_success 'branch and report are pushed, what is held back only when asked' '
 	team push && cd push.here && git agent start -q --name w -- sh -c "$work" && git agent push w 2>../err && grep "pushed agent/w and its report to origin" ../err &&
 	git -C ../push.git for-each-ref --format="%(refname)" | sort >../got && printf "%s\n" refs/agent/w/report refs/heads/agent/w refs/heads/main >../want && test_cmp ../want ../got && test "$(git -C ../push.git rev-parse agent/w)" = "$(git rev-parse agent/w)" &&
-	! git -C ../push.git rev-list --objects --all | grep envrc && git agent push --held origin agent/w 2>../err && grep "with what is held back" ../err && git -C ../push.git rev-parse refs/agent/w/held && git agent push origin w
+	! git -C ../push.git rev-list --objects --all | grep envrc && git agent push --held origin agent/w 2>../err && grep "with what is held back" ../err && git -C ../push.git rev-parse refs/agent/w/held
 '
 
 test_expect_success 'fetched, reviewed and landed there, with ids as they were; and seen as landed here' '
@@ -62,6 +62,16 @@ test_expect_success 'fetched again: what is new comes, unless it was decided abo
 	team again && cd again.here && git agent start -q --name g -- sh -c "$work" && git agent push --held g && cd ../again.there && git agent fetch origin && cd ../again.here && git agent resume -q g -- sh -c "echo more >more" && git agent push --held g && cd ../again.there && git agent fetch origin 2>../err && grep "4 commits" ../err && git cat-file -e agent/g:more && test "$(shown g)" = "captured tip held 2 origin" &&
 	git agent review --reject g .envrc && cd ../again.here && git agent resume -q g -- sh -c "echo again >again" && git agent push --held g && cd ../again.there && agent_refs >../before && test_expect_code 2 git agent fetch origin g 2>../err && grep "was decided about here" ../err && agent_refs | test_cmp ../before - && git agent drop --force g && git agent fetch origin g && git cat-file -e agent/g:again && fsck &&
 	git switch -q agent/g && cd ../again.here && git agent resume -q g -- sh -c "echo third >third" && git agent push g && cd ../again.there && test_expect_code 128 git agent fetch origin g 2>../err && grep "checked out" ../err
+'
+
+test_expect_success 'what was held back leaves the remote when it is not pushed any more, or decided' '
+	team stale && cd stale.here && git agent start -q --name w -- sh -c "$work" && git agent push --held w && git -C ../stale.git rev-parse refs/agent/w/held && git -C ../stale.git update-ref refs/agent/other/held main && git -C ../stale.git update-ref refs/agent/w/base main && git agent push w && test_must_fail git -C ../stale.git rev-parse -q --verify refs/agent/w/held && git agent push --held w && git -C ../stale.git rev-parse refs/agent/w/held &&
+	git agent review --reject w .envrc && git agent push --held w 2>../err && ! grep "held back" ../err && git -C ../stale.git for-each-ref --format="%(refname)" >../got && printf "%s\n" refs/agent/other/held refs/agent/w/base refs/agent/w/report refs/heads/agent/w refs/heads/main >../want && test_cmp ../want ../got && git rev-parse refs/agent/w/report && cd ../stale.there && git agent fetch --dry-run origin | grep "^w " | grep -v "held back"
+'
+
+test_expect_success 'a namesake on the remote keeps its branch, its report and what is held back of it' '
+	team same && cd same.there && git agent start -q --name w -- sh -c "echo theirs >t; echo e >.envrc" && git agent push --held w && git -C ../same.git for-each-ref >../before && cd ../same.here && git agent start -q --name w -- sh -c "echo mine >m; echo x >.envrc" && test_expect_code 128 git agent push w 2>../err && grep "cannot push to .origin." ../err && test_expect_code 128 git agent push --held w && git -C ../same.git for-each-ref | test_cmp ../before - &&
+	git agent push --force w && test "$(git -C ../same.git rev-parse agent/w)" = "$(git rev-parse agent/w)" && test "$(git -C ../same.git rev-parse refs/agent/w/report)" = "$(git rev-parse refs/agent/w/report)" && test_must_fail git -C ../same.git rev-parse -q --verify refs/agent/w/held
 '
 
 test_expect_success 'names: of both sides, given anew, and none that could be no session' '
