@@ -18,6 +18,7 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
+#include "ga/oidmap.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -169,17 +170,10 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 
 /* ---- what it stands on ---------------------------------------------------------- */
 
-static bool has(const struct ga_oid *v, size_t n, const struct ga_oid *oid)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ga_oid_equal(&v[i], oid))
-			return true;
-	return false;
-}
-
 static int find_onto(struct fetch *f, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide)), *new = NULL;
+	cleanup_oidmap struct ga_oidmap is_new = GA_OIDMAP_INIT;
 	struct ga_oid at = f->tip;
 	size_t n_new = 0;
 
@@ -187,10 +181,12 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 		hide[i] = f->host.v[i].oid;
 	if (ga_rev_list(f->r, &f->tip, 1, hide, f->host.n, f->e->limits.commits, &new, &n_new, err))
 		return -1;
+	for (size_t i = 0; i < n_new; i++)
+		(void)ga_oidmap_add(&is_new, &new[i], i);
 	for (size_t i = 0; i <= n_new; i++) {
 		cleanup_commit struct ga_commit c = { .parents = NULL };
 
-		if (!has(new, n_new, &at)) {
+		if (!ga_oidmap_get(&is_new, &at, NULL)) {
 			f->onto = at;
 			return 0;
 		}
