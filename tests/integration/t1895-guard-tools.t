@@ -44,6 +44,17 @@ beside HUSKY husky 'husky && printf "echo \"pre-commit\" >>\"\$TRASH/log.husky\"
 beside LEFTHOOK lefthook 'printf "pre-commit:\n  commands:\n    say:\n      run: echo pre-commit >>\"\$TRASH/log.lefthook\"\npre-push:\n  commands:\n    say:\n      run: echo pre-push >>\"\$TRASH/log.lefthook\"\n" >lefthook.yml && lefthook install'
 beside PRE_COMMIT pre-commit 'printf "repos:\n- repo: local\n  hooks:\n  - id: say\n    name: say\n    language: system\n    entry: sh -c '"'"'echo pre-commit >>\"\$TRASH/log.pre-commit\"'"'"'\n    pass_filenames: false\n    always_run: true\n    stages: [commit]\n  - id: push\n    name: push\n    language: system\n    entry: sh -c '"'"'echo pre-push >>\"\$TRASH/log.pre-commit\"'"'"'\n    pass_filenames: false\n    always_run: true\n    stages: [push]\n" >.pre-commit-config.yaml && git add -A && pre-commit install -t pre-commit -t pre-push'
 
+# installs PREREQ NAME COMMANDS: COMMANDS install hooks, while ours stand before those of the user
+installs() {
+	test_expect_success "$1" "$2 is installed while the guard is there: afterwards as well, or refused and nothing done" "
+		git init -q 'i$2' && cd 'i$2' && echo a >a && printf 'repos: []\n' >.pre-commit-config.yaml && printf 'pre-push:\n  commands:\n    say:\n      run: echo run\n' >lefthook.yml && git add -A && git commit -qm base && printf '#!/bin/sh\nexit 0\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent guard on && session x && how | grep '^directory True$' && picture >../before &&
+		if $3; then git agent list && how | grep '^directory True$'; else picture | test_cmp ../before -; fi && refused git branch foo refs/agent/x/held && git agent guard off && ! git config agent.hooksPath && $3 && test ! -e .git/git-agent/guard
+	"
+}
+installs HUSKY husky husky
+installs LEFTHOOK lefthook 'lefthook install'
+installs PRE_COMMIT pre-commit 'pre-commit install'
+
 # ---- hooks that git's configuration defines -----------------------------------------------------
 
 # switched_off CALLS: of these command lines of git those that switch hooks off switch them all off
