@@ -30,8 +30,8 @@ struct ga_process {
 	int keep_fd;             /* if >= 0, inherited as descriptor 3: a lock that must be held as
 				  * long as the program runs, even if we are killed */
 	unsigned timeout_ms;     /* 0: none; the program is killed after that and it is an error */
-	uint64_t max_file;       /* bytes of a file it or its children write, and of memory that one */
-	uint64_t max_memory;     /* of them has of its own (RLIMIT_DATA); 0: what ours are */
+	uint64_t max_file;       /* bytes of a file that it or a child of its writes, and of */
+	uint64_t max_memory;     /* memory that one has of its own (RLIMIT_DATA); 0: as ours */
 };
 #define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 

@@ -52,8 +52,8 @@ static void fetch_release(struct fetch *f)
 
 /* ---- objects -------------------------------------------------------------------- */
 
-/* Into `dir`, checked by git, to no ref and no file of the repository's. What git makes of a pack on
- * the way is bounded in files, a pack being one, in memory and in time. */
+/* Into `dir`, checked by git, to no ref and no file of the repository's. What git makes of a pack
+ * on the way is bounded in files, a pack being one, in memory and in time. */
 static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
 		    struct ga_error *err)
 {
