@@ -428,15 +428,20 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 
 	if (put_scripts(r, err))
 		return -1;
-	if (how == GA_GUARD_CONFIG || (how == GA_GUARD_HOOKS && !elsewhere))
+	if (how == GA_GUARD_HOOKS && !elsewhere)
 		return 0;
 	if (how == GA_GUARD_HOOKS)
 		remove_links(r);
 	if (how == GA_GUARD_DIRECTORY)
 		return install_directory(r, c, err);
 	rc = has_hook_events(r, err);
+	if (rc < 0)
+		return -1;
 	if (rc)
-		return rc < 0 ? -1 : install_events(r, err);
+		return how == GA_GUARD_CONFIG ? 0 : install_events(r, err);
+	/* another git than the one they were for: it would not run them */
+	if (how == GA_GUARD_CONFIG && remove_events(r, c, err))
+		return -1;
 	return is_free(r, c) ? install_links(r, err) : install_directory(r, c, err);
 }
 

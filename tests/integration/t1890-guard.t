@@ -137,7 +137,8 @@ test_expect_success 'killed while it puts its directory there, and while it take
 test_expect_success 'by configuration, with a git that has that' '
 	make_repo event && cd event && unset GIT_EXEC_PATH && pretend ../newer 2.54.0 && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
 	PATH=$HOME/newer:$PATH && "$GIT_AGENT" guard on && git() { if [ "$1" = agent ]; then shift && "$GIT_AGENT" "$@"; else command git "$@"; fi; } && session x && how | grep " config True" && git config --get-regexp "^hook\." >../got && printf "hook.git-agent-%s.event %s\n" reference-transaction reference-transaction pre-push pre-push post-merge post-merge >../want && grep "[.]event " ../got | test_cmp ../want - &&
-	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared && git agent guard off && test_cmp ../before .git/config
+	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared &&
+	pretend ../downgraded 2.53.0 && (PATH=$HOME/downgraded:$PATH && "$GIT_AGENT" list && "$GIT_AGENT" guard status --json) | grep "\"hooks\": \"directory\"" && test -z "$(command git config --get-regexp "^hook\.")" && git agent guard off && test_cmp ../before .git/config
 '
 
 test_expect_success 'the scripts as they are shipped work where they are put by hand' '
