@@ -47,8 +47,8 @@ beside PRE_COMMIT pre-commit 'printf "repos:\n- repo: local\n  hooks:\n  - id: s
 # installs PREREQ NAME COMMANDS: COMMANDS install hooks, while ours stand before those of the user
 installs() {
 	test_expect_success "$1" "$2 is installed while the guard is there: afterwards as well, or refused and nothing done" "
-		git init -q 'i$2' && cd 'i$2' && echo a >a && printf 'repos: []\n' >.pre-commit-config.yaml && printf 'pre-push:\n  commands:\n    say:\n      run: echo run\n' >lefthook.yml && git add -A && git commit -qm base && printf '#!/bin/sh\nexit 0\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent guard on && session x && how | grep '^directory True$' && picture >../before &&
-		if $3; then git agent list && how | grep '^directory True$'; else picture | test_cmp ../before -; fi && refused git branch foo refs/agent/x/held && git agent guard off && ! git config agent.hooksPath && $3 && test ! -e .git/git-agent/guard
+		git init -q 'i$2' && cd 'i$2' && echo a >a && printf 'repos: []\n' >.pre-commit-config.yaml && printf 'pre-push:\n  commands:\n    say:\n      run: echo run\n' >lefthook.yml && git add -A && git commit -qm base && printf '#!/bin/sh\nexit 0\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent guard on && session x && how | grep ' True$' && picture >../before &&
+		if $3; then git agent list && how | grep ' True$'; else picture | test_cmp ../before -; fi && refused git branch foo refs/agent/x/held && git agent guard off && ! git config agent.hooksPath && $3 && test ! -e .git/git-agent/guard
 	"
 }
 installs HUSKY husky husky
