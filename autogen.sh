@@ -27,7 +27,7 @@ as_root() {
 
 # What is needed, by the test that tells whether it is there.
 missing() {
-	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep; do
+	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep pre-commit; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
 	done
 	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
@@ -51,6 +51,7 @@ prove:perl:perl-Test-Harness:perl
 python3:python3:python3:python
 strace:strace:strace:strace
 pgrep:procps:procps-ng:procps-ng
+pre-commit:pre-commit:pre-commit:pre-commit
 libgit2:libgit2-dev:libgit2-devel:libgit2
 yaml-0.1:libyaml-dev:libyaml-devel:libyaml
 libseccomp:libseccomp-dev:libseccomp-devel:libseccomp

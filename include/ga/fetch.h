@@ -43,8 +43,9 @@ int ga_fetch_session(struct ga_start_env *e, const char *remote,
 		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
 		     struct ga_error *err);
 
-/* Push a captured session: branch and report, and with `held` what is held back. `force`: the
- * branch there may be replaced. The user's hooks run. */
+/* Push a captured session: branch and report, and with `held` what is held back; else what the
+ * remote has of that is removed there. `force`: the branch there may be replaced. When that is
+ * refused nothing else is pushed. The user's hooks run, for each of the two. */
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
 		    bool force, struct ga_error *err);
 

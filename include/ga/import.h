@@ -38,6 +38,13 @@ enum ga_import_over {
 	GA_IMPORT_TIME,
 };
 
+/* The memory that git may take for a pack within these: what it keeps of each object, and a delta,
+ * what it is one of, and what comes of it. Git makes none of what is larger than 512 MiB, and reads
+ * that piece by piece. */
+uint64_t ga_import_memory(const struct ga_import_limits *l);
+/* Configuration of git's that goes with it: a thread more is a stack, and deltas of its own. */
+#define GA_IMPORT_CONFIG "pack.threads=1", "core.bigFileThreshold=512m"
+
 /* One import at a time for a handle. `l` is copied. */
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
 		    struct ga_error *err);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "ga/buf.h"
@@ -29,6 +30,8 @@ struct ga_process {
 	int keep_fd;             /* if >= 0, inherited as descriptor 3: a lock that must be held as
 				  * long as the program runs, even if we are killed */
 	unsigned timeout_ms;     /* 0: none; the program is killed after that and it is an error */
+	uint64_t max_file;       /* bytes of a file that it or a child of its writes, and of */
+	uint64_t max_memory;     /* memory that one has of its own (RLIMIT_DATA); 0: as ours */
 };
 #define GA_PROCESS_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 

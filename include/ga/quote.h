@@ -45,6 +45,11 @@ char *ga_escape(const char *s);
  * is plain, else in single quotes. The caller frees it. */
 char *ga_quote_shell(const char *s);
 
+/* Append `s` as git writes it between double quotes in listings and patches (core.quotePath): for
+ * programs, not for a terminal. Returns whether anything became an escape: git leaves the quotes
+ * out where nothing did. */
+bool ga_quote_git_add(struct ga_buf *out, const char *s);
+
 /* Base64 (RFC 4648, with padding). The caller frees it. */
 char *ga_base64(const void *p, size_t n);
 

@@ -70,11 +70,15 @@ const char *ga_env_get(const char *name);
 
 /* ---- git as a program ------------------------------------------------- */
 
-/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null),
- * fsmonitor, untracked cache, split index, submodule recursion, automatic gc and
- * maintenance off, no optional locks, no terminal prompt, no lazy fetch, no replace
- * refs, GIT_DIR given explicitly, no other GIT_* variable inherited but identity,
- * configuration and tracing ones. It runs in `work_tree`, or else in the git dir. */
+/* The hooks that git runs in a repository somebody works in, by name; ends with NULL. */
+extern const char *const ga_hook_events[];
+
+/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null, and
+ * hook.*.enabled=false for those that the user's configuration defines), fsmonitor,
+ * untracked cache, split index, submodule recursion, automatic gc and maintenance off, no
+ * optional locks, no terminal prompt, no lazy fetch, no replace refs, GIT_DIR given
+ * explicitly, no other GIT_* variable inherited but identity, configuration and tracing
+ * ones. It runs in `work_tree`, or else in the git dir. */
 struct ga_git {
 	const char *const *args;  /* NULL-terminated, without "git" */
 	const char *work_tree;    /* NULL: the command gets no working tree (GIT_WORK_TREE unset,
@@ -91,6 +95,7 @@ struct ga_git {
 	int out_fd;
 	size_t out_max;           /* 0: 1 GiB */
 	unsigned timeout_ms;
+	uint64_t max_file, max_memory; /* as in ga/process.h */
 	struct ga_buf *errout;    /* git's messages (their last 64 KiB); NULL: thrown away */
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */

@@ -176,6 +176,25 @@ char *ga_quote_shell(const char *s)
 	return ga_buf_steal(&out);
 }
 
+bool ga_quote_git_add(struct ga_buf *out, const char *s)
+{
+	static const char named[] = "\a\b\t\n\v\f\r\"\\", letters[] = "abtnvfr\"\\";
+	bool any = false;
+
+	for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
+		const char *at = strchr(named, *p);
+
+		any = any || at || *p < 0x20 || *p >= 0x7f;
+		if (at)
+			ga_buf_addf(out, "\\%c", letters[at - named]);
+		else if (*p < 0x20 || *p >= 0x7f)
+			ga_buf_addf(out, "\\%03o", *p);
+		else
+			ga_buf_addch(out, (char)*p);
+	}
+	return any;
+}
+
 static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 char *ga_base64(const void *p, size_t n)

@@ -216,26 +216,17 @@ static void say_left(const struct options *o, const struct ga_session *s, const 
 		cli_note("  next: git agent review %s", s->name);
 }
 
-/* 1: there is nothing to be done. */
-static int choose(struct cli *c, const struct options *o, const struct ga_session *s,
-		  const struct ga_report *r, size_t argc, char **argv, struct cli_verdict *v,
-		  struct ga_error *err)
+/* What the command line decides. */
+static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
+		  char **argv, struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
 	const struct known k = { r, &items };
 
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
-	if (o->remark)
-		ga_remarks_add(&v->remarks, "", o->remark);
-	v->feedback = o->feedback;
 	v->decision.accept_all = o->accept_all;
 	v->decision.critical_too = o->critical || o->accept;
-	if (o->interactive) {
-		/* better said before than behind the last answer */
-		return ga_worktree_check_free(c->env.repo, s, err) ?
-			       -1 : cli_walk(c, r, &items, v, err);
-	}
 	for (size_t i = 1; i < argc; i++) {
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
 
@@ -246,15 +237,20 @@ static int choose(struct cli *c, const struct options *o, const struct ga_sessio
 	return 0;
 }
 
+static void begin_verdict(const struct options *o, struct cli_verdict *v)
+{
+	v->feedback = o->feedback;
+	if (o->remark)
+		ga_remarks_add(&v->remarks, "", o->remark);
+}
+
 static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
-	int rc = choose(c, o, s, r, argc, argv, &v, err);
 
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (cli_decide(c, s, r, &v, err))
+	begin_verdict(o, &v);
+	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;
 	say_left(o, s, r);
 	return 0;
@@ -272,6 +268,78 @@ static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report
 	return rc < 0 ? -1 : 0;
 }
 
+/* What there is to decide about. 1: nothing, and it was said. */
+static int read_report(struct cli *c, const struct ga_session *s, struct ga_report *ret,
+		       struct ga_error *err)
+{
+	int rc = ga_report_read(c->env.repo, s, ret, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc && s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
+		cli_note("agent/%s: nothing to review", s->name);
+		return 1;
+	}
+	if (rc)
+		ga_report_begin(ret, s);
+	return at_branch(c, s, ret, err);
+}
+
+/* Ask, and make it true. 1: refused, for a reason that is given and was told. */
+static int ask_once(struct cli *c, const struct options *o, struct ga_session *s,
+		    struct ga_report *r, struct cli_walk *w, struct ga_error *ret_why,
+		    struct ga_error *err)
+{
+	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
+	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	int rc;
+
+	begin_verdict(o, &v);
+	if (ga_review_items(c->env.repo, r, &items, err))
+		return -1;
+	rc = cli_walk(w, r, &items, &v, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!cli_decide(c, s, r, &v, ret_why)) {
+		say_left(o, s, r);
+		return 0;
+	}
+	if (v.decided)
+		return ga_error_move(err, ret_why);
+	cli_print_error(ret_why);
+	return 1;
+}
+
+static int decide_asking(struct cli *c, const struct options *o, struct ga_session *s,
+			 struct ga_report *r, int *ret_status, struct ga_error *err)
+{
+	struct cli_walk *w;
+	int rc;
+
+	/* better said before than behind the last answer */
+	if (ga_worktree_check_free(c->env.repo, s, err) ||
+	    cli_walk_begin(c, o->feedback != NULL, &w, err))
+		return -1;
+	for (;;) {
+		cleanup_error struct ga_error why = GA_ERROR_INIT;
+
+		rc = ask_once(c, o, s, r, w, &why, err);
+		if (rc <= 0)
+			break;
+		*ret_status = ga_error_status(why.code);
+		rc = cli_walk_refused(w, err);
+		if (rc)
+			break;
+		*ret_status = 0;
+		ga_report_release(r);
+		rc = read_report(c, s, r, err);
+		if (rc)
+			break;
+	}
+	cli_walk_free(w);
+	return rc < 0 ? -1 : 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -281,22 +349,15 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 	int rc;
 
-	(void)ret_status;
 	if (check_options(o, argc, err) ||
 	    cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;
-	rc = ga_report_read(c->env.repo, &s, &r, err);
-	if (rc < 0)
-		return -1;
-	if (rc && s.state != GA_STATE_CAPTURED && s.state != GA_STATE_LANDED) {
-		cli_note("agent/%s: nothing to review", s.name);
-		return 0;
-	}
+	rc = read_report(c, &s, &r, err);
 	if (rc)
-		ga_report_begin(&r, &s);
-	if (at_branch(c, &s, &r, err))
-		return -1;
-	if (o->accept || o->accept_all || o->reject || o->interactive)
+		return rc < 0 ? -1 : 0;
+	if (o->interactive)
+		return decide_asking(c, o, &s, &r, ret_status, err);
+	if (o->accept || o->accept_all || o->reject)
 		return decide(c, o, &s, &r, argc, argv, err);
 	return print(c, o, &s, &r, err);
 }

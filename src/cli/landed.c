@@ -1,9 +1,44 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether anything of a session is nowhere else.
+ */
 #include <string.h>
 
 #include "cli.h"
 #include "ga/land.h"
+#include "ga/refs.h"
 #include "sessions.h"
+
+int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	static const char *const kinds[] = { "heads/", "stash", "earlier/" };
+	bool any = false;
+
+	for (size_t i = 0; i < GA_NELEMS(kinds) && !any; i++) {
+		cleanup_free char *prefix = ga_session_ref(s, kinds[i]);
+		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+
+		if (ga_refs_list(r, prefix, &refs, err))
+			return -1;
+		any = refs.n;
+	}
+	return any;
+}
+
+int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	int landed;
+
+	/* changes to uncommitted work that no landing has brought yet */
+	if (s->left_out.n)
+		return 1;
+	if (!ga_oid_is_zero(&s->held))
+		return 1;
+	if (ga_oid_is_zero(&s->tip))
+		return s->state == GA_STATE_LANDED ? 0 : cli_kept_refs(r, s, err);
+	landed = ga_landed(r, s, err);
+	return landed < 0 ? -1 : !landed;
+}
 
 static bool same(const char *a, const char *b)
 {

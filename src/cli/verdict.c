@@ -100,8 +100,8 @@ static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 			     decided ? "it is decided, but " : "", q);
 }
 
-int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
-	       const struct cli_verdict *v, struct ga_error *err)
+int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,
+	       struct ga_error *err)
 {
 	cleanup_changes struct ga_changes rejected = GA_CHANGES_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -114,6 +114,7 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
 		return fail_feedback(v->feedback, false, err);
 	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
 		return -1;
+	v->decided = true;
 	if (fd < 0 || !rejected.n)
 		return 0;
 	if (ga_feedback(c->env.repo, s->name, &rejected, &v->remarks, &text, err))

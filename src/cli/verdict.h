@@ -14,6 +14,7 @@ struct cli_verdict {
 	struct ga_decision decision;
 	struct ga_remarks remarks;
 	const char *feedback; /* file that what is rejected is appended to, or NULL */
+	bool decided;         /* it is true, whatever failed behind that */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
 void cli_verdict_release(struct cli_verdict *v);
@@ -24,11 +25,19 @@ int cli_reject_hunks(struct cli *c, const struct ga_review_items *items, const c
 		     const char *list, struct cli_verdict *v, struct ga_error *err);
 
 /* Make it true; what was rejected goes to the file. */
-int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r,
-	       const struct cli_verdict *v, struct ga_error *err);
+int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,
+	       struct ga_error *err);
 
-/* Walk over `items` with the user, on the terminal. 1: there is nothing to be done. */
-int cli_walk(struct cli *c, const struct ga_report *r, const struct ga_review_items *items,
+/* Deciding with the user, on the terminal. What was answered stays in it: if it is refused when it
+ * is made true, nobody has to answer again. */
+struct cli_walk;
+int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err);
+void cli_walk_free(struct cli_walk *w);
+/* Walk over `items`, which it takes over. After cli_walk_refused() answers to what is as it was are
+ * there already. 1: there is nothing to be done. */
+int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_items *items,
 	     struct cli_verdict *ret, struct ga_error *err);
+/* It was refused. Once more? 1: no. */
+int cli_walk_refused(struct cli_walk *w, struct ga_error *err);
 
 #endif

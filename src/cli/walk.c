@@ -1,58 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
  * `review -i`: one path after the other, in the manner of `git add -p`. Nothing is done on the
- * way: what was decided is made true at the end, all at once.
+ * way: what was decided is made true at the end, all at once; where that is refused the answers
+ * stay.
  */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ask.h"
-#include "ga/hunk.h"
 #include "ga/quote.h"
-#include "verdict.h"
+#include "ga/strmap.h"
+#include "walk.h"
 
-enum choice { LEAVE, ACCEPT, REJECT, PARTS };
-
-/* Edits that are decided about together: those of a hunk, or one of them. */
-struct part {
-	size_t hunk, first, n;
-	enum choice choice;
-};
-
-struct step {
-	const struct ga_review_item *item;
-	enum choice choice;
-	struct ga_hunks hunks;
-	bool read;           /* `hunks` were looked for */
-	struct part *parts;  /* once it was split */
-	size_t n_parts, cap_parts;
-	char *remark;
-};
-
-struct walk {
-	struct cli *c;
-	const struct ga_report *report;
-	const struct ga_palette *palette; /* NULL: no colours */
-	bool single_key, ask_remarks;
-	struct step *steps;
-	size_t n;
-	bool abandoned; /* the terminal is gone: nothing is to be done */
-};
-
-static void walk_release(struct walk *w)
+static void step_release(struct step *s)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		ga_hunks_release(&w->steps[i].hunks);
-		free(w->steps[i].parts);
-		free(w->steps[i].remark);
-	}
+	ga_hunks_release(&s->hunks);
+	free(s->parts);
+	free(s->remark);
+}
+
+static void drop_steps(struct cli_walk *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		step_release(&w->steps[i]);
 	free(w->steps);
+	ga_review_items_release(&w->items);
+}
+
+void cli_walk_free(struct cli_walk *w)
+{
+	if (!w)
+		return;
+	drop_steps(w);
+	free(w);
 }
 
 /* ---- showing ------------------------------------------------------------- */
 
-/* Lines that leave room for what stands around them. */
 static size_t room(void)
 {
 	struct winsize ws = { 0 };
@@ -62,10 +47,10 @@ static size_t room(void)
 	return ws.ws_row - 10U;
 }
 
-static void print_top(const char *text, size_t max)
+void walk_print_top(const char *text)
 {
+	size_t max = room(), rest = 0;
 	const char *p = text;
-	size_t rest = 0;
 
 	for (size_t n = 0; *p && n < max; n++) {
 		const char *nl = strchr(p, '\n');
@@ -80,7 +65,7 @@ static void print_top(const char *text, size_t max)
 		(void)printf("... %zu more lines: p shows all of them\n", rest);
 }
 
-static int diff_of(struct walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
+int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err)
 {
 	const struct ga_review_opts o = { .palette = w->palette };
 
@@ -90,20 +75,20 @@ static int diff_of(struct walk *w, const struct step *s, struct ga_out *out, str
 				   err);
 }
 
-static int show(struct walk *w, const struct step *s, struct ga_error *err)
+static int show(struct cli_walk *w, const struct step *s, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf head = GA_BUF_INIT;
+	cleanup_buf struct ga_buf item = GA_BUF_INIT, nothing = GA_BUF_INIT;
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 
-	ga_review_item_text(w->report, s->item, w->palette != NULL, &head);
-	(void)printf("\n%s", head.ptr);
-	if (diff_of(w, s, &out, err))
+	ga_review_item_text(w->report, s->item, w->palette != NULL, &item);
+	(void)printf("\n%s", item.ptr);
+	if (walk_diff(w, s, &out, err))
 		return -1;
-	print_top(out.text.ptr, room());
+	walk_print_diff(w, &nothing, &out.text);
 	return 0;
 }
 
-static int page(struct walk *w, const struct step *s, struct ga_error *err)
+static int page(struct cli_walk *w, const struct step *s, struct ga_error *err)
 {
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 	struct cli_pager *pager;
@@ -111,10 +96,10 @@ static int page(struct walk *w, const struct step *s, struct ga_error *err)
 	if (cli_pager_begin(w->c, "diff", &out, &pager, err))
 		return -1;
 	ga_review_item_text(w->report, s->item, w->palette != NULL, &out.text);
-	return cli_pager_end(pager, &out, diff_of(w, s, &out, err), err);
+	return cli_pager_end(pager, &out, walk_diff(w, s, &out, err), err);
 }
 
-static const char *choice_text(enum choice c)
+const char *walk_choice_text(enum choice c)
 {
 	static const char *const texts[] = {
 		[LEAVE] = "", [ACCEPT] = "accepted, ", [REJECT] = "rejected, ",
@@ -122,166 +107,6 @@ static const char *choice_text(enum choice c)
 	};
 
 	return texts[c];
-}
-
-/* ---- parts --------------------------------------------------------------- */
-
-static void add_part(struct step *s, size_t at, struct part p)
-{
-	GA_GROW(s->parts, s->n_parts, s->cap_parts);
-	memmove(&s->parts[at + 1], &s->parts[at], (s->n_parts - at) * sizeof(*s->parts));
-	s->parts[at] = p;
-	s->n_parts++;
-}
-
-/* 1: it has none. */
-static int read_parts(struct walk *w, struct step *s, struct ga_error *err)
-{
-	int rc = 0;
-
-	if (s->item->where != GA_REVIEW_BRANCH && s->item->where != GA_REVIEW_HELD)
-		return 1;
-	if (!s->read)
-		rc = ga_hunks_read(w->c->env.repo, &s->item->change.old, &s->item->change.new,
-				   &s->hunks, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; !s->read && i < s->hunks.n; i++)
-		add_part(s, i, (struct part){ i, s->hunks.v[i].first, s->hunks.v[i].n, LEAVE });
-	s->read = true;
-	return 0;
-}
-
-/* A part of several edits becomes as many. */
-static bool split_part(struct step *s, size_t at)
-{
-	struct part p = s->parts[at];
-
-	if (p.n < 2)
-		return false;
-	s->parts[at].n = 1;
-	for (size_t i = 1; i < p.n; i++)
-		add_part(s, at + i, (struct part){ p.hunk, p.first + i, 1, LEAVE });
-	return true;
-}
-
-static void part_text(struct walk *w, const struct step *s, const struct part *p,
-		      struct ga_buf *out)
-{
-	const struct ga_hunk *h = &s->hunks.v[p->hunk];
-	cleanup_buf struct ga_buf raw = GA_BUF_INIT;
-
-	if (p->n == h->n)
-		ga_buf_add(&raw, s->hunks.text.ptr + h->at, h->len);
-	else
-		ga_hunks_edit_text(&s->hunks, h, p->first, &raw);
-	ga_review_hunks_text(&raw, w->palette, out);
-}
-
-static int page_part(struct walk *w, const struct step *s, const struct part *p,
-		     struct ga_error *err)
-{
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	part_text(w, s, p, &text);
-	return cli_page(w->c, text.ptr, text.len, err);
-}
-
-static void help_parts(void)
-{
-	(void)printf("y - keep this part\n"
-		     "n - reject this part: it becomes what it was\n"
-		     "a - keep this part and the rest of the file\n"
-		     "d - reject this part and the rest of the file\n"
-		     "s - split this part into smaller ones\n"
-		     "p - show this part in the pager\n"
-		     "j - leave this part undecided, go on\n"
-		     "k - go back one part\n"
-		     "q - done with the parts of this file\n"
-		     "? - this help\n");
-}
-
-static int ask_part(struct walk *w, const struct step *s, size_t at, struct ga_error *err)
-{
-	cleanup_free char *q = ga_quote(s->item->change.path);
-	cleanup_free char *prompt =
-	    ga_strf("(%s%zu/%zu of %s) keep this part [y,n,a,d,s,p,j,k,q,?]? ",
-		    choice_text(s->parts[at].choice), at + 1, s->n_parts, q);
-
-	return cli_ask(prompt, w->single_key, err);
-}
-
-/* What one letter does to part `*at`. */
-static int answer_part(struct walk *w, struct step *s, int letter, size_t *at,
-		       struct ga_error *err)
-{
-	enum choice c = letter == 'y' || letter == 'a' ? ACCEPT : REJECT;
-
-	switch (letter) {
-	case 'a':
-	case 'd':
-		while (*at < s->n_parts)
-			s->parts[(*at)++].choice = c;
-		return 0;
-	case 'y':
-	case 'n':
-		s->parts[(*at)++].choice = c;
-		return 0;
-	case 'j':
-		++*at;
-		return 0;
-	case 'k':
-		*at -= *at > 0;
-		return 0;
-	case 's':
-		if (!split_part(s, *at))
-			(void)printf("it cannot be split any further\n");
-		return 0;
-	case 'p':
-		return page_part(w, s, &s->parts[*at], err);
-	default:
-		help_parts();
-		return 0;
-	}
-}
-
-/* All parts decided alike are the file decided so. */
-static void sum_up(struct step *s)
-{
-	size_t n[PARTS] = { 0 };
-
-	for (size_t i = 0; i < s->n_parts; i++)
-		n[s->parts[i].choice]++;
-	s->choice = n[ACCEPT] == s->n_parts ? ACCEPT : n[REJECT] == s->n_parts ? REJECT :
-		    n[REJECT] ? PARTS : LEAVE;
-}
-
-static int walk_parts(struct walk *w, struct step *s, struct ga_error *err)
-{
-	int letter = 0, rc = read_parts(w, s, err);
-
-	if (rc) {
-		if (rc > 0)
-			(void)printf("there are no parts to tell apart\n");
-		return rc < 0 ? -1 : 0;
-	}
-	for (size_t at = 0; at < s->n_parts && letter != 'q';) {
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-		part_text(w, s, &s->parts[at], &text);
-		(void)putchar('\n');
-		print_top(text.ptr, room());
-		letter = ask_part(w, s, at, err);
-		if (letter < 0)
-			return -1;
-		w->abandoned = letter == CLI_ASK_END;
-		if (w->abandoned)
-			return 0;
-		if (letter != 'q' && answer_part(w, s, letter, &at, err))
-			return -1;
-	}
-	sum_up(s);
-	return 0;
 }
 
 /* ---- paths --------------------------------------------------------------- */
@@ -299,17 +124,17 @@ static void help(void)
 		     "? - this help\n");
 }
 
-static int ask(struct walk *w, size_t at, struct ga_error *err)
+static int ask(struct cli_walk *w, size_t at, struct ga_error *err)
 {
 	const struct step *s = &w->steps[at];
 	cleanup_free char *q = ga_quote(*s->item->change.path ? s->item->change.path : ".");
 	cleanup_free char *prompt = ga_strf("(%s%zu/%zu) accept %s [y,n,s,p,j,k,u,q,?]? ",
-					    choice_text(s->choice), at + 1, w->n, q);
+					    walk_choice_text(s->choice), at + 1, w->n, q);
 
 	return cli_ask(prompt, w->single_key, err);
 }
 
-static int remark(struct walk *w, struct step *s, struct ga_error *err)
+static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
@@ -323,8 +148,17 @@ static int remark(struct walk *w, struct step *s, struct ga_error *err)
 	return 0;
 }
 
+/* From `at`, the next that is to be asked: what was before is passed over, except by who goes back
+ * to it. */
+static size_t next_from(const struct cli_walk *w, size_t at)
+{
+	while (at < w->n && w->steps[at].kept)
+		at++;
+	return at;
+}
+
 /* What one letter does at step `*at`; `*again`: it is shown once more. */
-static int answer(struct walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
+static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
 {
 	struct step *s = &w->steps[*at];
 
@@ -333,17 +167,18 @@ static int answer(struct walk *w, int letter, size_t *at, bool *again, struct ga
 	case 'y':
 	case 'n':
 		s->choice = letter == 'y' ? ACCEPT : REJECT;
-		++*at;
+		*at = next_from(w, *at + 1);
 		return remark(w, s, err);
 	case 's':
 		if (walk_parts(w, s, err))
 			return -1;
-		*at += s->choice != LEAVE;
+		if (s->choice != LEAVE)
+			*at = next_from(w, *at + 1);
 		return w->abandoned ? 0 : remark(w, s, err);
 	case 'p':
 		return page(w, s, err);
 	case 'j':
-		++*at;
+		*at = next_from(w, *at + 1);
 		*again = true;
 		return 0;
 	case 'k':
@@ -359,11 +194,11 @@ static int answer(struct walk *w, int letter, size_t *at, bool *again, struct ga
 	}
 }
 
-static int walk(struct walk *w, struct ga_error *err)
+static int walk(struct cli_walk *w, struct ga_error *err)
 {
 	bool again = true;
 
-	for (size_t at = 0, shown = w->n; at < w->n && !w->abandoned;) {
+	for (size_t at = next_from(w, 0), shown = w->n; at < w->n && !w->abandoned;) {
 		int letter;
 
 		if ((again || at != shown) && show(w, &w->steps[at], err))
@@ -400,7 +235,7 @@ static void add_parts(const struct step *s, struct ga_decision *d)
 		ga_strv_push(&d->accept, s->item->change.path);
 }
 
-static void collect(const struct walk *w, struct cli_verdict *v)
+static void collect(const struct cli_walk *w, struct cli_verdict *v)
 {
 	v->decision.exact = v->decision.critical_too = true;
 	v->decision.reviewed = w->report->tip;
@@ -421,7 +256,7 @@ static void collect(const struct walk *w, struct cli_verdict *v)
 }
 
 /* 1: no. */
-static int confirm(struct walk *w, struct ga_error *err)
+static int confirm(struct cli_walk *w, struct ga_error *err)
 {
 	size_t n[PARTS + 1] = { 0 };
 	int letter;
@@ -444,36 +279,113 @@ static int confirm(struct walk *w, struct ga_error *err)
 	return letter != 'y';
 }
 
-int cli_walk(struct cli *c, const struct ga_report *r, const struct ga_review_items *items,
-	     struct cli_verdict *ret, struct ga_error *err)
+/* ---- once more ----------------------------------------------------------- */
+
+static bool same(const struct ga_review_item *a, const struct ga_review_item *b)
 {
-	struct ga_palette palette;
-	__attribute__((cleanup(walk_release))) struct walk w = {
-		.c = c,
-		.report = r,
-		.single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false),
-		.ask_remarks = ret->feedback != NULL,
-	};
-	int rc;
+	return a->where == b->where && ga_entry_equal(&a->change.old, &b->change.old) &&
+	       ga_entry_equal(&a->change.new, &b->change.new);
+}
+
+/* Take over `items`, and the answers to those that are what they were. Is any other lost? */
+static bool take_items(struct cli_walk *w, struct ga_review_items *items)
+{
+	struct step *steps = ga_calloc(items->n + 1, sizeof(*steps));
+	cleanup_strmap struct ga_strmap before = GA_STRMAP_INIT;
+	bool lost = false;
+
+	for (size_t i = 0; i < w->n; i++)
+		ga_strmap_add(&before, w->items.v[i].change.path,
+			      strlen(w->items.v[i].change.path), (uint32_t)i);
+	for (size_t i = 0; i < items->n; i++) {
+		const char *path = items->v[i].change.path;
+		int32_t node = ga_strmap_first(&before, path, strlen(path));
+		struct step *old = node < 0 ? NULL : &w->steps[before.nodes[node].value];
+
+		steps[i].hunks = (struct ga_hunks)GA_HUNKS_INIT;
+		if (old && same(old->item, &items->v[i])) {
+			steps[i] = *old;
+			steps[i].kept = true;
+			*old = (struct step){ .hunks = GA_HUNKS_INIT };
+		}
+		steps[i].item = &items->v[i];
+	}
+	for (size_t i = 0; i < w->n; i++)
+		lost = lost || w->steps[i].choice != LEAVE;
+	drop_steps(w);
+	w->steps = steps;
+	w->n = items->n;
+	w->items = *items;
+	*items = (struct ga_review_items){ NULL, 0, 0 };
+	return lost;
+}
+
+static void help_refused(void)
+{
+	(void)printf("y - try it again; what has changed meanwhile is asked once more\n"
+		     "r - go through all of it again first, with the answers as they are\n"
+		     "n - give up: nothing is changed\n"
+		     "? - this help\n");
+}
+
+int cli_walk_refused(struct cli_walk *w, struct ga_error *err)
+{
+	for (;;) {
+		int letter = cli_ask("your answers are kept: try it again [y,r,n,?]? ",
+				     w->single_key, err);
+
+		if (letter < 0)
+			return -1;
+		w->refused = letter == 'y';
+		if (letter == 'y' || letter == 'r')
+			return 0;
+		if (letter == 'n' || letter == CLI_ASK_END)
+			return 1;
+		help_refused();
+	}
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err)
+{
+	struct cli_walk *w;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and this is none");
 		return ga_hint(err, "--accept and --reject decide without one");
 	}
-	if (cli_palette(c, "diff", &palette, &w.palette, err))
+	w = ga_calloc(1, sizeof(*w));
+	w->c = c;
+	w->single_key = ga_gitconfig_bool(&c->env.config, "interactive.singlekey", false);
+	w->filter = ga_gitconfig_get(&c->env.config, "interactive.difffilter");
+	w->ask_remarks = ask_remarks;
+	if (cli_palette(c, "diff", &w->colours, &w->palette, err)) {
+		free(w);
 		return -1;
-	w.n = items->n;
-	w.steps = ga_calloc(w.n + 1, sizeof(*w.steps));
-	for (size_t i = 0; i < w.n; i++) {
-		w.steps[i].item = &items->v[i];
-		w.steps[i].hunks = (struct ga_hunks)GA_HUNKS_INIT;
 	}
-	if (walk(&w, err))
+	*ret = w;
+	return 0;
+}
+
+int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_items *items,
+	     struct cli_verdict *ret, struct ga_error *err)
+{
+	bool confirmed = !take_items(w, items) && w->refused && w->n;
+	int rc;
+
+	w->report = r;
+	for (size_t i = 0; i < w->n; i++) {
+		w->steps[i].kept = w->steps[i].kept && w->refused;
+		confirmed = confirmed && w->steps[i].kept;
+	}
+	if (walk(w, err))
 		return -1;
-	rc = confirm(&w, err);
+	/* what was confirmed, and is what it was, is not asked a second time */
+	rc = confirmed ? 0 : confirm(w, err);
 	if (rc)
 		return rc;
-	collect(&w, ret);
+	collect(w, ret);
 	if (ret->decision.accept.n || ret->decision.reject.n || ret->decision.n_hunks)
 		return 0;
 	(void)printf("no flag was among it: there is nothing to be done\n");

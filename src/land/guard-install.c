@@ -23,14 +23,7 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
-/* Those of a user's repository; what only servers and mail have is not stood in for. */
-static const char *const all_hooks[] = {
-	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
-	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
-	"post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
-	"reference-transaction",
-};
-/* Of these, ours. */
+/* Of ga_hook_events, ours. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
 
 /* The files of hooks/. */
@@ -394,8 +387,8 @@ static int fill_directory(struct ga_repo *r, const char *path, const char *forme
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's hooks");
-	for (size_t i = 0; i < GA_NELEMS(all_hooks); i++)
-		if (fill_in(r, dir, former, all_hooks[i], err))
+	for (const char *const *e = ga_hook_events; *e; e++)
+		if (fill_in(r, dir, former, *e, err))
 			return -1;
 	return 0;
 }
@@ -435,15 +428,20 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 
 	if (put_scripts(r, err))
 		return -1;
-	if (how == GA_GUARD_CONFIG || (how == GA_GUARD_HOOKS && !elsewhere))
+	if (how == GA_GUARD_HOOKS && !elsewhere)
 		return 0;
 	if (how == GA_GUARD_HOOKS)
 		remove_links(r);
 	if (how == GA_GUARD_DIRECTORY)
 		return install_directory(r, c, err);
 	rc = has_hook_events(r, err);
+	if (rc < 0)
+		return -1;
 	if (rc)
-		return rc < 0 ? -1 : install_events(r, err);
+		return how == GA_GUARD_CONFIG ? 0 : install_events(r, err);
+	/* another git than the one they were for: it would not run them */
+	if (how == GA_GUARD_CONFIG && remove_events(r, c, err))
+		return -1;
 	return is_free(r, c) ? install_links(r, err) : install_directory(r, c, err);
 }
 

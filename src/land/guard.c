@@ -44,45 +44,18 @@ static void undecided_release(struct undecided *u)
 	ga_strv_release(&u->commits);
 }
 
-/* A path as git shows it with core.quotePath. */
-static void add_quoted(struct ga_buf *b, const char *path)
-{
-	static const char named[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";
-	bool plain = true;
-
-	for (const unsigned char *p = (const unsigned char *)path; *p && plain; p++)
-		plain = *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';
-	if (plain) {
-		ga_buf_adds(b, path);
-		return;
-	}
-	ga_buf_addch(b, '"');
-	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
-		const char *name = NULL;
-
-		for (size_t i = 0; i + 1 < sizeof(named) && !name; i += 2)
-			name = named[i] == (char)*p ? &named[i + 1] : NULL;
-		if (name)
-			ga_buf_addf(b, "\\%c", *name);
-		else if (*p < 0x20 || *p >= 0x7f)
-			ga_buf_addf(b, "\\%03o", *p);
-		else
-			ga_buf_addch(b, (char)*p);
-	}
-	ga_buf_addch(b, '"');
-}
-
 /* What goes is in no tree that could be asked for it. */
 static void add_entry(struct undecided *u, const struct ga_report_flag *f)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	const char *quote;
 
 	if (f->entry.mode == GA_MODE_NONE || !*f->path)
 		return;
-	ga_buf_addf(&b, "%06o %s %s\t", f->entry.mode,
-		    f->entry.mode == GA_MODE_GITLINK ? "commit" : "blob", GA_HEX(&f->entry.oid));
-	add_quoted(&b, f->path);
-	ga_strv_take(&u->lines, ga_buf_steal(&b));
+	quote = ga_quote_git_add(&path, f->path) ? "\"" : "";
+	ga_strv_pushf(&u->lines, "%06o %s %s\t%s%s%s", f->entry.mode,
+		      f->entry.mode == GA_MODE_GITLINK ? "commit" : "blob",
+		      GA_HEX(&f->entry.oid), quote, path.ptr, quote);
 	ga_strv_push(&u->paths, f->path);
 }
 

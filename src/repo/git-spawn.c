@@ -21,6 +21,13 @@ static const char *const forced_config[] = {
 	NULL,
 };
 
+const char *const ga_hook_events[] = {
+	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
+	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
+	"post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
+	"reference-transaction", NULL,
+};
+
 /* Forced on every command: recursion would rewrite core.worktree of the user's
  * submodules, and a background gc would outlive us. */
 static const char *const always_config[] = {
@@ -155,6 +162,18 @@ static void push_config(struct ga_strv *argv, const char *const *list)
 		ga_strv_push_many(argv, "-c", *list, NULL);
 }
 
+/* core.hooksPath is about hooks that are files. Those that configuration defines have a switch by
+ * name, and since git 2.55 one by event as well, which holds wherever they are defined. */
+static void push_no_hooks(struct ga_strv *argv, const struct ga_repo *r)
+{
+	for (const char *const *e = ga_hook_events; *e; e++) {
+		ga_strv_push(argv, "-c");
+		ga_strv_pushf(argv, "hook.%s.enabled=false", *e);
+	}
+	for (size_t i = 0; i < r->hooks_off.n; i++)
+		ga_strv_push_many(argv, "-c", r->hooks_off.v[i], NULL);
+}
+
 int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_config,
 		 struct ga_buf *dropped, struct ga_process_job **ret, struct ga_error *err)
 {
@@ -164,8 +183,10 @@ int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	ga_strv_push(&argv, "git");
 	if (with_config) {
 		push_config(&argv, always_config);
-		if (!g->user_hooks)
+		if (!g->user_hooks) {
 			push_config(&argv, forced_config);
+			push_no_hooks(&argv, r);
+		}
 		push_config(&argv, g->config);
 	}
 	push_all(&argv, g->args);
@@ -181,6 +202,8 @@ int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 	p.out_max = g->out_max;
 	p.keep_fd = g->keep_fd;
 	p.timeout_ms = g->timeout_ms;
+	p.max_file = g->max_file;
+	p.max_memory = g->max_memory;
 	if (!g->show_stderr)
 		p.errout = g->errout ? g->errout : dropped;
 	if (ga_process_begin(&p, ret, err))

@@ -20,6 +20,11 @@
 /* Of an object that is parsed: a tree of a million entries fits. */
 #define TREE_MAX ((size_t)64 << 20)
 
+/* Of git: of its own, for each object, and what it takes as a whole (core.bigFileThreshold). */
+#define MEMORY_MIN ((uint64_t)256 << 20)
+#define MEMORY_OBJECT 512
+#define WHOLE_MAX ((uint64_t)512 << 20)
+
 struct ga_import {
 	struct ga_repo *r;
 	struct ga_import_limits l;
@@ -42,6 +47,13 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 	*im = (struct ga_import){ .r = r, .l = *l, .q = q };
 	*ret = im;
 	return 0;
+}
+
+uint64_t ga_import_memory(const struct ga_import_limits *l)
+{
+	uint64_t whole = l->max_object_bytes < WHOLE_MAX ? l->max_object_bytes : WHOLE_MAX;
+
+	return MEMORY_MIN + (uint64_t)l->max_objects * MEMORY_OBJECT + 3 * whole;
 }
 
 enum ga_import_over ga_import_over(const struct ga_import *im)
@@ -169,6 +181,7 @@ static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga
 {
 	cleanup_free char *max = ga_strf("--max-input-size=%llu",
 					 (unsigned long long)im->l.max_pack_bytes);
+	static const char *const config[] = { GA_IMPORT_CONFIG, NULL };
 	const char *const args[] = { "index-pack", "--strict", "--stdin", max, NULL };
 	struct ga_git g = GA_GIT_INIT;
 
@@ -176,6 +189,8 @@ static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
 	g.args = args;
 	g.in_fd = fd;
+	g.config = config;
+	g.max_memory = ga_import_memory(&im->l);
 	return run_git(im, &g, ret_reason);
 }
 

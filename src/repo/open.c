@@ -255,6 +255,8 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 
 		return ga_fail_git(err, "cannot open the objects of '%s'", q);
 	}
+	if (ga_hooks_find(r, err))
+		return -1;
 	*ret = ga_steal(&r);
 	return 0;
 }
@@ -280,6 +282,7 @@ void ga_repo_free(struct ga_repo *r)
 	free(r->info.gitdir);
 	free(r->info.commondir);
 	free(r->info.id);
+	ga_strv_release(&r->hooks_off);
 	free(r);
 	(void)git_libgit2_shutdown();
 }

@@ -22,6 +22,7 @@ struct ga_repo {
 	 * and git run for it see; NULL without one; belongs to the import */
 	const char *quarantine;
 	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
+	struct ga_strv hooks_off; /* configuration that has git run none of those it defines */
 };
 
 /* Fail with ": " and libgit2's last message behind ours. To be called right
@@ -34,9 +35,13 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 
+/* Fill `r->hooks_off` (hooks.c). */
+int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
+
 /* Say why a git command ended with a status that is not 0. Returns -1. */
 int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
 		  struct ga_error *err);
+
 /* Start it, and no more (git-spawn.c): objects that wait in memory (ga_batch_begin()) it does not
  * see. Without `with_config` there is no forced configuration; the environment is the same.
  * Standard error goes to `dropped` unless `g` says where; NULL: it must say. */

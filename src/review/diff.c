@@ -264,9 +264,13 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 	    ga_commit_tree(repo, ret_new, ret_new, err) ||
 	    ga_tree_diff(repo, ret_old, ret_new, &all, err))
 		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_has(&r->left_out, all.v[i].path))
-			(void)ga_changes_add(ret, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	for (size_t i = 0; i < r->left_out.n; i++) {
+		const struct ga_change *c = ga_changes_find(&all, r->left_out.v[i]);
+
+		if (c)
+			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
+	}
+	ga_changes_sort(ret);
 	return 0;
 }
 
@@ -285,20 +289,15 @@ static int put_left_out(struct review_diff *d, const struct ga_report *r, struct
 	return put_changes(d, &some, &r->left_out, err);
 }
 
-void review_flagged_paths(const struct ga_report *r, struct ga_strv *ret)
-{
-	/* flags are sorted: the worst come first here too */
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_strv_push(ret, r->flags[i].path);
-}
-
 int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv first = GA_STRV_INIT;
 	int rc;
 
-	review_flagged_paths(r, &first);
+	/* flags are sorted: the worst come first here too */
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strv_push(&first, r->flags[i].path);
 	if (review_trees(d->repo, r, &d->old_tree, &d->new_tree, err) ||
 	    ga_tree_diff(d->repo, &d->old_tree, &d->new_tree, &changes, err))
 		return -1;

@@ -21,26 +21,13 @@ void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text)
 	ga_strv_push(&r->texts, text);
 }
 
-/* As git writes a name into a patch, quotes and all. */
+/* A name in a patch. A space ends it for some that read one. */
 static char *patch_name(const char *side, const char *path)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	bool plain = true;
+	cleanup_buf struct ga_buf name = GA_BUF_INIT;
+	bool quotes = ga_quote_git_add(&name, path) || strchr(path, ' ');
 
-	for (const char *p = path; *p; p++)
-		plain = plain && (unsigned char)*p > ' ' && (unsigned char)*p < 0x7f &&
-			*p != '"' && *p != '\\';
-	if (plain)
-		return ga_strf("%s/%s", side, path);
-	ga_buf_addf(&b, "\"%s/", side);
-	for (const char *p = path; *p; p++) {
-		if ((unsigned char)*p >= ' ' && (unsigned char)*p < 0x7f && *p != '"' && *p != '\\')
-			ga_buf_addch(&b, *p);
-		else
-			ga_buf_addf(&b, "\\%03o", (unsigned char)*p);
-	}
-	ga_buf_addch(&b, '"');
-	return ga_buf_steal(&b);
+	return ga_strf(quotes ? "\"%s/%s\"" : "%s/%s", side, name.ptr);
 }
 
 static void put_header(struct ga_buf *out, const struct ga_change *c, bool hunks)

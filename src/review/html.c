@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/sha.h"
+#include "ga/strmap.h"
 #include "html.h"
 #include "review-diff.h"
 
@@ -46,7 +47,8 @@ static const char style[] =
 
 /* ---- text ---------------------------------------------------------------- */
 
-void html_put_safe(struct ga_buf *out, const char *safe)
+/* Text that is escaped for a terminal already. */
+static void put_safe(struct ga_buf *out, const char *safe)
 {
 	for (const char *p = safe; *p; p++) {
 		switch (*p) {
@@ -76,14 +78,14 @@ void html_put_bytes(struct ga_buf *out, const char *s, size_t n)
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	ga_quote_add(&safe, s, n);
-	html_put_safe(out, safe.ptr);
+	put_safe(out, safe.ptr);
 }
 
-void html_put_path(struct ga_buf *out, const char *path)
+static void put_path(struct ga_buf *out, const char *path)
 {
 	cleanup_free char *q = ga_quote(path);
 
-	html_put_safe(out, q);
+	put_safe(out, q);
 }
 
 void html_put_words(struct ga_buf *out, const struct ga_strv *words)
@@ -97,7 +99,7 @@ void html_put_words(struct ga_buf *out, const struct ga_strv *words)
 	}
 }
 
-void html_put_severity(struct ga_buf *out, enum ga_severity s)
+static void put_severity(struct ga_buf *out, enum ga_severity s)
 {
 	ga_buf_addf(out, "<span class=\"s%d\">%s</span>", (int)s, ga_severity_name(s));
 }
@@ -175,7 +177,7 @@ static void put_summary(struct ga_buf *out, const struct ga_session *s, const st
 	put_oid(out, "base", &r->base);
 	if (branch) {
 		put_row(out, "started on");
-		html_put_path(out, branch);
+		put_path(out, branch);
 		ga_buf_adds(out, "</td></tr>\n");
 	}
 	put_oid(out, "branch", &r->tip);
@@ -193,7 +195,7 @@ static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
 	ga_quote_add_text(&safe, f->reason, strcspn(f->reason, "\n"));
-	html_put_safe(out, safe.ptr);
+	put_safe(out, safe.ptr);
 }
 
 static const char *flag_state(const struct ga_report_flag *f)
@@ -227,9 +229,9 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r)
 			continue;
 		}
 		ga_buf_adds(out, "<tr><td>");
-		html_put_severity(out, f->severity);
+		put_severity(out, f->severity);
 		ga_buf_adds(out, "</td><td><code>");
-		html_put_path(out, *f->path ? f->path : ".");
+		put_path(out, *f->path ? f->path : ".");
 		ga_buf_adds(out, "</code></td><td>");
 		put_reason(out, f);
 		ga_buf_adds(out, "</td><td>");
@@ -270,7 +272,7 @@ static void put_paths(struct ga_buf *out, const char *title, const struct ga_str
 	ga_buf_adds(out, "<ul>\n");
 	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++) {
 		ga_buf_adds(out, "<li><code>");
-		html_put_path(out, paths->v[i]);
+		put_path(out, paths->v[i]);
 		ga_buf_adds(out, "</code></li>\n");
 	}
 	ga_buf_adds(out, "</ul>\n");
@@ -302,7 +304,7 @@ static void put_left(struct ga_buf *out, const struct ga_report *r)
 
 		review_put_left(&text, &groups.v[i]);
 		review_put_left_flags(&text, false, r, &flags, groups.v[i].path);
-		html_put_safe(out, text.ptr);
+		put_safe(out, text.ptr);
 	}
 	ga_buf_adds(out, "</pre>\n");
 	put_more(out, groups.n > LEFT_SHOWN ? groups.n - LEFT_SHOWN : 0, "places");
@@ -320,7 +322,7 @@ static void put_notes(struct ga_buf *out, const struct ga_strv *notes)
 		/* quoted where they were made */
 		ga_quote_add_text(&safe, notes->v[i], strcspn(notes->v[i], "\n"));
 		ga_buf_adds(out, "<li>");
-		html_put_safe(out, safe.ptr);
+		put_safe(out, safe.ptr);
 		ga_buf_adds(out, "</li>\n");
 	}
 	ga_buf_adds(out, "</ul>\n");
@@ -346,7 +348,7 @@ static int put_files(struct ga_repo *repo, const struct ga_changes *changes, str
 		else
 			ga_buf_addf(out, "<tr><td>+%" PRId64 " -%" PRId64 "</td><td><code>",
 				    l.additions, l.deletions);
-		html_put_path(out, changes->v[i].path);
+		put_path(out, changes->v[i].path);
 		ga_buf_adds(out, "</code></td></tr>\n");
 	}
 	ga_buf_adds(out, "</table>\n");
@@ -357,12 +359,22 @@ static int put_files(struct ga_repo *repo, const struct ga_changes *changes, str
 
 /* ---- the diff ------------------------------------------------------------ */
 
-/* Which file's flags stand above its diff. */
 struct page {
 	struct review_diff diff; /* first: a form gets this */
 	const struct ga_report *report;
+	struct ga_strmap flags;  /* those of a path, to stand above its diff */
 	bool in_pre;
 };
+
+static void index_flags(struct page *p)
+{
+	const struct ga_report *r = p->report;
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (!ga_report_flag_of_place(&r->flags[i]))
+			ga_strmap_add(&p->flags, r->flags[i].path, strlen(r->flags[i].path),
+				      (uint32_t)i);
+}
 
 static void end_pre(struct review_diff *d)
 {
@@ -381,24 +393,23 @@ static void section(struct review_diff *d, const char *title)
 
 static void begin_file(struct review_diff *d, const struct ga_change *c)
 {
-	const struct ga_report *r = ((const struct page *)d)->report;
+	const struct page *p = (const struct page *)d;
 	cleanup_buf struct ga_buf flags = GA_BUF_INIT;
+	int32_t at = ga_strmap_first(&p->flags, c->path, strlen(c->path));
 	struct ga_buf *out = &d->out->text;
 
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (; at >= 0; at = p->flags.nodes[at].next) {
+		const struct ga_report_flag *f = &p->report->flags[p->flags.nodes[at].value];
 
-		if (strcmp(f->path, c->path) != 0 || ga_report_flag_of_place(f))
-			continue;
 		ga_buf_adds(&flags, "<div class=\"f\">");
-		html_put_severity(&flags, f->severity);
+		put_severity(&flags, f->severity);
 		ga_buf_addch(&flags, ' ');
 		put_reason(&flags, f);
 		ga_buf_addf(&flags, " (%s)</div>\n", flag_state(f));
 	}
 	ga_buf_addf(out, "<details%s><summary><code>",
 		    flags.len || d->n++ < OPEN_FILES ? " open" : "");
-	html_put_path(out, c->path);
+	put_path(out, c->path);
 	ga_buf_addf(out, "</code></summary>\n%s", flags.ptr);
 }
 
@@ -416,7 +427,7 @@ static void line(struct review_diff *d, enum review_line kind, const char *safe)
 	p->in_pre = true;
 	if (*classes[kind])
 		ga_buf_addf(out, "<span class=\"%s\">", classes[kind]);
-	html_put_safe(out, safe);
+	put_safe(out, safe);
 	ga_buf_adds(out, *classes[kind] ? "</span>\n" : "\n");
 }
 
@@ -437,12 +448,15 @@ static int put_diff(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 				  .opts = &plain,
 				  .out = out,
 				  .max = DIFF_SHOWN},
-			 .report = r};
+			 .report = r,
+			 .flags = GA_STRMAP_INIT};
 	int rc;
 
 	put_title(&out->text, "Diff");
+	index_flags(&p);
 	rc = review_diff_all(&p.diff, r, err);
 	end_pre(&p.diff);
+	ga_strmap_release(&p.flags);
 	return rc;
 }
 

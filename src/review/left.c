@@ -13,7 +13,8 @@
 #include "ga/risk.h"
 #include "review-internal.h"
 
-void review_put_size(struct ga_buf *out, uint64_t bytes)
+/* "1.5 MiB" */
+static void put_size(struct ga_buf *out, uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
@@ -34,7 +35,7 @@ void review_put_left(struct ga_buf *out, const struct ga_left *l)
 
 	ga_buf_addf(out, "  %-10s %s (%" PRIu64 " %s, ", ga_left_kind_name(l->kind), q,
 		    l->count, l->count == 1 ? "file" : "files");
-	review_put_size(out, l->bytes);
+	put_size(out, l->bytes);
 	ga_buf_adds(out, ")\n");
 }
 
@@ -314,7 +315,7 @@ static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colo
 	cleanup_buf struct ga_buf size = GA_BUF_INIT;
 	cleanup_free char *q = ga_quote(f->path);
 
-	review_put_size(&size, f->bytes);
+	put_size(&size, f->bytes);
 	ga_buf_addf(out, "  %12s  %s", size.ptr, q);
 	if (f->kind != GA_LEFT_IGNORED)
 		ga_buf_addf(out, " (%s)", ga_left_kind_name(f->kind));

@@ -43,11 +43,6 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
-/* Paths of flags, the worst first, some more than once. */
-void review_flagged_paths(const struct ga_report *r, struct ga_strv *ret);
-
-/* "1.5 MiB" */
-void review_put_size(struct ga_buf *out, uint64_t bytes);
 /* What all flags have in JSON; more may be added behind it. */
 json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
 			 const struct ga_strv *also, const char *path_or_null,

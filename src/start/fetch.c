@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
+#include "ga/oidmap.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -52,31 +52,15 @@ static void fetch_release(struct fetch *f)
 
 /* ---- objects -------------------------------------------------------------------- */
 
-/* No file that git writes becomes larger: a pack is one. */
-static int run_limited(const struct ga_repo *r, const struct ga_git *g, uint64_t max,
-		       int *ret_status, struct ga_error *err)
-{
-	struct rlimit was, now;
-	int rc;
-
-	if (getrlimit(RLIMIT_FSIZE, &was))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot limit the size of files");
-	now = was;
-	if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > max)
-		now.rlim_cur = (rlim_t)max;
-	if (setrlimit(RLIMIT_FSIZE, &now))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot limit the size of files");
-	rc = ga_git_run(r, g, ret_status, err);
-	(void)setrlimit(RLIMIT_FSIZE, &was);
-	return rc;
-}
-
-/* Into `dir`, checked by git, to no ref and no file of the repository's. */
-static int download(struct fetch *f, const char *dir, struct ga_error *err)
+/* Into `dir`, checked by git, to no ref and no file of the repository's. What git makes of a pack
+ * on the way is bounded in files, a pack being one, in memory and in time. */
+static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
+		    struct ga_error *err)
 {
 	static const char *const config[] = {
 		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1",
-		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=", NULL,
+		"transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "fetch.bundleURI=",
+		GA_IMPORT_CONFIG, NULL,
 	};
 	cleanup_free char *branch = ga_strf(GA_SESSION_BRANCHES "%s", f->from->name);
 	cleanup_free char *held = ga_strf(GA_SESSION_REFS "%s/held", f->from->name);
@@ -84,7 +68,6 @@ static int download(struct fetch *f, const char *dir, struct ga_error *err)
 				     "--refmap=", "--no-recurse-submodules", "--no-prune",
 				     "--no-auto-maintenance", "--no-filter", "--", f->remote,
 				     branch, ga_oid_is_zero(&f->from->held) ? NULL : held, NULL };
-	const struct ga_limits *l = &f->e->limits;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
 	struct ga_git g = GA_GIT_INIT;
@@ -95,20 +78,22 @@ static int download(struct fetch *f, const char *dir, struct ga_error *err)
 	g.config = config;
 	g.errout = &why;
 	g.timeout_ms = FETCH_MS;
+	g.max_file = limits->max_pack_bytes;
+	g.max_memory = ga_import_memory(limits);
 	g.lazy_fetch = true;
-	if (run_limited(f->r, &g, l->pack_size, &status, err))
+	if (ga_git_run(f->r, &g, &status, err))
 		return -1;
 	if (!status)
 		return 0;
 	line = ga_git_last_line(&why);
 	(void)ga_fail(err, GA_EFATAL, "cannot fetch session '%s': %s", f->from->name,
 		      line ? line : "git failed");
-	return ga_hint(err, "what git refuses of it, or is larger than limits.capture.pack_size, "
-			    "does not come in");
+	return ga_hint(err, "what git refuses of it, or is more than limits.capture.pack_size or "
+			    ".object_size, does not come in");
 }
 
 /* Take the packs that were fetched. Returns 1 and a reason when they are refused. */
-static int import_packs(struct fetch *f, struct ga_import *im, const char *dir, bool *ret_any,
+static int import_packs(struct ga_import *im, const char *dir, bool *ret_any,
 			char **ret_reason, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "pack");
@@ -116,7 +101,6 @@ static int import_packs(struct fetch *f, struct ga_import *im, const char *dir, 
 	struct dirent *e;
 	int rc = 0;
 
-	(void)f;
 	*ret_any = false;
 	while (d && !rc && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
@@ -136,12 +120,12 @@ static int import_packs(struct fetch *f, struct ga_import *im, const char *dir, 
 	return rc;
 }
 
-static int import(struct fetch *f, const char *dir, struct ga_error *err)
+static int import(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
+		  struct ga_error *err)
 {
 	const struct ga_oid tips[] = { f->tip, f->held };
 	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide));
 	cleanup_free char *branch = NULL, *reason = NULL;
-	struct ga_import_limits limits;
 	struct ga_import *im = NULL;
 	size_t n = 0;
 	bool any;
@@ -152,10 +136,9 @@ static int import(struct fetch *f, const char *dir, struct ga_error *err)
 	n = !rc;
 	for (size_t i = 0; i < f->host.n; i++)
 		hide[n++] = f->host.v[i].oid;
-	ga_capture_import_limits(&f->e->limits, &limits);
-	if (ga_import_begin(f->r, &limits, &im, err))
+	if (ga_import_begin(f->r, limits, &im, err))
 		return -1;
-	rc = import_packs(f, im, dir, &any, &reason, err);
+	rc = import_packs(im, dir, &any, &reason, err);
 	if (!rc && any)
 		rc = ga_import_check(im, tips, ga_oid_is_zero(&f->held) ? 1 : 2, hide, n, &reason,
 				     err);
@@ -173,29 +156,24 @@ static int take_objects(struct fetch *f, struct ga_error *err)
 	cleanup_free char *dir = ga_path_join(sessions, ".new-XXXXXX");
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	cleanup_close int at = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ga_import_limits limits;
 	int rc;
 
 	if (at < 0 || !mkdtemp(dir))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the state directory");
-	rc = download(f, dir, err) || ga_fault_stop("fetch:downloaded", err) ||
-	     import(f, dir, err) ? -1 : 0;
+	ga_capture_import_limits(&f->e->limits, &limits);
+	rc = download(f, dir, &limits, err) || ga_fault_stop("fetch:downloaded", err) ||
+	     import(f, dir, &limits, err) ? -1 : 0;
 	(void)ga_rmtree_at(at, ga_path_base(dir), &second);
 	return rc;
 }
 
 /* ---- what it stands on ---------------------------------------------------------- */
 
-static bool has(const struct ga_oid *v, size_t n, const struct ga_oid *oid)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ga_oid_equal(&v[i], oid))
-			return true;
-	return false;
-}
-
 static int find_onto(struct fetch *f, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *hide = ga_calloc(f->host.n + 1, sizeof(*hide)), *new = NULL;
+	cleanup_oidmap struct ga_oidmap is_new = GA_OIDMAP_INIT;
 	struct ga_oid at = f->tip;
 	size_t n_new = 0;
 
@@ -203,10 +181,12 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 		hide[i] = f->host.v[i].oid;
 	if (ga_rev_list(f->r, &f->tip, 1, hide, f->host.n, f->e->limits.commits, &new, &n_new, err))
 		return -1;
+	for (size_t i = 0; i < n_new; i++)
+		(void)ga_oidmap_add(&is_new, &new[i], i);
 	for (size_t i = 0; i <= n_new; i++) {
 		cleanup_commit struct ga_commit c = { .parents = NULL };
 
-		if (!has(new, n_new, &at)) {
+		if (!ga_oidmap_get(&is_new, &at, NULL)) {
 			f->onto = at;
 			return 0;
 		}

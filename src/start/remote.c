@@ -111,34 +111,19 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 
 /* ---- pushing ----------------------------------------------------------------------- */
 
-int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
-		    bool force, struct ga_error *err)
+/* Push these, and remove from the remote what a pattern among them names and is not here. */
+static int push(struct ga_repo *r, const char *remote, const char *const specs[2],
+		struct ga_error *err)
 {
 	/* whoever pushes a session says so: the guard's hook has nothing to add */
 	static const char *const allow[] = { "GIT_AGENT_ALLOW=1", NULL };
-	cleanup_free char *branch = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
-	cleanup_free char *report = ga_session_ref(s, "report");
-	cleanup_free char *held_ref = ga_session_ref(s, "held");
-	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
-	cleanup_free char *held_spec = ga_strf("+%s:%s", held_ref, held_ref);
-	const char *args[12] = { "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no",
-				 "--", remote };
+	const char *const args[] = { "push", "--quiet", "--prune", "--no-follow-tags",
+				     "--recurse-submodules=no", "--", remote, specs[0], specs[1],
+				     NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
-	struct ga_oid oid;
-	size_t n = 6;
-	int status, rc = ga_ref_read(r, s->branch, &oid, err);
+	int status;
 
-	if (!rc)
-		args[n++] = branch;
-	if (rc >= 0)
-		rc = ga_ref_read(r, report, &oid, err);
-	if (!rc)
-		args[n++] = report_spec;
-	if (rc >= 0 && held && !ga_oid_is_zero(&s->held))
-		args[n++] = held_spec;
-	if (rc < 0)
-		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(r)->workdir;
 	g.env = allow;
@@ -147,4 +132,31 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	return status ? fail_remote("push to", remote, &why, err) : 0;
+}
+
+int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
+		    bool force, struct ga_error *err)
+{
+	cleanup_free char *branch = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
+	cleanup_free char *report = ga_session_ref(s, "report");
+	cleanup_free char *held_ref = ga_session_ref(s, "held");
+	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
+	cleanup_free char *held_spec = ga_strf("+%s:%s", held_ref, held_ref);
+	/* from where nothing is */
+	cleanup_free char *no_held = ga_strf("+%s/none/*:%s*", held_ref, held_ref);
+	const char *rest[2] = { NULL, NULL };
+	struct ga_oid oid;
+	size_t n = 0;
+	int rc = ga_ref_read(r, s->branch, &oid, err);
+
+	/* on its own, and first: where it is refused, the rest there is another session's */
+	if (rc < 0 || (!rc && push(r, remote, (const char *const[2]){ branch, NULL }, err)))
+		return -1;
+	rc = ga_ref_read(r, report, &oid, err);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		rest[n++] = report_spec;
+	rest[n] = held && !ga_oid_is_zero(&s->held) ? held_spec : no_held;
+	return push(r, remote, rest, err);
 }

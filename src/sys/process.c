@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,9 +156,24 @@ static int file_actions(const struct ga_process *p, const struct child *c,
 	return rc;
 }
 
+/* Lower a limit of ours, which the child inherits. 0: leave it. */
+static int lower_limit(int resource, uint64_t max, struct rlimit *was, struct ga_error *err)
+{
+	struct rlimit now;
+
+	if (getrlimit(resource, was))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot limit a process");
+	now = *was;
+	if (!max || now.rlim_cur <= max)
+		return 0;
+	now.rlim_cur = (rlim_t)max;
+	return setrlimit(resource, &now) ?
+		       ga_fail_errno(err, GA_EFATAL, errno, "cannot limit a process") : 0;
+}
+
 /* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not
  * grow with ours. */
-static int spawn(const struct ga_process *p, struct child *c, struct ga_error *err)
+static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
@@ -193,6 +209,24 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);
 	}
 	return 0;
+}
+
+static int spawn(const struct ga_process *p, struct child *c, struct ga_error *err)
+{
+	struct rlimit file, memory;
+	int rc;
+
+	if (!p->max_file && !p->max_memory)
+		return spawn_as_we_are(p, c, err);
+	if (lower_limit(RLIMIT_FSIZE, p->max_file, &file, err))
+		return -1;
+	rc = lower_limit(RLIMIT_DATA, p->max_memory, &memory, err);
+	if (!rc) {
+		rc = spawn_as_we_are(p, c, err);
+		(void)setrlimit(RLIMIT_DATA, &memory);
+	}
+	(void)setrlimit(RLIMIT_FSIZE, &file);
+	return rc;
 }
 
 /* Standard error keeps its end: the last lines say what went wrong. */

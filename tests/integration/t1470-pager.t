@@ -57,6 +57,39 @@ test_expect_success LESS 'less itself' '
 	done && $pty resize=200x100 expect="next: " expect="+three" exit=0 -- git agent review s
 '
 
+# What delta needs, pretended: a coloured diff as git makes it, in a pipe, and the terminal for what it
+# prints. It says what it found, and goes wrong where git's own output would not be read right.
+cat >"$TRASH/delta" <<\EOF
+#!/usr/bin/env python3
+import os, re, sys
+text = sys.stdin.buffer.read().decode("utf-8")
+plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+assert "\x1b" not in plain, "an escape sequence that is no colour"
+assert not os.isatty(0) and os.isatty(1)
+files, hunks, old, new = [], 0, 0, 0
+for line in plain.splitlines():
+    if old or new:
+        assert line[:1] in ("+", "-", " ", "\\"), line
+        old -= line[:1] in ("-", " ")
+        new -= line[:1] in ("+", " ")
+        continue
+    if line.startswith("diff --git "):
+        files.append(line.split(" b/")[-1])
+    m = re.match(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", line)
+    if m:
+        hunks += 1
+        old, new = (int(g) if g is not None else 1 for g in m.groups())
+assert not old and not new, "a hunk that is cut"
+print("delta:", " ".join(sys.argv[1:]), "files:", *files, "hunks:", hunks, "coloured:", "\x1b[" in text)
+EOF
+
+test_expect_success TTY 'a pager of the kind of delta, by core.pager, pager.diff and the filter of -i: a coloured diff in a pipe' '
+	cd r && mkdir -p ../dbin && cp "$TRASH/delta" ../dbin/delta && chmod +x ../dbin/delta && PATH="$HOME/dbin:$PATH" && files="files: Makefile bin z a b hunks: 5 coloured: True" && git agent review s | grep -c "^@@" | grep -x 5 &&
+	git config core.pager "delta --by=core" && $pty expect="delta: --by=core $files" exit=0 mode=cooked -- git agent review s && git config pager.diff "delta --by=diff" && $pty expect="delta: --by=diff $files" exit=0 mode=cooked -- git agent review s && $pty expect="delta: --by=diff files: Makefile" exit=0 -- git agent diff s &&
+	git config --unset core.pager && $pty expect="(1/5)" send="p\r" expect="delta: --by=diff files: Makefile hunks: 1 coloured: True" expect="(1/5)" send="q\r" exit=0 mode=cooked -- git agent review -i s && git config --unset pager.diff &&
+	GIT_PAGER="delta --by=env" && export GIT_PAGER && $pty expect="delta: --by=env $files" exit=0 -- git agent review s
+'
+
 test_expect_success 'nothing of it is for a pipe' '
 	cd r && PAGER=of-PAGER GIT_PAGER=of-env git agent review s >../out && ! grep -a "$(printf "\033")" ../out && grep "^+three" ../out
 '

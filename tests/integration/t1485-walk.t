@@ -103,13 +103,53 @@ test_expect_success TTY 'nothing to decide about, and accepting what nothing is 
 	cd r && git agent start -q --name empty -- true && walk empty expect="nothing was decided" exit=0 && git agent start -q --name plain -- sh -c "echo p >p" && walk plain expect="(1/1) accept p" send="y\r" expect="do it" send="y\r" expect="no flag was among it" exit=0 && git agent land --dry-run plain
 '
 
+test_expect_success TTY 'interactive.diffFilter shows what is asked about, line by line, where there are colours' '
+	cd r && git agent start -q --name filter -- sh -c "sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a; printf \"[interactive]\\n\\tdiffFilter = touch $HOME/PWNED\\n\" | tee .gitconfig >\$HOME/.gitconfig; git config interactive.diffFilter \"touch $HOME/PWNED\"; printf \"x\\033[2J\\n\" >y" && test_when_finished git config --unset interactive.diffFilter &&
+	walk filter expect="critical" expect="+[interactive]" expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" expect="nothing was decided" exit=0 &&
+	git config interactive.diffFilter "tee -a $HOME/filtered | sed \"s/^/F: /; s/three/THREE/\"" && walk filter expect="F: " expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="diff --git a/a b/a" expect="+THREE" expect="(3/3) accept a" send="s\r" expect="F: " expect="@@" expect="+THREE" expect="(1/2 of a)" send="s\r" expect="@@" expect="+THREE" expect="(1/3 of a)" send="j\r" expect="+five" expect="(2/3 of a)" send="p\r" expect="+five" expect="(2/3 of a)" send="q\r" expect="(3/3) accept a" send="q\r" expect="nothing was decided" exit=0 >../out &&
+	sed -n "/(1\/2 of a)/,\$p" ../out >../later && ! grep "diff --git a/a" ../later && grep "three" ../filtered && test "$(grep -c "diff --git a/a" ../filtered)" = 5 && LC_ALL=C grep "$(printf "\033\\[32m")+three" ../filtered && grep "x.e\[2J" ../filtered && ! LC_ALL=C grep "$(printf "\033\\[2J")" ../filtered &&
+	rm ../filtered && git config color.ui false && walk filter expect="(1/3)" send="j\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" exit=0 && git config --unset color.ui && test ! -e ../filtered && test ! -e ../PWNED
+'
+
+test_expect_success TTY 'one that makes other lines than it gets, or cannot be run, is said and not used; the answers stay' '
+	cd r && test_when_finished git config --unset interactive.diffFilter && for f in "sed 1d" "sed p" "true" "no-such-filter"; do
+		git config interactive.diffFilter "$f" && walk filter expect="interactive.diffFilter" expect="(1/3)" send="n\r" expect="(2/3)" send="j\r" expect="+three" expect="(3/3)" send="q\r" expect="0 to accept, 1 to reject" expect="do it" send="n\r" exit=0 >../out && test "$(grep -c "interactive.diffFilter" ../out)" = 1 || exit 1
+	done && grep "no-such-filter. cannot be run" ../out && git config interactive.diffFilter "cat; exit 3" && walk filter expect="+[interactive]" expect="(1/3)" send="q\r" exit=0 >../out && ! grep "interactive.diffFilter" ../out
+'
+
 test_expect_success 'without a terminal nobody is asked, and -i goes with nothing else' '
 	cd r && printf "y\ny\n" >../yes && test_expect_code 129 git agent review -i quit <../yes >../out 2>../err && grep "asks on a terminal" ../err && for o in --accept --accept-all --reject --json --left-behind --stat --textconv --format=html; do test_expect_code 129 git agent review -i $o quit || exit 1; done
 '
 
-test_expect_success TTY 'what changes meanwhile is not decided about' '
+test_expect_success TTY 'what changes meanwhile is not decided about: only that is asked again, or given up' '
 	cd r && git agent start -q --name race -- sh -c "sed -i 3s/3/three/ a; echo n >n" && printf "#!/bin/sh\ncat >/dev/null\ngit update-ref refs/heads/agent/race \$(git commit-tree -p agent/race -m mine agent/quit^{tree})\necho changed\n" >../moves && chmod +x ../moves &&
-	GIT_PAGER=$HOME/moves && export GIT_PAGER && walk race expect="(1/2) accept a" send="p\r" expect=changed send="s\r" expect="(1/1 of a)" send="n\r" expect="(2/2)" send="j\r" expect="do it" send="y\r" expect="is not where it was when it was reviewed" exit=4 && test "$(git log -1 --format=%s agent/race)" = mine
+	GIT_PAGER=$HOME/moves && export GIT_PAGER && walk race expect="(1/2) accept a" send="p\r" expect=changed send="s\r" expect="(1/1 of a)" send="n\r" expect="(2/2)" send="j\r" expect="do it" send="y\r" expect="is not where it was when it was reviewed" expect="your answers are kept: try it again [y,r,n,?]? " \
+		send="y\r" expect="(1/4) accept .envrc" send="j\r" expect="(2/4) accept Makefile" send="j\r" expect="(3/4) accept a" send="j\r" expect="(4/4) accept z" send="q\r" expect="nothing was decided" exit=0 && test "$(git log -1 --format=%s agent/race)" = mine &&
+	walk race expect="(1/4)" send="p\r" expect=changed expect="(1/4)" send="n\r" expect="(2/4)" send="q\r" expect="do it" send="y\r" expect="is not where it was" expect="[y,r,n,?]? " send="\x04" exit=4 && walk race expect="(1/4)" send="p\r" expect=changed expect="(1/4)" send="n\r" expect="(2/4)" send="q\r" expect="do it" send="y\r" expect="is not where it was" expect="[y,r,n,?]? " send="n\r" exit=4 >../out && grep -c "is not where it was" ../out | grep -x 1
+'
+
+test_expect_success TTY 'answers outlive a refusal: a commit of somebody else is asked about, and nothing else' '
+	cd r && git agent start -q --name more -- sh -c "$(cat ../work)" && cat >../commits <<-\EOF && chmod +x ../commits &&
+	#!/bin/sh
+	cat >/dev/null
+	GIT_INDEX_FILE=$HOME/more.index; export GIT_INDEX_FILE
+	git read-tree agent/more && git update-index --add --cacheinfo 100644,$(echo mine | git hash-object -w --stdin),mine && git update-ref refs/heads/agent/more $(git commit-tree -p agent/more -m mine $(git write-tree)) && echo committed
+	EOF
+	GIT_PAGER=$HOME/commits && export GIT_PAGER && walk_opts="--feedback $HOME/fb.more" && walk more expect="(1/4)" send="n\r" expect="what to tell" send="no variables\r" expect="(2/4)" send="y\r" expect="(3/4) accept a" send="s\r" expect="(1/2 of a)" send="n\r" expect="(2/2 of a)" send="y\r" expect="what to tell" send="\r" expect="(4/4) accept z" send="p\r" expect=committed expect="(4/4)" send="j\r" \
+		expect="1 to accept, 1 to reject, 1 to reject in part, 1 left" expect="do it" send="y\r" expect="is not where it was" expect="[y,r,n,?]? " send="y\r" expect="(4/5) accept mine" send="k\r" expect="(in parts, 3/5) accept a" send="j\r" expect="(4/5) accept mine" send="j\r" expect="1 to accept, 1 to reject, 1 to reject in part, 2 left" expect="do it" send="y\r" expect="0 open flags left" exit=0 >../out &&
+	! grep "(1/5)" ../out && test "$(git show agent/more:mine)" = mine && git cat-file -e agent/more:z && git show agent/more:a >../got && seq 40 | sed 30s/30/thirty/ | test_cmp - ../got && verdicts more | grep -x ".envrc:rejected Makefile:accepted" && grep "^> no variables$" ../fb.more && git agent land --dry-run more
+'
+
+test_expect_success TTY 'answers outlive a refusal: a lock of git, tried again, gone through again, and then done' '
+	cd r && git agent start -q --name lock -- sh -c "$(cat ../work)" && printf "#!/bin/sh\ncat >/dev/null\nl=$HOME/r/.git/refs/heads/agent/lock.lock\nif test -e \$l; then rm \$l; else : >\$l; fi\necho toggled\n" >../toggles && chmod +x ../toggles && git for-each-ref >../before &&
+	GIT_PAGER=$HOME/toggles && export GIT_PAGER && walk lock expect="(1/4)" send="n\r" expect="(2/4)" send="p\r" expect=toggled expect="(2/4)" send="y\r" expect="(3/4)" send="s\r" expect="(1/2 of a)" send="y\r" expect="(2/2 of a)" send="n\r" expect="(4/4)" send="n\r" expect="do it" send="y\r" expect="lock.lock" expect="[y,r,n,?]? " \
+		send="?\r" expect="n - give up" expect="[y,r,n,?]? " send="y\r" expect="lock.lock" expect="[y,r,n,?]? " send="r\r" expect="(rejected, 1/4)" send="j\r" expect="(accepted, 2/4)" send="p\r" expect=toggled expect="(accepted, 2/4)" send="j\r" expect="(in parts, 3/4)" send="j\r" expect="(rejected, 4/4)" send="u\r" expect="(4/4)" send="j\r" expect="1 to accept, 1 to reject, 1 to reject in part, 1 left" expect="do it" send="y\r" expect="0 open flags left" exit=0 &&
+	git cat-file -e agent/lock:z && git show agent/lock:a >../got && seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ | test_cmp - ../got && verdicts lock | grep -x ".envrc:rejected Makefile:accepted"
+'
+
+test_expect_success TTY 'a refusal that is given up changes nothing, and says which it was by its status' '
+	cd r && git agent start -q --name up -- sh -c "$(cat ../work)" && git for-each-ref >../before && printf "#!/bin/sh\ncat >/dev/null\ngit worktree add -q $HOME/up.wt agent/up && echo added\n" >../adds && chmod +x ../adds && GIT_PAGER=$HOME/adds && export GIT_PAGER &&
+	walk up expect="(1/4)" send="p\r" expect=added expect="(1/4)" send="n\r" expect="(2/4)" send="n\r" expect="(3/4)" send="q\r" expect="do it" send="y\r" expect="checked out" expect="[y,r,n,?]? " send="n\r" exit=128 && git for-each-ref | test_cmp ../before - && walk_opts="--feedback $HOME/no/such/file" && git worktree remove ../up.wt && walk up expect="(1/4)" send="n\r" expect="what to tell" send="\r" expect="(2/4)" send="q\r" expect="do it" send="y\r" expect="cannot write feedback" expect="[y,r,n,?]? " send="n\r" exit=128 && git for-each-ref | test_cmp ../before -
 '
 
 test_done

@@ -25,7 +25,7 @@ work='sed -i s/^5$/five/ a; git commit -qam "one"; echo n >n; git add n; git com
 test_expect_success 'branch and report are pushed, what is held back only when asked' '
 	team push && cd push.here && git agent start -q --name w -- sh -c "$work" && git agent push w 2>../err && grep "pushed agent/w and its report to origin" ../err &&
 	git -C ../push.git for-each-ref --format="%(refname)" | sort >../got && printf "%s\n" refs/agent/w/report refs/heads/agent/w refs/heads/main >../want && test_cmp ../want ../got && test "$(git -C ../push.git rev-parse agent/w)" = "$(git rev-parse agent/w)" &&
-	! git -C ../push.git rev-list --objects --all | grep envrc && git agent push --held origin agent/w 2>../err && grep "with what is held back" ../err && git -C ../push.git rev-parse refs/agent/w/held && git agent push origin w
+	! git -C ../push.git rev-list --objects --all | grep envrc && git agent push --held origin agent/w 2>../err && grep "with what is held back" ../err && git -C ../push.git rev-parse refs/agent/w/held
 '
 
 test_expect_success 'fetched, reviewed and landed there, with ids as they were; and seen as landed here' '
@@ -64,6 +64,16 @@ test_expect_success 'fetched again: what is new comes, unless it was decided abo
 	git switch -q agent/g && cd ../again.here && git agent resume -q g -- sh -c "echo third >third" && git agent push g && cd ../again.there && test_expect_code 128 git agent fetch origin g 2>../err && grep "checked out" ../err
 '
 
+test_expect_success 'what was held back leaves the remote when it is not pushed any more, or decided' '
+	team stale && cd stale.here && git agent start -q --name w -- sh -c "$work" && git agent push --held w && git -C ../stale.git rev-parse refs/agent/w/held && git -C ../stale.git update-ref refs/agent/other/held main && git -C ../stale.git update-ref refs/agent/w/base main && git agent push w && test_must_fail git -C ../stale.git rev-parse -q --verify refs/agent/w/held && git agent push --held w && git -C ../stale.git rev-parse refs/agent/w/held &&
+	git agent review --reject w .envrc && git agent push --held w 2>../err && ! grep "held back" ../err && git -C ../stale.git for-each-ref --format="%(refname)" >../got && printf "%s\n" refs/agent/other/held refs/agent/w/base refs/agent/w/report refs/heads/agent/w refs/heads/main >../want && test_cmp ../want ../got && git rev-parse refs/agent/w/report && cd ../stale.there && git agent fetch --dry-run origin | grep "^w " | grep -v "held back"
+'
+
+test_expect_success 'a namesake on the remote keeps its branch, its report and what is held back of it' '
+	team same && cd same.there && git agent start -q --name w -- sh -c "echo theirs >t; echo e >.envrc" && git agent push --held w && git -C ../same.git for-each-ref >../before && cd ../same.here && git agent start -q --name w -- sh -c "echo mine >m; echo x >.envrc" && test_expect_code 128 git agent push w 2>../err && grep "cannot push to .origin." ../err && test_expect_code 128 git agent push --held w && git -C ../same.git for-each-ref | test_cmp ../before - &&
+	git agent push --force w && test "$(git -C ../same.git rev-parse agent/w)" = "$(git rev-parse agent/w)" && test "$(git -C ../same.git rev-parse refs/agent/w/report)" = "$(git rev-parse refs/agent/w/report)" && test_must_fail git -C ../same.git rev-parse -q --verify refs/agent/w/held
+'
+
 test_expect_success 'names: of both sides, given anew, and none that could be no session' '
 	team name && cd name.here && git agent start -q --name s -- sh -c "echo theirs >s" && git agent push s && git push -q origin "agent/s:refs/heads/agent/Upper" "agent/s:refs/heads/agent/a/b" "agent/s:refs/heads/agent/-x" "agent/s:refs/agent/ghost/held" && cd ../name.there && git agent start -q --name s -- sh -c "echo mine >s" &&
 	git agent fetch --dry-run --json origin >../json && python3 -c "import json,sys; assert [o[\"name\"] for o in json.load(sys.stdin)] == [\"s\"]" <../json && git agent fetch origin && test "$(git show agent/s:s)" = mine && test_expect_code 2 git agent fetch origin s 2>../err && grep "there is another session .s. here" ../err && git agent fetch origin agent/s:theirs && test "$(git show agent/theirs:s)" = theirs &&
@@ -89,6 +99,46 @@ test_expect_success 'limits of size, objects and commits hold' '
 	team big && cd big.here && git agent start -q --name b -- sh -c "head -c 3000000 /dev/urandom >big" && git agent push b && git agent start -q --name many -- sh -c "for i in 1 2 3 4 5 6 7 8 9; do echo \$i >f; git add f; git commit -qm \$i; done" && git agent push many && git agent start -q --name zeros -- sh -c "head -c 50000000 /dev/zero >z" && git agent push zeros && cd ../big.there && find .git/objects -type f | sort >../before &&
 	test_expect_code 128 git agent -c limits.capture.pack_size=1MiB fetch origin b 2>../err && grep "limits.capture.pack_size\|too large" ../err && test_expect_code 128 git agent -c limits.capture.commits=5 fetch origin many 2>../err && grep "commits" ../err && test_expect_code 128 git agent -c limits.capture.object_size=10MiB fetch origin zeros 2>../err && grep "refused" ../err &&
 	find .git/objects -type f | sort | test_cmp ../before - && test -z "$(git agent list)" && git agent fetch origin && git agent list | grep -c captured | grep -x 3
+'
+
+# A pack of 200 kB with one delta that makes 320 MiB of a small file: nothing but what receives it ever
+# looks at it as a whole.
+cat >"$TRASH/bomb.py" <<\EOF
+import hashlib, struct, sys, zlib
+def varint(n):
+    out = b""
+    while True:
+        out += bytes([n & 127 | (128 if n > 127 else 0)])
+        n >>= 7
+        if not n:
+            return out
+def header(kind, size):
+    out, size = [kind << 4 | size & 15], size >> 4
+    while size:
+        out[-1] |= 128
+        out.append(size & 127)
+        size >>= 7
+    return bytes(out)
+base = b"x" * 65536
+copies = 320 * 16
+delta = varint(len(base)) + varint(copies * len(base)) + b"\x80" * copies # all of the base, each
+first = header(3, len(base)) + zlib.compress(base)
+back = len(first)
+offset = bytes([back & 127])
+back >>= 7
+while back:
+    back -= 1
+    offset = bytes([back & 127 | 128]) + offset
+    back >>= 7
+pack = b"PACK" + struct.pack(">II", 2, 2) + first + header(6, len(delta)) + offset + zlib.compress(delta)
+sys.stdout.buffer.write(pack + hashlib.sha1(pack).digest())
+EOF
+
+test_expect_success 'memory is bounded: a small pack that means a large one in memory is refused while git receives it' '
+	team mem && cd mem.git && python3 "$TRASH/bomb.py" >../bomb.pack && git index-pack --stdin <../bomb.pack && big=$(git cat-file --batch-all-objects --batch-check="%(objectsize) %(objectname)" | sort -n | tail -n 1) && test "${big%% *}" = 335544320 &&
+	tree=$({ git ls-tree main; printf "100644 blob %s\tbig\n" "${big##* }"; } | git mktree) && git update-ref refs/heads/agent/m "$(git commit-tree -m big -p main "$tree")" && cd ../mem.there && agent_refs >../before && find .git/objects -type f | sort >../objects &&
+	test_expect_code 128 git agent -c limits.capture.object_size=1MiB -c limits.capture.objects=1000 fetch origin m 2>../err && grep "cannot fetch session .m.: " ../err && grep "limits.capture.pack_size or .object_size" ../err && test_expect_code 128 git agent -c limits.capture.object_size=1MiB fetch origin m 2>../err && grep "is refused: an object is too large" ../err &&
+	agent_refs | test_cmp ../before - && find .git/objects -type f | sort | test_cmp ../objects - && git agent fetch origin m && git cat-file -e agent/m:big && fsck
 '
 
 test_expect_success 'control characters in messages are escaped, and nothing of a remote reaches the terminal raw' '

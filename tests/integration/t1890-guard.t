@@ -4,6 +4,18 @@ test_description='the guard: high paths are held back too, and hooks that are th
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
+# pretend DIR VERSION: in DIR a git that says it is of that version
+real_git=$(command -v git)
+pretend() {
+	mkdir -p "$1" && rm -f "$1/git" && printf '#!/bin/sh\nlast=\nfor a; do last=$a; done\ntest "$last" = version && { echo git version %s; exit; }\nexec "%s" "$@"\n' "$2" "$real_git" >"$1/git" && chmod +x "$1/git"
+}
+# What is here is what is done with a git that has no hooks by configuration. Commands that git
+# starts find git in its own directory first.
+git init -q "$TRASH/probe"
+if git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit >/dev/null 2>&1; then
+	mkdir "$TRASH/exec" && ln -s "$(git --exec-path)"/* "$TRASH/exec/" && pretend "$TRASH/exec" 2.53.0 && GIT_EXEC_PATH=$TRASH/exec && export GIT_EXEC_PATH
+fi
+
 make_repo() {
 	git init -q "$1" && (cd "$1" && echo a >a && git add a && git commit -qm base)
 }
@@ -123,9 +135,10 @@ test_expect_success 'killed while it puts its directory there, and while it take
 '
 
 test_expect_success 'by configuration, with a git that has that' '
-	make_repo event && cd event && mkdir -p ../newer && printf "#!/bin/sh\nlast=\nfor a; do last=\$a; done\ntest \"\$last\" = version && { echo git version 2.54.0; exit; }\nexec $(command -v git) \"\$@\"\n" >../newer/git && chmod +x ../newer/git && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
+	make_repo event && cd event && unset GIT_EXEC_PATH && pretend ../newer 2.54.0 && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
 	PATH=$HOME/newer:$PATH && "$GIT_AGENT" guard on && git() { if [ "$1" = agent ]; then shift && "$GIT_AGENT" "$@"; else command git "$@"; fi; } && session x && how | grep " config True" && git config --get-regexp "^hook\." >../got && printf "hook.git-agent-%s.event %s\n" reference-transaction reference-transaction pre-push pre-push post-merge post-merge >../want && grep "[.]event " ../got | test_cmp ../want - &&
-	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared && git agent guard off && test_cmp ../before .git/config
+	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared &&
+	pretend ../downgraded 2.53.0 && (PATH=$HOME/downgraded:$PATH && "$GIT_AGENT" list && "$GIT_AGENT" guard status --json) | grep "\"hooks\": \"directory\"" && test -z "$(command git config --get-regexp "^hook\.")" && git agent guard off && test_cmp ../before .git/config
 '
 
 test_expect_success 'the scripts as they are shipped work where they are put by hand' '

@@ -204,6 +204,28 @@ static void base64(void **state)
 	}
 }
 
+static void as_git(void **state)
+{
+	static const struct {
+		const char *in, *out;
+		bool any;
+	} cases[] = {
+		{ "", "", false },
+		{ "a b/c'd~", "a b/c'd~", false },
+		{ "\a\b\t\n\v\f\r\"\\", "\\a\\b\\t\\n\\v\\f\\r\\\"\\\\", true },
+		{ "\x01\x1b\x7f", "\\001\\033\\177", true },
+		{ "\xc3\xa9", "\\303\\251", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+		assert_int_equal(ga_quote_git_add(&b, cases[i].in), cases[i].any);
+		assert_string_equal(b.ptr, cases[i].out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +237,7 @@ int main(void)
 		cmocka_unit_test(utf8),
 		cmocka_unit_test(shell_words),
 		cmocka_unit_test(base64),
+		cmocka_unit_test(as_git),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * interactive.diffFilter of the user's git: a program that makes what is asked about better to
+ * read, line by line. It gets what was escaped already; what it prints is the user's own.
+ */
+#include <string.h>
+
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "walk.h"
+
+static size_t count_lines(const struct ga_buf *b)
+{
+	size_t n = b->len && b->ptr[b->len - 1] != '\n';
+
+	for (size_t i = 0; i < b->len; i++)
+		n += b->ptr[i] == '\n';
+	return n;
+}
+
+/* Behind `n` lines. */
+static const char *skip_lines(const char *p, size_t n)
+{
+	for (; n && *p; n--) {
+		p += strcspn(p, "\n");
+		p += *p == '\n';
+	}
+	return p;
+}
+
+static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
+	       struct ga_error *err)
+{
+	const char *const argv[] = { "sh", "-c", filter, NULL };
+	cleanup_free char *q = ga_escape(filter);
+	struct ga_process p = GA_PROCESS_INIT;
+	size_t want = count_lines(in), got;
+	int status;
+
+	p.argv = argv;
+	p.in = in->ptr;
+	p.in_len = in->len;
+	p.out = ret;
+	if (ga_process_run(&p, &status, err))
+		return -1;
+	if (status == 126 || status == 127)
+		return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' cannot be run", q);
+	/* what it exits with is its own business, as with git */
+	got = count_lines(ret);
+	if (got == want)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' made %zu lines of %zu", q, got,
+		      want);
+	return ga_hint(err, "it has to print a line for each that it reads");
+}
+
+void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,
+		     const struct ga_buf *diff)
+{
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+	ga_buf_add(&in, head->ptr, head->len);
+	ga_buf_add(&in, diff->ptr, diff->len);
+	/* as with git, it is for who has colours */
+	if (!w->filter || !w->palette || !in.len) {
+		walk_print_top(diff->ptr);
+	} else if (!run(w->filter, &in, &out, &err)) {
+		walk_print_top(skip_lines(out.ptr, count_lines(head)));
+	} else {
+		/* not worth the answers there are already */
+		(void)fflush(stdout);
+		cli_print_error(&err);
+		w->filter = NULL;
+		walk_print_top(diff->ptr);
+	}
+}
