@@ -112,6 +112,7 @@ struct run_stream {
 	struct ga_termfilter *filter; /* the caller's: to a terminal; or NULL */
 	bool watch;            /* the filter only takes note */
 	bool cut;              /* not all that was read was written */
+	const struct ga_run_sink *sink; /* the caller's, or NULL */
 	size_t at, n;          /* what waits to be written */
 	char buf[RUN_STREAM_CHUNK];
 };
