@@ -131,4 +131,9 @@ void run_stream_close(struct run_stream *s);
 /* What is left switched on in the terminal `fd` by what went there is switched off. */
 void run_stream_undo(struct run_stream *s, int fd);
 
+/* ---- record.c, record-read.c: names of the recordings of a session's runs, from 1 */
+
+#define RECORD_RUNS_MAX 9999
+char *record_file_name(unsigned run);
+
 #endif
