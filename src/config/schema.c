@@ -22,6 +22,8 @@ static const char *const secrets_words[] = {
 	[GA_SECRETS_OFF] = "off", [GA_SECRETS_WARN] = "warn", [GA_SECRETS_MASK] = "mask", NULL
 };
 
+static const char *const switch_words[] = { "off", "on", NULL };
+
 static const char *const bool_words[] = { "false", "true", NULL };
 
 static const char *const land_words[] = {
@@ -48,6 +50,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "a session is ended when less than that is free where its files go; 0: never" },
 	{ "land", KEY_WORD, KEY_NEVER, AT(land), "merge", land_words, 0, 0, -1,
 	  "how to land: a merge commit, one commit of all changes, rebased, or only moving on" },
+	{ "terminal_filter", KEY_WORD, KEY_TIGHTEN, AT(terminal_filter), "on", switch_words, 0, 0, -1,
+	  "keep sequences from the terminal that reach beyond its window, or make it type" },
 	{ "record", KEY_WORD, KEY_NEVER, AT(record), "true", bool_words, 0, 0, -1,
 	  "keep what goes to the terminal of a session, to be read or shown again" },
 	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
