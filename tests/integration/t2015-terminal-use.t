@@ -15,7 +15,7 @@ test_lazy_prereq LESS 'less --version && tmux -V'
 # ---- a user's own tmux around the session
 
 tm() {
-	tmux -S "$HOME/tmux" "$@"
+	tmux -S "$HOME/tmux.$test_count" "$@"
 }
 # in_tmux COMMAND: in a window of 100 columns and 30 lines
 in_tmux() {
@@ -70,9 +70,9 @@ test_expect_success 'Ctrl-Z and fg, twice, and bg, of git agent start under a sh
 '
 
 test_expect_success 'started in the background it stops at the terminal, and goes on with fg' '
-	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"echo re\\\\\"\\\\\"ady; read a; echo got-\\\\\\\$a; exit 6\" &\\r" expect="output> " \
+	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"read a; echo got-\\\\\\\$a; exit 6\" &\\r" expect="output> " \
 		send="\\r" send="while ! jobs | grep -q Stop\"\"ped; do sleep 0.1; done; echo it-has-st\"\"opped\\r" expect=it-has-stopped expect="output> " \
-		send="fg\\r" expect=ready mode=raw send="word\\r" expect=got-word expect="output> " send="echo status=\$?\\r" expect=status=6 send="exit 0\\r" exit=0 -- $shell
+		send="fg\\r" mode=raw send="word\\r" expect=got-word expect="output> " send="echo status=\$?\\r" expect=status=6 send="exit 0\\r" exit=0 -- $shell
 '
 
 test_expect_success 'Ctrl-C ends an agent that lets it, and the shell goes on' '
