@@ -80,6 +80,7 @@ bool ga_run_lost(const struct ga_sandbox *sb);
  * lost. What goes to a terminal goes through the filter of ga/termfilter.h unless `unfiltered`; in
  * either case what is left switched on there is undone. `*ret_status` is the agent's: 0-255,
  * 128+n. A command that could not be executed is GA_ESTART. */
+struct ga_run_sink;
 struct ga_run_command {
 	const char *cwd;
 	const char *const *argv;
@@ -89,6 +90,16 @@ struct ga_run_command {
 	 * NULL: not called */
 	unsigned tick_ms;
 	bool (*tick)(void *payload);
+	void *payload;
+	const struct ga_run_sink *sink; /* NULL: nobody */
+};
+/* Who looks on. */
+struct ga_run_sink {
+	/* what the command wrote, as it comes, before any filter: to its terminal, or to standard
+	 * output and error one after the other */
+	void (*output)(void *payload, const char *p, size_t n);
+	/* the size of its terminal, at first and whenever it may be another; without one never */
+	void (*size)(void *payload, unsigned columns, unsigned rows);
 	void *payload;
 };
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,

@@ -62,6 +62,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
 	cleanup_close int lock = -1;
+	bool unfiltered;
 	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback,
 				    .expose = &expose };
 
@@ -69,12 +70,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	if (cli_parse_filter(o->filter, &so.unfiltered, err))
+	if (cli_parse_filter(o->filter, &unfiltered, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
 	    check_layers(&s, err) || settle(c, &s, &conf, &so, err) ||
 	    cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
+	if (o->filter)
+		so.unfiltered = unfiltered;
 	cli_before_run(c, o->quiet);
 	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
 		return cli_not_started(err);

@@ -106,8 +106,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	bool unfiltered;
 
-	if (cli_parse_filter(o->filter, &so.unfiltered, err))
+	if (cli_parse_filter(o->filter, &unfiltered, err))
 		return -1;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
@@ -117,6 +118,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (settle(c, o, &so, &conf, err) || cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
 	so.expose = &expose;
+	if (o->filter)
+		so.unfiltered = unfiltered;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
 		(void)ga_fail(err, GA_EUSAGE,
 			      "--live shows uncommitted work: --dirty ignore cannot be used");

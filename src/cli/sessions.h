@@ -47,9 +47,9 @@ int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, stru
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err);
 
-/* What starting and resuming one have in common: --terminal-filter=VALUE (NULL: not given); the
- * settings; the files of --expose as absolute paths, added to `ret`; what is said and set before;
- * and the agent, then what it did. */
+/* What starting and resuming one have in common: --terminal-filter=VALUE, which, unless it is NULL,
+ * counts more than the settings; these; the files of --expose as absolute paths, added to `ret`;
+ * what is said and set before; and the agent, then what it did. */
 int cli_parse_filter(const char *value, bool *ret_unfiltered, struct ga_error *err);
 void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opts *ret);
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,

@@ -112,6 +112,7 @@ struct run_stream {
 	struct ga_termfilter *filter; /* the caller's: to a terminal; or NULL */
 	bool watch;            /* the filter only takes note */
 	bool cut;              /* not all that was read was written */
+	const struct ga_run_sink *sink; /* the caller's, or NULL */
 	size_t at, n;          /* what waits to be written */
 	char buf[RUN_STREAM_CHUNK];
 };
@@ -129,5 +130,10 @@ bool run_stream_hurry(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
 /* What is left switched on in the terminal `fd` by what went there is switched off. */
 void run_stream_undo(struct run_stream *s, int fd);
+
+/* ---- record.c, record-read.c: names of the recordings of a session's runs, from 1 */
+
+#define RECORD_RUNS_MAX 9999
+char *record_file_name(unsigned run);
 
 #endif

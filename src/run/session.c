@@ -25,6 +25,7 @@ struct session {
 	uint32_t id;
 	bool tty;
 	bool unfiltered;
+	const struct ga_run_sink *sink;
 	bool started, exited;
 	int status;
 	int master;                /* of the pty, -1 without or once hung up */
@@ -65,6 +66,7 @@ static void set_writer(const struct session *s, struct run_stream *st, int fd)
 	st->to = fd;
 	st->own_to = false;
 	st->small = true;
+	st->sink = s->sink;
 	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
 		st->small = false;
 		return;
@@ -84,6 +86,16 @@ static void set_writer(const struct session *s, struct run_stream *st, int fd)
 	st->small = false;
 }
 
+/* The terminal inside gets the size of the caller's. */
+static void resize(const struct session *s)
+{
+	struct winsize ws;
+
+	run_pty_resize(&s->term, s->master);
+	if (s->sink && !ioctl(s->master, TIOCGWINSZ, &ws))
+		s->sink->size(s->sink->payload, ws.ws_col, ws.ws_row);
+}
+
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
 	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
@@ -93,6 +105,7 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	s->streams[OUT].from = s->master;
 	set_writer(s, &s->streams[OUT], 1);
 	s->term.filter = s->streams[OUT].filter;
+	resize(s);
 	return 0;
 }
 
@@ -173,7 +186,7 @@ static void go_raw(struct session *s)
 	if (!s->tty || s->exited || s->master < 0)
 		return;
 	(void)run_terminal_raw(&s->term);
-	run_pty_resize(&s->term, s->master);
+	resize(s);
 }
 
 /* Ctrl-Z inside stops us too, in front of the shell we were started from. */
@@ -190,7 +203,7 @@ static void on_signal(struct session *s, int n)
 	switch (n) {
 	case SIGWINCH:
 		if (s->master >= 0)
-			run_pty_resize(&s->term, s->master);
+			resize(s);
 		break;
 	case SIGCONT:
 		/* after a SIGSTOP, for which nobody can prepare, the shell changed the terminal */
@@ -352,6 +365,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 {
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = c->unfiltered,
+		.sink = c->sink,
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
 	};

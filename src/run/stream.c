@@ -55,6 +55,8 @@ static ssize_t read_bytes(struct run_stream *s, size_t n)
 
 	if (got <= 0)
 		return got;
+	if (s->sink)
+		s->sink->output(s->sink->payload, s->filter ? raw : to, (size_t)got);
 	if (!s->filter) {
 		s->n += (size_t)got;
 	} else if (s->watch) {

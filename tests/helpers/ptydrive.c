@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Drives a program on a pseudo terminal, one step after the other, each with a
- * deadline (10 s). What the program writes is copied to standard output. Exits 0 when every
+ * deadline. What the program writes is copied to standard output. Exits 0 when every
  * step came true, else 1 with the step that did not on standard error.
  *
  *     ptydrive STEP... -- COMMAND [ARG...]
@@ -12,16 +12,20 @@
  *     signal=NAME     INT, TERM, HUP, TSTP, CONT, WINCH, KILL, STOP, SEGV, ABRT or USR1, to the program itself
  *     mode=raw|cooked wait until the terminal is in it
  *     sleep=MS
+ *     within=S        the deadline of the steps behind it (first: 10)
+ *     sh=COMMAND      have a shell run it, to success; $PTYDRIVE_PID is the program's
  *     close           hang up: close our end
  *     exit=N          the program ends with exit status N, or 128 + signal
  *
- * After the last step the program is killed if it still runs.
+ * After the last step the program is killed if it still runs. Of what no step expected, only
+ * the last MiB is remembered.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -33,12 +37,13 @@
 #include "ga/fd.h"
 #include "ga/parse.h"
 
-#define DEADLINE_MS 10000
+#define REMEMBERED ((size_t)1 << 20)
 
 struct drive {
 	int master; /* -1 once closed */
 	pid_t pid;  /* 0 once reaped */
 	int status;
+	int64_t patience; /* milliseconds */
 	struct ga_buf seen;
 	size_t matched; /* up to here of `seen` */
 };
@@ -82,6 +87,17 @@ static void unescape(const char *s, struct ga_buf *out)
 	}
 }
 
+static void forget(struct drive *d)
+{
+	size_t old = d->seen.len > 2 * REMEMBERED ? d->seen.len - REMEMBERED : 0;
+
+	if (!old)
+		return;
+	memmove(d->seen.ptr, d->seen.ptr + old, d->seen.len - old);
+	d->seen.len -= old;
+	d->matched = d->matched > old ? d->matched - old : 0;
+}
+
 /* Take what comes within `ms`; false when nothing did. */
 static bool pump(struct drive *d, int ms)
 {
@@ -99,6 +115,7 @@ static bool pump(struct drive *d, int ms)
 	}
 	(void)ga_write_full(1, buf, (size_t)n);
 	ga_buf_add(&d->seen, buf, (size_t)n);
+	forget(d);
 	return true;
 }
 
@@ -118,7 +135,7 @@ static bool reaped(struct drive *d)
 static bool step_expect(struct drive *d, const char *arg)
 {
 	cleanup_buf struct ga_buf want = GA_BUF_INIT;
-	int64_t end = now_ms() + DEADLINE_MS;
+	int64_t end = now_ms() + d->patience;
 
 	unescape(arg, &want);
 	for (;;) {
@@ -129,6 +146,9 @@ static bool step_expect(struct drive *d, const char *arg)
 			d->matched = (size_t)(at - d->seen.ptr) + want.len;
 			return true;
 		}
+		/* no need to look there again */
+		if (want.len && d->seen.len - d->matched >= want.len)
+			d->matched = d->seen.len - want.len + 1;
 		if (now_ms() >= end)
 			return false;
 		(void)pump(d, 50);
@@ -139,7 +159,7 @@ static bool step_expect(struct drive *d, const char *arg)
 static bool step_send(struct drive *d, const char *arg)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	int64_t end = now_ms() + DEADLINE_MS;
+	int64_t end = now_ms() + d->patience;
 	size_t done = 0;
 
 	unescape(arg, &text);
@@ -191,7 +211,7 @@ static bool step_signal(struct drive *d, const char *arg)
 
 static bool step_mode(struct drive *d, const char *arg)
 {
-	int64_t end = now_ms() + DEADLINE_MS;
+	int64_t end = now_ms() + d->patience;
 	bool want = !strcmp(arg, "cooked");
 
 	while (now_ms() < end) {
@@ -218,6 +238,25 @@ static bool step_sleep(struct drive *d, const char *arg)
 	return true;
 }
 
+/* What the program writes meanwhile waits. */
+static bool step_sh(struct drive *d, const char *arg)
+{
+	char pid[16];
+
+	(void)snprintf(pid, sizeof(pid), "%d", (int)d->pid);
+	return !setenv("PTYDRIVE_PID", pid, 1) && !system(arg);
+}
+
+static bool step_within(struct drive *d, const char *arg)
+{
+	uint64_t s;
+
+	if (!ga_parse_u64(arg, 3600, &s))
+		return false;
+	d->patience = (int64_t)s * 1000;
+	return true;
+}
+
 static bool step_close(struct drive *d, const char *arg)
 {
 	(void)arg;
@@ -228,7 +267,7 @@ static bool step_close(struct drive *d, const char *arg)
 
 static bool step_exit(struct drive *d, const char *arg)
 {
-	int64_t end = now_ms() + 2 * DEADLINE_MS;
+	int64_t end = now_ms() + 2 * d->patience;
 	uint64_t want;
 
 	if (!ga_parse_u64(arg, 255, &want))
@@ -250,6 +289,7 @@ static const struct {
 } steps[] = {
 	{ "expect", step_expect }, { "send", step_send },   { "resize", step_resize },
 	{ "signal", step_signal }, { "mode", step_mode },   { "sleep", step_sleep },
+	{ "sh", step_sh },	   { "within", step_within },
 	{ "close", step_close },   { "exit", step_exit },
 };
 
@@ -301,7 +341,7 @@ static bool start(struct drive *d, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct drive d = { .master = -1, .seen = GA_BUF_INIT };
+	struct drive d = { .master = -1, .patience = 10000, .seen = GA_BUF_INIT };
 	int dash = 1, rc = 0;
 
 	while (dash < argc && strcmp(argv[dash], "--"))

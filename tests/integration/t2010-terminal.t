@@ -205,6 +205,9 @@ test_expect_success '--terminal-filter of git agent start' '
 		! grep eHh4 ../out || return 1
 	done &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent start -q --terminal-filter off -- cat text &&
+	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off start -q -- cat text &&
+	$pty expect=ab exit=0 -- git agent -c terminal_filter=off start -q --terminal-filter=on --name on -- cat text >../out && ! grep eHh4 ../out &&
+	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off resume -q on && $pty expect=ab exit=0 -- git agent resume -q on >../out && ! grep eHh4 ../out &&
 	for how in "" maybe; do
 		test_expect_code 129 git agent start --terminal-filter="$how" -- true 2>../err || return 1
 		grep "takes on or off" ../err || return 1
