@@ -12,13 +12,18 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
-int cli_parse_filter(const char *value, bool *ret_unfiltered, struct ga_error *err)
+int cli_parse_filter(const char *value, bool detach, bool *ret_unfiltered, struct ga_error *err)
 {
 	cleanup_free char *q = value ? ga_escape(value) : NULL;
 	bool filter = true;
 
 	if (value && (!*value || !ga_parse_bool(value, &filter)))
 		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
+	if (value && detach) {
+		(void)ga_fail(err, GA_EUSAGE, "--terminal-filter says nothing of a session without "
+			      "a terminal");
+		return ga_hint(err, "give it to 'git agent attach'");
+	}
 	*ret_unfiltered = !filter;
 	return 0;
 }
@@ -83,6 +88,8 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 	}
 	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
 		return -1;
+	if (st->detach.begun)
+		return 0;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	if (quiet && st->session.incomplete)

@@ -16,6 +16,7 @@ struct options {
 	const char *filter;
 	struct ga_strv expose;
 	bool live;
+	bool detach;
 	bool dry_run;
 	bool quiet;
 };
@@ -32,6 +33,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, live) },
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
 	  offsetof(struct options, expose) },
+	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
+	  offsetof(struct options, detach) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
@@ -106,11 +109,19 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	struct cli_detach detach;
+	int rc;
 
-	if (cli_parse_filter(o->filter, &so.unfiltered, err))
+	if (cli_parse_filter(o->filter, o->detach, &so.unfiltered, err))
 		return -1;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
+	if (o->detach && !o->dry_run) {
+		rc = cli_detach(c, o->quiet, &detach, ret_status, err);
+		if (rc)
+			return rc < 0 ? cli_not_started(err) : 0;
+		so.detach = &detach.how;
+	}
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/live.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -19,6 +20,8 @@ void ga_start_release(struct ga_start *s)
 {
 	ga_run_leave(s->sandbox);
 	ga_session_release(&s->session);
+	/* while the lock says that the socket is ours; who sees its end waits for the lock */
+	ga_live_close(s->live);
 	if (s->lock >= 0)
 		(void)close(s->lock);
 	ga_base_release(&s->base);
@@ -399,6 +402,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	ret->unfiltered = o->unfiltered;
+	if (o->detach)
+		ret->detach = *o->detach;
 	if (check_host(e, o, err) || start_begin(e, o->argv[0], ret, err) ||
 	    start_check_room(e, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||

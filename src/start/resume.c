@@ -240,6 +240,8 @@ int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struc
 {
 	ret->resumed = true;
 	ret->unfiltered = o->unfiltered;
+	if (o->detach)
+		ret->detach = *o->detach;
 	ret->session = *s;
 	*s = (struct ga_session)GA_SESSION_INIT;
 	ret->lock = ga_steal_fd(lock);
