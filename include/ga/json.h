@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "ga/buf.h"
 #include "ga/oid.h"
 #include "ga/strv.h"
 
@@ -14,5 +15,8 @@
 void ga_json_set_bytes(json_t *obj, const char *key, const char *s);
 void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid); /* null for zero */
 json_t *ga_json_strv(const struct ga_strv *sv);
+/* Append the bytes of what was made of some: of a string, of an element of such a list, or of an
+ * object with "path" or "path_b64". False: it is none of them. */
+bool ga_json_bytes(const json_t *v, struct ga_buf *ret);
 
 #endif

@@ -31,6 +31,7 @@ struct ga_start_env {
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
+	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */
 	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
@@ -81,6 +82,7 @@ struct ga_start {
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
+	char *transcript;       /* what it was recorded in, in the session's directory; NULL */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	size_t carried;         /* uncommitted paths in the base */
 	bool unfiltered;

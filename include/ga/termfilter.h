@@ -40,6 +40,7 @@ enum ga_termkind {
 enum ga_termverdict {
 	GA_TERM_DROP,
 	GA_TERM_PASS,
+	GA_TERM_ASK,     /* passes, where somebody waits for the answer */
 	GA_TERM_REPLACE, /* by U+FFFD */
 	GA_TERM_MORE,    /* not in the table: what follows decides */
 };
@@ -88,6 +89,8 @@ struct ga_termstate {
 /* Zero is its start. */
 struct ga_termfilter {
 	struct ga_termstate on;
+	bool mute;           /* the caller's: nobody waits for answers, as when something recorded is
+			      * shown again. What makes the terminal give one is dropped */
 	uint8_t state;
 	uint8_t kind;        /* of the string */
 	bool malformed;      /* the sequence */

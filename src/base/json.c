@@ -62,3 +62,22 @@ json_t *ga_json_strv(const struct ga_strv *sv)
 	}
 	return a;
 }
+
+bool ga_json_bytes(const json_t *v, struct ga_buf *ret)
+{
+	static const char *const coded[] = { "b64", "path_b64" };
+	const json_t *path = json_object_get(v, "path");
+
+	v = json_is_string(path) ? path : v;
+	if (json_is_string(v)) {
+		ga_buf_add(ret, json_string_value(v), json_string_length(v));
+		return true;
+	}
+	for (size_t i = 0; i < GA_NELEMS(coded); i++) {
+		const char *text = json_string_value(json_object_get(v, coded[i]));
+
+		if (text && ga_base64_decode(text, ret))
+			return true;
+	}
+	return false;
+}

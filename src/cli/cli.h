@@ -77,7 +77,8 @@ struct cli_command {
  * do before. Git's configuration is still being read then (ga_start_config()). */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
-extern const struct cli_command cli_start, cli_resume, cli_wait, cli_stop, cli_list, cli_show, cli_diff, cli_review,
+extern const struct cli_command cli_start, cli_resume, cli_wait, cli_stop, cli_list, cli_show,
+	cli_log, cli_diff, cli_review,
 	cli_land, cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules,
 	cli_secrets, cli_config, cli_doctor, cli_version;
 
@@ -105,6 +106,10 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
  * captured first. The session comes locked unless it runs; then *ret_lock is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
+
+/* The same for who only looks at it, in whatever state it is: it stays in that, and is not locked. */
+int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
+			struct ga_error *err);
 
 /* The same for one that has landed; without a name the one that HEAD brought. */
 int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,

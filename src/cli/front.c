@@ -41,7 +41,7 @@ struct command {
 static void read_command(char **argv, struct command *ret)
 {
 	static const char *const configured[] = { "capture", "diff", "drop", "land", "list",
-						  "resume", "review", "secrets", "show",
+						  "log", "resume", "review", "secrets", "show",
 						  "start" };
 
 	for (; *argv && !strcmp(*argv, "-c") && argv[1]; argv += 2)

@@ -116,8 +116,8 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 	return ga_hint(err, "'git agent list' shows them");
 }
 
-int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
-		     int *ret_lock, struct ga_error *err)
+static int pick(struct cli *c, const char *name, bool running_too, bool capture,
+		struct ga_session *ret, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *only = NULL;
 	int rc;
@@ -131,7 +131,7 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 	/* people name the branch they see */
 	if (!strncmp(name, "agent/", 6))
 		name += 6;
-	rc = cli_load_session(c, name, true, ret, ret_lock, err);
+	rc = cli_load_session(c, name, capture, ret, ret_lock, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 1)
@@ -143,6 +143,20 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 			       name);
 	}
 	return 0;
+}
+
+int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
+			struct ga_error *err)
+{
+	cleanup_close int lock = -1;
+
+	return pick(c, name, true, false, ret, &lock, err);
+}
+
+int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
+		     int *ret_lock, struct ga_error *err)
+{
+	return pick(c, name, running_too, true, ret, ret_lock, err);
 }
 
 int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,

@@ -22,6 +22,8 @@ static const char *const secrets_words[] = {
 	[GA_SECRETS_OFF] = "off", [GA_SECRETS_WARN] = "warn", [GA_SECRETS_MASK] = "mask", NULL
 };
 
+static const char *const bool_words[] = { "false", "true", NULL };
+
 static const char *const land_words[] = {
 	[GA_WAY_MERGE] = "merge", [GA_WAY_SQUASH] = "squash", [GA_WAY_REBASE] = "rebase",
 	[GA_WAY_FF_ONLY] = "ff-only", NULL
@@ -46,12 +48,16 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "a session is ended when less than that is free where its files go; 0: never" },
 	{ "land", KEY_WORD, KEY_NEVER, AT(land), "merge", land_words, 0, 0, -1,
 	  "how to land: a merge commit, one commit of all changes, rebased, or only moving on" },
+	{ "record", KEY_WORD, KEY_NEVER, AT(record), "true", bool_words, 0, 0, -1,
+	  "keep what goes to the terminal of a session, to be read or shown again" },
 	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
 	  "secrets in the project: keep the live ones out of sessions, warn, or do not look" },
 	{ "secrets.add", KEY_PATTERNS, KEY_TIGHTEN, AT(secrets_add), NULL, NULL, 0, 0, -1,
 	  "more files that are kept out, whatever is in them" },
 	{ "secrets.allow", KEY_PATTERNS, KEY_NEVER, AT(secrets_allow), NULL, NULL, 0, 0, -1,
 	  "files that are no secrets" },
+	{ "limits.transcript", KEY_SIZE, KEY_NEVER, AT(transcript), "64MiB", NULL, 64 * KiB, TiB,
+	  -1, "size of a recording; what comes after that is not recorded" },
 	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
 	LIMIT(entries, ENTRIES, COUNT, "2000000", 1, 10000000,
 	      "files and directories, of a layer or changed by a commit"),

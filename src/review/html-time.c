@@ -6,33 +6,11 @@
 #include <string.h>
 
 #include "ga/journal.h"
-#include "ga/quote.h"
+#include "ga/json.h"
 #include "html.h"
 
 #define EVENTS_SHOWN 500
 #define VALUES_SHOWN 20
-
-/* Bytes as the journal has them: text, or in base64 what is none (ga_json_set_bytes()). False: it
- * is neither. */
-static bool bytes_of(const json_t *v, struct ga_buf *ret)
-{
-	static const char *const coded[] = { "b64", "path_b64" };
-	const json_t *path = json_object_get(v, "path");
-
-	if (json_is_string(v)) {
-		ga_buf_add(ret, json_string_value(v), json_string_length(v));
-		return true;
-	}
-	if (json_is_string(path))
-		return bytes_of(path, ret);
-	for (size_t i = 0; i < GA_NELEMS(coded); i++) {
-		const char *text = json_string_value(json_object_get(v, coded[i]));
-
-		if (text && ga_base64_decode(text, ret))
-			return true;
-	}
-	return false;
-}
 
 /* "command" of anything that ran is a line to be read; the rest are a name and values. */
 static void put_command(struct ga_buf *out, const json_t *list)
@@ -44,7 +22,7 @@ static void put_command(struct ga_buf *out, const json_t *list)
 	json_array_foreach(list, i, v) {
 		cleanup_buf struct ga_buf word = GA_BUF_INIT;
 
-		ga_strv_push(&words, bytes_of(v, &word) ? word.ptr : "(not text)");
+		ga_strv_push(&words, ga_json_bytes(v, &word) ? word.ptr : "(not text)");
 	}
 	ga_buf_adds(out, "<code>");
 	html_put_words(out, &words);
@@ -55,7 +33,7 @@ static void put_value(struct ga_buf *out, const json_t *v)
 {
 	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
 
-	if (bytes_of(v, &bytes))
+	if (ga_json_bytes(v, &bytes))
 		html_put_bytes(out, bytes.ptr, bytes.len);
 	else if (json_is_integer(v))
 		ga_buf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));

@@ -163,4 +163,9 @@ bool run_live_stopped(struct ga_live *l);
 /* It ended: everybody gets the rest of the output and its status. */
 void run_live_end(struct ga_live *l, int status);
 
+/* ---- record.c, record-read.c: names of the recordings of a session's runs, from 1 */
+
+#define RECORD_RUNS_MAX 9999
+char *record_file_name(unsigned run);
+
 #endif

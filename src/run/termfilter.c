@@ -93,6 +93,12 @@ static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_s
 	return i == n && s->inter_n < 2 && !f->malformed;
 }
 
+/* What the table says, here. */
+static enum ga_termverdict settled(const struct ga_termfilter *f, enum ga_termverdict v)
+{
+	return v != GA_TERM_ASK ? v : f->mute ? GA_TERM_DROP : GA_TERM_PASS;
+}
+
 /* ---- sequences without a text */
 
 /* A control character, wherever one acts. */
@@ -113,7 +119,7 @@ static void finish_escape(struct ga_termfilter *f, struct sink *o)
 	/* a second intermediate byte is there only in what chooses a set of characters */
 	bool odd = s.inter_n > 2 || (s.inter_n == 2 && !strchr("()*+-./$", *s.inter));
 
-	if (!f->malformed && !odd && term_judge(GA_TERM_ESC, &s) == GA_TERM_PASS) {
+	if (!f->malformed && !odd && settled(f, term_judge(GA_TERM_ESC, &s)) == GA_TERM_PASS) {
 		put(o, f->held, f->held_n);
 		term_note_escape(&f->on, &s);
 	}
@@ -124,7 +130,7 @@ static void finish_csi(struct ga_termfilter *f, struct sink *o)
 {
 	struct term_seq s;
 
-	if (take_apart(f, 2, &s) && term_judge(GA_TERM_CSI, &s) == GA_TERM_PASS) {
+	if (take_apart(f, 2, &s) && settled(f, term_judge(GA_TERM_CSI, &s)) == GA_TERM_PASS) {
 		put(o, f->held, f->held_n);
 		term_note_csi(&f->on, &s);
 	}
@@ -139,9 +145,18 @@ static void end_of_text(struct ga_termfilter *f)
 		term_note_osc(f);
 }
 
+/* Of a colour, or of the shape of the pointer, a question mark asks for it. */
+static bool asks(const struct ga_termfilter *f, char c)
+{
+	return c == '?' && f->kind == GA_TERM_OSC &&
+	       (f->number == 4 || f->number == 5 || (f->number >= 10 && f->number <= 19) ||
+		f->number == 22);
+}
+
 static void text_byte(struct ga_termfilter *f, char c, struct sink *o)
 {
-	put_byte(o, c);
+	/* no colour is called that; without it what follows could be another word */
+	put_byte(o, f->mute && asks(f, c) ? '-' : c);
 	if (f->kind == GA_TERM_OSC)
 		term_note_text(f, c);
 }
@@ -211,7 +226,7 @@ static void decide(struct ga_termfilter *f, bool ended, struct sink *o)
 		v = judge_dcs(f, ended);
 		f->doubled = v == GA_TERM_DROP && n && text[n - 1] == 't';
 	} else {
-		v = term_judge_text((enum ga_termkind)f->kind, text, n, ended);
+		v = settled(f, term_judge_text((enum ga_termkind)f->kind, text, n, ended));
 	}
 	if (v == GA_TERM_MORE && !ended && f->held_n < sizeof(f->held))
 		return;
@@ -388,7 +403,7 @@ static void not_ascii(struct ga_termfilter *f, struct sink *o)
 static void c1(struct ga_termfilter *f, unsigned char code, const char *p, size_t n,
 	       struct sink *o)
 {
-	enum ga_termverdict v = term_judge_byte(GA_TERM_C1, code);
+	enum ga_termverdict v = settled(f, term_judge_byte(GA_TERM_C1, code));
 
 	not_ascii(f, o);
 	if (f->state != GROUND) {

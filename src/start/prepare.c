@@ -29,6 +29,7 @@ void ga_start_release(struct ga_start *s)
 	ga_spec_release(&s->spec);
 	ga_strv_release(&s->argv);
 	free(s->cwd);
+	free(s->transcript);
 	ga_strv_release(&s->banner);
 	*s = (struct ga_start)GA_START_INIT;
 }

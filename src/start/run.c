@@ -8,7 +8,6 @@
 #include "ga/fd.h"
 #include "ga/gitdir.h"
 #include "ga/journal.h"
-#include "ga/json.h"
 #include "ga/live.h"
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -21,26 +20,6 @@
 
 /* Long for a command that does nothing, and nothing to what a person would miss. */
 #define TICK_MS 1000
-
-static void journal_start(const struct ga_start *st)
-{
-	const char *event = st->resumed ? "resume" : "start";
-	const struct ga_session *s = &st->session;
-	json_t *j = json_object();
-
-	ga_json_set_bytes(j, "project", s->project);
-	ga_json_set_oid(j, "base", &s->base);
-	ga_json_set_oid(j, "onto", &s->onto);
-	if (st->resumed)
-		ga_json_set_oid(j, "from", &s->under);
-	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
-	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
-	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
-	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
-	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
-	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
-	(void)ga_journal(s->dir, event, j);
-}
 
 /* What was mounted stays readable wherever it went, so all in the layers is good;
  * what is not in them is beneath. */
@@ -69,6 +48,8 @@ struct watch {
 	struct ga_strv unsynced;
 	struct ga_sync_beside *beside;
 	const char *full; /* what is on a disk with too little room */
+	struct ga_recorder *recorder; /* NULL: none */
+	bool noted;       /* that it stopped */
 };
 
 static bool tick(void *payload)
@@ -77,6 +58,7 @@ static bool tick(void *payload)
 
 	if (w->unsynced.n && !w->beside)
 		w->beside = ga_sync_beside(&w->unsynced, 1);
+	start_record_tick(w->s, w->recorder, &w->noted);
 	if (ga_disk_below(w->s->dir, w->e->disk_free))
 		w->full = w->s->dir;
 	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
@@ -153,7 +135,10 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		return -1;
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
+	w.recorder = start_record(e, st);
+	c.sink = w.recorder ? ga_record_sink(w.recorder) : NULL;
 	rc = ga_run_session(sb, &c, ret_status, err);
+	start_record_end(st, w.recorder, &w.noted);
 	/* told after the capture, which syncs the same refs once more */
 	if (ga_sync_beside_end(w.beside, rc ? &ignored : err))
 		rc = -1;
@@ -191,7 +176,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	int rc;
 
 	*ret_status = -1;
-	journal_start(st);
+	start_note_begin(e, st);
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
@@ -209,7 +194,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	}
 	s->finished = (uint64_t)time(NULL);
 	s->exit_status = *ret_status;
-	(void)ga_journal(s->dir, "exit", json_pack("{s:i}", "status", s->exit_status));
+	start_note_exit(st);
 	if (!is_idle(s))
 		save_if_possible(s);
 	(void)start_save_parts(st, &ignored);
@@ -305,6 +290,8 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbo
 	capture_env(e, &c, &ce);
 	ce.links = &links;
 	rc = ga_capture(&ce, s, ret, err);
+	if (!rc)
+		start_note_captured(s, ret);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
 	return rc;
@@ -388,6 +375,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	s->state = GA_STATE_INTERRUPTED;
 	if (!s->finished) {
 		s->finished = (uint64_t)time(NULL);
+		(void)ga_journal(s->dir, "interrupted", NULL);
 		save_if_possible(s);
 	}
 	return 0;

@@ -7,6 +7,7 @@
 
 #include "ga/capture.h"
 #include "ga/exposure.h"
+#include "ga/record.h"
 #include "ga/refs.h"
 #include "ga/snapshot.h"
 #include "ga/start.h"
@@ -137,6 +138,16 @@ int start_move_to_point(struct ga_start_env *e, struct ga_start *st, const struc
 			struct ga_error *err);
 /* The environment of git inside, without what is one command's. */
 extern const char *const start_git_env[];
+
+/* note.c: what the journal says: before a run what it is given; how it ended; what was captured. */
+void start_note_begin(const struct ga_start_env *e, const struct ga_start *st);
+void start_note_exit(const struct ga_start *st);
+void start_note_captured(const struct ga_session *s, const struct ga_report *r);
+/* The recording of a run, NULL: none is wanted. Every so often what there is of it is written, and
+ * that it ended early is noted, once. */
+struct ga_recorder *start_record(const struct ga_start_env *e, const struct ga_start *st);
+void start_record_tick(const struct ga_session *s, struct ga_recorder *r, bool *noted);
+void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted);
 
 /* run.c: ga_start_capture() of a part, whose failures the superproject's session explains. */
 int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,

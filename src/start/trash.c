@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/journal.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -88,6 +89,7 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	    ga_worktree_entry_remove(r, s, err) || move_refs(r, s, stamp, err))
 		return -1;
 	s->state = GA_STATE_DROPPED;
+	(void)ga_journal(s->dir, "dropped", NULL);
 	if (ga_session_save(s, err))
 		return -1;
 	if (rename(s->dir, to)) {
@@ -285,6 +287,7 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
 	ret->state = ga_oid_is_zero(&ret->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
 	if (ga_session_save(ret, err))
 		return -1;
+	(void)ga_journal(ret->dir, "restored", NULL);
 	*ret_lock = ga_steal_fd(&lock);
 	return 0;
 }

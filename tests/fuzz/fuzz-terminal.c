@@ -381,6 +381,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct fuzz_in rest = { data, n };
 	unsigned seed = fuzz_byte(&rest);
 	struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT, h = GA_TERMFILTER_INIT;
+	struct ga_termfilter m = { .mute = true }, m2 = { .mute = true };
+	cleanup_buf struct ga_buf mute = GA_BUF_INIT, mute2 = GA_BUF_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, cut = GA_BUF_INIT,
 				  want = GA_BUF_INIT, again = GA_BUF_INIT;
 	char end[GA_TERMFILTER_END];
@@ -394,6 +396,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ga_buf_adds(&in, "\033\033\\\033\\.");
 	feed(&f, in.ptr + in.len - 6, 6, &out);
 	CHECK(!model(in.ptr, in.len, &want) || same(&out, &want));
+
+	/* what asks for answers, left out, leaves nothing that does */
+	feed_cut(&m, seed, &in, &mute);
+	feed(&m2, mute.ptr, mute.len, &mute2);
+	CHECK(same(&mute, &mute2));
 
 	ga_buf_add(&out, end, ga_termfilter_end(&f, false, end));
 	feed_cut(&h, seed, &out, &again);

@@ -364,11 +364,13 @@ static void printed(void **state)
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
 				   "land: merge\n"
+				   "record: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
 				   "  add: [\"*.x\", y]\n"
 				   "  allow: []\n"
 				   "limits:\n"
+				   "  transcript: 64MiB\n"
 				   "  capture:\n"
 				   "    depth: 7\n";
 	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";

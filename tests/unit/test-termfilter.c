@@ -69,12 +69,68 @@ static void each_row(void **state)
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		const char *e = r[i].example;
-		bool pass = r[i].verdict == GA_TERM_PASS;
+		bool pass = r[i].verdict == GA_TERM_PASS || r[i].verdict == GA_TERM_ASK;
 		cleanup_free char *in = ga_strf("before%safter", e);
 		cleanup_free char *want = ga_strf("before%safter", pass ? e :
 						  r[i].verdict == GA_TERM_REPLACE ? WRONG : "");
 
 		expect_cut(in, strlen(in), want, strlen(want));
+	}
+}
+
+/* Where nobody waits for an answer, what asks for one goes, and nothing else does. */
+static void each_row_mute(void **state)
+{
+	size_t n, asked = 0;
+	const struct ga_termrule *r = ga_termfilter_rules(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t cut = 0; cut <= strlen(r[i].example); cut++) {
+			cleanup_buf struct ga_buf out = GA_BUF_INIT, plain = GA_BUF_INIT;
+			struct ga_termfilter f = { .mute = true }, g = GA_TERMFILTER_INIT;
+			size_t rest = strlen(r[i].example) - cut;
+
+			feed(&f, r[i].example, cut, &out);
+			feed(&f, r[i].example + cut, rest, &out);
+			feed(&g, r[i].example, cut + rest, &plain);
+			if (r[i].verdict == GA_TERM_ASK)
+				expect(r[i].name, &out, "", 0);
+			else if (!memchr(r[i].example, '?', strlen(r[i].example)) ||
+				 r[i].kind == GA_TERM_CSI)
+				expect(r[i].name, &out, plain.ptr, plain.len);
+			asked += r[i].verdict == GA_TERM_ASK;
+		}
+	}
+	assert_true(asked > 50);
+}
+
+static void questions_in_strings(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} each[] = {
+		{ "\033]4;1;?;2;red\a", "\033]4;1;-;2;red\a" },
+		{ "\033]11;?\033\\", "\033]11;-\033\\" },
+		{ "\033]11;red;?\033\\", "\033]11;red;-\033\\" },
+		{ "\033]22;?x,y\033\\", "\033]22;-x,y\033\\" },
+		{ "\033]11;?*/etc/passwd\a", "\033]11;-*/etc/passwd\a" },
+		/* these are no questions */
+		{ "\033]0;why?\a", "\033]0;why?\a" },
+		{ "\033]8;;http://x/?y\a", "\033]8;;http://x/?y\a" },
+		{ "\033[?2004h\033[>1u\033[?1u\033[<u\033[?25$p\033[!p", "\033[?2004h\033[>1u\033[<u\033[!p" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(each); i++) {
+		for (size_t cut = 0; cut <= strlen(each[i].in); cut++) {
+			cleanup_buf struct ga_buf out = GA_BUF_INIT;
+			struct ga_termfilter f = { .mute = true };
+
+			feed(&f, each[i].in, cut, &out);
+			feed(&f, each[i].in + cut, strlen(each[i].in) - cut, &out);
+			expect(each[i].in, &out, each[i].out, strlen(each[i].out));
+		}
 	}
 }
 
@@ -457,6 +513,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row),
+		cmocka_unit_test(each_row_mute),
+		cmocka_unit_test(questions_in_strings),
 		cmocka_unit_test(each_row_in_eight_bits),
 		cmocka_unit_test(sequences),
 		cmocka_unit_test(every_byte_within_text),
