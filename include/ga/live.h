@@ -61,4 +61,35 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
  * happens in that time and a few seconds. */
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
+/* Attach the terminal that standard input and output are, until one of these. The session must be
+ * detached. What it shows goes through the filter of ga/termfilter.h unless `unfiltered`; whatever
+ * happens, the terminal is as it was when this returns. Signals are taken over meanwhile;
+ * one that ends a program detaches, and does its work then. */
+enum ga_live_end {
+	GA_LIVE_GONE,     /* the supervisor */
+	GA_LIVE_ENDED,    /* the command, with `*ret_status` */
+	GA_LIVE_DETACHED, /* Ctrl-\ d, or the terminal was hung up */
+	GA_LIVE_TAKEN,    /* by another terminal */
+};
+int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_end *ret,
+		   int *ret_status, struct ga_error *err);
+
+/* See what it wrote last and, with `follow`, everything up to its end; through the filter. */
+#define GA_LIVE_UNREAD 2
+struct ga_live_watch {
+	bool follow;
+	/* 0, or GA_LIVE_UNREAD: nobody reads on */
+	int (*output)(void *payload, const char *p, size_t n);
+	void (*missed)(void *payload); /* something: we were too slow; or NULL */
+	void *payload;
+};
+/* 1: nobody reads on. */
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w);
+
+/* Run a further command in its sandbox, like ga_run_session(). Of `c` no environment is looked
+ * at: it is that of the session's command, TERM being `term` (NULL: the same). It ends with the
+ * session. */
+int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c, const char *term,
+		    int *ret_status, struct ga_error *err);
+
 #endif

@@ -124,6 +124,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
 		    int *lock, struct ga_start *ret, struct ga_error *err);
 
+/* Where the user stands, if that is in the project; or its root. Caller frees. */
+char *ga_start_cwd(const char *project);
+
 /* Run the agent to its end. The state is RUNNING from before anything inside
  * could write until capture. If the sandbox could not be started the session is discarded, unless
  * it was resumed: capture gives what there was. */

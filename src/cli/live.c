@@ -14,6 +14,8 @@
 
 /* While a session comes up, or a supervisor goes, there is nothing to wait for but the lock. */
 #define AGAIN_MS 20
+/* An answer takes next to nothing, unless the session is stopped on its terminal. */
+#define LOOK_MS 500
 #define TIMEOUT_MAX (7 * 86400)
 
 bool cli_is_live(const struct ga_session *s)
@@ -33,6 +35,18 @@ int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_erro
 		return ga_fail(err, GA_EUSAGE, "--timeout takes seconds, or 5m, not '%s'", q);
 	*ret = (int)(seconds * 1000);
 	return 0;
+}
+
+void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	/* when its command has ended it answers nobody any more */
+	if (s->state != GA_STATE_RUNNING || s->finished || s->within ||
+	    ga_live_connect(s->dir, ret, &ignored))
+		return;
+	if (ga_live_ask(ret, LOOK_MS, &ignored))
+		ga_live_peer_release(ret);
 }
 
 static int refuse_part(const struct ga_session *s, struct ga_error *err)

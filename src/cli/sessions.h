@@ -17,8 +17,9 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
  * it is not, or not any more; what changed is saved. */
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
 
-/* The object list and show print; `r` may be NULL. */
-json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
+/* The object list and show print; `r` may be NULL, and `peer`, one that answered. */
+json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
+			 const struct ga_live_peer *peer);
 
 /* Is there anything in it that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
@@ -79,6 +80,8 @@ int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_statu
  * locked, or another command has it (*ret_lock -1). 2: neither within that time (-1: for ever). */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
+/* How one that runs says that it is; `ret` is not connected if it does not say. */
+void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
 /* Does it run, or is it about to? For one that somebody holds the lock of. */
 bool cli_is_live(const struct ga_session *s);
 /* One that is wanted running, and that it is not. */

@@ -83,6 +83,8 @@ static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
+	if (sb->elsewhere)
+		return ga_fail(err, GA_EFATAL, "the session has ended, and this command with it");
 	if (run_log_line(sb, &line))
 		return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly: %s", line.ptr);
 	return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly");

@@ -21,7 +21,7 @@ enum live_type {
 	LIVE_HELLO = 64, /* value: version */
 	LIVE_ATTACH,     /* value: columns, flags: rows */
 	LIVE_INPUT,      /* bytes: typed */
-	LIVE_SIZE,       /* value: columns, flags: rows */
+	LIVE_SIZE,       /* value: columns, flags: rows, id: not 0: show everything once more */
 	LIVE_GO_ON,      /* after LIVE_STOPPED */
 	LIVE_WATCH,      /* value: not 0: to the end, else what there is */
 	LIVE_STOP,       /* value: milliseconds until it is killed */

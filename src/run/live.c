@@ -271,13 +271,15 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_
 	}
 }
 
-static int on_typing(struct ga_live *l, const struct live_packet *p)
+static int on_typing(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
 	switch (p->m.type) {
 	case LIVE_INPUT:
 		return typed(l, p);
 	case LIVE_SIZE:
-		resize(l, (unsigned)p->m.value, p->m.flags, false);
+		/* anew: its terminal shows something else by now */
+		c->fresh = c->fresh || p->m.id;
+		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
 		return 0;
 	case LIVE_GO_ON:
 		go_on(l);
@@ -298,7 +300,7 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 	case LIVE_KNOWN:
 		return p->m.type == LIVE_HELLO ? say_status(l, c) : begin_role(l, c, &p->m);
 	case LIVE_TYPES:
-		return on_typing(l, p);
+		return on_typing(l, c, p);
 	case LIVE_STOPS:
 		return p->m.type == LIVE_STOP ? begin_role(l, c, &p->m) : -1;
 	case LIVE_COMMANDS:
@@ -325,9 +327,10 @@ static void hear(struct ga_live *l, struct live_client *c)
 
 /* ---- the loop's */
 
+/* What is typed waits for what was typed before it, and until the terminal has its size. */
 static bool is_heard(const struct ga_live *l, const struct live_client *c)
 {
-	return c->role != LIVE_TYPES || !l->in_n;
+	return c->role != LIVE_TYPES || (!l->in_n && !l->resize_at);
 }
 
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
@@ -382,7 +385,7 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 		/* one that came or went meanwhile has another descriptor, or none */
 		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
 			continue;
-		if (p[2 + i].revents & POLLIN)
+		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))
 			hear(l, c);
 		else if (p[2 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
 			live_drop(l, c);

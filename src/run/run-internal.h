@@ -31,6 +31,7 @@ struct ga_sandbox {
 	uint64_t pidns;
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
+	bool elsewhere;     /* another process runs it: `ctl` is a socket to that */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };
@@ -133,6 +134,17 @@ bool run_stream_hurry(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
 /* What is left switched on in the terminal `fd` by what went there is switched off. */
 void run_stream_undo(struct run_stream *s, int fd);
+
+/* ---- keys.c: what is typed into an attached terminal */
+
+#define RUN_KEYS_HELD 32
+struct run_keys {
+	size_t n;
+	char held[RUN_KEYS_HELD]; /* the first of our keys, until the next */
+};
+/* True: it is to be detached. What goes on to the session is in `out`, which has room for
+ * RUN_KEYS_HELD bytes more than came. */
+bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *ret_n);
 
 /* ---- live.c: what ga/live.h shows of a session while it runs */
 

@@ -241,8 +241,8 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, q, err);
 }
 
-/* The agent starts where the user stands. */
-char *start_choose_cwd(const char *project)
+/* The agent starts there. */
+char *ga_start_cwd(const char *project)
 {
 	cleanup_free char *cwd = getcwd(NULL, 0);
 	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
@@ -297,7 +297,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
 		return -1;
 	start_make_argv(o->argv, o->argc, false, &st->argv);
-	st->cwd = start_choose_cwd(s->project);
+	st->cwd = ga_start_cwd(s->project);
 	st->carried = b->carried;
 	describe(o, b, st);
 	if (ga_fault("start:prepared"))

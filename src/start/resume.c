@@ -209,7 +209,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
 	if (ga_run_trees(st->sandbox, &st->spec, err) || ga_run_wait_ready(st->sandbox, err))
 		return -1;
-	st->cwd = start_choose_cwd(s->project);
+	st->cwd = ga_start_cwd(s->project);
 	return 0;
 }
 
