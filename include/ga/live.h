@@ -34,6 +34,9 @@ int ga_live_open(const char *dir, struct ga_live **ret, struct ga_error *err);
 /* The socket is removed. NULL is fine. */
 void ga_live_close(struct ga_live *l);
 
+/* What a supervisor that was killed left of it; the lock is held. */
+void ga_live_remove(const char *dir);
+
 /* ---- the others */
 
 struct ga_live_peer {

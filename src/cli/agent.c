@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/journal.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -34,6 +35,8 @@ void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opt
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
 	c->env.limits = conf->limits;
+	free(c->notify);
+	c->notify = ga_strdup(conf->notify);
 }
 
 static bool is_there(const void *where, const char *path)
@@ -71,6 +74,20 @@ void cli_before_run(struct cli *c, bool quiet)
 	c->env.progress = c->env.progress && !quiet;
 }
 
+/* Nobody sees what is said. */
+static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	if (!ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err)) {
+		cli_notify(c, st, &r);
+		return 0;
+	}
+	(void)ga_journal(st->session.dir, "capture", json_pack("{s:s}", "failed", err->msg));
+	cli_notify(c, st, NULL);
+	return -1;
+}
+
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
 			struct ga_error *err)
 {
@@ -86,10 +103,10 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
 	}
+	if (st->detach.begun)
+		return capture_unseen(c, st, err);
 	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
 		return -1;
-	if (st->detach.begun)
-		return 0;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	if (quiet && st->session.incomplete)

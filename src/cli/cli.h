@@ -51,6 +51,7 @@ struct cli {
 	struct ga_strv overrides;  /* -c KEY=VALUE */
 	struct ga_sandbox *begun;  /* by git-agent, for the session that is started, or NULL ... */
 	char *begun_for;           /* ... and the project it was begun for */
+	char *notify;              /* as configured, for the session at hand */
 	bool captured;             /* picking a session captured it */
 	bool colour;               /* standard output */
 };

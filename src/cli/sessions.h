@@ -93,6 +93,10 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
 
+/* Tell the user that a session without a terminal has ended, as configured; `r` NULL: it could not
+ * be captured. Releases `st`. */
+void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report *r);
+
 /* What happened in a captured session, in a few lines on `f`, with the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err);

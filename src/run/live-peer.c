@@ -25,7 +25,8 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 {
 	cleanup_free char *q = NULL;
 
-	*ret = (struct ga_live_peer){ .fd = live_dial(dir, &ret->pid) };
+	*ret = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+	ret->fd = live_dial(dir, &ret->pid);
 	if (ret->fd >= 0) {
 		(void)live_say(ret->fd, LIVE_HELLO, LIVE_VERSION, 0);
 		return 0;

@@ -52,6 +52,11 @@ void ga_live_close(struct ga_live *l)
 	free(l);
 }
 
+void ga_live_remove(const char *dir)
+{
+	(void)live_unlink(dir);
+}
+
 /* ---- clients */
 
 static struct live_client *attached(struct ga_live *l)
