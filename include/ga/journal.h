@@ -11,8 +11,10 @@
 #include "ga/error.h"
 
 /* Append {"time": now, "event": `event`, ...fields}. Takes over `fields` (may be
- * NULL). A journal that cannot be written never stops a session: the return value is 0 or -1
+ * NULL). One that would be longer than GA_JOURNAL_LINE_MAX bytes becomes {..., "cut": true}. A
+ * journal that cannot be written never stops a session: the return value is 0 or -1
  * with errno. */
+#define GA_JOURNAL_LINE_MAX ((size_t)1 << 20)
 int ga_journal(const char *session_dir, const char *event, json_t *fields);
 
 /* What it says: an array of such objects, the oldest first; a new reference. None if there is no

@@ -12,6 +12,9 @@
 bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret);
 /* -?digits */
 bool ga_parse_i64(const char *s, int64_t *ret);
+/* A decimal number in thousandths: digits, or digits, a point and one to three digits; `max` is in
+ * thousandths too. */
+bool ga_parse_thousandths(const char *s, uint64_t max, uint64_t *ret);
 bool ga_parse_fd(const char *s, int *ret);
 /* The next of numbers with commas between them, each -?digits; `*text` is moved behind it. */
 bool ga_parse_next_int(const char **text, int *ret);

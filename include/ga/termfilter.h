@@ -89,8 +89,8 @@ struct ga_termstate {
 /* Zero is its start. */
 struct ga_termfilter {
 	struct ga_termstate on;
-	bool mute;           /* the caller's: nobody waits for answers, as when something recorded is
-			      * shown again. What makes the terminal give one is dropped */
+	bool mute;           /* the caller's: nobody waits for answers, as when something is shown
+			      * again. What makes the terminal give one is dropped */
 	uint8_t state;
 	uint8_t kind;        /* of the string */
 	bool malformed;      /* the sequence */

@@ -78,10 +78,10 @@ struct cli_command {
  * do before. Git's configuration is still being read then (ga_start_config()). */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
-extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait, cli_stop, cli_list, cli_show,
-	cli_log, cli_diff, cli_review,
-	cli_land, cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules,
-	cli_secrets, cli_config, cli_doctor, cli_version;
+extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
+	cli_stop, cli_list, cli_show, cli_log, cli_diff, cli_review, cli_land, cli_drop, cli_gc,
+	cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets, cli_config, cli_doctor,
+	cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
@@ -108,7 +108,7 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
-/* The same for who only looks at it, in whatever state it is: it stays in that, and is not locked. */
+/* The same for who only looks at it, whatever state it is in: it stays so, and is not locked. */
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 			struct ga_error *err);
 

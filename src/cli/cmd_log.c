@@ -3,9 +3,7 @@
  * What happened in a session: its journal, and what was recorded of its terminal.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 #include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/record.h"
 #include "sessions.h"
@@ -34,7 +33,7 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, replay) },
 	{ "speed", 0, CLI_VALUE, "N", "with --replay: so many times as fast",
 	  offsetof(struct options, speed) },
-	{ "max-idle", 0, CLI_VALUE, "SECONDS", "with --replay: wait no longer where nothing happens",
+	{ "max-idle", 0, CLI_VALUE, "SECONDS", "with --replay: the longest pause",
 	  offsetof(struct options, max_idle) },
 	{ "json", 0, CLI_FLAG, NULL, "print the journal as JSON, an event a line (docs/json.md)",
 	  offsetof(struct options, json) },
@@ -277,21 +276,18 @@ static int show_text(const struct ga_session *s, struct ga_out *out, struct ga_e
 	return rc;
 }
 
-static int parse_factor(const char *option, const char *text, double least, double most,
+static int parse_factor(const char *option, const char *text, uint64_t least, uint64_t most,
 			double *ret, struct ga_error *err)
 {
 	cleanup_free char *q = text ? ga_escape(text) : NULL;
-	char *end;
-	double v;
+	uint64_t v;
 
 	if (!text)
 		return 0;
-	v = strtod(text, &end);
-	if (strspn(text, "0123456789.") != strlen(text) || end == text || *end || !isfinite(v) ||
-	    v < least || v > most)
-		return ga_fail(err, GA_EUSAGE, "--%s takes a number from %g to %g, not '%s'", option,
-			       least, most, q);
-	*ret = v;
+	if (!ga_parse_thousandths(text, most, &v) || v < least)
+		return ga_fail(err, GA_EUSAGE, "--%s takes a number from %g to %g, not '%s'",
+			       option, (double)least / 1000, (double)most / 1000, q);
+	*ret = (double)v / 1000;
 	return 0;
 }
 
@@ -300,8 +296,8 @@ static int replay(const struct ga_session *s, const struct options *o, struct ga
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	struct ga_replay_opts r = { .speed = 1, .max_idle = 0 };
 
-	if (parse_factor("speed", o->speed, 0.01, 1000, &r.speed, err) ||
-	    parse_factor("max-idle", o->max_idle, 0.001, 86400, &r.max_idle, err))
+	if (parse_factor("speed", o->speed, 10, 1000000, &r.speed, err) ||
+	    parse_factor("max-idle", o->max_idle, 1, 86400000, &r.max_idle, err))
 		return -1;
 	if (!isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "--replay needs a terminal to show it on");

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ga/journal.h"
+#include "ga/json.h"
 #include "ga/land.h"
 #include "sessions.h"
 
@@ -28,6 +30,17 @@ static bool note(struct ga_session *s, const struct ga_arrival *a)
 	return true;
 }
 
+static void journal(const struct ga_session *s)
+{
+	json_t *o = json_object();
+
+	if (s->arrived)
+		(void)json_object_set_new(o, "how", json_string(s->arrived));
+	if (s->arrived_in)
+		ga_json_set_bytes(o, "in", s->arrived_in);
+	(void)ga_journal(s->dir, s->state == GA_STATE_LANDED ? "arrived" : "taken-back", o);
+}
+
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
@@ -38,5 +51,8 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 		return 0;
 	if (ga_arrived(c->env.repo, s, &a, err))
 		return -1;
-	return note(s, &a) ? ga_session_save(s, err) : 0;
+	if (!note(s, &a))
+		return 0;
+	journal(s);
+	return ga_session_save(s, err);
 }

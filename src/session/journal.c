@@ -40,10 +40,21 @@ static char *line(const char *event, json_t *fields)
 	return s;
 }
 
+/* Of an event that is too long, that it was. */
+static char *bounded_line(const char *event, json_t *fields)
+{
+	char *s = line(event, fields);
+
+	if (!s || strlen(s) <= GA_JOURNAL_LINE_MAX)
+		return s;
+	free(s);
+	return line(event, json_pack("{s:b}", "cut", 1));
+}
+
 int ga_journal(const char *session_dir, const char *event, json_t *fields)
 {
 	cleanup_free char *path = ga_path_join(session_dir, "journal.jsonl");
-	cleanup_free char *text = line(event, fields);
+	cleanup_free char *text = bounded_line(event, fields);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 	ssize_t n;

@@ -194,7 +194,8 @@ static json_t *flags_json(const struct ga_report *r)
 
 		ga_json_set_bytes(o, "path", f->path);
 		(void)json_object_set_new(o, "id", json_string(f->id));
-		(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
+		(void)json_object_set_new(o, "severity",
+					  json_string(ga_severity_name(f->severity)));
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
 		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
 		(void)json_array_append_new(list, o);

@@ -373,11 +373,12 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		(void)nanosleep(&t, NULL);
 	}
 	ga_live_remove(s->dir);
-	s->state = GA_STATE_INTERRUPTED;
 	if (!s->finished) {
 		s->finished = (uint64_t)time(NULL);
 		(void)ga_journal(s->dir, "interrupted", NULL);
 		save_if_possible(s);
 	}
+	/* which is never stored */
+	s->state = GA_STATE_INTERRUPTED;
 	return 0;
 }

@@ -148,7 +148,7 @@ def try_send(s, b, fds=()):
     try: s.sendmsg([b], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
     except OSError: pass
 def hello(s, *more):
-    s.send(msg(HELLO, 1))
+    try_send(s, msg(HELLO, 1)) # with no place left it is refused
     for m in more: try_send(s, m)
     return s
 # not a word of ours, too short, too long, another version, out of turn

@@ -124,7 +124,7 @@ test_expect_success GITCOMPLETION 'bash completes commands, options and sessions
 	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
 	printf "%s\n" "git agent l." "git agent land t." "git agent resume t." "git agent resume --f." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." "git agent rules e." |
 		bash ../complete >../got 2>../err &&
-	printf "%s\n" "list land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
+	printf "%s\n" "list log land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
 '
 
 test_expect_success 'whoever is no one to git is told so before the agent works' '

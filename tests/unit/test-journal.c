@@ -181,6 +181,48 @@ static void read_the_end(void **state)
 	json_decref(events);
 }
 
+static void a_long_event_is_cut(void **state)
+{
+	const char *dir = *state;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	cleanup_free char *got = NULL;
+	json_t *events = NULL, *o;
+
+	for (int i = 0; i < 200000; i++)
+		ga_strv_push(&list, "0123456789");
+	assert_int_equal(ga_journal(dir, "start", json_pack("{s:o}", "list", ga_json_strv(&list))), 0);
+	assert_int_equal(ga_journal_read(dir, &events, &err), 0);
+	assert_int_equal(json_array_size(events), 1);
+	o = json_array_get(events, 0);
+	assert_string_equal(json_string_value(json_object_get(o, "event")), "start");
+	assert_true(json_is_true(json_object_get(o, "cut")) && !json_object_get(o, "list"));
+	json_decref(events);
+}
+
+static void bytes_back_from_json(void **state)
+{
+	static const struct {
+		const char *json, *want; /* NULL: none */
+	} cases[] = {
+		{ "\"a b\"", "a b" }, { "\"\"", "" }, { "{\"b64\":\"/w==\"}", "\xff" },
+		{ "{\"path\":\"p\",\"x\":1}", "p" }, { "{\"path_b64\":\"/w==\"}", "\xff" },
+		{ "{\"b64\":\"/w=\"}", NULL }, { "{\"path\":1}", NULL }, { "1", NULL }, { "null", NULL },
+		{ "[\"a\"]", NULL }, { "{}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		json_t *v = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
+
+		if (ga_json_bytes(v, &b) != (cases[i].want != NULL) ||
+		    strcmp(b.ptr, cases[i].want ? cases[i].want : "") != 0)
+			fail_msg("%s", cases[i].json);
+		json_decref(v);
+	}
+}
+
 static void unwritable_is_reported(void **state)
 {
 	const char *dir = *state;
@@ -206,6 +248,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_are_lines, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(read_back, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(read_the_end, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_long_event_is_cut, make_dir, remove_dir),
+		cmocka_unit_test(bytes_back_from_json),
 		cmocka_unit_test_setup_teardown(unwritable_is_reported, make_dir, remove_dir),
 	};
 

@@ -226,9 +226,36 @@ static void times(void **state)
 	check_units(cases, GA_NELEMS(cases), ga_parse_seconds, ga_seconds_text);
 }
 
+static void thousandths(void **state)
+{
+	static const struct {
+		const char *s;
+		uint64_t max, want; /* UINT64_MAX: none */
+	} cases[] = {
+		{ "0", 9, 0 }, { "1", 1000, 1000 }, { "1.5", 2000, 1500 }, { "0.001", 1, 1 },
+		{ "00.250", 1000, 250 }, { "12.34", 100000, 12340 }, { "1.000", 1000, 1000 },
+		{ "1.001", 1000, UINT64_MAX }, { "2", 1999, UINT64_MAX }, { "", 9, UINT64_MAX },
+		{ ".5", 1000, UINT64_MAX }, { "5.", 9000, UINT64_MAX }, { "1.2345", 9000, UINT64_MAX },
+		{ "1.2.3", 9000, UINT64_MAX }, { "-1", 9000, UINT64_MAX }, { "1.-1", 9000, UINT64_MAX },
+		{ " 1", 9000, UINT64_MAX }, { "1e3", 9000000, UINT64_MAX }, { "nan", 9000, UINT64_MAX },
+		{ "1.0x", 9000, UINT64_MAX }, { "99999999999999999999", UINT64_MAX, UINT64_MAX },
+		{ "1.123456789", 9000, UINT64_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		uint64_t v = UINT64_MAX;
+
+		if (ga_parse_thousandths(cases[i].s, cases[i].max, &v) !=
+			    (cases[i].want != UINT64_MAX) || v != cases[i].want)
+			fail_msg("'%s'", cases[i].s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(thousandths),
 		cmocka_unit_test(unsigned_numbers),
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(descriptors),
