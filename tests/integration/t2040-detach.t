@@ -179,4 +179,5 @@ test_expect_success 'notify: desktop, and nothing of a repository'\''s' '
 	echo "notify: /bin/true" >.agentdev.yaml && git add . && git commit -qm 2 && test_expect_code 125 git agent start -d -- true 2>../err && grep "a repository cannot set it" ../err
 '
 
+end_ours
 test_done

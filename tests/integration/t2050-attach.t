@@ -201,7 +201,7 @@ test_expect_success 'hostile clients: the session goes on as if nothing had been
 	repo hostile && seed=${GA_TEST_SEED:-$$} && echo "seed $seed" && git agent start -qd -n h -- sh -c "trap \"\" INT QUIT; stty -isig; echo alive >f; while [ ! -e end ]; do sleep 0.05; done; exit 5" && test_wait_for "git agent shell h -- test -e f" &&
 	pid=$(running h "run[\"supervisor\"]") && before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
 	timeout 60 python3 ../hostile.py "$(dir_of h)/control" $seed >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) = $before" && test "$(running h "run[\"shells\"]")" = 0 &&
-	$pty mode=raw send="$detach" exit=0 -- git agent attach h && ! git agent shell h -- sh -c "cat /proc/[0-9]*/fd/* 2>/dev/null </dev/null | grep -a ^root: " &&
+	$pty mode=raw send="$detach" exit=0 -- git agent attach h && ! git agent shell h -- sh -c "ls -l /proc/[0-9]*/fd 2>/dev/null | grep passwd" &&
 	{ git agent shell h -- touch end; git agent wait h; test $? = 5; }
 '
 
@@ -213,12 +213,14 @@ test_expect_success OTHER_USER 'another user is not heard, even if he gets to th
 	s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect("/proc/self/fd/%d/control" % d)
 	os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
 	t = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); t.connect("/proc/self/fd/%d/control" % d)
-	for c in s, t: c.send(struct.pack("<IIIiQ", 64, 0, 0, 1, 0)); c.settimeout(5)
-	print(len(s.recv(100)) > 0)
-	try: print(t.recv(100))
-	except ConnectionResetError: print(b"")
+	def ask(c):
+	    c.settimeout(5)
+	    try: c.send(struct.pack("<IIIiQ", 64, 0, 0, 1, 0)); return len(c.recv(100)) > 0
+	    except (ConnectionResetError, BrokenPipeError): return False
+	print(ask(s), ask(t))
 	EOF
-	python3 ../other.py "$d" >../out; git agent stop -qf u; printf "True\nb%s\n" "'\'''\''" >../want && test_cmp ../want ../out
+	python3 ../other.py "$d" >../out; git agent stop -qf u; echo "True False" >../want && test_cmp ../want ../out
 '
 
+end_ours
 test_done

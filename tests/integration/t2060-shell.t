@@ -77,4 +77,5 @@ test_expect_success 'only what is asked for crosses: no descriptor of ours is in
 	git agent shell fds -- sh -c "readlink /proc/self/fd/0" </etc/passwd >../out && grep "^pipe:" ../out && git agent stop -q fds
 '
 
+end_ours
 test_done
