@@ -97,7 +97,7 @@ struct ga_run_command {
 	void (*started)(void *payload);
 	/* who else sees and asks for something (ga/live.h); NULL: nobody can */
 	struct ga_live *live;
-	/* none of the caller's terminal or streams: a pty of that size, which lives through `live` */
+	/* nothing of the caller's: a pty of that size, which is reached through `live` */
 	bool detached;
 	unsigned columns, rows;
 };

@@ -81,7 +81,8 @@ static size_t read_key(const char *in, size_t n, struct key *ret)
 
 static bool is_prefix(const struct key *k)
 {
-	return k->known && k->code == '\\' && (k->modifiers & ~(WITH_LOCKS | WITH_SHIFT)) == WITH_CTRL;
+	return k->known && k->code == '\\' &&
+	       (k->modifiers & ~(WITH_LOCKS | WITH_SHIFT)) == WITH_CTRL;
 }
 
 /* Keys that only change others are no answer to the first. */

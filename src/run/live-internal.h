@@ -28,7 +28,7 @@ enum live_type {
 	LIVE_SHELL,      /* answered by LIVE_ENV; what follows is ga/control.h, see live-shell.c */
 	/* to it */
 	LIVE_STATUS = 96, /* value: version; struct live_status */
-	LIVE_RESET,      /* what comes is from another place; bytes: what had been switched on there */
+	LIVE_RESET,      /* what comes is from another place; bytes: what was switched on */
 	LIVE_OUTPUT,     /* bytes */
 	LIVE_DONE,       /* that is all there is */
 	LIVE_EXITED,     /* value: the command's exit status */

@@ -248,7 +248,7 @@ static void go_on(void *payload)
 	run_send(s->sb, GA_CTL_CONT, s->id, 0);
 }
 
-/* Ctrl-Z inside stops us too, in front of the shell we were started from; or whoever is attached. */
+/* Ctrl-Z inside stops us too, in front of the shell we were started from, or who is attached. */
 static void suspend(struct session *s)
 {
 	if (s->c->detached) {
@@ -423,9 +423,10 @@ static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 	p[SIGNALS] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
 	for (size_t i = 0; i < N_STREAMS; i++)
 		run_stream_poll(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
-	/* the caller's input belongs to a command that runs */
+	/* the caller's input belongs to a command that runs, and what comes to a terminal that is
+	 * raw by then */
 	if (!s->started)
-		p[STREAMS].fd = -1;
+		p[STREAMS + IN * RUN_STREAM_POLLS].fd = p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
 	if (!s->live || !s->started)
 		return LIVE;
 	run_live_poll(s->live, p + LIVE);

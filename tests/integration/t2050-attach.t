@@ -12,7 +12,7 @@ repo() {
 hold='while [ ! -e end ]; do sleep 0.05; done'
 # a shell whose prompt can be waited for
 start_shell() {
-	git agent start -qd -n "$1" -- env PS1='in> ' bash --norc --noprofile -i && test_wait_for "git agent logs $1 | grep -q in" 
+	git agent start -qd -n "$1" -- env PS1='in> ' bash --norc --noprofile -i && test_wait_for "git agent logs $1 | grep -q in"
 }
 detach='\x1cd'
 
