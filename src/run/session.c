@@ -423,10 +423,12 @@ static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 	p[SIGNALS] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
 	for (size_t i = 0; i < N_STREAMS; i++)
 		run_stream_poll(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
-	/* the caller's input belongs to a command that runs, and what comes to a terminal that is
-	 * raw by then */
+	/* the caller's input belongs to a command that runs */
 	if (!s->started)
-		p[STREAMS + IN * RUN_STREAM_POLLS].fd = p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
+		p[STREAMS + IN * RUN_STREAM_POLLS].fd = -1;
+	/* and what it writes to a terminal that is raw by then */
+	if (!s->started && s->term.fd >= 0)
+		p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
 	if (!s->live || !s->started)
 		return LIVE;
 	run_live_poll(s->live, p + LIVE);
