@@ -364,6 +364,7 @@ static void printed(void **state)
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
 				   "land: merge\n"
+				   "notify: none\n"
 				   "record: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
