@@ -81,6 +81,7 @@ bool ga_run_lost(const struct ga_sandbox *sb);
  * either case what is left switched on there is undone. `*ret_status` is the agent's: 0-255,
  * 128+n. A command that could not be executed is GA_ESTART. */
 struct ga_run_sink;
+struct ga_live;
 struct ga_run_command {
 	const char *cwd;
 	const char *const *argv;
@@ -92,6 +93,13 @@ struct ga_run_command {
 	bool (*tick)(void *payload);
 	void *payload;
 	const struct ga_run_sink *sink; /* NULL: nobody */
+	/* called once, when the command was executed; NULL: not called */
+	void (*started)(void *payload);
+	/* who else sees and asks for something (ga/live.h); NULL: nobody can */
+	struct ga_live *live;
+	/* nothing of the caller's: a pty of that size, which is reached through `live` */
+	bool detached;
+	unsigned columns, rows;
 };
 /* Who looks on. */
 struct ga_run_sink {

@@ -43,6 +43,14 @@ struct ga_start_env {
  * things. Nothing to do if it is there. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
+/* A session without a terminal of the caller's. */
+struct ga_detach {
+	unsigned columns, rows; /* of the terminal it gets */
+	/* its command was executed: nothing is said from here on */
+	void (*begun)(const struct ga_session *s, void *payload);
+	void *payload;
+};
+
 struct ga_start_opts {
 	const char *name;
 	const char *base_rev;
@@ -50,6 +58,7 @@ struct ga_start_opts {
 	bool live;
 	enum ga_dirty dirty;
 	bool unfiltered; /* see ga/run.h */
+	const struct ga_detach *detach; /* NULL: it has the caller's terminal or streams */
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths that are shown all the same */
@@ -78,6 +87,8 @@ struct ga_start {
 	size_t carried;         /* uncommitted paths in the base */
 	bool unfiltered;
 	bool resumed;           /* by ga_start_resume() */
+	struct ga_detach detach; /* `begun` NULL: it is not */
+	struct ga_live *live;   /* from before it runs to the end of all */
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .base = GA_BASE_INIT }
@@ -112,6 +123,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 #define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files */
 int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
 		    int *lock, struct ga_start *ret, struct ga_error *err);
+
+/* Where the user stands, if that is in the project; or its root. Caller frees. */
+char *ga_start_cwd(const char *project);
 
 /* Run the agent to its end. The state is RUNNING from before anything inside
  * could write until capture. If the sandbox could not be started the session is discarded, unless

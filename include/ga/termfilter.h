@@ -119,4 +119,8 @@ size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *ou
  * out did not all go to the terminal. `f` is as at the start after it. For signal handlers, too. */
 size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out);
 
+/* The other way round: what switches on in a fresh terminal which of it can be told, into `out`,
+ * which has GA_TERMFILTER_END bytes. Returns how many. */
+size_t ga_termstate_redo(const struct ga_termstate *t, char *out);
+
 #endif

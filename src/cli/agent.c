@@ -7,29 +7,54 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/journal.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
-int cli_parse_filter(const char *value, bool *ret_unfiltered, struct ga_error *err)
+int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err)
 {
 	cleanup_free char *q = value ? ga_escape(value) : NULL;
 	bool filter = true;
 
 	if (value && (!*value || !ga_parse_bool(value, &filter)))
 		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
-	*ret_unfiltered = !filter;
+	if (value && detach) {
+		(void)ga_fail(err, GA_EUSAGE, "--terminal-filter says nothing of a session without "
+			      "a terminal");
+		return ga_hint(err, "give it to 'git agent attach'");
+	}
+	*ret = (struct cli_filter){ .given = value != NULL, .off = !filter };
 	return 0;
 }
 
-void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opts *ret)
+bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf)
+{
+	return f->given ? f->off : !conf->terminal_filter;
+}
+
+int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
+			   bool *ret, struct ga_error *err)
+{
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (cli_settings(c, &s->onto, &conf, err))
+		return -1;
+	*ret = cli_unfiltered(f, &conf);
+	return 0;
+}
+
+void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
+		struct ga_start_opts *ret)
 {
 	ret->secrets = (enum ga_secrets)conf->secrets;
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
 	c->env.limits = conf->limits;
-	ret->unfiltered = !conf->terminal_filter;
+	ret->unfiltered = cli_unfiltered(filter, conf);
+	free(c->notify);
+	c->notify = ga_strdup(conf->notify);
 }
 
 static bool is_there(const void *where, const char *path)
@@ -67,6 +92,20 @@ void cli_before_run(struct cli *c, bool quiet)
 	c->env.progress = c->env.progress && !quiet;
 }
 
+/* Nobody sees what is said. */
+static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	if (!ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err)) {
+		cli_notify(c, st, &r);
+		return 0;
+	}
+	(void)ga_journal(st->session.dir, "capture", json_pack("{s:s}", "failed", err->msg));
+	cli_notify(c, st, NULL);
+	return -1;
+}
+
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
 			struct ga_error *err)
 {
@@ -82,6 +121,8 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
 	}
+	if (st->detach.begun)
+		return capture_unseen(c, st, err);
 	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))

@@ -51,6 +51,7 @@ struct cli {
 	struct ga_strv overrides;  /* -c KEY=VALUE */
 	struct ga_sandbox *begun;  /* by git-agent, for the session that is started, or NULL ... */
 	char *begun_for;           /* ... and the project it was begun for */
+	char *notify;              /* as configured, for the session at hand */
 	bool captured;             /* picking a session captured it */
 	bool colour;               /* standard output */
 };
@@ -77,9 +78,10 @@ struct cli_command {
  * do before. Git's configuration is still being read then (ga_start_config()). */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
-extern const struct cli_command cli_start, cli_resume, cli_list, cli_show, cli_log, cli_diff,
-	cli_review, cli_land, cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture,
-	cli_rules, cli_secrets, cli_config, cli_doctor, cli_version;
+extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
+	cli_stop, cli_list, cli_show, cli_log, cli_diff, cli_review, cli_land, cli_drop, cli_gc,
+	cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets, cli_config, cli_doctor,
+	cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */

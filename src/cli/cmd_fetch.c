@@ -31,7 +31,7 @@ static int tell(const struct fetch *f, const struct ga_session *s, const struct 
 {
 	if (!f->list)
 		return cli_summary(f->c, s, r, stderr, err);
-	(void)json_array_append_new(f->list, cli_session_json(s, false, r));
+	(void)json_array_append_new(f->list, cli_session_json(s, false, r, NULL));
 	return 0;
 }
 

@@ -45,13 +45,13 @@ static void shorten(struct ga_buf *b)
 	ga_buf_adds(b, "...");
 }
 
-/* Of one without open flags of its own. */
-static const char *say_idle(struct cli *c, const struct ga_session *s, bool running)
+/* Of one without open flags of its own that has ended. */
+static const char *say_idle(struct cli *c, const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL;
 
-	if (running || s->state != GA_STATE_CAPTURED || cli_has_work(s))
+	if (s->state != GA_STATE_CAPTURED || cli_has_work(s))
 		return "";
 	/* what cannot be looked at may be work */
 	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
@@ -59,12 +59,48 @@ static const char *say_idle(struct cli *c, const struct ga_session *s, bool runn
 	return cli_kept_refs(c->env.repo, s, &ignored) ? "other refs" : "no change";
 }
 
-static void print_row(const struct ga_session *s, bool running, const struct ga_report *r,
-		      const char *idle)
+/* Beyond that silence is worth saying. */
+#define IDLE_MS 60000
+
+/* Of one that runs. */
+static char *say_live(const struct ga_session *s)
+{
+	cleanup_live_peer struct ga_live_peer p = GA_LIVE_PEER_INIT;
+
+	cli_look_live(s, &p);
+	if (p.fd < 0)
+		return ga_strdup("");
+	if (p.idle >= 120 * IDLE_MS)
+		return ga_strf("idle %uh", (unsigned)(p.idle / (60 * IDLE_MS)));
+	if (p.idle >= IDLE_MS)
+		return ga_strf("idle %um", (unsigned)(p.idle / IDLE_MS));
+	return ga_strdup(p.attached ? "attached" : p.detached ? "detached" : "");
+}
+
+/* Of one that has ended. */
+static char *say_end(struct cli *c, const struct ga_session *s)
+{
+	const char *idle = say_idle(c, s);
+
+	if (s->exit_status <= 0)
+		return ga_strdup(idle);
+	return ga_strf("exit %d%s%s", s->exit_status, *idle ? ", " : "", idle);
+}
+
+static const char *state_of(const struct ga_session *s, bool running)
+{
+	if (!running)
+		return ga_state_name(s->state);
+	return s->state == GA_STATE_NEW ? "starting" : s->finished ? "ending" : "running";
+}
+
+static void print_row(struct cli *c, const struct ga_session *s, bool running,
+		      const struct ga_report *r)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
 	uint64_t since = s->finished ? s->finished : s->resumed ? s->resumed : s->started;
 	cleanup_free char *when = age(since), *flags = NULL;
+	cleanup_free char *idle = running ? say_live(s) : say_end(c, s);
 	size_t open = ga_report_open(r);
 	struct ga_report_counts n;
 
@@ -86,7 +122,7 @@ static void print_row(const struct ga_session *s, bool running, const struct ga_
 	else
 		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
-		     running ? "running" : ga_state_name(s->state), when, flags, cmd.ptr);
+		     state_of(s, running), when, flags, cmd.ptr);
 }
 
 /* One that cannot be captured now is there all the same. */
@@ -109,6 +145,16 @@ struct shown {
 	size_t all, landed;
 };
 
+static void add_object(const struct ga_session *s, bool running, const struct ga_report *r,
+		       json_t *list)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+
+	if (running)
+		cli_look_live(s, &peer);
+	(void)json_array_append_new(list, cli_session_json(s, running, r, &peer));
+}
+
 static int show_one(struct cli *c, const char *name, json_t *list, struct shown *n,
 		    struct ga_error *err)
 {
@@ -130,9 +176,9 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 	n->all++;
 	n->landed += s.state == GA_STATE_LANDED;
 	if (list)
-		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
+		add_object(&s, rc == 2, &r, list);
 	else
-		print_row(&s, rc == 2, &r, say_idle(c, &s, rc == 2));
+		print_row(c, &s, rc == 2, &r);
 	return 0;
 }
 

@@ -12,6 +12,7 @@ struct options {
 	struct ga_strv feedback, expose;
 	const char *message;
 	const char *filter;
+	bool detach;
 	bool quiet;
 };
 
@@ -21,6 +22,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, feedback) },
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
 	  offsetof(struct options, expose) },
+	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
+	  offsetof(struct options, detach) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent leaves uncommitted now",
 	  offsetof(struct options, message) },
@@ -32,11 +35,11 @@ static const struct cli_opt opts[] = {
 
 /* The settings of the commit that it stands on, as when it was started. */
 static int settle(struct cli *c, const struct ga_session *s, struct ga_config *conf,
-		  struct ga_start_opts *so, struct ga_error *err)
+		  const struct cli_filter *filter, struct ga_start_opts *so, struct ga_error *err)
 {
 	if (cli_settings(c, &s->onto, conf, err))
 		return -1;
-	cli_settle(c, conf, so);
+	cli_settle(c, conf, filter, so);
 	return 0;
 }
 
@@ -53,35 +56,50 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 		       s->name);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
+		       const struct cli_filter *filter, const struct ga_strv *exposed, bool quiet,
+		       int *ret_status, struct ga_error *err)
 {
-	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
 	cleanup_close int lock = -1;
-	bool unfiltered;
-	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback,
-				    .expose = &expose };
+
+	so->expose = &expose;
+	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	    check_layers(&s, err) || settle(c, &s, &conf, filter, so, err) ||
+	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
+		return cli_not_started(err);
+	cli_before_run(c, quiet);
+	if (ga_start_resume(&c->env, so, &s, &lock, &st, err))
+		return cli_not_started(err);
+	return cli_run_and_capture(c, &st, quiet, ret_status, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback };
+	struct cli_filter filter;
+	struct cli_detach detach;
+	int rc;
 
 	if (argc > 1) {
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	if (cli_parse_filter(o->filter, &unfiltered, err))
+	if (cli_parse_filter(o->filter, o->detach, &filter, err))
 		return -1;
-	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
-	    check_layers(&s, err) || settle(c, &s, &conf, &so, err) ||
-	    cli_find_exposed(c, &o->expose, &expose, err))
-		return cli_not_started(err);
-	if (o->filter)
-		so.unfiltered = unfiltered;
-	cli_before_run(c, o->quiet);
-	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
-		return cli_not_started(err);
-	return cli_run_and_capture(c, &st, o->quiet, ret_status, err);
+	if (o->detach) {
+		rc = cli_detach(c, o->quiet, &detach, ret_status, err);
+		if (rc)
+			return rc < 0 ? cli_not_started(err) : 0;
+		so.detach = &detach.how;
+	}
+	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->expose, o->quiet,
+				  ret_status, err);
 }
 
 const struct cli_command cli_resume = {

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "ga/parse.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -74,13 +75,24 @@ static void print_arrival(const struct ga_session *s)
 	(void)printf("%-12s %s%s%s\n", "arrived", s->arrived, in ? ", in " : "", in ? q : "");
 }
 
+static void print_live(const struct ga_live_peer *p)
+{
+	cleanup_free char *idle = ga_seconds_text(p->idle / 1000);
+
+	(void)printf("%-12s %s%s\n", "terminal", !p->detached ? "its own" : p->attached ?
+		     "attached" : "none", p->shells ? ", and others" : "");
+	(void)printf("%-12s %s\n", "silent for", idle);
+}
+
 /* A summary says what the session came to and what it has to say: only without one, here. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
-		       bool summary)
+		       bool summary, const struct ga_live_peer *peer)
 {
 	cleanup_free char *project = ga_quote(s->project);
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
+	if (peer->fd >= 0)
+		print_live(peer);
 	print_command("command", &s->command);
 	if (s->remote) {
 		cleanup_free char *q = ga_quote(s->remote);
@@ -124,6 +136,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	bool running, summary;
 
 	(void)ret_status;
@@ -133,10 +146,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!running && (cli_notice_landed(c, &s, err) ||
 			 ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
+	if (running)
+		cli_look_live(&s, &peer);
 	if (o->json)
-		return cli_print_json(cli_session_json(&s, running, &r), err);
+		return cli_print_json(cli_session_json(&s, running, &r, &peer), err);
 	summary = !running && s.state == GA_STATE_CAPTURED;
-	print_text(&s, &r, running, summary);
+	print_text(&s, &r, running, summary, &peer);
 	if (!summary)
 		return 0;
 	(void)putchar('\n');

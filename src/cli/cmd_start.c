@@ -16,6 +16,7 @@ struct options {
 	const char *filter;
 	struct ga_strv expose;
 	bool live;
+	bool detach;
 	bool dry_run;
 	bool quiet;
 };
@@ -32,6 +33,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, live) },
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
 	  offsetof(struct options, expose) },
+	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
+	  offsetof(struct options, detach) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
@@ -80,8 +83,8 @@ static void open_early(struct cli *c, struct ga_start *st)
 }
 
 /* The settings of this session, from the commit it is going to stand on. */
-static int settle(struct cli *c, const struct options *o, struct ga_start_opts *so,
-		  struct ga_config *conf, struct ga_error *err)
+static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
+		  struct ga_start_opts *so, struct ga_config *conf, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	struct ga_oid onto;
@@ -93,7 +96,7 @@ static int settle(struct cli *c, const struct options *o, struct ga_start_opts *
 	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)))
 		return -1;
 	so->dirty = (enum ga_dirty)conf->dirty;
-	cli_settle(c, conf, so);
+	cli_settle(c, conf, filter, so);
 	return 0;
 }
 
@@ -106,20 +109,26 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				    .live = o->live, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
-	bool unfiltered;
+	struct cli_filter filter;
+	struct cli_detach detach;
+	int rc;
 
-	if (cli_parse_filter(o->filter, &unfiltered, err))
+	if (cli_parse_filter(o->filter, o->detach, &filter, err))
 		return -1;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
+	if (o->detach && !o->dry_run) {
+		rc = cli_detach(c, o->quiet, &detach, ret_status, err);
+		if (rc)
+			return rc < 0 ? cli_not_started(err) : 0;
+		so.detach = &detach.how;
+	}
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
-	if (settle(c, o, &so, &conf, err) || cli_find_exposed(c, &o->expose, &expose, err))
+	if (settle(c, o, &filter, &so, &conf, err) || cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
 	so.expose = &expose;
-	if (o->filter)
-		so.unfiltered = unfiltered;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
 		(void)ga_fail(err, GA_EUSAGE,
 			      "--live shows uncommitted work: --dirty ignore cannot be used");

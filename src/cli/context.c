@@ -182,6 +182,7 @@ void cli_context_release(struct cli *c)
 	/* nobody went on with it */
 	ga_run_finish(c->begun);
 	free(c->begun_for);
+	free(c->notify);
 	ga_gitconfig_abandon(e->loading);
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);

@@ -3,6 +3,7 @@
 #define SESSIONS_H
 
 #include "cli.h"
+#include "ga/live.h"
 
 /* One session by name, settled: 0 (locked), 1 there is none (any more), 2 it runs. With
  * `capture` an interrupted one is captured, else it stays GA_STATE_INTERRUPTED. */
@@ -16,8 +17,9 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
  * it is not, or not any more; what changed is saved. */
 int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err);
 
-/* The object list and show print; `r` may be NULL. */
-json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r);
+/* The object list and show print; `r` may be NULL, and `peer`, one that answered. */
+json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
+			 const struct ga_live_peer *peer);
 
 /* Is there anything in it that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
@@ -47,16 +49,64 @@ int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, stru
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err);
 
-/* What starting and resuming one have in common: --terminal-filter=VALUE, which, unless it is NULL,
- * counts more than the settings; these; the files of --expose as absolute paths, added to `ret`;
- * what is said and set before; and the agent, then what it did. */
-int cli_parse_filter(const char *value, bool *ret_unfiltered, struct ga_error *err);
-void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opts *ret);
+/* --terminal-filter. */
+struct cli_filter {
+	bool given;
+	bool off;
+};
+/* Its VALUE (NULL: not given); where the session has no terminal it is `attach`'s. */
+int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err);
+/* What was given counts more than the settings. */
+bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf);
+/* The same for a session that runs. */
+int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
+			   bool *ret, struct ga_error *err);
+
+/* What starting and resuming one have in common: the settings; the files of --expose as absolute
+ * paths, added to `ret`; what is said and set before; and the agent, then what it did. */
+void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
+		struct ga_start_opts *ret);
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 void cli_before_run(struct cli *c, bool quiet);
+int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
+		       const struct cli_filter *filter, const struct ga_strv *exposed, bool quiet,
+		       int *ret_status, struct ga_error *err);
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
 			struct ga_error *err);
+
+/* A session that goes on without us: from here on there are two processes. In the one the command
+ * continues (0), with `ret` for ga_start_opts; once its session's command was executed it
+ * has no terminal, and says nothing. The other (1), which is what the user called, waits for
+ * that or for its end, of which `*ret_status` is the exit status, and prints the name. */
+struct cli_detach {
+	struct ga_detach how;
+	int fd; /* where the name goes */
+	bool quiet, left;
+};
+int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_status,
+	       struct ga_error *err);
+
+/* A session that runs, or has ended. 0: it runs, and `peer` is connected; 1: it has ended, and is
+ * locked, or another command has it (*ret_lock -1). 2: neither within that time (-1: for ever). */
+int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
+		  struct ga_live_peer *peer, struct ga_error *err);
+/* How one that runs says that it is; `ret` is not connected if it does not say. */
+void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
+/* Does it run, or is it about to? For one that somebody holds the lock of. */
+bool cli_is_live(const struct ga_session *s);
+/* One that is wanted running, and that it is not. */
+int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_live_peer *peer, struct ga_error *err);
+/* Wait until a session, connected, is over and done with. As cli_pick_live() without 0. */
+int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
+		  struct ga_live_peer *peer, struct ga_error *err);
+/* "--timeout 10", in milliseconds; NULL: `otherwise`. */
+int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
+
+/* Tell the user that a session without a terminal has ended, as configured; `r` NULL: it could not
+ * be captured. Releases `st`. */
+void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report *r);
 
 /* What happened in a captured session, in a few lines on `f`, with the next command to type. */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,

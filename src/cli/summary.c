@@ -30,7 +30,17 @@ static void set_counts(json_t *j, const struct ga_report *r)
 	(void)json_object_set_new(j, "flags_by_verdict", verdicts);
 }
 
-json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r)
+static json_t *live_json(const struct ga_live_peer *p)
+{
+	if (!p || p->fd < 0)
+		return json_null();
+	return json_pack("{s:b, s:b, s:i, s:I, s:i}", "detached", p->detached, "attached",
+			 p->attached, "shells", (int)p->shells, "idle",
+			 (json_int_t)(p->idle / 1000), "supervisor", (int)p->pid);
+}
+
+json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
+			 const struct ga_live_peer *peer)
 {
 	json_t *j = json_object();
 
@@ -64,6 +74,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->again));
 	(void)json_object_set_new(j, "exit_status",
 				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
+	(void)json_object_set_new(j, "run", live_json(peer));
 	(void)json_object_set_new(j, "incomplete",
 				  s->incomplete ? json_string(s->incomplete) : json_null());
 	(void)json_object_set_new(j, "live", json_boolean(s->live));

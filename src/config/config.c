@@ -30,6 +30,7 @@ void ga_config_release(struct ga_config *c)
 {
 	free(c->home);
 	free(c->state_dir);
+	free(c->notify);
 	free(c->user_home);
 	free(c->user_file);
 	ga_strv_release(&c->secrets_add);
@@ -42,6 +43,7 @@ void ga_config_copy(struct ga_config *to, const struct ga_config *from)
 	*to = *from;
 	to->home = ga_strdup(from->home);
 	to->state_dir = ga_strdup(from->state_dir);
+	to->notify = ga_strdup(from->notify);
 	to->user_home = ga_strdup(from->user_home);
 	to->user_file = ga_strdup(from->user_file);
 	to->secrets_add = to->secrets_allow = (struct ga_strv)GA_STRV_INIT;

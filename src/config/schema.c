@@ -31,6 +31,8 @@ static const char *const land_words[] = {
 	[GA_WAY_FF_ONLY] = "ff-only", NULL
 };
 
+static const char *const notify_words[] = { "none", "desktop", NULL };
+
 #define AT(member) offsetof(struct ga_config, member)
 /* A limit of captures: member, id, type, default, least, most. What the most is for: a walk holds
  * a descriptor for each level; what a walk finds comes back in one answer; the rest is far beyond
@@ -52,6 +54,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "how to land: a merge commit, one commit of all changes, rebased, or only moving on" },
 	{ "terminal_filter", KEY_WORD, KEY_TIGHTEN, AT(terminal_filter), "on", switch_words, 0,
 	  0, -1, "keep sequences from the terminal that reach beyond its window, or make it type" },
+	{ "notify", KEY_PATH, KEY_NEVER, AT(notify), "none", notify_words, 0, 0, -1,
+	  "the end of a detached session: none, desktop (notify-send), or a program to run" },
 	{ "record", KEY_WORD, KEY_NEVER, AT(record), "true", bool_words, 0, 0, -1,
 	  "keep what goes to the terminal of a session, to be read or shown again" },
 	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
@@ -189,6 +193,9 @@ static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
 	cleanup_free char *min = number_text(k, k->min), *max = number_text(k, k->max);
 
 	if (k->type == KEY_PATH) {
+		for (size_t i = 0; k->words && k->words[i]; i++)
+			ga_buf_addf(out, "%s, ", k->words[i]);
+		ga_buf_adds(out, k->words ? "or " : "");
 		ga_buf_adds(out, "a path that begins with / or ~/, without '..'");
 		return;
 	}
@@ -209,7 +216,9 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 {
 	bool ok;
 
-	if (k->type == KEY_PATH)
+	if (k->type == KEY_PATH && k->words && parse_word(k, text, &ret->n))
+		ok = (ret->path = ga_strdup(text)) != NULL;
+	else if (k->type == KEY_PATH)
 		ok = (ret->path = parse_path(user_home, text)) != NULL;
 	else if (k->type == KEY_PATTERNS)
 		ok = (ret->path = ga_pattern_ok(text) ? ga_strdup(text) : NULL) != NULL;

@@ -25,7 +25,7 @@ struct config_key {
 	size_t offset;    /* in struct ga_config: unsigned, char *, uint64_t or struct ga_strv by
 			   * type */
 	const char *value; /* default, as a file would have it; NULL: ga_config_defaults() knows */
-	const char *const *words; /* KEY_WORD, ended by NULL */
+	const char *const *words; /* KEY_WORD, or what KEY_PATH takes besides; ended by NULL */
 	uint64_t min, max;        /* numbers */
 	int limit;                /* enum ga_limit, or -1 */
 	const char *help;

@@ -83,6 +83,8 @@ static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
+	if (sb->elsewhere)
+		return ga_fail(err, GA_EFATAL, "the session has ended, and this command with it");
 	if (run_log_line(sb, &line))
 		return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly: %s", line.ptr);
 	return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly");
@@ -206,26 +208,31 @@ static bool is_pty_master(int fd)
 	       !ioctl(fd, TIOCGPTN, &n);
 }
 
-/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set */
-static int take_pty(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
+int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
 {
-	cleanup_close int fd = -1;
 	pid_t pid;
 	int r;
 
-	while ((r = run_recv_raw(sb, m, &pid, &fd)) > 0) {
-		if (m->type == GA_CTL_LOST)
-			sb->lost = true;
-		if (m->type == GA_CTL_PTY_OPEN)
-			break;
-		ga_cleanup_closep(&fd);
-		fd = -1;
-	}
-	if (r < 0)
-		return socket_ended(sb, err);
-	if (r && fd >= 0 && !is_pty_master(fd))
+	*ret_fd = -1;
+	r = run_recv_raw(sb, m, &pid, ret_fd);
+	if (r > 0 && m->type == GA_CTL_LOST)
+		sb->lost = true;
+	if (r > 0 && *ret_fd >= 0 && !is_pty_master(*ret_fd)) {
+		(void)close(ga_steal_fd(ret_fd));
 		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");
-	*ret_fd = ga_steal_fd(&fd);
+	}
+	return r < 0 ? socket_ended(sb, err) : r;
+}
+
+/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set */
+static int take_pty(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
+{
+	int r;
+
+	while ((r = run_recv_fd(sb, m, ret_fd, err)) > 0 && m->type != GA_CTL_PTY_OPEN) {
+		ga_cleanup_closep(ret_fd);
+		*ret_fd = -1;
+	}
 	return r;
 }
 

@@ -31,6 +31,7 @@ struct ga_sandbox {
 	uint64_t pidns;
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
+	bool elsewhere;     /* another process runs it: `ctl` is a socket to that */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };
@@ -76,6 +77,9 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 		     struct ga_error *err);
 /* Append the last line of the log pipe, quoted; false if there is none. */
 bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret);
+
+/* The same with a descriptor, which is the caller's; -1: none came. It is the master of a pty. */
+int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err);
 
 /* ---- terminal.c: the caller's terminal */
 
@@ -130,6 +134,46 @@ bool run_stream_hurry(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
 /* What is left switched on in the terminal `fd` by what went there is switched off. */
 void run_stream_undo(struct run_stream *s, int fd);
+
+/* ---- keys.c: what is typed into an attached terminal */
+
+#define RUN_KEYS_HELD 32
+struct run_keys {
+	size_t n;
+	char held[RUN_KEYS_HELD]; /* the first of our keys, until the next */
+};
+/* True: it is to be detached. What goes on to the session is in `out`, which has room for
+ * RUN_KEYS_HELD bytes more than came. */
+bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *ret_n);
+
+/* ---- live.c: what ga/live.h shows of a session while it runs */
+
+struct ga_live;
+struct run_live_session {
+	struct ga_sandbox *sb;
+	const char *const *envp;
+	bool detached;
+	unsigned columns, rows;  /* of the command's terminal */
+	void *payload;
+	/* what others ask for */
+	void (*size)(void *payload, unsigned columns, unsigned rows);
+	void (*stop)(void *payload, unsigned ms);
+	void (*go_on)(void *payload); /* the command that was stopped */
+};
+#define RUN_LIVE_POLLS (2 + 64)
+/* What is typed comes out of `*ret_typed`, which stays its own; -1: nothing is. */
+int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
+		   struct ga_error *err);
+void run_live_output(struct ga_live *l, const char *p, size_t n);
+void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS]);
+void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS]);
+int64_t run_live_next(const struct ga_live *l); /* 0: never */
+/* A message of init's that is not about the session's command; false: nobody's. */
+bool run_live_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
+/* The command was stopped from its terminal: false if nobody could continue it. */
+bool run_live_stopped(struct ga_live *l);
+/* It ended: everybody gets the rest of the output and its status. */
+void run_live_end(struct ga_live *l, int status);
 
 /* ---- record.c, record-read.c: names of the recordings of a session's runs, from 1 */
 

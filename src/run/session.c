@@ -25,13 +25,17 @@ struct session {
 	uint32_t id;
 	bool tty;
 	bool unfiltered;
-	const struct ga_run_sink *sink;
+	const struct ga_run_command *c;
+	struct ga_live *live;      /* or NULL */
+	struct run_live_session live_session;
+	struct ga_run_sink sink;
 	bool started, exited;
 	int status;
 	int master;                /* of the pty, -1 without or once hung up */
 	struct run_terminal term;
 	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
 	int64_t deadline;          /* once asked to end; 0: none */
+	int64_t term_at;           /* when to ask once more */
 	int64_t tick;              /* when to ask the caller next, 0: never */
 	bool killed;
 };
@@ -66,7 +70,7 @@ static void set_writer(const struct session *s, struct run_stream *st, int fd)
 	st->to = fd;
 	st->own_to = false;
 	st->small = true;
-	st->sink = s->sink;
+	st->sink = &s->sink;
 	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
 		st->small = false;
 		return;
@@ -89,20 +93,54 @@ static void set_writer(const struct session *s, struct run_stream *st, int fd)
 /* The terminal inside gets the size of the caller's. */
 static void resize(const struct session *s)
 {
+	const struct ga_run_sink *sink = s->c->sink;
 	struct winsize ws;
 
 	run_pty_resize(&s->term, s->master);
-	if (s->sink && !ioctl(s->master, TIOCGWINSZ, &ws))
-		s->sink->size(s->sink->payload, ws.ws_col, ws.ws_row);
+	if (sink && !ioctl(s->master, TIOCGWINSZ, &ws))
+		sink->size(sink->payload, ws.ws_col, ws.ws_row);
+}
+
+static void set_size(void *payload, unsigned columns, unsigned rows)
+{
+	struct session *s = payload;
+	struct winsize ws = { .ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows };
+
+	if (s->master >= 0 && !ioctl(s->master, TIOCSWINSZ, &ws))
+		resize(s);
+}
+
+static void on_output(void *payload, const char *p, size_t n)
+{
+	const struct session *s = payload;
+
+	if (s->live)
+		run_live_output(s->live, p, n);
+	if (s->c->sink)
+		s->c->sink->output(s->c->sink->payload, p, n);
+}
+
+/* Without a terminal of the caller's its own is kept going all the same. */
+static int open_nowhere(struct session *s, struct ga_error *err)
+{
+	struct run_stream *out = &s->streams[OUT];
+
+	set_size(s, s->c->columns, s->c->rows);
+	out->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	out->own_to = true;
+	out->sink = &s->sink;
+	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
 }
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
 	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
 		return -1;
-	s->streams[IN].from = 0;
 	s->streams[IN].to = s->master;
 	s->streams[OUT].from = s->master;
+	if (s->c->detached)
+		return open_nowhere(s, err);
+	s->streams[IN].from = 0;
 	set_writer(s, &s->streams[OUT], 1);
 	s->term.filter = s->streams[OUT].filter;
 	resize(s);
@@ -156,13 +194,27 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 
 /* ---- what happens */
 
-/* Ask the command to end; it is killed when it does not. */
+/* Ask the command to end; it is killed when it does not. Some take notice of SIGTERM only. */
+static void end_within(void *payload, unsigned ms)
+{
+	struct session *s = payload;
+	int64_t now = ga_now_ms();
+
+	/* 0 means none */
+	if (s->exited || s->killed || (s->deadline && s->deadline <= now + ms))
+		return;
+	if (!s->deadline) {
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGCONT);
+	}
+	s->deadline = now + ms;
+	s->term_at = now + ms / 2;
+}
+
 static void end(struct session *s)
 {
-	if (s->deadline)
-		return;
-	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
-	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGHUP);
+	if (!s->deadline)
+		end_within(s, HANGUP_GRACE_MS);
 }
 
 static void hang_up(struct session *s)
@@ -183,19 +235,31 @@ static void hang_up(struct session *s)
 
 static void go_raw(struct session *s)
 {
-	if (!s->tty || s->exited || s->master < 0)
+	if (s->term.fd < 0 || s->exited || s->master < 0)
 		return;
 	(void)run_terminal_raw(&s->term);
 	resize(s);
 }
 
-/* Ctrl-Z inside stops us too, in front of the shell we were started from. */
+static void go_on(void *payload)
+{
+	const struct session *s = payload;
+
+	run_send(s->sb, GA_CTL_CONT, s->id, 0);
+}
+
+/* Ctrl-Z inside stops us too, in front of the shell we were started from, or who is attached. */
 static void suspend(struct session *s)
 {
+	if (s->c->detached) {
+		if (!run_live_stopped(s->live))
+			go_on(s);
+		return;
+	}
 	run_terminal_restore(&s->term);
 	run_signals_suspend(s->sb);
 	go_raw(s);
-	run_send(s->sb, GA_CTL_CONT, s->id, 0);
+	go_on(s);
 }
 
 static void on_signal(struct session *s, int n)
@@ -254,35 +318,54 @@ static void on_exit_status(struct session *s, int status)
 	}
 }
 
-static int on_message(struct session *s, const char *cwd, const char *program, struct ga_error *err)
+static void on_start(struct session *s)
 {
-	struct ga_ctl_msg m;
-	int r;
+	s->started = true;
+	go_raw(s);
+	if (s->c->started)
+		s->c->started(s->c->payload);
+}
 
-	while ((r = run_recv(s->sb, &m, err)) > 0) {
-		if (s->exited)
+static int on_one(struct session *s, const struct ga_ctl_msg *m, struct ga_error *err)
+{
+	/* nothing it does from here on would be found where it is looked for */
+	if (m->type == GA_CTL_LOST)
+		end(s);
+	if (m->id != s->id)
+		return 0;
+	if (m->type == GA_CTL_FAILED)
+		return run_spawn_failed(m, s->c->cwd, s->c->argv[0], err);
+	if (m->type == GA_CTL_STARTED)
+		on_start(s);
+	else if (m->type == GA_CTL_STOPPED)
+		suspend(s);
+	else if (m->type == GA_CTL_EXITED)
+		on_exit_status(s, m->value);
+	return 0;
+}
+
+static int on_message(struct session *s, struct ga_error *err)
+{
+	for (;;) {
+		cleanup_close int fd = -1;
+		struct ga_ctl_msg m;
+		int r = run_recv_fd(s->sb, &m, &fd, err);
+
+		if (r <= 0)
+			return r;
+		if (s->exited || (s->live && run_live_message(s->live, &m, &fd)))
 			continue;
-		/* nothing it does from here on would be found where it is looked for */
-		if (m.type == GA_CTL_LOST)
-			end(s);
-		if (m.id != s->id)
-			continue;
-		if (m.type == GA_CTL_FAILED)
-			return run_spawn_failed(&m, cwd, program, err);
-		if (m.type == GA_CTL_STARTED) {
-			s->started = true;
-			go_raw(s);
-		} else if (m.type == GA_CTL_STOPPED) {
-			suspend(s);
-		} else if (m.type == GA_CTL_EXITED) {
-			on_exit_status(s, m.value);
-		}
+		if (on_one(s, &m, err))
+			return -1;
 	}
-	return r;
 }
 
 static int on_deadline(struct session *s, struct ga_error *err)
 {
+	if (!s->exited && s->term_at && ga_now_ms() >= s->term_at) {
+		s->term_at = 0;
+		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
+	}
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)
 		return 0;
 	if (s->killed)
@@ -305,84 +388,128 @@ static bool over(const struct session *s)
 
 static int timeout(const struct session *s)
 {
-	int64_t next = s->exited ? 0 : s->deadline;
+	const int64_t all[] = { s->exited ? 0 : s->deadline, s->exited ? 0 : s->term_at, s->tick,
+				s->live ? run_live_next(s->live) : 0 };
+	int64_t next = 0;
 
 	for (size_t i = 0; i < N_STREAMS; i++)
 		if (run_stream_hurry(&s->streams[i]))
 			return 0;
-	if (s->tick && (!next || s->tick < next))
-		next = s->tick;
+	for (size_t i = 0; i < GA_NELEMS(all); i++)
+		if (all[i] && (!next || all[i] < next))
+			next = all[i];
 	return ga_poll_timeout(next);
 }
 
-static void on_tick(struct session *s, const struct ga_run_command *c)
+static void on_tick(struct session *s)
 {
 	if (!s->tick || s->exited || ga_now_ms() < s->tick)
 		return;
-	s->tick = ga_now_ms() + c->tick_ms;
-	if (c->tick(c->payload)) {
+	s->tick = ga_now_ms() + s->c->tick_ms;
+	if (s->c->tick(s->c->payload)) {
 		s->tick = 0;
 		end(s);
 	}
 }
 
-static int loop(struct session *s, const struct ga_run_command *c, struct ga_error *err)
-{
-	while (!over(s)) {
-		struct pollfd p[2 + N_STREAMS * RUN_STREAM_POLLS];
-		bool in_open = s->streams[IN].from >= 0;
+/* What to wait for: the sandbox, signals, streams, and others. */
+enum { CTL, SIGNALS, STREAMS, LIVE = STREAMS + N_STREAMS * RUN_STREAM_POLLS,
+       N_POLLS = LIVE + RUN_LIVE_POLLS };
 
-		p[0] = (struct pollfd){ .fd = s->sb->ctl, .events = POLLIN };
-		/* until there is a command, signals wait for it */
-		p[1] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
-		for (size_t i = 0; i < N_STREAMS; i++)
-			run_stream_poll(&s->streams[i], p + 2 + i * RUN_STREAM_POLLS);
-		/* the caller's input belongs to a command that runs */
-		if (!s->started)
-			p[2].fd = -1;
-		if (poll(p, GA_NELEMS(p), timeout(s)) < 0) {
+static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
+{
+	p[CTL] = (struct pollfd){ .fd = s->sb->ctl, .events = POLLIN };
+	/* until there is a command, signals wait for it, and so does everybody else */
+	p[SIGNALS] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
+	for (size_t i = 0; i < N_STREAMS; i++)
+		run_stream_poll(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
+	/* the caller's input belongs to a command that runs */
+	if (!s->started)
+		p[STREAMS + IN * RUN_STREAM_POLLS].fd = -1;
+	/* and what it writes to a terminal that is raw by then */
+	if (!s->started && s->term.fd >= 0)
+		p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
+	if (!s->live || !s->started)
+		return LIVE;
+	run_live_poll(s->live, p + LIVE);
+	return N_POLLS;
+}
+
+static int loop(struct session *s, struct ga_error *err)
+{
+	struct pollfd p[N_POLLS];
+
+	while (!over(s)) {
+		bool in_open = s->streams[IN].from >= 0;
+		size_t n = prepare_polls(s, p);
+
+		if (poll(p, n, timeout(s)) < 0) {
 			if (errno != EINTR)
 				return ga_fail_errno(err, GA_EFATAL, errno,
 						     "cannot wait for the command");
 			continue;
 		}
 		for (size_t i = 0; i < N_STREAMS; i++)
-			run_stream_move(&s->streams[i], p + 2 + i * RUN_STREAM_POLLS);
+			run_stream_move(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
 		/* a terminal does not end but by being hung up */
 		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
 			hang_up(s);
-		if (p[1].revents)
+		if (p[SIGNALS].revents)
 			on_signals(s);
-		if ((p[0].revents && on_message(s, c->cwd, c->argv[0], err)) || on_deadline(s, err))
+		if ((p[CTL].revents && on_message(s, err)) || on_deadline(s, err))
 			return -1;
-		on_tick(s, c);
+		if (n == N_POLLS)
+			run_live_move(s->live, p + LIVE);
+		on_tick(s);
 	}
 	return 0;
+}
+
+static int begin_live(struct session *s, const struct ga_run_command *c, struct ga_error *err)
+{
+	s->live_session = (struct run_live_session){
+		.sb = s->sb, .envp = c->envp, .detached = c->detached, .columns = c->columns,
+		.rows = c->rows, .payload = s, .size = set_size, .stop = end_within, .go_on = go_on,
+	};
+	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
+}
+
+/* A pty or pipes, and the command on the other ends. */
+static int start(struct session *s, struct ga_error *err)
+{
+	const struct ga_run_command *c = s->c;
+	int theirs[3] = { -1, -1, -1 };
+	int rc = s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
+
+	if (!rc)
+		rc = run_spawn(s->sb, s->tty ? GA_SPAWN_TTY : 0, c->cwd, c->argv, c->envp, theirs,
+			       s->tty ? 1 : 3, &s->id, err);
+	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
+		ga_cleanup_closep(&theirs[i]);
+	return rc;
 }
 
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err)
 {
 	cleanup_(session_release) struct session s = {
-		.sb = sb, .master = -1, .tty = isatty(0) && isatty(1), .unfiltered = c->unfiltered,
-		.sink = c->sink,
+		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
+		.tty = c->detached || (isatty(0) && isatty(1)),
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
+		.sink = { .output = on_output },
 	};
-	int theirs[3] = { -1, -1, -1 };
 	int rc;
 
+	s.sink.payload = &s;
 	s.streams = ga_calloc(N_STREAMS, sizeof(*s.streams));
 	for (size_t i = 0; i < N_STREAMS; i++)
 		s.streams[i].from = s.streams[i].to = -1;
-	s.term.fd = s.tty ? 0 : -1;
-	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
-	if (!rc)
-		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, c->cwd, c->argv, c->envp, theirs,
-			       s.tty ? 1 : 3, &s.id, err);
-	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
-		ga_cleanup_closep(&theirs[i]);
-	if (rc || loop(&s, c, err))
+	s.term.fd = s.tty && !c->detached ? 0 : -1;
+	rc = begin_live(&s, c, err) || start(&s, err) || loop(&s, err) ? -1 : 0;
+	if (c->live)
+		run_live_end(c->live, rc ? -1 : s.status);
+	if (rc)
 		return -1;
 	/* those that came while the command ended were for the command */
 	while (run_signals_next(sb))

@@ -372,3 +372,34 @@ char *term_undo(struct ga_termstate *t, char *out)
 	*t = (struct ga_termstate){ .modes = 0 };
 	return out;
 }
+
+/* ---- doing it again */
+
+static char *redo_modes(const struct ga_termstate *t, bool screen, char *out)
+{
+	static const char *const forms[2][2] = { { "\033[#h", "\033[#l" },
+						 { "\033[?#h", "\033[?#l" } };
+
+	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
+		const struct mode *m = &modes[i];
+
+		if (m->screen == screen && (t->modes & OF_MODE(i)))
+			out = add(out, forms[m->private][m->usual], m->number);
+	}
+	return out;
+}
+
+/* What was set to one of many values (colours, flags of the keyboard) is not known. Drawing must
+ * not be held back for a frame whose end was seen. */
+size_t ga_termstate_redo(const struct ga_termstate *t, char *out)
+{
+	struct ga_termstate now = *t;
+	char *end;
+
+	now.modes &= ~OF_MODE(0);
+	end = redo_modes(&now, true, out);
+	end = redo_modes(&now, false, end);
+	if (t->keypad)
+		end = add(end, "\033=", 0);
+	return (size_t)(end - out);
+}

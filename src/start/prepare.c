@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/live.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -19,6 +20,8 @@ void ga_start_release(struct ga_start *s)
 {
 	ga_run_leave(s->sandbox);
 	ga_session_release(&s->session);
+	/* while the lock says that the socket is ours; who sees its end waits for the lock */
+	ga_live_close(s->live);
 	if (s->lock >= 0)
 		(void)close(s->lock);
 	ga_base_release(&s->base);
@@ -238,8 +241,8 @@ static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, q, err);
 }
 
-/* The agent starts where the user stands. */
-char *start_choose_cwd(const char *project)
+/* The agent starts there. */
+char *ga_start_cwd(const char *project)
 {
 	cleanup_free char *cwd = getcwd(NULL, 0);
 	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
@@ -294,7 +297,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
 		return -1;
 	start_make_argv(o->argv, o->argc, false, &st->argv);
-	st->cwd = start_choose_cwd(s->project);
+	st->cwd = ga_start_cwd(s->project);
 	st->carried = b->carried;
 	describe(o, b, st);
 	if (ga_fault("start:prepared"))
@@ -400,6 +403,8 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
 	ret->unfiltered = o->unfiltered;
+	if (o->detach)
+		ret->detach = *o->detach;
 	if (check_host(e, o, err) || start_begin(e, o->argv[0], ret, err) ||
 	    start_check_room(e, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||

@@ -209,7 +209,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
 	if (ga_run_trees(st->sandbox, &st->spec, err) || ga_run_wait_ready(st->sandbox, err))
 		return -1;
-	st->cwd = start_choose_cwd(s->project);
+	st->cwd = ga_start_cwd(s->project);
 	return 0;
 }
 
@@ -240,6 +240,8 @@ int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struc
 {
 	ret->resumed = true;
 	ret->unfiltered = o->unfiltered;
+	if (o->detach)
+		ret->detach = *o->detach;
 	ret->session = *s;
 	*s = (struct ga_session)GA_SESSION_INIT;
 	ret->lock = ga_steal_fd(lock);

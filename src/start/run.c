@@ -8,6 +8,7 @@
 #include "ga/fd.h"
 #include "ga/gitdir.h"
 #include "ga/journal.h"
+#include "ga/live.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -43,6 +44,7 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 struct watch {
 	const struct ga_start_env *e;
 	const struct ga_session *s;
+	const struct ga_detach *detach;
 	struct ga_strv unsynced;
 	struct ga_sync_beside *beside;
 	const char *full; /* what is on a disk with too little room */
@@ -62,6 +64,14 @@ static bool tick(void *payload)
 	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
 		w->full = w->e->agent_home;
 	return w->full != NULL;
+}
+
+static void started(void *payload)
+{
+	const struct watch *w = payload;
+
+	if (w->detach->begun)
+		w->detach->begun(w->s, w->detach->payload);
 }
 
 /* What the command was about to write may be missing. */
@@ -93,7 +103,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
-	struct watch w = { .e = e, .s = s };
+	struct watch w = { .e = e, .s = s, .detach = &st->detach };
 	struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
@@ -102,10 +112,17 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		.tick_ms = TICK_MS,
 		.tick = tick,
 		.payload = &w,
+		.started = started,
+		.detached = st->detach.begun != NULL,
+		.columns = st->detach.columns,
+		.rows = st->detach.rows,
 	};
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc;
 
+	if (ga_live_open(s->dir, &st->live, err))
+		return -1;
+	c.live = st->live;
 	free(s->boot);
 	s->boot = ga_boot_id();
 	s->state = GA_STATE_RUNNING;
@@ -355,6 +372,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		}
 		(void)nanosleep(&t, NULL);
 	}
+	ga_live_remove(s->dir);
 	if (!s->finished) {
 		s->finished = (uint64_t)time(NULL);
 		(void)ga_journal(s->dir, "interrupted", NULL);

@@ -163,8 +163,6 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 		struct ga_error *err);
 /* The words to run, a preset's with them; `again`: those to go on with. Adds to `ret`. */
 void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret);
-/* Where to run it, absolute: where the user stands, or the root of the project; caller frees. */
-char *start_choose_cwd(const char *project);
 
 /* A session's directory and layers; its refs. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,

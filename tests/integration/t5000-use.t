@@ -88,7 +88,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert odd == [b"n\377m"], odd
 	s = set("name state branch project command onto base tip held remote landed landed_how landed_in started finished resumed resumed_with exit_status "
 		"live shared submodules skipped masked notes left_out flags flags_open "
-		"flags_by_severity flags_by_verdict incomplete".split())
+		"flags_by_severity flags_by_verdict incomplete run".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
 	assert all(list(o) == "key value number origin file line column description".split() for o in load("config"))
@@ -124,7 +124,7 @@ test_expect_success GITCOMPLETION 'bash completes commands, options and sessions
 	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
 	printf "%s\n" "git agent l." "git agent land t." "git agent resume t." "git agent resume --f." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." "git agent rules e." |
 		bash ../complete >../got 2>../err &&
-	printf "%s\n" "list log land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
+	printf "%s\n" "logs list log land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
 '
 
 test_expect_success 'whoever is no one to git is told so before the agent works' '

@@ -365,6 +365,7 @@ static void printed(void **state)
 				   "disk_free: 256MiB\n"
 				   "land: merge\n"
 				   "terminal_filter: on\n"
+				   "notify: none\n"
 				   "record: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"

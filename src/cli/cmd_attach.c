@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/report.h"
+#include "sessions.h"
+
+/* As long as one that is not stopped takes. */
+#define ANSWER_MS 5000
+
+struct options {
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  offsetof(struct options, filter) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+};
+
+static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
+{
+	int rc;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		(void)ga_fail(err, GA_EUSAGE, "attaching takes a terminal, and this is none");
+		return ga_hint(err, "'git agent logs -f %s' shows the output", s->name);
+	}
+	rc = ga_live_ask(peer, ANSWER_MS, err);
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' does not answer: it is about to end",
+			       s->name);
+	if (rc < 0 || peer->detached)
+		return rc;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
+		      s->name);
+	return ga_hint(err, "'git agent logs -f %s' shows the output, 'git agent shell %s' is "
+			    "another command in it", s->name, s->name);
+}
+
+/* What it did, once that is captured. */
+static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
+		  struct ga_session *s, bool quiet, struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_close int lock = -1;
+
+	if (cli_wait_over(c, name, -1, s, &lock, peer, err) < 0)
+		return -1;
+	if (quiet)
+		return 0;
+	return ga_report_read(c->env.repo, s, &r, err) < 0 ||
+	       cli_summary(c, s, &r, stderr, err) ? -1 : 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *name = NULL;
+	enum ga_live_end how;
+	struct cli_filter filter;
+	bool unfiltered;
+	int status = 0;
+
+	if (cli_parse_filter(o->filter, false, &filter, err) ||
+	    cli_pick_running(c, argc ? argv[0] : NULL, &s, &peer, err) || check(&peer, &s, err) ||
+	    cli_session_unfiltered(c, &filter, &s, &unfiltered, err) ||
+	    ga_live_attach(&peer, unfiltered, &how, &status, err))
+		return -1;
+	name = ga_strdup(s.name);
+	if (how == GA_LIVE_DETACHED && !o->quiet)
+		cli_note("agent/%s: goes on; 'git agent attach %s' comes back", name, name);
+	if (how == GA_LIVE_TAKEN)
+		cli_note("agent/%s: was attached to another terminal", name);
+	if (how == GA_LIVE_DETACHED || how == GA_LIVE_TAKEN)
+		return 0;
+	if (sum_up(c, name, &peer, &s, o->quiet, err))
+		return -1;
+	if (how == GA_LIVE_GONE)
+		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
+	*ret_status = status;
+	return 0;
+}
+
+const struct cli_command cli_attach = {
+	.name = "attach",
+	.usage = "[--terminal-filter HOW] [-q] [NAME]",
+	.summary = "show a session without a terminal on this one; Ctrl-\\ d leaves it",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/record.h"
+#include "sessions.h"
+
+struct options {
+	bool follow;
+};
+
+static const struct cli_opt opts[] = {
+	{ "follow", 'f', CLI_FLAG, NULL, "go on until the session ends",
+	  offsetof(struct options, follow) },
+};
+
+struct printer {
+	struct ga_record_text text;
+	struct ga_buf line;
+};
+
+static int print(struct printer *w)
+{
+	bool failed = fwrite(w->line.ptr, 1, w->line.len, stdout) != w->line.len || fflush(stdout);
+
+	ga_buf_clear(&w->line);
+	return failed ? GA_LIVE_UNREAD : 0;
+}
+
+static int output(void *payload, const char *p, size_t n)
+{
+	struct printer *w = payload;
+
+	ga_record_text(&w->text, p, n, &w->line);
+	return w->line.len ? print(w) : 0;
+}
+
+static void missed(void *payload)
+{
+	struct printer *w = payload;
+
+	ga_record_text_end(&w->text, &w->line);
+	(void)print(w);
+	cli_note("some output came faster than it was read, and is missing here");
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	struct printer w = { .text = GA_RECORD_TEXT_INIT, .line = GA_BUF_INIT };
+	const struct ga_live_watch watch = { .follow = o->follow, .output = output,
+					     .missed = missed, .payload = &w };
+	int rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
+
+	(void)ret_status;
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", argc ? argv[0] : "");
+		return ga_hint(err, "'git agent log --text NAME' shows what was recorded of one "
+				    "that has ended");
+	}
+	if (!ga_live_watch(&peer, &watch)) {
+		ga_record_text_end(&w.text, &w.line);
+		(void)print(&w);
+	}
+	ga_record_text_release(&w.text);
+	ga_buf_release(&w.line);
+	return 0;
+}
+
+const struct cli_command cli_logs = {
+	.name = "logs",
+	.usage = "[-f] [NAME]",
+	.summary = "show the last output of a running session, as text",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "sessions.h"
+
+struct options {
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  offsetof(struct options, filter) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+};
+
+/* One that is there inside as well: the system's directories are the same. */
+static char *default_shell(void)
+{
+	return ga_strdup(access("/bin/bash", X_OK) ? "sh" : "bash");
+}
+
+static int run_beside(const struct ga_session *s, const struct ga_live_peer *peer,
+		      const struct ga_start_opts *so, int *ret_status, struct ga_error *err)
+{
+	cleanup_free char *cwd = ga_start_cwd(s->project);
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	struct ga_run_command cmd = { .cwd = cwd, .unfiltered = so->unfiltered };
+
+	for (size_t i = 0; i < so->argc; i++)
+		ga_strv_push(&words, so->argv[i]);
+	cmd.argv = (const char *const *)words.v;
+	return ga_live_command(peer, &cmd, isatty(STDIN_FILENO) ? getenv("TERM") : NULL,
+			       ret_status, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *shell = default_shell();
+	char *alone[] = { shell, NULL };
+	struct ga_start_opts so = { .argv = alone, .argc = 1 };
+	struct cli_filter filter;
+	int lock = -1, rc;
+
+	if (argc > 1) {
+		so.argv = argv + 1;
+		so.argc = argc - 1;
+	}
+	if (cli_parse_filter(o->filter, false, &filter, err))
+		return -1;
+	rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
+	if (lock >= 0)
+		(void)close(lock);
+	if (rc < 0)
+		return cli_not_started(err);
+	if (!rc)
+		return cli_session_unfiltered(c, &filter, &s, &so.unfiltered, err)
+			       ? -1 : run_beside(&s, &peer, &so, ret_status, err);
+	if (rc == 2) {
+		(void)ga_fail(err, GA_ESTART, "session '%s' does not come up", argc ? argv[0] : "");
+		return -1;
+	}
+	if (!o->quiet)
+		cli_note("agent/%s: has ended: the command goes on with it, and is captured",
+			 s.name);
+	return cli_resume_session(c, s.name, &so, &filter, NULL, o->quiet, ret_status, err);
+}
+
+const struct cli_command cli_shell = {
+	.name = "shell",
+	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
+	.summary = "run a shell, or a command, in the sandbox of a session",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.name_first = true,
+	.status_is_agents = true,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/report.h"
+#include "sessions.h"
+
+#define TIMEOUT_MS 10000
+
+struct options {
+	const char *timeout;
+	bool force;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	{ "timeout", 0, CLI_VALUE, "TIME",
+	  "how long the agent may take to end before it is killed (default: 10s)",
+	  offsetof(struct options, timeout) },
+	{ "force", 'f', CLI_FLAG, NULL, "kill it at once", offsetof(struct options, force) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+};
+
+struct stopped {
+	struct ga_session s;
+	struct ga_live_peer peer;
+};
+
+/* A supervisor that does not do what it is told: nothing inside outlives it. */
+static int kill_supervisor(const struct stopped *t, struct ga_error *err)
+{
+	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, t->peer.pid, 0);
+
+	/* connected, it is there; so the number is its own */
+	if (pidfd >= 0 && ga_live_wait(&t->peer, 0) == 1)
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	if (ga_live_wait(&t->peer, TIMEOUT_MS))
+		return ga_fail(err, GA_EFATAL, "process %d of session '%s' does not end",
+			       (int)t->peer.pid, t->s.name);
+	return 0;
+}
+
+static int finish(struct cli *c, struct stopped *t, const struct options *o, int ms,
+		  struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_free char *name = ga_strdup(t->s.name);
+	cleanup_close int lock = -1;
+	int rc = ga_live_wait_exit(&t->peer, (unsigned)ms);
+
+	if (rc == 2 && !o->force) {
+		(void)ga_fail(err, GA_ETIME, "session '%s' does not answer: it may be stopped, on "
+			      "another terminal", name);
+		return ga_hint(err, "continue it there, or 'git agent stop --force %s'", name);
+	}
+	if (rc == 2 && kill_supervisor(t, err))
+		return -1;
+	/* its work is being captured */
+	if (cli_wait_over(c, name, -1, &t->s, &lock, &t->peer, err) < 0)
+		return -1;
+	if (o->quiet)
+		return 0;
+	return ga_report_read(c->env.repo, &t->s, &r, err) < 0 ||
+	       cli_summary(c, &t->s, &r, stdout, err) ? -1 : 0;
+}
+
+/* All are told first, so that they end beside each other. */
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	struct stopped *all;
+	int ms, rc = 0;
+
+	(void)ret_status;
+	if (cli_parse_timeout(o->timeout, TIMEOUT_MS, &ms, err))
+		return -1;
+	ms = o->force ? 0 : ms;
+	all = ga_calloc(argc, sizeof(*all));
+	for (size_t i = 0; i < argc; i++) {
+		all[i].s = (struct ga_session)GA_SESSION_INIT;
+		all[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+	}
+	for (size_t i = 0; !rc && i < argc; i++)
+		rc = cli_pick_running(c, argv[i], &all[i].s, &all[i].peer, err);
+	for (size_t i = 0; !rc && i < argc; i++)
+		ga_live_stop(&all[i].peer, (unsigned)ms);
+	for (size_t i = 0; !rc && i < argc; i++)
+		rc = finish(c, &all[i], o, ms, err);
+	for (size_t i = 0; i < argc; i++) {
+		ga_session_release(&all[i].s);
+		ga_live_peer_release(&all[i].peer);
+	}
+	free(all);
+	return rc ? -1 : 0;
+}
+
+const struct cli_command cli_stop = {
+	.name = "stop",
+	.usage = "[--timeout TIME] [-f] [-q] NAME...",
+	.summary = "end running sessions; what they did is captured",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.min_args = 1,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

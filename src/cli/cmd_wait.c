@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli.h"
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "sessions.h"
+
+struct options {
+	const char *timeout;
+};
+
+static const struct cli_opt opts[] = {
+	{ "timeout", 0, CLI_VALUE, "TIME", "give up after that (exit status 124)",
+	  offsetof(struct options, timeout) },
+};
+
+static int add_running(struct cli *c, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_close int lock = -1;
+		int rc = cli_load_session(c, names.v[i], false, &s, &lock, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 2 && cli_is_live(&s) && !s.within)
+			ga_strv_push(ret, names.v[i]);
+	}
+	return 0;
+}
+
+static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	int rc = cli_wait_over(c, name, ms, &s, &lock, &peer, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 2) {
+		(void)ga_fail(err, GA_ETIME, "session '%s' still runs", name);
+		return ga_hint(err, "'git agent stop %s' ends it", name);
+	}
+	if (s.exit_status < 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: nobody knows how "
+			       "its command ended", s.name);
+	*ret_status = s.exit_status;
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	int64_t deadline;
+	int ms, ignored = 0;
+
+	if (cli_parse_timeout(o->timeout, -1, &ms, err))
+		return -1;
+	deadline = ms < 0 ? 0 : ga_now_ms() + ms;
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&names, argv[i]);
+	if (!argc && add_running(c, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		if (wait_for(c, names.v[i], ga_poll_timeout(deadline),
+			     argc ? ret_status : &ignored, err))
+			return -1;
+	return 0;
+}
+
+const struct cli_command cli_wait = {
+	.name = "wait",
+	.usage = "[--timeout TIME] [NAME...]",
+	.summary = "wait until sessions have ended; exit as the agent did",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = SIZE_MAX,
+	.run = run,
+};

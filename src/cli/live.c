@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finding sessions that run.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/quote.h"
+#include "sessions.h"
+
+/* While a session comes up, or a supervisor goes, there is nothing to wait for but the lock. */
+#define AGAIN_MS 20
+/* An answer takes next to nothing, unless the session is stopped on its terminal. */
+#define LOOK_MS 500
+#define TIMEOUT_MAX (7 * 86400)
+
+bool cli_is_live(const struct ga_session *s)
+{
+	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
+}
+
+int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err)
+{
+	cleanup_free char *q = value ? ga_escape(value) : NULL;
+	uint64_t seconds;
+
+	*ret = otherwise;
+	if (!value)
+		return 0;
+	if (!ga_parse_seconds(value, TIMEOUT_MAX, &seconds))
+		return ga_fail(err, GA_EUSAGE, "--timeout takes seconds, or 5m, not '%s'", q);
+	*ret = (int)(seconds * 1000);
+	return 0;
+}
+
+void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	/* when its command has ended it answers nobody any more */
+	if (s->state != GA_STATE_RUNNING || s->finished || s->within ||
+	    ga_live_connect(s->dir, ret, &ignored))
+		return;
+	if (ga_live_ask(ret, LOOK_MS, &ignored))
+		ga_live_peer_release(ret);
+}
+
+static int refuse_part(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's", s->name);
+	return ga_hint(err, "name it in the superproject");
+}
+
+/* What a session says of itself while it starts and ends is not one step: look again. */
+int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
+		  struct ga_live_peer *peer, struct ga_error *err)
+{
+	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
+
+	for (;;) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_close int lock = -1;
+		int rc = cli_pick_session(c, name, true, &s, &lock, err);
+
+		if (rc)
+			return -1;
+		if (lock < 0 && cli_is_live(&s)) {
+			if (s.within)
+				return refuse_part(&s, err);
+			rc = ga_live_connect(s.dir, peer, err);
+			if (rc < 0)
+				return -1;
+		}
+		if (!rc || !cli_is_live(&s) || lock >= 0) {
+			rc = lock >= 0 || !cli_is_live(&s);
+			*ret = s;
+			s = (struct ga_session)GA_SESSION_INIT;
+			*ret_lock = ga_steal_fd(&lock);
+			return rc;
+		}
+		if (deadline && ga_now_ms() >= deadline)
+			return 2;
+		(void)poll(NULL, 0, AGAIN_MS);
+	}
+}
+
+int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
+		  struct ga_live_peer *peer, struct ga_error *err)
+{
+	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
+	int rc = 0;
+
+	for (;;) {
+		int left = ga_poll_timeout(deadline);
+
+		if (peer->fd >= 0 && ga_live_wait(peer, left))
+			return 2;
+		ga_live_peer_release(peer);
+		ga_session_release(ret);
+		rc = cli_pick_live(c, name, ga_poll_timeout(deadline), ret, ret_lock, peer, err);
+		if (rc)
+			return rc;
+		/* it goes, or was resumed: either way it is waited for */
+		(void)poll(NULL, 0, AGAIN_MS);
+	}
+}
+
+int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
+		     struct ga_live_peer *peer, struct ga_error *err)
+{
+	cleanup_close int lock = -1;
+	int rc = cli_pick_live(c, name, 10000, ret, &lock, peer, err);
+
+	if (rc <= 0)
+		return rc;
+	if (rc == 2)
+		return ga_fail(err, GA_EFATAL, "session '%s' does not come up", name);
+	(void)ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s", ret->name,
+		      ga_state_name(ret->state));
+	return ga_hint(err, "'git agent resume %s' goes on with it", ret->name);
+}

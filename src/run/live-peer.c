@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The other side of ga/live.h, for those who do not see the output.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/quote.h"
+#include "live-internal.h"
+
+/* From SIGKILL of the command until it must be gone, and some. */
+#define SLACK_MS 8000
+
+void ga_live_peer_release(struct ga_live_peer *p)
+{
+	ga_cleanup_closep(&p->fd);
+	*p = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+}
+
+int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+
+	*ret = (struct ga_live_peer)GA_LIVE_PEER_INIT;
+	ret->fd = live_dial(dir, &ret->pid);
+	if (ret->fd >= 0) {
+		(void)live_say(ret->fd, LIVE_HELLO, LIVE_VERSION, 0);
+		return 0;
+	}
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		return 1;
+	q = ga_escape(dir);
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot reach the session of '%s'", q);
+}
+
+/* 1: one; 0: none in time; -1: the supervisor is gone. */
+static int next(int fd, struct live_packet *p, int64_t deadline)
+{
+	for (;;) {
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
+		int rc = live_recv(fd, p);
+
+		if (rc)
+			return rc;
+		if (poll(&pfd, 1, ga_poll_timeout(deadline)) == 0)
+			return 0;
+		if (deadline && ga_now_ms() >= deadline)
+			return 0;
+	}
+}
+
+static int gone(struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "the session does not talk to us");
+	return ga_hint(err, "it has just ended, or another version of git-agent runs it");
+}
+
+int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
+{
+	int64_t deadline = ga_now_ms() + ms;
+	struct live_status st;
+	struct live_packet k;
+	int rc = next(p->fd, &k, deadline);
+
+	if (!rc)
+		return 1;
+	if (rc > 0)
+		live_close_fds(&k);
+	if (rc < 0 || k.m.type == LIVE_EXITED)
+		return rc < 0 ? gone(err) : 1;
+	if (k.m.type != LIVE_STATUS || k.m.value != LIVE_VERSION || k.n != sizeof(st))
+		return gone(err);
+	memcpy(&st, k.bytes, sizeof(st));
+	p->detached = st.detached;
+	p->attached = st.attached;
+	p->shells = st.shells;
+	p->idle = st.idle;
+	return 0;
+}
+
+int ga_live_wait(const struct ga_live_peer *p, int ms)
+{
+	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
+	struct live_packet k;
+
+	for (;;) {
+		int rc = next(p->fd, &k, deadline);
+
+		if (rc <= 0)
+			return rc ? 0 : 1;
+		live_close_fds(&k);
+	}
+}
+
+void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
+{
+	/* one that is gone shows when it is waited for */
+	(void)live_say(p->fd, LIVE_STOP, (int32_t)ms, 0);
+}
+
+int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
+{
+	int64_t deadline = ga_now_ms() + ms + SLACK_MS;
+	struct live_packet k;
+
+	for (;;) {
+		int rc = next(p->fd, &k, deadline);
+
+		if (rc <= 0)
+			return rc ? 1 : 2;
+		live_close_fds(&k);
+		if (k.m.type == LIVE_EXITED)
+			return 0;
+	}
+}
