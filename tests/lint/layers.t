@@ -23,6 +23,7 @@ cli: cli start land secrets capture review session run risk repo sandbox config 
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init run/control
+probe: probe
 '
 
 # Headers of libraries and the files that may include them.
