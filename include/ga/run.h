@@ -90,6 +90,7 @@ struct ga_run_command {
 	unsigned tick_ms;
 	bool (*tick)(void *payload);
 	void *payload;
+	uint64_t *written; /* before each call of that: bytes of its output so far; NULL */
 };
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err);

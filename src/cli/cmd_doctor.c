@@ -88,6 +88,36 @@ static void check_landlock(struct checks *k)
 					     : "Linux 6.12 or newer with Landlock scopes them");
 }
 
+/* How the limits of a session would be kept. */
+static void check_limits(struct cli *c, struct checks *k)
+{
+	static const struct ga_use_limits each[] = { { .memory = 1u << 30 }, { .tasks = 100 },
+						     { .cpu = 100 } };
+	static const char *const names[] = { "memory", "tasks", "cpu" };
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	bool all = true;
+
+	for (size_t i = 0; i < GA_NELEMS(each); i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_confine struct ga_confine plan = GA_CONFINE_INIT;
+		const char *sep = i ? ", " : "";
+		enum ga_confined by;
+
+		if (ga_confine_plan(&each[i], c->env.environ, c->env.path, &plan, &ignored)) {
+			ga_buf_addf(&text, "%sno %s", sep, names[i]);
+			all = false;
+			continue;
+		}
+		by = plan.memory | plan.tasks | plan.cpu;
+		ga_buf_addf(&text, "%s%s by %s%s", sep, names[i], ga_confined_name(by),
+			    !i && by == GA_CONFINED_RLIMIT ? " (of each process)" : "");
+		all = all && (i || by != GA_CONFINED_RLIMIT);
+	}
+	doctor_add(k, "limits", true, text.ptr,
+		   all ? NULL : "systemd's manager for your user, or a control group delegated to "
+				"you, keeps all of them (agentdev.yaml(5))");
+}
+
 static bool check_bwrap(struct cli *c, struct checks *k)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -212,6 +242,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)argv;
 	check_kernel(&k);
 	check_landlock(&k);
+	check_limits(c, &k);
 	check_git(&k);
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);

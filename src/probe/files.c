@@ -122,8 +122,19 @@ void probe_masks(const struct facts *f, struct result *r)
 
 static void visit_sysctl(struct result *r, const char *path, const struct stat *st)
 {
-	if (S_ISREG(st->st_mode))
+	int fd;
+
+	if (!S_ISREG(st->st_mode))
+		return;
+	if (strcmp(path, "/proc/sys/kernel/ns_last_pid") != 0) {
 		no_write(r, path);
+		return;
+	}
+	/* open to all by its mode: that one asks for a capability when it is written */
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	attempt_call(r, fd < 0 ? fd : write(fd, "", 0), path);
+	if (fd >= 0)
+		(void)close(fd);
 }
 
 /* Every process that shows is of our own pid namespace, and that is not the host's. */

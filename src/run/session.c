@@ -307,6 +307,8 @@ static void on_tick(struct session *s, const struct ga_run_command *c)
 	if (!s->tick || s->exited || ga_now_ms() < s->tick)
 		return;
 	s->tick = ga_now_ms() + c->tick_ms;
+	if (c->written)
+		*c->written = s->streams[OUT].total + s->streams[ERR].total;
 	if (c->tick(c->payload)) {
 		s->tick = 0;
 		end(s);

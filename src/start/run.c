@@ -37,6 +37,12 @@ static void journal_start(const struct ga_start *st)
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
+	{
+		cleanup_strv struct ga_strv limits = GA_STRV_INIT;
+
+		ga_confine_describe(&st->confine, &limits);
+		(void)json_object_set_new(j, "limits", ga_json_strv(&limits));
+	}
 	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
 	(void)ga_journal(s->dir, event, j);
 }
@@ -59,42 +65,6 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 	(void)ga_session_save(s, &ignored);
 }
 
-/* While a session lasts. What start made without waiting for the disk goes there after a while:
- * refs that a power cut left empty would be in git's way. */
-struct watch {
-	const struct ga_start_env *e;
-	const struct ga_session *s;
-	struct ga_strv unsynced;
-	struct ga_sync_beside *beside;
-	const char *full; /* what is on a disk with too little room */
-};
-
-static bool tick(void *payload)
-{
-	struct watch *w = payload;
-
-	if (w->unsynced.n && !w->beside)
-		w->beside = ga_sync_beside(&w->unsynced, 1);
-	if (ga_disk_below(w->s->dir, w->e->disk_free))
-		w->full = w->s->dir;
-	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
-		w->full = w->e->agent_home;
-	return w->full != NULL;
-}
-
-/* What the command was about to write may be missing. */
-static void note_full(const struct watch *w, struct ga_session *s)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *least = ga_size_text(w->e->disk_free), *q = ga_quote(w->full);
-
-	free(s->incomplete);
-	s->incomplete = ga_strf("it was ended when less than %s were free for %s (disk_free)",
-				least, q);
-	(void)ga_journal(s->dir, "disk", json_pack("{s:s}", "incomplete", s->incomplete));
-	(void)ga_session_save(s, &ignored);
-}
-
 static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
@@ -111,15 +81,16 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
-	struct watch w = { .e = e, .s = s };
+	struct start_watch w = { .e = e, .s = s };
 	const struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
 		.tick_ms = TICK_MS,
-		.tick = tick,
+		.tick = start_watch_tick,
 		.payload = &w,
+		.written = &w.written,
 	};
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc;
@@ -129,6 +100,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
+	ga_strv_release(&s->limits);
+	ga_confine_describe(&st->confine, &s->limits);
 	if (start_save_parts(st, err) || ga_session_save(s, err))
 		return -1;
 	if (ga_fault_stop("start:running", err) ||
@@ -136,13 +109,10 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		return -1;
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
+	start_watch_begin(&w);
 	rc = ga_run_session(sb, &c, ret_status, err);
-	/* told after the capture, which syncs the same refs once more */
-	if (ga_sync_beside_end(w.beside, rc ? &ignored : err))
+	if (start_watch_end(&w, s, rc ? &ignored : err))
 		rc = -1;
-	ga_strv_release(&w.unsynced);
-	if (w.full)
-		note_full(&w, s);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
 	return rc;
@@ -176,6 +146,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	*ret_status = -1;
 	journal_start(st);
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err);
+	if (!rc)
+		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
 	ga_run_end(st->sandbox);
