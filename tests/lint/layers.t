@@ -12,7 +12,7 @@ config: config sys base
 repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
-run: run sandbox sys base
+run: run sandbox sys base config/limits
 risk: risk repo sys base config/yaml
 secrets: secrets risk repo sys base
 review: review session risk repo sys base
