@@ -121,4 +121,7 @@ int ga_bwrap_explain(const char *line, struct ga_error *err);
 int ga_landlock_abi(void);
 #define GA_LANDLOCK_SCOPES 6
 
+/* "Docker", "WSL 2" and the like; NULL on a machine that is none of these. */
+const char *ga_machine(void);
+
 #endif

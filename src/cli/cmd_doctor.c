@@ -69,8 +69,12 @@ static void check_kernel(struct checks *k)
 {
 	struct utsname u;
 
+	const char *machine = ga_machine();
+
 	if (!uname(&u))
 		doctor_add(k, "kernel", true, u.release, NULL);
+	if (machine)
+		doctor_add(k, "machine", true, machine, NULL);
 }
 
 /* A session lacks nothing that it needs without: namespaces are what holds. */
