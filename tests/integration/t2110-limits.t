@@ -26,6 +26,11 @@ import json, sys
 assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
 '
 
+test_expect_success 'of a session that is resumed, as they are now' '
+	cd time && git agent -c limits.time=2s resume t sleep 100 2>../err; grep "limits: time 2s watch" ../err && ended t "after 2s (limits.time)" &&
+	git agent resume -q t true && git agent show --json t >../json && ! grep "\"time\"" ../json && grep "\"incomplete\": null" ../json
+'
+
 test_expect_success 'RS-04: output, to a pipe and to a file' '
 	repo output && git agent -c limits.output=1MiB start -q --name o -- yes >../out; ended o "more than 1MiB (limits.output)" &&
 	git agent -c limits.output=1MiB start -q --name fits -- head -c 1000000 /dev/zero >../out && test "$(wc -c <../out)" = 1000000 && test -z "$(git agent show fits | grep incomplete)"
