@@ -108,7 +108,7 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n)
 	return NULL;
 }
 
-/* Those of sessions whose supervisor was killed: they are empty, and the kernel keeps the others. */
+/* Those of sessions whose supervisor was killed: they are empty, and the kernel keeps others. */
 static void sweep(const char *parent)
 {
 	DIR *d = opendir(parent);
@@ -152,7 +152,8 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 
 	sweep(parent);
 	if (mkdir(path, 0755))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot make the control group '%s'", q);
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot make the control group '%s'",
+				     q);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open it");

@@ -106,7 +106,8 @@ static void make_settings(const struct ga_confine *c, enum ga_confined by, struc
 	if (c->memory == by) {
 		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.max", s->memory,
 							    false };
-		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.swap.max", "0", true };
+		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.swap.max", "0",
+							    true };
 		/* half a session is nobody's: but its first process would go along, so no
 		 * memory.oom.group */
 	}

@@ -19,8 +19,9 @@ static const struct {
 } places[] = {
 	[PLAIN] = { NULL, NULL },
 	[CODESPACES] = { "GitHub Codespaces",
-			 "add to .devcontainer/devcontainer.json: \"runArgs\": [\"--security-opt\", "
-			 "\"seccomp=unconfined\", \"--security-opt\", \"apparmor=unconfined\", "
+			 "add to .devcontainer/devcontainer.json: \"runArgs\": "
+			 "[\"--security-opt\", \"seccomp=unconfined\", "
+			 "\"--security-opt\", \"apparmor=unconfined\", "
 			 "\"--security-opt\", \"systempaths=unconfined\"]; then rebuild the "
 			 "container" },
 	[DOCKER] = { "Docker",

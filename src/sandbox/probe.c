@@ -152,8 +152,8 @@ static int explain_userns(const char *what, int errnum, struct ga_error *err)
 	}
 	if (errnum == ENOSPC || errnum == EUSERS) {
 		(void)ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
-		return ga_hint(err, "too many exist, or this is already a sandbox that allows none: "
-				    "start git agent outside of it, or see sysctl "
+		return ga_hint(err, "too many exist, or this is already a sandbox that allows "
+				    "none: start git agent outside of it, or see sysctl "
 				    "user.max_user_namespaces");
 	}
 	if (errnum == ENOSYS || errnum == EINVAL) {

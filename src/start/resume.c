@@ -224,8 +224,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
 	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
-	    start_plan_limits(e, st, err) || ga_start_config(e, err) || start_find_point(e, s, &p, err) ||
-	    start_find_doubt(e, s, &p, err) ||
+	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
+	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||

@@ -57,11 +57,22 @@ test_expect_success UNAME26 'an old kernel' '
 	says "this kernel (2.6.*) is too old" "install a newer kernel|wsl --update" setarch --uname-2.6 $deny unshare=EPERM --
 '
 
+# in_place OPTION... -- COMMAND...: in a root of its own, which is the user's all through, with what
+# marks a kind of container
+cat >in_place <<'END'
+args=
+while [ "$1" != -- ]; do args="$args $1"; shift; done
+shift
+for d in bin sbin lib lib32 lib64; do [ ! -e /$d ] || args="$args --ro-bind /$d /$d"; done
+exec bwrap --unshare-user --tmpfs / --ro-bind /usr /usr --ro-bind /etc /etc --proc /proc --dev /dev $args --tmpfs /tmp \
+	--bind "$HOME" "$HOME" --ro-bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --bind "$TRASH" "$TRASH" --chdir "$PWD" "$@"
+END
+
 test_expect_success USERNS 'user.max_user_namespaces=0' '
 	cat >none <<-\END &&
 	echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"
 	END
-	says "user namespaces are switched off on this machine" "sudo sysctl -w user.max_user_namespaces=15000" unshare -Ur sh "$PWD/none"
+	says "user namespaces are switched off on this machine" "sudo sysctl -w user.max_user_namespaces=15000" sh "$PWD/in_place" -- unshare -Ur sh "$PWD/none"
 '
 
 # faked FILE VALUE: a command that sees it so in /proc/sys/kernel, and is refused a namespace
@@ -69,27 +80,18 @@ cat >faked <<'END'
 mount -t tmpfs none /proc/sys/kernel && echo "$2" >"/proc/sys/kernel/$1" && shift 2 && exec "$deny" unshare=EPERM -- "$@"
 END
 test_expect_success USERNS 'kernel.unprivileged_userns_clone=0' '
-	says "ordinary users may not create user namespaces here" "sudo sysctl -w kernel.unprivileged_userns_clone=1" unshare -Urm sh "$PWD/faked" unprivileged_userns_clone 0
+	says "ordinary users may not create user namespaces here" "sudo sysctl -w kernel.unprivileged_userns_clone=1" sh "$PWD/in_place" -- unshare -Urm sh "$PWD/faked" unprivileged_userns_clone 0
 '
 
 test_expect_success USERNS 'kernel.apparmor_restrict_unprivileged_userns=1' '
 	says "AppArmor keeps git-agent-stage from using a user namespace" "sudo make install .*/etc/apparmor.d|sudo apparmor_parser -r /etc/apparmor.d/git-agent" \
-		unshare -Urm sh "$PWD/faked" apparmor_restrict_unprivileged_userns 1
+		sh "$PWD/in_place" -- unshare -Urm sh "$PWD/faked" apparmor_restrict_unprivileged_userns 1
 '
 
-# in_place OPTION...: in a root of its own with what marks a kind of container, and refused a namespace
-cat >in_place <<'END'
-args=
-while [ "$1" != -- ]; do args="$args $1"; shift; done
-shift
-for d in bin sbin lib lib32 lib64; do [ ! -e /$d ] || args="$args --ro-bind /$d /$d"; done
-exec bwrap --unshare-user --tmpfs / --ro-bind /usr /usr --ro-bind /etc /etc --proc /proc --dev /dev $args --tmpfs /tmp \
-	--bind "$HOME" "$HOME" --ro-bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --bind "$TRASH" "$TRASH" --chdir "$PWD" "$deny" unshare=EPERM -- "$@"
-END
 place() {
 	place_name=$1 place_hint=$2
 	shift 2
-	says "cannot create a user namespace: .*seccomp" "this looks like $place_name: .*$place_hint" sh "$PWD/in_place" "$@" --
+	says "cannot create a user namespace: .*seccomp" "this looks like $place_name: .*$place_hint" sh "$PWD/in_place" "$@" -- $deny unshare=EPERM --
 }
 test_expect_success USERNS 'in Docker, Podman, Codespaces, Kubernetes, others: what to start it with' '
 	place Docker "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined" --dir /.dockerenv &&
@@ -97,7 +99,7 @@ test_expect_success USERNS 'in Docker, Podman, Codespaces, Kubernetes, others: w
 	place "GitHub Codespaces" "devcontainer.json: .runArgs" --dir /.dockerenv --dir /workspaces/.codespaces &&
 	place Kubernetes "procMount: Unmasked" --dir /run/secrets/kubernetes.io &&
 	place "a container" "user namespaces, mounts" --dir /run/systemd/container &&
-	says "cannot create a user namespace: .*seccomp" "start git agent outside of what set that filter" sh "$PWD/in_place" --
+	says "cannot create a user namespace: .*seccomp" "start git agent outside of what set that filter" sh "$PWD/in_place" -- $deny unshare=EPERM --
 '
 
 # What the kernel says where it cannot be asked for: text in the third of the names uname(2) gives.
@@ -111,7 +113,7 @@ test_expect_success POKE 'in WSL 1 and 2' '
 		$t
 		END
 		says "this kernel ($release) is too old" "this looks like $name: .*$hint" \
-			sh "$PWD/in_place" -- strace -f -qq -o /dev/null -e trace=uname -e inject="$(uname_says $release)" || exit 1
+			sh "$PWD/in_place" -- $deny unshare=EPERM -- strace -f -qq -o /dev/null -e trace=uname -e inject="$(uname_says $release)" || exit 1
 	done
 '
 
@@ -128,7 +130,7 @@ test_expect_success USERNS 'a state directory on an overlay, as in containers' '
 	(cd "$TRASH/home" && mount -t overlay none -o userxattr,lowerdir=l,upperdir=u,workdir=w ov) && mkdir -p "$TRASH/home/ov/state" &&
 	chmod 700 "$TRASH/home/ov/state" && exec env XDG_STATE_HOME="$TRASH/home/ov/state" "$@"
 	END
-	says "overlay" "mount a volume there (docker run -v git-agent:/|set XDG_STATE_HOME or state_dir" unshare -Urm sh "$PWD/on_overlay"
+	says "overlay" "mount a volume there (docker run -v git-agent:/|set XDG_STATE_HOME or state_dir" sh "$PWD/in_place" -- unshare -Urm sh "$PWD/on_overlay"
 '
 
 # ---- the profile ------------------------------------------------------------------------------
