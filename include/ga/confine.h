@@ -48,5 +48,8 @@ void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret);
 /* Put a sandbox that is ready, with nothing of the agent's in it yet, under these. What was made
  * for it goes with ga_run_end(). */
 int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_error *err);
+/* How many of its processes the kernel has ended for want of memory, where a cgroup limits that;
+ * before ga_run_end(). */
+uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c);
 
 #endif

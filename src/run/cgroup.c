@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "run-internal.h"
@@ -174,4 +175,20 @@ bool run_cgroup_has(const char *dir, const char *file, const char *value)
 		return false;
 	ga_buf_chomp(&b);
 	return !strcmp(b.ptr ? b.ptr : "", value);
+}
+
+uint64_t run_cgroup_number(const char *dir, const char *file, const char *word)
+{
+	cleanup_free char *path = ga_path_join(dir, file);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t n = strlen(word);
+	char *save = NULL;
+	uint64_t v;
+
+	if (!slurp(path, &b) || !b.ptr)
+		return 0;
+	for (char *l = strtok_r(b.ptr, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		if (!strncmp(l, word, n) && l[n] == ' ' && ga_parse_u64(l + n + 1, UINT64_MAX, &v))
+			return v;
+	return 0;
 }

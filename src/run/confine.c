@@ -296,3 +296,11 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 	return c->tasks == GA_CONFINED_RLIMIT ? set_rlimit(sb, RLIMIT_NPROC, c->limits.tasks, err)
 					      : 0;
 }
+
+uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c)
+{
+	bool group = c->memory == GA_CONFINED_CGROUP || c->memory == GA_CONFINED_SYSTEMD;
+	cleanup_free char *dir = group ? run_cgroup_of(sb->pid) : NULL;
+
+	return dir ? run_cgroup_number(dir, "memory.events", "oom_kill") : 0;
+}

@@ -58,6 +58,8 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n);
  * gone. Also removes what others left there. */
 int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, size_t n, pid_t pid,
 		     char **ret, struct ga_error *err);
+/* The number behind a word in a file of a group; 0 if it is not there. */
+uint64_t run_cgroup_number(const char *dir, const char *file, const char *word);
 /* Does a file of a group have that value? */
 bool run_cgroup_has(const char *dir, const char *file, const char *value);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -65,6 +66,20 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 	(void)ga_session_save(s, &ignored);
 }
 
+/* What those were writing may be missing, and they cannot say so themselves. */
+static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	uint64_t n = ga_run_oom_kills(sb, c);
+
+	if (!n || s->incomplete)
+		return;
+	s->incomplete = ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
+				"(limits.memory)", n);
+	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->incomplete));
+	(void)ga_session_save(s, &ignored);
+}
+
 static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
@@ -113,6 +128,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	rc = ga_run_session(sb, &c, ret_status, err);
 	if (start_watch_end(&w, s, rc ? &ignored : err))
 		rc = -1;
+	note_oom(sb, &st->confine, s);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
 	return rc;

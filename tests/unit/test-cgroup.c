@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -154,11 +155,32 @@ static void plans(void **state)
 	ga_confine_release(&c);
 }
 
+static void reads_numbers(void **state)
+{
+	char dir[] = "/tmp/test-cgroup-XXXXXX", file[64];
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(file, sizeof(file), "%s/memory.events", dir);
+	f = fopen(file, "we");
+	assert_non_null(f);
+	(void)fputs("low 1\noom 5\noom_kill 3\noom_group_kill 7\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom_kill"), 3);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom"), 5);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oo"), 0);
+	assert_int_equal(run_cgroup_number(dir, "gone", "oom"), 0);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(makes_a_group),
 		cmocka_unit_test(plans),
+		cmocka_unit_test(reads_numbers),
 	};
 
 	return cmocka_run_group_tests_name("cgroup", tests, NULL, NULL);
