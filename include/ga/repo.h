@@ -105,6 +105,11 @@ struct ga_git {
 /* Run it; `*ret_status` is its exit status. Fails only if it could not run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err);
+/* The same in two steps, for who has something to do meanwhile: ga_process_end() waits for it,
+ * ga_process_abandon() kills it. `g->errout` must be given, and lives until then like `g->out`. */
+struct ga_process_job;
+int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
+		 struct ga_error *err);
 /* Of what git wrote to standard error, the last line that says anything, or the one that names a
  * lock which is taken: without its own "fatal: ", escaped, cut where it is long. NULL: nothing; the
  * caller frees it. */

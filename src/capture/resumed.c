@@ -19,11 +19,15 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 		return -1;
 	for (size_t i = 0; i < shown.n; i++) {
 		const struct ga_change *s = &shown.v[i];
-		struct ga_entry e;
+		struct ga_entry e, was;
 
-		if (ga_tree_entry(r, tree, s->path, &e, err))
+		if (s->new.mode == GA_MODE_NONE)
+			continue;
+		/* a directory it took the place of, too */
+		if (ga_tree_entry(r, &c->from_tree, s->path, &was, err) ||
+		    ga_tree_entry(r, tree, s->path, &e, err))
 			return -1;
-		if (s->new.mode != GA_MODE_NONE && ga_entry_equal(&e, &s->old))
+		if (ga_entry_equal(&e, &was))
 			(void)ga_changes_add(&add, s->path, &s->old, &s->new);
 	}
 	return add.n ? ga_tree_apply(r, NULL, tree, &add, tree, err) : 0;

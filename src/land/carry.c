@@ -36,13 +36,12 @@ static bool present(const struct land_carry *c)
 
 void land_carry_refuse(struct land *l, const char *path, const char *why)
 {
-	cleanup_free char *q = ga_quote(path), *rev = NULL, *word = NULL, *safe = NULL;
+	cleanup_free char *q = ga_quote(path);
+	cleanup_free char *rev = ga_strf(GA_SESSION_REFS "%s/carried:%s", l->s->name, path);
+	cleanup_free char *word = ga_quote_shell(rev);
 
-	rev = ga_strf(GA_SESSION_REFS "%s/carried:%s", l->s->name, path);
-	word = ga_quote_shell(rev);
-	safe = ga_quote(path);
 	/* a name that cannot be shown as it is cannot be typed from here either */
-	if (!strcmp(safe, path))
+	if (!strcmp(q, path))
 		ga_strv_pushf(&l->ret->not_brought, "%s: %s; 'git show %s' has the agent's version",
 			      q, why, word);
 	else
@@ -225,12 +224,10 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 static mode_t perms(const struct land_carry *c)
 {
 	bool exec = c->will.mode == GA_MODE_EXEC;
-	mode_t mask, m;
+	mode_t mask;
 
-	if (present(c)) {
-		m = c->st.st_mode & 0777;
-		return exec ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
-	}
+	if (present(c))
+		return land_perms(&c->st, exec);
 	mask = umask(0);
 	(void)umask(mask);
 	return (exec ? 0777 : 0666) & ~mask;

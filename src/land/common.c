@@ -48,6 +48,36 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 	return status || !ga_oid_parse(out.ptr, out.len, ret);
 }
 
+int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err)
+{
+	const char *const args[] = { "rev-parse", "--quiet", "--verify", name, NULL };
+
+	return land_ask_id(l, args, ret, err);
+}
+
+int land_check_operation(struct land *l, const char *then, struct ga_error *err)
+{
+	const char *operation = ga_repo_operation(l->repo);
+
+	if (!operation)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
+	return ga_hint(err, "finish or abort it, then %s", then);
+}
+
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err)
+{
+	const char *const args[] = { "update-ref", "-m", why, "HEAD", GA_HEX(to), GA_HEX(from),
+				     NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	return ga_git_ok(l->repo, &g, err);
+}
+
 char *land_list(const struct ga_strv *paths)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

@@ -88,6 +88,13 @@ bool land_look_equal(const struct land_look *a, const struct land_look *b)
 	       ga_oid_equal(&a->oid, &b->oid);
 }
 
+mode_t land_perms(const struct stat *st, bool exec)
+{
+	mode_t m = st->st_mode & 0777;
+
+	return exec ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
+}
+
 int land_open_parent(int root, const char *path)
 {
 	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);

@@ -66,6 +66,8 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	struct ga_process_job *staged; /* git, asked whether anything is staged; NULL: it was not */
+	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
@@ -85,17 +87,18 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 /* Names for a message: the first few, quoted, then how many more. Caller frees. */
 char *land_list(const struct ga_strv *paths);
 
-/* merge.c: what merging would give (fills merge, merged, conflicts, changes), and doing it. */
+/* merge.c: what merging would give (fills merge, merged, conflicts, changes), whether it can be
+ * done in the way that was asked for, and doing it. */
 int land_preview(struct land *l, struct ga_error *err);
-int land_merge(struct land *l, struct ga_error *err);
-/* The message of the commit, as it was given or as it is made. */
-int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
-/* A merge that was left to the user: is it this one (fills tip, head, head_tree)? And its
- * commit. */
-int land_check_left(struct land *l, struct ga_error *err);
-int land_finish(struct land *l, struct ga_error *err);
-/* Can it be done in the way that was asked for? */
 int land_check_how(struct land *l, struct ga_error *err);
+int land_merge(struct land *l, struct ga_error *err);
+/* What git is told in the user's working tree, and what it is when git did not begin. */
+int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
+		 int *ret_status, struct ga_buf *why, struct ga_error *err);
+int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+
+/* message.c: that of the commit, as it was given or as it is made. */
+int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
 
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
@@ -103,23 +106,33 @@ int land_rebase_continue(struct land *l, struct ga_error *err);
 /* Is it commits of this branch that are being made again? 1 yes; fills head. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
 
-/* What git is told and says in the user's working tree, by merge.c and rebase.c. */
-int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
-		 int *ret_status, struct ga_buf *why, struct ga_error *err);
-int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+/* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
+ * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
 int land_fail_left(struct land *l, struct ga_error *err);
-int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
-/* common.c: the one id that git prints for `args`. 1: it has none to print. */
+int land_check_left(struct land *l, struct ga_error *err);
+int land_finish(struct land *l, struct ga_error *err);
+int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+
+/* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has
+ * none to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
+/* Refuse an operation of git's in progress; `then` is what to do when it is over. */
+int land_check_operation(struct land *l, const char *then, struct ga_error *err);
+/* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
+int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
+		   const struct ga_oid *from, struct ga_error *err);
 
 /* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
 int land_narrow(struct land *l, struct ga_error *err);
 bool land_is_wanted(const struct land *l, const char *path);
 
-/* check.c */
+/* flags.c: GA_EFLAGS while some block. */
 int land_check_flags(struct land *l, struct ga_error *err);
-/* Look for what is in the way; unmerged paths and what is `blocked` are refused at once. */
+/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at
+ * once. Whether anything is staged can be asked before, so that git finds out beside other work. */
+int land_ask_staged(struct land *l, struct ga_error *err);
+void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
 /* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);
@@ -179,6 +192,9 @@ bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Permissions but for the owner's right to execute are no difference: an umask may do that. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
 
+/* Permissions of a file that replaces another: who may read that one may read it, and execute it
+ * if it is executable. */
+mode_t land_perms(const struct stat *st, bool exec);
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
 /* Put a copy of the file or link `name` beneath `from` at `path`, under another name first: what
@@ -208,19 +224,22 @@ char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
 
-/* undo.c: put what the last note says back, whatever of it was done: for a landing that failed or
- * was killed on the way. */
+/* recover.c: put what the last note says back, whatever of it was done: for a landing that failed
+ * on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
 /* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
  * is settled. With `only_look` that there is one is an error. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
-/* Lock the index as git does, noted in `note`, so that nobody else's lock is ever removed. */
+
+/* index.c: where the user's index is, and what `git ls-files` says of one (NULL: the user's), as
+ * one id. */
+char *land_index_file(const struct land *l);
+int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
+/* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */
 int land_lock_index(struct land *l, int note, struct ga_error *err);
 void land_unlock_index(struct land *l, int note);
 /* The file becomes the index, which is locked, and is not any more. */
 int land_install_index(struct land *l, const char *file, struct ga_error *err);
-int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
-		   const struct ga_oid *from, struct ga_error *err);
 
 /* carry.c: decide about all left-out paths before anything is touched, then write. */
 int land_carry_decide(struct land *l, struct ga_error *err);

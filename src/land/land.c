@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A landing from its beginning to its end: what must hold, then what is done. Until run() nothing
+ * of the user's is touched.
+ */
 #include "ga/land.h"
 
 #include <fcntl.h>
@@ -8,52 +12,8 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
-#include "ga/refs.h"
 #include "ga/trace.h"
 #include "work.h"
-
-void ga_land_result_release(struct ga_land_result *r)
-{
-	ga_strv_release(&r->brought);
-	ga_strv_release(&r->not_brought);
-	ga_left_release(&r->ignored);
-	ga_strv_release(&r->ignored_flags);
-	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
-}
-
-static json_t *ignored_json(const struct ga_left_list *l)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < l->n; i++) {
-		json_t *o = json_object();
-
-		ga_json_set_bytes(o, "path", l->v[i].path);
-		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
-		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
-		(void)json_array_append_new(a, o);
-	}
-	return a;
-}
-
-json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run)
-{
-	json_t *o = json_object();
-
-	ga_json_set_bytes(o, "session", s->name);
-	(void)json_object_set_new(o, "dry_run", json_boolean(dry_run));
-	(void)json_object_set_new(o, "landed",
-				  json_boolean(!dry_run && !r->nothing && !r->uncommitted));
-	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
-	(void)json_object_set_new(o, "uncommitted", json_boolean(r->uncommitted));
-	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
-	ga_json_set_oid(o, "commit", &r->commit);
-	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
-	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
-	(void)json_object_set_new(o, "ignored", ignored_json(&r->ignored));
-	(void)json_object_set_new(o, "ignored_flags", ga_json_strv(&r->ignored_flags));
-	return o;
-}
 
 static void land_release(struct land *l)
 {
@@ -62,6 +22,7 @@ static void land_release(struct land *l)
 	ga_changes_release(&l->changes);
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
+	land_ask_staged_abandon(l);
 	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	free(l->ignored_had);
@@ -91,14 +52,11 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 
 static int read_head(struct land *l, struct ga_error *err)
 {
-	const char *operation = ga_repo_operation(l->repo);
 	cleanup_free char *branch = NULL;
 	int rc;
 
-	if (operation) {
-		(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
-		return ga_hint(err, "finish or abort it, then land again");
-	}
+	if (land_check_operation(l, "land again", err))
+		return -1;
 	rc = ga_repo_head(l->repo, &l->head, &branch, err);
 	if (rc < 0)
 		return -1;
@@ -129,6 +87,8 @@ static int read_tip(struct land *l, struct ga_error *err)
 	if (ga_oid_is_zero(&refs.branch))
 		return 0;
 	l->tip = refs.branch;
+	if (land_ask_staged(l, err))
+		return -1;
 	/* of what HEAD has already a merge makes nothing */
 	return land_preview(l, err) || land_narrow(l, err) ? -1 : 0;
 }

@@ -9,9 +9,6 @@
 #include "ga/quote.h"
 #include "land-internal.h"
 
-#define SUBJECTS 100 /* of commits, in one message */
-#define COMMITS_MAX 1000000
-
 /* `git merge-tree --write-tree` answers with the tree's id, a NUL, and more when
  * there are conflicts (status 1). It runs in the user's working tree because the
  * attributes and merge drivers there are those the real merge will go by; all of
@@ -66,48 +63,6 @@ static bool names_are_plain(const struct ga_changes *c)
 			return false;
 	}
 	return true;
-}
-
-int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
-{
-	const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
-				     "--diff-filter=U", "-z", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	const char *path;
-	size_t pos = 0;
-
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.out = &out;
-	if (ga_git_ok(l->repo, &g, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(ret, path);
-	ga_strv_sort_unique(ret);
-	return 0;
-}
-
-/* git began the merge and left it: a conflict, or the commit was refused. */
-int land_fail_left(struct land *l, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
-
-	if (land_unmerged(l, &paths, err))
-		return -1;
-	if (!paths.n) {
-		(void)ga_fail(
-		    err, GA_ECONFLICT,
-		    "the merge is done but was not committed: a hook or signing refused it");
-		return ga_hint(err, "'git agent land --continue %s' tries again, --abort goes back",
-			       l->s->name);
-	}
-	list = land_list(&paths);
-	(void)ga_fail(err, GA_ECONFLICT, "%s agent/%s conflicts in %s",
-		      l->rebase ? "rebasing" : "merging", l->s->name, list);
-	return ga_hint(err, "resolve, 'git add', then 'git agent land --continue %s'; or --abort "
-			    "to go back", l->s->name);
 }
 
 /* git did not begin. The working tree was looked at before, so this is a race or
@@ -181,54 +136,6 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	if (l->opts->how == GA_LAND_SQUASH && l->conflicts)
 		return fail_squash(l, err);
 	return land_fail_refused(l, status, &why, err);
-}
-
-/* "Squash agent/NAME" and the subjects, which are the agent's words: safe to show. */
-static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
-{
-	cleanup_free struct ga_oid *commits = NULL;
-	size_t n = 0;
-
-	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
-	if (ga_rev_list(l->repo, &l->tip, 1, &l->head, 1, COMMITS_MAX, &commits, &n, err))
-		return -1;
-	for (size_t i = 0; i < n && i < SUBJECTS; i++) {
-		cleanup_commit struct ga_commit c = { .n_parents = 0 };
-
-		if (ga_commit_read(l->repo, &commits[i], &c, err))
-			return -1;
-		ga_buf_adds(ret, "* ");
-		ga_quote_add_text(ret, c.message, strcspn(c.message, "\n"));
-		ga_buf_addch(ret, '\n');
-	}
-	if (n > SUBJECTS)
-		ga_buf_addf(ret, "* and %zu more\n", n - SUBJECTS);
-	return 0;
-}
-
-static void part_message(struct land *l, struct ga_buf *ret)
-{
-	ga_buf_addf(ret, "Land a part of agent/%s\n\n", l->s->name);
-	for (size_t i = 0; i < l->opts->paths->n && i < SUBJECTS; i++) {
-		const char *path = l->opts->paths->v[i];
-
-		ga_buf_adds(ret, "* ");
-		ga_quote_add(ret, path, strlen(path));
-		ga_buf_addch(ret, '\n');
-	}
-}
-
-int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
-{
-	if (l->opts->message)
-		ga_buf_adds(ret, l->opts->message);
-	else if (l->opts->paths)
-		part_message(l, ret);
-	else if (l->opts->how == GA_LAND_SQUASH)
-		return squash_message(l, ret, err);
-	else
-		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
-	return 0;
 }
 
 static int squash(struct land *l, struct ga_error *err)
@@ -307,90 +214,4 @@ int land_merge(struct land *l, struct ga_error *err)
 	if (ways[l->opts->how](l, err))
 		return -1;
 	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
-}
-
-/* ---- one that was left ------------------------------------------------------------ */
-
-/* 1: there is no such ref of this working tree. */
-int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err)
-{
-	const char *const args[] = { "rev-parse", "--quiet", "--verify", name, NULL };
-
-	return land_ask_id(l, args, ret, err);
-}
-
-/* Is it a merge of this branch that is in progress, or are its commits made again? */
-static int check_left(struct land *l, bool *ret_rebase, struct ga_error *err)
-{
-	const char *operation = ga_repo_operation(l->repo);
-	struct land_refs refs;
-	struct ga_oid oid;
-	int rc = 0;
-
-	*ret_rebase = operation && !strcmp(operation, "cherry-pick");
-	if (land_refs_read(l->repo, l->s, &refs, err))
-		return -1;
-	if (*ret_rebase) {
-		rc = land_rebase_left(l, &refs.branch, err);
-	} else if (operation && !strcmp(operation, "merge")) {
-		rc = land_read_ref(l, "MERGE_HEAD", &oid, err);
-		rc = rc < 0 ? -1 : !rc && ga_oid_equal(&oid, &refs.branch);
-	}
-	l->tip = refs.branch;
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
-	return ga_hint(err, "'git status' tells what is in progress");
-}
-
-int land_finish(struct land *l, struct ga_error *err)
-{
-	const char *const args[] = { "commit", "--quiet", "--no-edit", NULL };
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	cleanup_free char *branch = NULL;
-	int status;
-
-	if (land_unmerged(l, &paths, err))
-		return -1;
-	if (!paths.n && l->rebase)
-		return land_rebase_continue(l, err) ||
-		       ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
-	if (paths.n || run_git(l, args, &status, &why, err))
-		return paths.n ? land_fail_left(l, err) : -1;
-	if (status)
-		return land_fail_left(l, err);
-	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
-}
-
-int land_check_left(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	bool rebase;
-
-	if (ga_repo_head(l->repo, &l->head, &branch, err) || check_left(l, &rebase, err))
-		return -1;
-	l->rebase = rebase;
-	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
-}
-
-int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
-{
-	const char *args[] = { "merge", "--abort", NULL };
-	struct land l = { .repo = r, .s = s };
-	cleanup_free char *branch = NULL;
-	struct ga_git g = GA_GIT_INIT;
-	int rc = land_recover(&l, false, err);
-	bool rebase;
-
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (ga_repo_head(r, &l.head, &branch, err) || check_left(&l, &rebase, err))
-		return -1;
-	if (rebase)
-		args[0] = "cherry-pick";
-	g.args = args;
-	g.work_tree = ga_repo_info(r)->workdir;
-	g.user_hooks = true;
-	return ga_git_ok(r, &g, err);
 }

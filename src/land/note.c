@@ -42,7 +42,8 @@ struct note {
 	int root;
 	int dir;
 	struct ga_buf record;
-	struct ga_strv made; /* to be synced */
+	struct ga_strv made; /* on the disk before the record is */
+	struct ga_strv dirs; /* and the directories it is in */
 	size_t n;
 };
 
@@ -241,9 +242,7 @@ static int open_dir(struct note *n, struct ga_error *err)
 	n->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (n->dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note what is there");
-	ga_strv_push(&n->made, l->s->dir);
-	ga_strv_push(&n->made, l->notes);
-	ga_strv_push(&n->made, dir);
+	ga_strv_push_many(&n->dirs, l->s->dir, l->notes, NULL);
 	if (l->work)
 		ga_strv_push_many(&n->made, index, work, NULL);
 	return 0;
@@ -276,21 +275,34 @@ int land_keep_staged(struct land *l, struct ga_error *err)
 	       ga_ref_create(l->repo, ref, &commit, "agent: landing", err) ? -1 : 0;
 }
 
+/* With a record it is a note: last, and on the disk with all it tells of. */
+static int write_record(struct note *n, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	struct ga_sync_beside *beside;
+	int rc;
+
+	if (n->made.n)
+		ga_strv_take(&n->made, ga_strf("%s/%u", n->l->notes, n->l->note));
+	if (ga_sync_paths(&n->made, err))
+		return -1;
+	beside = ga_sync_beside(&n->dirs, 1);
+	rc = ga_write_atomic(n->dir, "record", n->record.ptr, n->record.len, 0600, err);
+	return ga_sync_beside_end(beside, rc ? &second : err) || rc ? -1 : 0;
+}
+
 int land_note(struct land *l, struct ga_error *err)
 {
 	struct note n = { .l = l, .root = land_open_root(l->repo, err), .dir = -1,
 			  .record = GA_BUF_INIT };
-	int rc = n.root < 0 || open_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ? -1
-										       : 0;
+	int rc = n.root < 0 || open_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ||
+		 write_record(&n, err) ? -1 : 0;
 
-	/* with a record it is one: last, and on the disk */
-	if (!rc && (ga_sync_paths(&n.made, err) ||
-		    ga_write_atomic(n.dir, "record", n.record.ptr, n.record.len, 0600, err)))
-		rc = -1;
 	ga_cleanup_closep(&n.root);
 	ga_cleanup_closep(&n.dir);
 	ga_buf_release(&n.record);
 	ga_strv_release(&n.made);
+	ga_strv_release(&n.dirs);
 	return rc;
 }
 

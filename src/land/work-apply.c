@@ -20,7 +20,7 @@
 static int check_index(struct land *l, struct ga_error *err)
 {
 	const struct stat *was = &l->work->index_seen;
-	cleanup_free char *index = work_index_file(l);
+	cleanup_free char *index = land_index_file(l);
 	struct stat now;
 
 	if (!stat(index, &now) && now.st_ino == was->st_ino && now.st_size == was->st_size &&
@@ -52,14 +52,12 @@ static int check_kept(struct land *l, int root, int note, struct ga_error *err)
 	return changed.n ? land_refuse(&changed, "files changed meanwhile", "land again", err) : 0;
 }
 
-/* A file of the user's keeps who may read it. */
+/* 0: those it was written with. */
 static mode_t perms(const struct work_path *p)
 {
-	mode_t m = p->st.st_mode & 0777;
-
 	if (!S_ISREG(p->st.st_mode) || p->to_work.mode == GA_MODE_LINK)
 		return 0;
-	return p->to_work.mode == GA_MODE_EXEC ? m | ((m & 0444) >> 2) : m & ~(mode_t)0111;
+	return land_perms(&p->st, p->to_work.mode == GA_MODE_EXEC);
 }
 
 /* ---- doing it ---------------------------------------------------------------------- */
@@ -116,7 +114,7 @@ static int note_work(struct land *l, struct ga_error *err)
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid before, after;
 
-	if (work_index_id(l, NULL, &before, err) || work_index_id(l, index, &after, err))
+	if (land_index_id(l, NULL, &before, err) || land_index_id(l, index, &after, err))
 		return -1;
 	ga_buf_add0(&b, GA_HEX(&l->work->commit));
 	ga_buf_add0(&b, GA_HEX(&before));

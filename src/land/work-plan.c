@@ -109,9 +109,10 @@ static struct work_path *add(struct work *w, const char *path)
 	return p;
 }
 
-struct work_path *work_find(struct work *w, const char *path)
+/* Among the first `n`, which are sorted. */
+static struct work_path *find(struct work *w, size_t n, const char *path)
 {
-	for (size_t lo = 0, hi = w->n; lo < hi;) {
+	for (size_t lo = 0, hi = n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
 		int c = strcmp(w->v[mid].path, path);
 
@@ -123,6 +124,11 @@ struct work_path *work_find(struct work *w, const char *path)
 			hi = mid;
 	}
 	return NULL;
+}
+
+struct work_path *work_find(struct work *w, const char *path)
+{
+	return find(w, w->n, path);
 }
 
 static int by_path(const void *a, const void *b)
@@ -145,16 +151,14 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 	}
 	n = w->n;
 	for (size_t i = 0; i < l->conflicted.n; i++) {
-		struct work whole = { .v = w->v, .n = n };
-		struct work_path *p = work_find(&whole, l->conflicted.v[i]);
+		struct work_path *p = find(w, n, l->conflicted.v[i]);
 
 		if (!p)
 			p = add(w, l->conflicted.v[i]);
 		p->conflict = true;
 	}
 	for (size_t i = 0; i < left_out->n; i++) {
-		struct work whole = { .v = w->v, .n = n };
-		struct work_path *p = work_find(&whole, left_out->v[i].path);
+		struct work_path *p = find(w, n, left_out->v[i].path);
 
 		/* on the branch as well: somebody put it there since */
 		if (p || !land_is_wanted(l, left_out->v[i].path))

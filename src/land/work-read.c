@@ -28,20 +28,6 @@ int work_git(struct land *l, const char *const *args, const char *index, const s
 	return ga_git_ok(l->repo, &g, err);
 }
 
-char *work_index_file(const struct land *l)
-{
-	return ga_path_join(ga_repo_info(l->repo)->gitdir, "index");
-}
-
-int work_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
-{
-	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-
-	return work_git(l, args, index, NULL, &out, err) ||
-	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
-}
-
 /* ---- the index --------------------------------------------------------------------- */
 
 /* "mode id stage TAB path" */
@@ -220,7 +206,7 @@ static int read_work(struct land *l, int root, const struct ga_strv *dirty, stru
 int work_read(struct land *l, const struct land_found *f, const struct ga_strv *dirty,
 	      struct ga_error *err)
 {
-	cleanup_free char *index = work_index_file(l);
+	cleanup_free char *index = land_index_file(l);
 	cleanup_close int root = land_open_root(l->repo, err);
 
 	if (root < 0)

@@ -74,7 +74,7 @@ int work_render(struct land *l, struct ga_error *err)
 
 static int copy_index(struct land *l, const char *name, struct ga_error *err)
 {
-	cleanup_free char *from = work_index_file(l);
+	cleanup_free char *from = land_index_file(l);
 	cleanup_close int src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	cleanup_close int dir = open(l->work->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -34,9 +34,6 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
 
-/* Begin what ga_git_run() does; `g->errout` must be given. */
-int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
-		 struct ga_error *err);
 /* Say why a git command ended with a status that is not 0. Returns -1. */
 int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
 		  struct ga_error *err);

@@ -77,6 +77,12 @@ test_expect_success 'held back although it is ignored: ignore rules do not take 
 	git agent resume -q ign -- sh -c "echo n >n" && held ign | grep kept.log && git agent resume -q ign -- rm kept.log && test -z "$(held ign)"
 '
 
+test_expect_success 'on uncommitted work, a link in the place of a directory: nor that' '
+	git init -q dirlink && cd dirlink && ln -s a d && echo a >a && git add -A && git commit -qm base && rm d && mkdir d && echo f >d/f &&
+	git agent start -q --name dl -- sh -c "rm -r d && ln -s there d" && test "$(git cat-file blob refs/agent/dl/carried:d)" = there &&
+	git agent resume -q dl -- sh -c "echo \"*\" >.gitignore" && test "$(git cat-file blob refs/agent/dl/carried:d)" = there
+'
+
 test_expect_success 'rejected: gone inside, and a question again when it comes back' '
 	cd r && git agent start -q --name rej -- sh -c "echo all: >Makefile && echo e >.envrc && echo k >kept && echo changed >a" &&
 	git agent review --reject rej Makefile .envrc a && tip=$(git rev-parse agent/rej) && test -z "$(held rej)" &&

@@ -102,6 +102,11 @@ test_expect_success 'squashed there with a fix-up on the branch, over the same l
 	cd s && is w not && git fetch -q && is w squashed refs/remotes/origin/main && git pull -q && git agent drop w
 '
 
+test_expect_success 'the same of a branch that was gone before it was fetched: not noticed, and not dropped' '
+	forge u && (cd u.other && git switch -q agent/w && sed -i s/^five/5th/ a && git commit -qam fix-up && git switch -q main && git merge -q --squash agent/w && git commit -qm "pr (#1)" && git push -q origin main :agent/w) &&
+	cd u && git fetch -q --prune && is w not && test_expect_code 2 git agent drop w && git -C ../u.other push -q origin agent/w && git fetch -q && is w squashed refs/remotes/origin/main
+'
+
 test_expect_success 'rebased there' '
 	forge r && (cd r.other && echo o >o && git add o && git commit -qm o && git switch -q agent/w && git rebase -q main && git switch -q main && git merge -q --ff-only agent/w && git push -q origin main) &&
 	cd r && git fetch -q && is w squashed refs/remotes/origin/main && git agent drop w

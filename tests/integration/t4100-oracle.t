@@ -85,6 +85,7 @@ ref() {
 }
 
 bad() {
+	[ -z "${KEEP-}" ] || { mkdir "$KEEP" && cp -a "$TRASH"/* "$KEEP"; }
 	echo "seed $seed: $*"
 	echo "what the agent did:"
 	sed 's/^/    /' "$out/log"
@@ -154,6 +155,14 @@ check_again() {
 	check_result from
 }
 
+# Once the uncommitted work is committed there, what the agent made of that is on the branch too.
+uncovered() {
+	git -C "$repo" merge-base --is-ancestor "$was" "agent/s$seed" && ! git -C "$repo" diff --quiet "$was" "agent/s$seed" &&
+		git -C "$repo" diff-tree -r -z --no-renames --name-only "$was" "agent/s$seed" | BASE=$base FULL=$full WAS=$was NOW=agent/s$seed \
+			xargs -0 -n 1 sh -c 'cd "$1" && at() { git ls-tree "$1" -- "$2"; } &&
+				[ "$(at "$WAS" "$2")" = "$(at "$BASE" "$2")" ] && [ "$(at "$NOW" "$2")" = "$(at "$FULL" "$2")" ]' sh "$repo"
+}
+
 # What was committed on its branch is not turned back, unless it is refused as a whole.
 check_host() {
 	git -C "$repo" worktree add -q "$repo.wt" "agent/s$seed" 2>/dev/null || return 0
@@ -161,7 +170,7 @@ check_host() {
 	git -C "$repo" worktree remove --force "$repo.wt" && was=$(git -C "$repo" rev-parse "agent/s$seed")
 	if (cd "$repo" && git agent resume -q "s$seed" -- true) 2>"$repo.err"; then
 		echo host >>"$stats"
-		[ "$(git -C "$repo" rev-parse "agent/s$seed")" = "$was" ] ||
+		[ "$(git -C "$repo" rev-parse "agent/s$seed")" = "$was" ] || uncovered ||
 			bad "a commit on its branch was changed: $(git -C "$repo" diff-tree -r "$was" "agent/s$seed")"
 	else
 		grep -q -e "cannot be brought into the session" -e "was also changed on" "$repo.err" || { cat "$repo.err"; bad "it did not go on"; }

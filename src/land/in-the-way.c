@@ -1,124 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What must hold before anything is touched.
+ * What of the user's is in the way of a landing: staged, changed, or not tracked by git. Nothing is
+ * touched here.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/refs.h"
+#include "ga/process.h"
 #include "land-internal.h"
-
-/* ---- flags -------------------------------------------------------------- */
-
-int land_store_report(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	struct ga_oid old, new;
-	int rc = ga_ref_read(l->repo, ref, &old, err);
-
-	if (rc < 0 || ga_repo_signature(l->repo, &l->config, time(NULL), &committer, err) ||
-	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
-		return -1;
-	if (rc)
-		old = (struct ga_oid){{0}};
-	ga_ref_updates_add(&u, ref, &old, &new);
-	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
-}
-
-/* A rejected flag that fires again: somebody brought the content back. */
-void land_reopen(struct ga_report *r, const struct ga_flags *found)
-{
-	for (size_t i = 0; i < found->n; i++) {
-		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
-
-		if (have && have->verdict == GA_VERDICT_REJECTED)
-			have->verdict = GA_VERDICT_OPEN;
-	}
-}
-
-static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
-{
-	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
-	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
-
-	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
-	    ga_classify(l->repo, &facts, &l->head_tree, &l->merged, &l->changes, ret, err))
-		return -1;
-	/* what comes as uncommitted edits runs just as well */
-	if (land_carry_changes(l, &carried, err))
-		return -1;
-	if (!carried.n)
-		return 0;
-	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
-}
-
-/* Of a part only what is in it counts, and what would block it because of where it lands. */
-static bool blocks(const struct land *l, const struct ga_report_flag *f)
-{
-	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path));
-}
-
-static bool any_blocks(const struct land *l)
-{
-	for (size_t i = 0; i < l->report->n_flags; i++)
-		if (blocks(l, &l->report->flags[i]))
-			return true;
-	return false;
-}
-
-static int fail_open(struct land *l, const char *what, struct ga_error *err)
-{
-	size_t critical = 0, high = 0, held = 0;
-	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
-
-	for (size_t i = 0; i < l->report->n_flags; i++) {
-		const struct ga_report_flag *f = &l->report->flags[i];
-
-		if (!blocks(l, f))
-			continue;
-		critical += f->severity == GA_CRITICAL;
-		high += f->severity == GA_HIGH;
-		held += f->severity < GA_HIGH;
-	}
-	if (critical)
-		ga_buf_addf(&counts, ", %zu critical", critical);
-	if (high)
-		ga_buf_addf(&counts, ", %zu high", high);
-	if (held)
-		ga_buf_addf(&counts, ", %zu held back", held);
-	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, counts.ptr + 2);
-	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
-		       l->s->name);
-}
-
-int land_check_flags(struct land *l, struct ga_error *err)
-{
-	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
-
-	if (any_blocks(l))
-		return fail_open(l, "has open flags", err);
-	if (classify(l, &found, err))
-		return -1;
-	ga_report_add_flags(l->report, &found, NULL);
-	land_reopen(l->report, &found);
-	if (!any_blocks(l))
-		return 0;
-	if (!l->opts->dry_run && land_store_report(l, err))
-		return -1;
-	return fail_open(l, "would raise new flags where it lands", err);
-}
-
-/* ---- work in the way ---------------------------------------------------- */
 
 /* A merge that moves a submodule leaves its working tree alone, wherever that is: the user may
  * have merged there first. */
@@ -296,6 +191,88 @@ static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_
 	return 0;
 }
 
+/* ---- nothing is ------------------------------------------------------------------ */
+
+/* To look at more than that takes longer than git's own look at the whole working tree. */
+#define LOOK_FILES 200
+#define LOOK_BYTES ((uint64_t)8 << 20)
+
+int land_ask_staged(struct land *l, struct ga_error *err)
+{
+	/* what is only intended to be added counts: that is for the closer look */
+	const char *const args[] = { "diff-index", "--cached", "--quiet", "--no-ext-diff",
+				     "--ignore-submodules=dirty", GA_HEX(&l->head), "--", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	l->staged_why = (struct ga_buf)GA_BUF_INIT;
+	g.errout = &l->staged_why;
+	return ga_git_begin(l->repo, &g, &l->staged, err);
+}
+
+void land_ask_staged_abandon(struct land *l)
+{
+	ga_process_abandon(l->staged);
+	l->staged = NULL;
+	ga_buf_release(&l->staged_why);
+}
+
+/* For certain; what git could not answer is for the closer look as well. */
+static bool nothing_staged(struct land *l)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_process_job *job = ga_steal(&l->staged);
+	int status;
+
+	return job && !ga_process_end(job, &status, &ignored) && !status;
+}
+
+/* Does the file stand there byte by byte as HEAD has it? Where git converts files it does not. */
+static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budget)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	struct ga_oid oid;
+
+	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK)
+		return c->old.mode == c->new.mode;
+	if (land_open_here(root, c->path, &h) || !h.mode || h.size > *budget)
+		return false;
+	*budget -= h.size;
+	if (h.fd < 0)
+		return c->old.mode == GA_MODE_LINK &&
+		       !ga_blob_id_of(h.target, h.size, &oid, &ignored) &&
+		       ga_oid_equal(&oid, &c->old.oid);
+	return c->old.mode == (h.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE) &&
+	       !ga_blob_id(h.fd, &oid, &ignored) && ga_oid_equal(&oid, &c->old.oid);
+}
+
+/* Nothing of the user's is in the way, which is nearly always so and can be told without a look at
+ * each file of the working tree. False where there is any doubt. */
+static bool is_clear(struct land *l, const struct land_found *f)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	uint64_t budget = LOOK_BYTES;
+	cleanup_close int root = -1;
+
+	if (!nothing_staged(l) || f->files.n || f->blocked.n || l->conflicts ||
+	    l->opts->paths || l->s->left_out.n || l->changes.n > LOOK_FILES)
+		return false;
+	root = land_open_root(l->repo, &ignored);
+	if (root < 0)
+		return false;
+	for (size_t i = 0; i < l->changes.n; i++) {
+		const struct ga_change *c = &l->changes.v[i];
+
+		if (c->old.mode != GA_MODE_NONE && !is_as_committed(root, c, &budget))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
 int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 		struct ga_error *err)
 {
@@ -313,7 +290,8 @@ int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 
 int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	if (tracked_in_the_way(l, f, err) || untracked_in_the_way(l, f, err))
+	if (untracked_in_the_way(l, f, err) ||
+	    (!is_clear(l, f) && tracked_in_the_way(l, f, err)))
 		return -1;
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules have the last word: on what the report says is open, and on what would be there after
+ * the landing, with the host as it is now.
+ */
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/refs.h"
+#include "land-internal.h"
+
+int land_store_report(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	struct ga_oid old, new;
+	int rc = ga_ref_read(l->repo, ref, &old, err);
+
+	if (rc < 0 || ga_repo_signature(l->repo, &l->config, time(NULL), &committer, err) ||
+	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
+		return -1;
+	if (rc)
+		old = (struct ga_oid){{0}};
+	ga_ref_updates_add(&u, ref, &old, &new);
+	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
+}
+
+/* A rejected flag that fires again: somebody brought the content back. */
+void land_reopen(struct ga_report *r, const struct ga_flags *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
+
+		if (have && have->verdict == GA_VERDICT_REJECTED)
+			have->verdict = GA_VERDICT_OPEN;
+	}
+}
+
+static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
+{
+	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+
+	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	    ga_classify(l->repo, &facts, &l->head_tree, &l->merged, &l->changes, ret, err))
+		return -1;
+	/* what comes as uncommitted edits runs just as well */
+	if (land_carry_changes(l, &carried, err))
+		return -1;
+	if (!carried.n)
+		return 0;
+	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
+}
+
+/* Of a part only what is in it counts, and what would block it because of where it lands. */
+static bool blocks(const struct land *l, const struct ga_report_flag *f)
+{
+	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path));
+}
+
+static bool any_blocks(const struct land *l)
+{
+	for (size_t i = 0; i < l->report->n_flags; i++)
+		if (blocks(l, &l->report->flags[i]))
+			return true;
+	return false;
+}
+
+static int fail_open(struct land *l, const char *what, struct ga_error *err)
+{
+	size_t critical = 0, high = 0, held = 0;
+	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
+
+	for (size_t i = 0; i < l->report->n_flags; i++) {
+		const struct ga_report_flag *f = &l->report->flags[i];
+
+		if (!blocks(l, f))
+			continue;
+		critical += f->severity == GA_CRITICAL;
+		high += f->severity == GA_HIGH;
+		held += f->severity < GA_HIGH;
+	}
+	if (critical)
+		ga_buf_addf(&counts, ", %zu critical", critical);
+	if (high)
+		ga_buf_addf(&counts, ", %zu high", high);
+	if (held)
+		ga_buf_addf(&counts, ", %zu held back", held);
+	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, counts.ptr + 2);
+	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
+		       l->s->name);
+}
+
+int land_check_flags(struct land *l, struct ga_error *err)
+{
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+
+	if (any_blocks(l))
+		return fail_open(l, "has open flags", err);
+	if (classify(l, &found, err))
+		return -1;
+	ga_report_add_flags(l->report, &found, NULL);
+	land_reopen(l->report, &found);
+	if (!any_blocks(l))
+		return 0;
+	if (!l->opts->dry_run && land_store_report(l, err))
+		return -1;
+	return fail_open(l, "would raise new flags where it lands", err);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's index: told apart by what git says of it, and replaced as git does, under its lock.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "work.h"
+
+char *land_index_file(const struct land *l)
+{
+	return ga_path_join(ga_repo_info(l->repo)->gitdir, "index");
+}
+
+int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	return work_git(l, args, index, NULL, &out, err) ||
+	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
+}
+
+int land_lock_index(struct land *l, int note, struct ga_error *err)
+{
+	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_close int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	cleanup_free char *text = NULL, *q = ga_escape(lock);
+	struct stat st;
+
+	if (fd < 0 && errno == EEXIST) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
+		return ga_hint(err, "wait for it, or remove the file if it is gone");
+	}
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
+	text = ga_strf("%llu", (unsigned long long)st.st_ino);
+	/* of one before this, that was killed; a power cut takes the lock with it, or this is of
+	 * no use */
+	if (unlinkat(note, LAND_NOTE_LOCK, 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note the lock");
+	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
+}
+
+void land_unlock_index(struct land *l, int note)
+{
+	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct stat st;
+	uint64_t ino;
+
+	if (!ga_read_file_at(note, LAND_NOTE_LOCK, 32, &b, &ignored) &&
+	    ga_parse_u64(b.ptr, UINT64_MAX, &ino) && !lstat(lock, &st) && st.st_ino == ino)
+		(void)unlink(lock);
+}
+
+static int copy_index(const char *file, int lock, struct ga_error *err)
+{
+	cleanup_close int src = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct stat st;
+
+	if (src < 0 || fstat(src, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the index that was kept");
+	if (ga_read_fd(src, (size_t)4 << 30, &b, err))
+		return -1;
+	if (ga_write_full(lock, b.ptr, b.len) ||
+	    futimens(lock, (struct timespec[]){ st.st_atim, st.st_mtim }))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the index");
+	return 0;
+}
+
+/* With the time of the one it was: a newer one would vouch for files that changed in the second in
+ * which it was written. */
+int land_install_index(struct land *l, const char *file, struct ga_error *err)
+{
+	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_close int fd = open(lock, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || (!stat(index, &st) && fchmod(fd, st.st_mode & 0777)))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the index");
+	if (copy_index(file, fd, err))
+		return -1;
+	if (rename(lock, index))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot replace the index");
+	return 0;
+}

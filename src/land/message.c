@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The message of the commit, as it was given or as it is made.
+ */
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "land-internal.h"
+
+#define SUBJECTS 100 /* of commits, in one message */
+#define COMMITS_MAX 1000000
+
+/* "Squash agent/NAME" and the subjects, which are the agent's words: safe to show. */
+static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *commits = NULL;
+	size_t n = 0;
+
+	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
+	if (ga_rev_list(l->repo, &l->tip, 1, &l->head, 1, COMMITS_MAX, &commits, &n, err))
+		return -1;
+	for (size_t i = 0; i < n && i < SUBJECTS; i++) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+		if (ga_commit_read(l->repo, &commits[i], &c, err))
+			return -1;
+		ga_buf_adds(ret, "* ");
+		ga_quote_add_text(ret, c.message, strcspn(c.message, "\n"));
+		ga_buf_addch(ret, '\n');
+	}
+	if (n > SUBJECTS)
+		ga_buf_addf(ret, "* and %zu more\n", n - SUBJECTS);
+	return 0;
+}
+
+static void part_message(struct land *l, struct ga_buf *ret)
+{
+	ga_buf_addf(ret, "Land a part of agent/%s\n\n", l->s->name);
+	for (size_t i = 0; i < l->opts->paths->n && i < SUBJECTS; i++) {
+		const char *path = l->opts->paths->v[i];
+
+		ga_buf_adds(ret, "* ");
+		ga_quote_add(ret, path, strlen(path));
+		ga_buf_addch(ret, '\n');
+	}
+}
+
+int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+{
+	if (l->opts->message)
+		ga_buf_adds(ret, l->opts->message);
+	else if (l->opts->paths)
+		part_message(l, ret);
+	else if (l->opts->how == GA_LAND_SQUASH)
+		return squash_message(l, ret, err);
+	else
+		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading what a landing noted (note.c). It is in the session's directory, where nothing but the
+ * program writes, and is taken for what it is all the same: words, each checked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "undo.h"
+
+#define RECORD_MAX ((size_t)64 << 20)
+
+void undo_release(struct undo *u)
+{
+	ga_cleanup_closep(&u->dir);
+	free(u->ref);
+	ga_strv_release(&u->left_out);
+	for (size_t i = 0; i < u->n; i++)
+		free(u->files[i].path);
+	free(u->files);
+}
+
+static bool next_oid(const struct ga_buf *b, size_t *pos, struct ga_oid *ret)
+{
+	const char *s = ga_buf_next0(b, pos);
+
+	return s && ga_oid_parse(s, strlen(s), ret);
+}
+
+static bool next_number(const struct ga_buf *b, size_t *pos, uint64_t max, uint64_t *ret)
+{
+	const char *s = ga_buf_next0(b, pos);
+
+	return s && ga_parse_u64(s, max, ret);
+}
+
+static bool next_file(const struct ga_buf *b, size_t *pos, const char *path, struct undo *u)
+{
+	struct undo_file *f;
+	uint64_t had, will;
+
+	if (!ga_path_relative_ok(path))
+		return false;
+	GA_GROW(u->files, u->n, u->cap);
+	f = &u->files[u->n++];
+	*f = (struct undo_file){ .path = ga_strdup(path) };
+	if (!next_number(b, pos, UINT16_MAX, &had) || !next_number(b, pos, UINT16_MAX, &will) ||
+	    !next_oid(b, pos, &f->will.oid))
+		return false;
+	f->had = (mode_t)had;
+	f->will.mode = (mode_t)will;
+	return true;
+}
+
+static bool parse(const struct ga_buf *b, struct undo *u)
+{
+	size_t pos = 0;
+	const char *s = ga_buf_next0(b, &pos);
+	uint64_t left;
+
+	if (!s || strcmp(s, LAND_NOTE_MAGIC) != 0 || !next_oid(b, &pos, &u->head))
+		return false;
+	s = ga_buf_next0(b, &pos);
+	if (!s)
+		return false;
+	u->ref = ga_strdup(s);
+	if (!next_oid(b, &pos, &u->landed) || !next_number(b, &pos, b->len, &left))
+		return false;
+	while (left--) {
+		s = ga_buf_next0(b, &pos);
+		if (!s)
+			return false;
+		ga_strv_push(&u->left_out, s);
+	}
+	while ((s = ga_buf_next0(b, &pos)))
+		if (!next_file(b, &pos, s, u))
+			return false;
+	return pos == b->len;
+}
+
+static int fail_none(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "there is no landing of session '%s' to undo", s->name);
+	return ga_hint(err, "'git reflog' shows where your branch was");
+}
+
+static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t pos = 0;
+
+	u->by_path = !faccessat(u->dir, LAND_NOTE_WORK, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (!u->by_path)
+		return 0;
+	if (ga_read_file_at(u->dir, LAND_NOTE_WORK, RECORD_MAX, &b, err))
+		return -1;
+	if (!next_oid(&b, &pos, &u->commit) || !next_oid(&b, &pos, &u->index) ||
+	    !next_oid(&b, &pos, &u->index_after) || pos != b.len)
+		return ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
+	/* killed on the way? */
+	if (!(l->s->state == GA_STATE_LANDED && ga_oid_equal(&l->s->landed, &u->commit)) ||
+	    ga_oid_equal(&u->commit, &u->head))
+		u->begun |= faccessat(u->dir, LAND_NOTE_DONE, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+	return 0;
+}
+
+int undo_read(struct land *l, struct undo *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *dir = NULL, *q = NULL;
+
+	l->notes = land_notes(l->s);
+	if (land_note_last(l->notes, &l->note, err))
+		return -1;
+	dir = ga_strf("%s/%u", l->notes, l->note);
+	q = ga_escape(dir);
+	u->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* without a record a landing did not get far enough to touch anything */
+	if (!l->note || u->dir < 0 || faccessat(u->dir, "record", F_OK, AT_SYMLINK_NOFOLLOW))
+		return fail_none(l->s, err);
+	u->begun = !faccessat(u->dir, UNDO_BEGUN, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
+		return -1;
+	if (parse(&b, u))
+		return read_work(l, u, err);
+	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A landing's note as it is read again: what there was before, and what came of it. note.c writes
+ * it, note-read.c reads it; undo.c and recover.c go by it.
+ */
+#ifndef GA_LAND_UNDO_H
+#define GA_LAND_UNDO_H
+
+#include "land-internal.h"
+
+#define UNDO_BEGUN "begun" /* beside the record */
+
+struct undo_file {
+	char *path;
+	mode_t had;       /* before */
+	struct land_look will; /* after */
+};
+
+struct undo {
+	struct ga_oid head;    /* before */
+	char *ref;             /* the branch HEAD was on; "" none */
+	struct ga_oid landed;  /* what had brought the session before; zero: nothing */
+	int dir;               /* where the note is */
+	bool begun;            /* undoing, or doing it, was begun before, and did not get to its
+				* end: each part is as it was before or after */
+	bool by_path;          /* beside uncommitted work: this is known as well */
+	struct ga_oid commit;  /* HEAD after */
+	struct ga_oid index, index_after; /* what git says of it */
+	struct ga_strv left_out;
+	struct undo_file *files;
+	size_t n, cap;
+};
+#define UNDO_INIT { .dir = -1 }
+void undo_release(struct undo *u);
+
+/* Read the last note of the session (fills l->notes, l->note). */
+int undo_read(struct land *l, struct undo *u, struct ga_error *err);
+
+/* Put everything back, whatever of it was done, if nothing else happened since; the session is what
+ * it was before, and saved, and the note is gone. */
+int undo_take_back(struct land *l, struct undo *u, struct ga_error *err);
+
+#endif
