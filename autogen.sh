@@ -101,17 +101,7 @@ allow_user_namespaces() {
 	[ "$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null)" = 1 ] || return 0
 	profile=/etc/apparmor.d/git-agent
 	dir=$(pwd -P)
-	case $dir in
-	*[!A-Za-z0-9/._-]*)
-		echo "autogen.sh: '$dir' cannot stand in an AppArmor profile; see docs/apparmor/git-agent" >&2
-		return 0
-		;;
-	esac
-	new=$(sed "s|^@{GIT_AGENT_DIRS}=|&$dir |" docs/apparmor/git-agent)
-	# another profile for bwrap would be ambiguous with ours
-	if grep -lsE '^[^#]*/usr/bin/bwrap' /etc/apparmor.d/* | grep -qvx "$profile"; then
-		new=$(echo "$new" | sed '/^profile git-agent-bwrap/,$d')
-	fi
+	new=$(sh docs/apparmor/install.sh docs/apparmor/git-agent /etc/apparmor.d "$dir") || return 0
 	if [ "$(cat "$profile" 2>/dev/null)" != "$new" ]; then
 		echo "allowing user namespaces to git-agent: $profile"
 		echo "$new" | as_root tee "$profile" >/dev/null

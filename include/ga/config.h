@@ -28,7 +28,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 26
+#define GA_CONFIG_KEYS 32
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -44,6 +44,7 @@ struct ga_config {
 	unsigned secrets; /* enum ga_secrets */
 	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer adds to them */
 	struct ga_limits limits;
+	struct ga_use_limits use; /* but for tasks_default: ga_config_use() */
 	/* where each key of the table was set, and at which place of the file */
 	struct ga_config_set {
 		enum ga_origin origin;
@@ -60,6 +61,8 @@ void ga_config_release(struct ga_config *c);
  * is there or not. */
 void ga_config_defaults(struct ga_config *c, const char *home, const char *state_home,
 			const char *user_file);
+/* What a session may use. */
+struct ga_use_limits ga_config_use(const struct ga_config *c);
 void ga_config_copy(struct ga_config *to, const struct ga_config *from);
 
 /* Take a file in. Errors begin with "NAME:LINE:COLUMN: "; then `c` may hold a part of it. A

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits of a capture that the user sets, as a value that is passed down. What each is for, and
- * what happens where it is met: docs/capture.md. Times are in seconds, sizes in bytes.
+ * The limits that the user sets, as values that are passed down: those of a capture (what each is
+ * for, and what happens where it is met: docs/capture.md) and those of what a session may use (0:
+ * none). Times are in seconds, sizes in bytes.
  */
 #ifndef GA_LIMITS_H
 #define GA_LIMITS_H
@@ -36,6 +37,17 @@ enum ga_limit {
 	GA_LIMIT_GIT_TIME,
 };
 #define GA_LIMITS_N (GA_LIMIT_GIT_TIME + 1)
+
+/* While a session runs. */
+struct ga_use_limits {
+	uint64_t memory; /* of all processes together */
+	uint64_t tasks;  /* processes and threads */
+	uint64_t cpu;    /* percent of one processor */
+	uint64_t time;   /* from start to end */
+	uint64_t output; /* what the command writes to its terminal or streams */
+	uint64_t upper;  /* what its layers take of the disk */
+	bool tasks_default; /* nobody asked for that number */
+};
 
 /* "limits.capture.depth" */
 const char *ga_limit_key(enum ga_limit l);

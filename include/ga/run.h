@@ -92,6 +92,7 @@ struct ga_run_command {
 	unsigned tick_ms;
 	bool (*tick)(void *payload);
 	void *payload;
+	uint64_t *written; /* before each call of that: bytes of its output so far; NULL */
 	const struct ga_run_sink *sink; /* NULL: nobody */
 	/* called once, when the command was executed; NULL: not called */
 	void (*started)(void *payload);

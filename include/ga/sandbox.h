@@ -116,4 +116,12 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 /* The same for what bwrap wrote before it gave up; `line` is one line, already safe to show. */
 int ga_bwrap_explain(const char *line, struct ga_error *err);
 
+/* The ABI of the kernel's Landlock; 0: it has none. From GA_LANDLOCK_SCOPES on (Linux 6.12) it
+ * keeps a session from abstract sockets and from signals to others. */
+int ga_landlock_abi(void);
+#define GA_LANDLOCK_SCOPES 6
+
+/* "Docker", "WSL 2" and the like; NULL on a machine that is none of these. */
+const char *ga_machine(void);
+
 #endif

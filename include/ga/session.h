@@ -63,6 +63,7 @@ struct ga_session {
 	struct ga_strv skipped;  /* what was left out of the view, for people */
 	struct ga_strv masked;   /* paths of secrets that are kept out ... */
 	struct ga_strv masked_objects; /* ... and files of git's objects that hold the same */
+	struct ga_strv limits;   /* of what it may use, as ga_confine_describe() has them */
 	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
 	/* set by capture */
 	struct ga_oid tip;       /* of the branch; zero: nothing changed */

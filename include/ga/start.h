@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "ga/config.h"
+#include "ga/confine.h"
 #include "ga/error.h"
 #include "ga/pool.h"
 #include "ga/preset.h"
@@ -30,6 +31,7 @@ struct ga_start_env {
 	char *path;                 /* $PATH */
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
+	struct ga_use_limits use;   /* what a session may use */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
 	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */
 	const char *config_file;    /* the user's, for messages; borrowed */
@@ -80,6 +82,7 @@ struct ga_start {
 	size_t n_parts, cap_parts;
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
+	struct ga_confine confine; /* what it may use */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	char *transcript;       /* what it was recorded in, in the session's directory; NULL */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "doctor.h"
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/path.h"
@@ -19,18 +20,16 @@
 
 struct options {
 	bool json;
+	bool deep;
 };
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	{ "deep", 0, CLI_FLAG, NULL, "try in real sessions what an agent might, and say what held",
+	  offsetof(struct options, deep) },
 };
 
-struct checks {
-	json_t *list; /* {check, ok, detail, hint} */
-	bool failed;
-};
-
-static void add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint)
+void doctor_add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint)
 {
 	json_t *j = json_object();
 
@@ -43,9 +42,9 @@ static void add(struct checks *k, const char *check, bool ok, const char *detail
 	k->failed = k->failed || !ok;
 }
 
-static void add_error(struct checks *k, const char *check, const struct ga_error *err)
+void doctor_add_error(struct checks *k, const char *check, const struct ga_error *err)
 {
-	add(k, check, false, err->msg, err->hint);
+	doctor_add(k, check, false, err->msg, err->hint);
 }
 
 static void check_git(struct checks *k)
@@ -59,19 +58,68 @@ static void check_git(struct checks *k)
 	p.argv = argv;
 	p.out = &out;
 	if (ga_process_run(&p, &status, &err)) {
-		add_error(k, "git", &err);
+		doctor_add_error(k, "git", &err);
 		return;
 	}
 	ga_buf_chomp(&out);
-	add(k, "git", status == 0, out.ptr, status ? "install git" : NULL);
+	doctor_add(k, "git", status == 0, out.ptr, status ? "install git" : NULL);
 }
 
 static void check_kernel(struct checks *k)
 {
 	struct utsname u;
 
+	const char *machine = ga_machine();
+
 	if (!uname(&u))
-		add(k, "kernel", true, u.release, NULL);
+		doctor_add(k, "kernel", true, u.release, NULL);
+	if (machine)
+		doctor_add(k, "machine", true, machine, NULL);
+}
+
+/* A session lacks nothing that it needs without: namespaces are what holds. */
+static void check_landlock(struct checks *k)
+{
+	int abi = ga_landlock_abi();
+	cleanup_free char *text = ga_strf(
+		abi >= GA_LANDLOCK_SCOPES
+			? "version %d: scopes abstract sockets and signals"
+			: "version %d: a session can reach abstract sockets, as X11 has one",
+		abi);
+
+	doctor_add(k, "landlock", true, text,
+		   abi >= GA_LANDLOCK_SCOPES ? NULL
+					     : "Linux 6.12 or newer with Landlock scopes them");
+}
+
+/* How the limits of a session would be kept. */
+static void check_limits(struct cli *c, struct checks *k)
+{
+	static const struct ga_use_limits each[] = { { .memory = 1u << 30 }, { .tasks = 100 },
+						     { .cpu = 100 } };
+	static const char *const names[] = { "memory", "tasks", "cpu" };
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	bool all = true;
+
+	for (size_t i = 0; i < GA_NELEMS(each); i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_confine struct ga_confine plan = GA_CONFINE_INIT;
+		const char *sep = i ? ", " : "";
+		enum ga_confined by;
+
+		if (ga_confine_plan(&each[i], c->env.environ, c->env.path, &plan, &ignored)) {
+			ga_buf_addf(&text, "%sno %s", sep, names[i]);
+			all = false;
+			continue;
+		}
+		by = plan.memory | plan.tasks | plan.cpu;
+		ga_buf_addf(&text, "%s%s by %s%s", sep, names[i], ga_confined_name(by),
+			    !i && by == GA_CONFINED_RLIMIT ? " (of each process)" : "");
+		all = all && (i || by != GA_CONFINED_RLIMIT);
+	}
+	doctor_add(k, "limits", true, text.ptr,
+		   all ? NULL : "systemd's manager for your user, or a control group delegated to "
+				"you, keeps all of them (agentdev.yaml(5))");
 }
 
 static bool check_bwrap(struct cli *c, struct checks *k)
@@ -79,10 +127,10 @@ static bool check_bwrap(struct cli *c, struct checks *k)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
 	if (ga_find_bwrap(c->env.path, true, &c->env.bwrap, &err)) {
-		add_error(k, "bubblewrap", &err);
+		doctor_add_error(k, "bubblewrap", &err);
 		return false;
 	}
-	add(k, "bubblewrap", true, c->env.bwrap, NULL);
+	doctor_add(k, "bubblewrap", true, c->env.bwrap, NULL);
 	return true;
 }
 
@@ -147,21 +195,22 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	cleanup_close int at = -1;
 
 	if (ga_mkdir_p(root, 0700, &err)) {
-		add_error(k, "state directory", &err);
+		doctor_add_error(k, "state directory", &err);
 		return;
 	}
 	dir = ga_path_join(root, "doctor-XXXXXX");
 	if (!mkdtemp(dir)) {
 		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write '%s'", root);
 		(void)ga_hint(&err, "set XDG_STATE_HOME or state_dir to a directory you can write");
-		add_error(k, "state directory", &err);
+		doctor_add_error(k, "state directory", &err);
 		return;
 	}
-	add(k, "state directory", true, root, NULL);
+	doctor_add(k, "state directory", true, root, NULL);
 	if (try_sandbox(c, dir, &err))
-		add_error(k, "sandbox", &err);
+		doctor_add_error(k, "sandbox", &err);
 	else
-		add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work", NULL);
+		doctor_add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work",
+			   NULL);
 	at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at >= 0)
 		(void)ga_rmtree_at(at, ga_path_base(dir), &second);
@@ -196,11 +245,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)argc;
 	(void)argv;
 	check_kernel(&k);
+	check_landlock(&k);
+	check_limits(c, &k);
 	check_git(&k);
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);
+	if (o->deep && !k.failed)
+		doctor_deep(c, &k);
 	if (geteuid() == 0)
-		add(&k, "user", true, "root: sessions work, an ordinary user is safer", NULL);
+		doctor_add(&k, "user", true, "root: sessions work, an ordinary user is safer",
+			   NULL);
 	*ret_status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;
 	if (o->json)
 		return cli_print_json(k.list, err);
@@ -211,7 +265,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 const struct cli_command cli_doctor = {
 	.name = "doctor",
-	.usage = "[--json]",
+	.usage = "[--deep] [--json]",
 	.summary = "check that sessions can run on this machine",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

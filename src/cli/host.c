@@ -81,6 +81,7 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 		return -1;
 	e->config_file = ret->user_file;
 	e->limits = conf.limits;
+	e->use = ga_config_use(&conf);
 	e->disk_free = conf.disk_free;
 	e->transcript = conf.record ? conf.transcript : 0;
 	e->agent_home = ga_strdup(conf.home);

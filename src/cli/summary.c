@@ -30,6 +30,28 @@ static void set_counts(json_t *j, const struct ga_report *r)
 	(void)json_object_set_new(j, "flags_by_verdict", verdicts);
 }
 
+/* Each is "LIMIT VALUE BY". */
+static json_t *limits_json(const struct ga_session *s)
+{
+	static const char *const keys[] = { "limit", "value", "by" };
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->limits.n; i++) {
+		json_t *j = json_object();
+		const char *p = s->limits.v[i];
+
+		for (size_t k = 0; k < GA_NELEMS(keys); k++) {
+			size_t n = strcspn(p, " ");
+			cleanup_free char *word = ga_strndup(p, n);
+
+			ga_json_set_bytes(j, keys[k], word);
+			p += n + (p[n] == ' ');
+		}
+		(void)json_array_append_new(list, j);
+	}
+	return list;
+}
+
 static json_t *live_json(const struct ga_live_peer *p)
 {
 	if (!p || p->fd < 0)
@@ -82,6 +104,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->submodules));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
+	(void)json_object_set_new(j, "limits", limits_json(s));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
 	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
 	set_counts(j, r);

@@ -115,6 +115,8 @@ static int fail_loose(const struct ga_config *c, const struct place *p, const ch
 
 static bool is_looser(const struct config_key *k, uint64_t n, uint64_t than)
 {
+	if (k->limit == KEY_OR_NONE && (!n || !than))
+		return !n && than;
 	return k->type == KEY_WORD ? n < than : n > than;
 }
 

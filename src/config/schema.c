@@ -41,6 +41,11 @@ static const char *const notify_words[] = { "none", "desktop", NULL };
 	{ "limits.capture." #member, KEY_##type, KEY_TIGHTEN, AT(limits.member), value, NULL, min, \
 	  max, GA_LIMIT_##id, help }
 
+/* The same of what a session may use. */
+#define USE(member, type, value, max, help)                                                 \
+	{ "limits." #member, KEY_##type, KEY_TIGHTEN, AT(use.member), value, NULL, 0, max, \
+	  KEY_OR_NONE, help }
+
 const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ "dirty", KEY_WORD, KEY_TIGHTEN, AT(dirty), "carry", dirty_words, 0, 0, -1,
 	  "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
@@ -66,6 +71,13 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "files that are no secrets" },
 	{ "limits.transcript", KEY_SIZE, KEY_NEVER, AT(transcript), "64MiB", NULL, 64 * KiB, TiB,
 	  -1, "size of a recording; what comes after that is not recorded" },
+	USE(memory, SIZE, "0", 16 * TiB, "memory of a session; 0: no limit"),
+	USE(tasks, COUNT, "8192", 4194304, "processes and threads of a session; 0: no limit"),
+	USE(cpu, COUNT, "0", 1000000,
+	    "processor time of a session, in percent of one processor; 0: no limit"),
+	USE(time, TIME, "0", 31536000, "time from its start to its end; 0: no limit"),
+	USE(output, SIZE, "0", 16 * TiB, "what it writes to the terminal; 0: no limit"),
+	USE(upper, SIZE, "0", 16 * TiB, "what its layers take of the disk; 0: no limit"),
 	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
 	LIMIT(entries, ENTRIES, COUNT, "2000000", 1, 10000000,
 	      "files and directories, of a layer or changed by a commit"),
@@ -170,7 +182,7 @@ static bool parse_number(const struct config_key *k, const char *text, uint64_t 
 	bool ok;
 
 	/* octal to some, decimal to others */
-	if (text[0] == '0' && text[1])
+	if (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
 		return false;
 	ok = k->type == KEY_SIZE   ? ga_parse_size(text, k->max, ret)
 	     : k->type == KEY_TIME ? ga_parse_seconds(text, k->max, ret)
@@ -300,6 +312,15 @@ bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret)
 		return false;
 	*ret = config_number(c, k);
 	return true;
+}
+
+struct ga_use_limits ga_config_use(const struct ga_config *c)
+{
+	struct ga_use_limits l = c->use;
+	const struct config_key *k = config_find("limits.tasks");
+
+	l.tasks_default = c->set[k - config_keys].origin == GA_ORIGIN_DEFAULT;
+	return l;
 }
 
 static size_t index_of(enum ga_limit l)

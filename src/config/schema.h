@@ -18,6 +18,9 @@ enum key_may {
 		      * list: add to it */
 };
 
+/* A number whose 0 is no limit at all, and looser than any other. */
+#define KEY_OR_NONE (-2)
+
 struct config_key {
 	const char *name; /* from the top, with dots */
 	enum key_type type;
@@ -27,7 +30,7 @@ struct config_key {
 	const char *value; /* default, as a file would have it; NULL: ga_config_defaults() knows */
 	const char *const *words; /* KEY_WORD, or what KEY_PATH takes besides; ended by NULL */
 	uint64_t min, max;        /* numbers */
-	int limit;                /* enum ga_limit, or -1 */
+	int limit;                /* enum ga_limit, -1, or KEY_OR_NONE */
 	const char *help;
 };
 extern const struct config_key config_keys[GA_CONFIG_KEYS];

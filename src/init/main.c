@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,6 +68,31 @@ static void restrict_scope(void)
 	if (fd < 0 || syscall(SYS_LANDLOCK_RESTRICT_SELF, (int)fd, 0u))
 		die("cannot restrict the scope of signals and sockets");
 	(void)close((int)fd);
+}
+
+/* bwrap gives all of this up, but lets some failures pass. */
+static void check_rights(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+	int in_bounds, cap;
+
+	if (syscall(SYS_capget, &head, caps))
+		die("cannot ask for capabilities");
+	errno = EPERM;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		if (caps[i].effective || caps[i].permitted || caps[i].inheritable)
+			die("there are capabilities left");
+	for (cap = 0; (in_bounds = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
+		;
+	/* beyond the last one there is */
+	if (in_bounds > 0 || errno != EINVAL || !cap)
+		die("the capability bounding set is not empty");
+	errno = EPERM;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		die("new privileges can be had");
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
+		die("there is no filter of system calls");
 }
 
 static int parse_control_fd(int argc, char **argv)
@@ -367,6 +393,7 @@ int main(int argc, char **argv)
 	in.sigfd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in.sigfd < 0)
 		die("cannot open a signal descriptor");
+	check_rights();
 	restrict_scope();
 	in.project = (struct project){ .fd = -1, .path = argv[2] };
 	for (size_t i = 0; i < MAX_COMMANDS; i++)

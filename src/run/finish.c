@@ -68,6 +68,9 @@ void ga_run_end(struct ga_sandbox *sb)
 	ga_cleanup_closep(&sb->ctl);
 	sb->ctl = -1;
 	end_pid1(sb);
+	/* with the last process it is empty */
+	if (sb->cgroup)
+		(void)rmdir(sb->cgroup);
 	run_signals_restore(sb);
 }
 
@@ -81,6 +84,7 @@ static void release(struct ga_sandbox *sb)
 	ga_cleanup_closep(&sb->seccomp);
 	ga_cleanup_closep(&sb->log);
 	ga_cleanup_closep(&sb->sigfd);
+	free(sb->cgroup);
 	free(sb);
 }
 

@@ -233,6 +233,8 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 			return ga_hint(err, "git-agent is not wholly installed: 'make install' "
 					    "where it was built puts that there");
 		}
+		if (h->errnum == ENOSYS)
+			return ga_stage_explain("descriptors", h->errnum, h->failed, err);
 		return ga_fail_errno(err, GA_ESTART, h->errnum, "cannot start the sandbox: %s",
 				     h->failed);
 	}

@@ -29,6 +29,7 @@ struct ga_sandbox {
 	pid_t bwrap;        /* 0 once reaped */
 	pid_t teller;       /* of ga_run_begin_beside(); 0 once reaped */
 	uint64_t pidns;
+	char *cgroup;       /* to be removed with it, or NULL */
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
 	bool elsewhere;     /* another process runs it: `ctl` is a socket to that */
@@ -42,6 +43,26 @@ struct ga_sandbox *run_sandbox_new(void);
 bool run_wait_gone(int pidfd, int ms);
 /* Kill bwrap and what it started, and reap it. Returns its wait status. */
 int run_kill_bwrap(struct ga_sandbox *sb);
+
+/* ---- cgroup.c: control groups, version 2 */
+
+struct run_cgroup_setting {
+	const char *controller; /* that has this file */
+	const char *file, *value;
+	bool optional; /* where there is no such file */
+};
+/* The directory of a process's, 0: our own; NULL without version 2. */
+char *run_cgroup_of(pid_t pid);
+/* The nearest directory from our own upwards in which we may make a group with these; or NULL. */
+char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n);
+/* Make one in `parent`, with these, and move a process there. `*ret` is to be removed when that is
+ * gone. Also removes what others left there. */
+int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, size_t n, pid_t pid,
+		     char **ret, struct ga_error *err);
+/* The number behind a word in a file of a group; 0 if it is not there. */
+uint64_t run_cgroup_number(const char *dir, const char *file, const char *word);
+/* Does a file of a group have that value? */
+bool run_cgroup_has(const char *dir, const char *file, const char *value);
 
 /* ---- signals.c: what the caller's signals mean while a sandbox runs */
 
@@ -113,6 +134,7 @@ struct run_stream {
 	bool small;            /* `to` blocks: only as much at once as poll(2) promises */
 	bool limited;          /* read `left` more bytes, or until there are none */
 	size_t left;
+	uint64_t total;        /* bytes that were read */
 	struct ga_termfilter *filter; /* the caller's: to a terminal; or NULL */
 	bool watch;            /* the filter only takes note */
 	bool cut;              /* not all that was read was written */

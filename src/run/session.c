@@ -406,6 +406,8 @@ static void on_tick(struct session *s)
 	if (!s->tick || s->exited || ga_now_ms() < s->tick)
 		return;
 	s->tick = ga_now_ms() + s->c->tick_ms;
+	if (s->c->written)
+		*s->c->written = s->streams[OUT].total + s->streams[ERR].total;
 	if (s->c->tick(s->c->payload)) {
 		s->tick = 0;
 		end(s);

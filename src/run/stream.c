@@ -78,6 +78,7 @@ static void take(struct run_stream *s)
 		most = s->left;
 	n = most ? read_bytes(s, most) : 0;
 	if (n > 0) {
+		s->total += (uint64_t)n;
 		if (s->limited)
 			s->left -= (size_t)n;
 		return;

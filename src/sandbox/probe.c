@@ -112,13 +112,22 @@ static int sysctl_value(const char *path)
 	return ga_parse_u64(b.ptr, 1 << 30, &v) ? (int)v : -1;
 }
 
-static bool in_container(void)
+/* What forbids a call that an ordinary user may make. */
+static int explain_denied(const char *what, int errnum, struct ga_error *err)
 {
-	return !access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK);
+	(void)ga_fail_errno(err, GA_ESTART, errnum, sandbox_is_filtered()
+		? "%s: a filter of system calls (seccomp) forbids it" : "%s", what);
+	if (sandbox_hint_place(err))
+		return -1;
+	return ga_hint(err, sandbox_is_filtered()
+		? "start git agent outside of what set that filter (a container, a snap, a "
+		  "service with SystemCallFilter=)"
+		: "no security module (SELinux, AppArmor) and no filter of a container may "
+		  "forbid user namespaces and mounts in them");
 }
 
 /* Whatever the step, the answer to "not permitted" is in the same places. */
-static int explain_userns(int errnum, struct ga_error *err)
+static int explain_userns(const char *what, int errnum, struct ga_error *err)
 {
 	if (!sysctl_value("/proc/sys/user/max_user_namespaces")) {
 		(void)ga_fail(err, GA_ESTART, "user namespaces are switched off on this machine");
@@ -133,22 +142,28 @@ static int explain_userns(int errnum, struct ga_error *err)
 	if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0) {
 		(void)ga_fail(err, GA_ESTART,
 			      "AppArmor keeps git-agent-stage from using a user namespace");
-		return ga_hint(err, "load the profile docs/apparmor/git-agent: copy it to "
-				    "/etc/apparmor.d/, then sudo apparmor_parser -r "
-				    "/etc/apparmor.d/git-agent; or for every program: sudo sysctl "
-				    "-w kernel.apparmor_restrict_unprivileged_userns=0");
+		if (!access("/etc/apparmor.d/git-agent", F_OK))
+			return ga_hint(err, "sudo apparmor_parser -r /etc/apparmor.d/git-agent (it "
+					    "has to name the directory that git-agent-stage is "
+					    "in)");
+		return ga_hint(err, "sudo make install where git-agent was built puts its profile "
+				    "into /etc/apparmor.d; or, for every program: sudo sysctl -w "
+				    "kernel.apparmor_restrict_unprivileged_userns=0");
 	}
-	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot create a user namespace");
-	if (errnum == ENOSPC || errnum == EUSERS)
-		return ga_hint(err, "too many namespaces exist, or this is already a sandbox: "
-				    "see sysctl user.max_user_namespaces");
-	if (in_container())
-		return ga_hint(err,
-			       "this is a container: its seccomp profile must allow unshare and "
-			       "mount (docker run --security-opt seccomp=unconfined "
-			       "--security-opt apparmor=unconfined)");
-	return ga_hint(err, "the kernel needs CONFIG_USER_NS, and no security module or seccomp "
-			    "filter may forbid it");
+	if (errnum == ENOSPC || errnum == EUSERS) {
+		(void)ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
+		return ga_hint(err, "too many exist, or this is already a sandbox that allows "
+				    "none: start git agent outside of it, or see sysctl "
+				    "user.max_user_namespaces");
+	}
+	if (errnum == ENOSYS || errnum == EINVAL) {
+		(void)ga_fail_errno(err, GA_ESTART, errnum, "this kernel has no user namespaces");
+		return sandbox_hint_place(err)
+			       ? -1
+			       : ga_hint(err, "it needs CONFIG_USER_NS: install the kernel of your "
+					      "distribution");
+	}
+	return explain_denied(what, errnum, err);
 }
 
 static const char *fs_name(const char *path)
@@ -175,11 +190,8 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 {
 	const char *fs = fs_name(object);
 
-	if (errnum == EPERM || errnum == EACCES) {
-		(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount an overlay");
-		return ga_hint(err, "overlays by ordinary users need Linux 5.12 or newer, and no "
-				    "security module may forbid them");
-	}
+	if (errnum == EPERM || errnum == EACCES)
+		return explain_denied("cannot mount an overlay", errnum, err);
 	if (errnum == ENODEV) {
 		(void)ga_fail(err, GA_ESTART, "this kernel has no overlay file system");
 		return ga_hint(err, "sudo modprobe overlay");
@@ -189,6 +201,10 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 	if (fs && (errnum == EINVAL || errnum == EOPNOTSUPP || errnum == EREMOTE)) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is on a file system (%s) that cannot hold the "
 					      "writable layer of an overlay", q, fs);
+		if (!strcmp(fs, "overlay"))
+			return ga_hint(err, "in a container, mount a volume there (docker run -v "
+					    "git-agent:%s ...); or set XDG_STATE_HOME or state_dir "
+					    "to a directory on ext4, xfs or btrfs", q);
 		return ga_hint(err, "set XDG_STATE_HOME or state_dir to a directory on ext4, "
 				    "xfs or btrfs");
 	}
@@ -222,16 +238,22 @@ static int explain_dest(int errnum, const char *q, struct ga_error *err)
 
 static int explain_bind(int errnum, const char *q, struct ga_error *err)
 {
-	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot mount '%s'", q);
-	if (errnum == ENOSYS)
-		return ga_hint(err,
-			       "Linux 5.12 or newer is needed (mount_setattr); or a seccomp filter "
-			       "of a container hides it");
-	if (errnum == EPERM && in_container())
-		return ga_hint(err,
-			       "the container's seccomp profile must allow open_tree, move_mount "
-			       "and mount_setattr");
-	return -1;
+	cleanup_free char *what = ga_strf("cannot mount '%s'", q);
+
+	if (errnum == EPERM || errnum == EACCES)
+		return explain_denied(what, errnum, err);
+	return ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
+}
+
+/* Not the kernel's age, which was asked about before. */
+static int explain_missing(const char *step, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ESTART, "a system call that sandboxes need is not there (%s)", step);
+	if (sandbox_hint_place(err))
+		return -1;
+	return ga_hint(err, "a filter of system calls hides it (an old container engine's does: "
+			    "close_range, open_tree, move_mount, mount_setattr): start git agent "
+			    "outside of it");
 }
 
 static bool step_is(const char *word, enum ga_stage_step step)
@@ -248,21 +270,28 @@ static bool step_is(const char *word, enum ga_stage_step step)
 /* The kernel allows a new /proc only where the one it sees is whole. */
 static int hint_proc(struct ga_error *err)
 {
-	return ga_hint(err, "this is a container that hides parts of /proc: allow a fresh one "
-			    "(docker run --security-opt systempaths=unconfined)");
+	if (sandbox_hint_place(err))
+		return -1;
+	return ga_hint(err, "something covers parts of /proc: allow a fresh one (docker run "
+			    "--security-opt systempaths=unconfined)");
 }
 
 int ga_stage_explain(const char *step, int errnum, const char *object, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(object), *qs = ga_escape(step);
 
-	if (step_is(step, GA_STEP_USERNS) || step_is(step, GA_STEP_IDMAP) ||
-	    step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_PIDNS))
-		return explain_userns(errnum, err);
-	if (step_is(step, GA_STEP_TMPFS))
-		/* the first call that needs the namespace's rights */
+	if ((errnum == ENOSYS || errnum == EINVAL || errnum == EPERM) && sandbox_explain_old(err))
+		return -1;
+	if (errnum == ENOSYS && !step_is(step, GA_STEP_USERNS))
+		return explain_missing(qs, err);
+	if (step_is(step, GA_STEP_USERNS) || step_is(step, GA_STEP_IDMAP))
+		return explain_userns("cannot create a user namespace", errnum, err);
+	if (step_is(step, GA_STEP_PIDNS))
+		return explain_userns("cannot create a pid namespace", errnum, err);
+	/* the first calls that need the namespace's rights */
+	if (step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_TMPFS))
 		return errnum == EPERM || errnum == EACCES
-			       ? explain_userns(errnum, err)
+			       ? explain_userns("cannot mount in a user namespace", errnum, err)
 			       : explain_bind(errnum, q, err);
 	if (step_is(step, GA_STEP_OVERLAY))
 		return explain_overlay(errnum, object, q, err);
@@ -296,7 +325,8 @@ int ga_bwrap_explain(const char *line, struct ga_error *err)
 
 	for (size_t i = 0; i < GA_NELEMS(no_namespace); i++)
 		if (strstr(line, no_namespace[i]))
-			return explain_userns(EPERM, err);
+			return explain_userns("bubblewrap cannot create a user namespace",
+					      EPERM, err);
 	(void)ga_fail(err, GA_ESTART, "cannot start the sandbox: %s", line);
 	return strstr(line, "mount proc") ? hint_proc(err) : -1;
 }

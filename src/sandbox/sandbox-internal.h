@@ -45,4 +45,13 @@ bool sandbox_starts_early(const struct ga_spec *s);
  * and directories. For uid 0, to whom the mode alone says nothing. */
 int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
 
+/* ---- place.c: why a sandbox may fail here */
+
+/* Where this is no plain machine, say in the hint what allows sandboxes there. */
+bool sandbox_hint_place(struct ga_error *err);
+/* Is there a filter of system calls on us? */
+bool sandbox_is_filtered(void);
+/* True, with error and hint, if the kernel is too old for anything. */
+bool sandbox_explain_old(struct ga_error *err);
+
 #endif

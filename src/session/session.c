@@ -50,6 +50,7 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->skipped);
 	ga_strv_release(&s->masked);
 	ga_strv_release(&s->masked_objects);
+	ga_strv_release(&s->limits);
 	ga_strv_release(&s->exposed);
 	ga_strv_release(&s->notes);
 	ga_strv_release(&s->left_out);

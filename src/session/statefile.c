@@ -58,6 +58,7 @@ static const struct field fields[] = {
 	FIELD("skipped", LIST, skipped),
 	FIELD("masked", LIST, masked),
 	FIELD("maskedobject", LIST, masked_objects),
+	FIELD("limit", LIST, limits),
 	FIELD("exposed", LIST, exposed),
 	FIELD("tip", OID, tip),
 	FIELD("held", OID, held),

@@ -100,6 +100,7 @@ static json_t *limits_json(const struct ga_start_env *e)
 
 void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 {
+	cleanup_strv struct ga_strv confined = GA_STRV_INIT;
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
@@ -119,6 +120,8 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(st->spec.network ? "host" : "none"));
 	(void)json_object_set_new(j, "terminal_filter", json_boolean(!st->unfiltered));
+	ga_confine_describe(&st->confine, &confined);
+	(void)json_object_set_new(j, "confined", ga_json_strv(&confined));
 	(void)json_object_set_new(j, "limits", limits_json(e));
 	(void)ga_journal(s->dir, st->resumed ? "resume" : "start", j);
 }

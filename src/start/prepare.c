@@ -27,6 +27,7 @@ void ga_start_release(struct ga_start *s)
 	ga_base_release(&s->base);
 	start_parts_release(s);
 	ga_spec_release(&s->spec);
+	ga_confine_release(&s->confine);
 	ga_strv_release(&s->argv);
 	free(s->cwd);
 	free(s->transcript);
@@ -114,6 +115,26 @@ static void describe_paths(const char *what, const struct ga_strv *paths, struct
 	ga_strv_pushf(banner, "%s%s", what, line.ptr);
 }
 
+int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	ga_confine_release(&st->confine);
+	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
+}
+
+/* What nobody asked for is not worth a line. */
+void start_describe_limits(struct ga_start *st)
+{
+	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	ga_confine_describe(&st->confine, &limits);
+	for (size_t i = 0; i < limits.n; i++)
+		if (strncmp(limits.v[i], "tasks ", 6) != 0 || !st->confine.limits.tasks_default)
+			ga_buf_addf(&line, "%s%s", line.len ? ", " : "limits: ", limits.v[i]);
+	if (line.len)
+		ga_strv_push(&st->banner, line.ptr);
+}
+
 static void describe(const struct ga_start_opts *o, const struct start_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
@@ -135,6 +156,7 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 	describe_paths("shared", &s->shared, &st->banner);
 	describe_paths("submodules", &s->submodules, &st->banner);
 	start_describe_secrets(b, st);
+	start_describe_limits(st);
 	for (size_t i = 0; i < s->skipped.n; i++) {
 		if (i == 5) {
 			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
@@ -406,7 +428,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	if (o->detach)
 		ret->detach = *o->detach;
 	if (check_host(e, o, err) || start_begin(e, o->argv[0], ret, err) ||
-	    start_check_room(e, err) ||
+	    start_check_room(e, err) || start_plan_limits(e, ret, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    check_left_refs(e, o, stem, ret, &taken, err) ||
@@ -436,7 +458,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 
 	if (check_host(e, o, err) ||
 	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
-	    start_choose_base(e, o, true, &b, err) ||
+	    start_plan_limits(e, ret, err) || start_choose_base(e, o, true, &b, err) ||
 	    start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
 	    (o->name && check_left_refs(e, o, stem, ret, &taken, err)) || check_identity(e, err))

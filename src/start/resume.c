@@ -183,6 +183,7 @@ static void describe(const struct start_base *b, const struct start_point *p, st
 		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");
 	start_describe_secrets(b, st);
+	start_describe_limits(st);
 }
 
 /* Of mounts that are gone: a volatile overlay cannot be mounted with them again. That is the
@@ -223,8 +224,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
 	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
-	    ga_start_config(e, err) || start_find_point(e, s, &p, err) ||
-	    start_find_doubt(e, s, &p, err) ||
+	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
+	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||

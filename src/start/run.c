@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,51 +40,25 @@ static void note_lost(const struct ga_start_env *e, struct ga_session *s)
 	(void)ga_session_save(s, &ignored);
 }
 
-/* While a session lasts. What start made without waiting for the disk goes there after a while:
- * refs that a power cut left empty would be in git's way. */
-struct watch {
-	const struct ga_start_env *e;
-	const struct ga_session *s;
-	const struct ga_detach *detach;
-	struct ga_strv unsynced;
-	struct ga_sync_beside *beside;
-	const char *full; /* what is on a disk with too little room */
-	struct ga_recorder *recorder; /* NULL: none */
-	bool noted;       /* that it stopped */
-};
-
-static bool tick(void *payload)
-{
-	struct watch *w = payload;
-
-	if (w->unsynced.n && !w->beside)
-		w->beside = ga_sync_beside(&w->unsynced, 1);
-	start_record_tick(w->s, w->recorder, &w->noted);
-	if (ga_disk_below(w->s->dir, w->e->disk_free))
-		w->full = w->s->dir;
-	else if (ga_disk_below(w->e->agent_home, w->e->disk_free))
-		w->full = w->e->agent_home;
-	return w->full != NULL;
-}
-
 static void started(void *payload)
 {
-	const struct watch *w = payload;
+	const struct start_watch *w = payload;
 
 	if (w->detach->begun)
 		w->detach->begun(w->s, w->detach->payload);
 }
 
-/* What the command was about to write may be missing. */
-static void note_full(const struct watch *w, struct ga_session *s)
+/* What those were writing may be missing, and they cannot say so themselves. */
+static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *least = ga_size_text(w->e->disk_free), *q = ga_quote(w->full);
+	uint64_t n = ga_run_oom_kills(sb, c);
 
-	free(s->incomplete);
-	s->incomplete = ga_strf("it was ended when less than %s were free for %s (disk_free)",
-				least, q);
-	(void)ga_journal(s->dir, "disk", json_pack("{s:s}", "incomplete", s->incomplete));
+	if (!n || s->incomplete)
+		return;
+	s->incomplete = ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
+				"(limits.memory)", n);
+	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->incomplete));
 	(void)ga_session_save(s, &ignored);
 }
 
@@ -103,15 +78,16 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
-	struct watch w = { .e = e, .s = s, .detach = &st->detach };
+	struct start_watch w = { .e = e, .s = s, .detach = &st->detach };
 	struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
 		.tick_ms = TICK_MS,
-		.tick = tick,
+		.tick = start_watch_tick,
 		.payload = &w,
+		.written = &w.written,
 		.started = started,
 		.detached = st->detach.begun != NULL,
 		.columns = st->detach.columns,
@@ -128,6 +104,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	s->state = GA_STATE_RUNNING;
 	s->pid = ga_run_pid(sb);
 	s->pidns = ga_run_pidns(sb);
+	ga_strv_release(&s->limits);
+	ga_confine_describe(&st->confine, &s->limits);
 	if (start_save_parts(st, err) || ga_session_save(s, err))
 		return -1;
 	if (ga_fault_stop("start:running", err) ||
@@ -137,14 +115,12 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		list_unsynced(e, st, &w.unsynced);
 	w.recorder = start_record(e, st);
 	c.sink = w.recorder ? ga_record_sink(w.recorder) : NULL;
+	start_watch_begin(&w);
 	rc = ga_run_session(sb, &c, ret_status, err);
 	start_record_end(st, w.recorder, &w.noted);
-	/* told after the capture, which syncs the same refs once more */
-	if (ga_sync_beside_end(w.beside, rc ? &ignored : err))
+	if (start_watch_end(&w, s, rc ? &ignored : err))
 		rc = -1;
-	ga_strv_release(&w.unsynced);
-	if (w.full)
-		note_full(&w, s);
+	note_oom(sb, &st->confine, s);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
 	return rc;
@@ -178,6 +154,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	*ret_status = -1;
 	start_note_begin(e, st);
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err);
+	if (!rc)
+		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
 	ga_run_end(st->sandbox);

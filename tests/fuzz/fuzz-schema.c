@@ -42,10 +42,17 @@ static void check_tightened(const struct ga_config *before, const struct ga_conf
 	CHECK(after->dirty >= before->dirty && after->dirty <= GA_DIRTY_REFUSE);
 	CHECK(!strcmp(before->home, after->home) && !strcmp(before->state_dir, after->state_dir));
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
+		const char *name = ga_config_key(i);
 		uint64_t was, is;
 
-		if (ga_config_number(before, i, &was))
-			CHECK(ga_config_number(after, i, &is) && is <= was && is);
+		if (!ga_config_number(before, i, &was))
+			continue;
+		CHECK(ga_config_number(after, i, &is));
+		/* of what a session may use 0 is no limit */
+		if (!strncmp(name, "limits.", 7) && strncmp(name, "limits.capture.", 15) != 0)
+			CHECK(!was || (is && is <= was));
+		else
+			CHECK(is <= was);
 	}
 	for (unsigned i = 0; i < GA_LIMITS_N; i++)
 		CHECK(!ga_limit_is_lowered(&before->limits, (enum ga_limit)i));

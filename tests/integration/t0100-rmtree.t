@@ -10,7 +10,7 @@ in_mounts() {
 	unshare -Urm sh -ec "$1" rmtree "$rmtree"
 }
 
-test_expect_success USERNS 'a mount of the same file system is not entered' '
+test_expect_success USERNS 'RS-07: a mount of the same file system is not entered' '
 	mkdir -p precious tree/sub/mnt tree/mnt && echo keep >precious/file &&
 	test_must_fail in_mounts "mount --bind precious tree/sub/mnt; \$1 tree" 2>err && cat err &&
 	test "$(cat precious/file)" = keep &&

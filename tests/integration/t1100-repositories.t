@@ -45,7 +45,7 @@ test_expect_success 'a path with a newline' '
 line" && make_repo "$p" && cd "$p" && one_session s
 '
 
-test_expect_success 'a path that tries to be mount options' '
+test_expect_success 'RS-08: a path that tries to be mount options' '
 	p="x,upperdir=,lowerdir=" && make_repo "$p" && cd "$p" && one_session s
 '
 
@@ -126,7 +126,7 @@ test_expect_success 'refused: not a repository' '
 	mkdir plain && cd plain && test_expect_code 125 git agent start -- true 2>../err && grep -i "not.*git repository" ../err
 '
 
-test_expect_success 'refused: bare' '
+test_expect_success 'RS-09: refused: bare' '
 	git init -q --bare bare.git && cd bare.git && test_expect_code 125 git agent start -- true 2>../err && grep "bare" ../err
 '
 

@@ -13,7 +13,7 @@ test_expect_success 'make a repository with two branches' '
 	git pack-refs --all && git branch many/loose other
 '
 
-test_expect_success 'OV-18: each session sees exactly its base while the host switches, edits and collects garbage' '
+test_expect_success 'OV-18 RS-06: each session sees exactly its base while the host switches, edits and collects garbage' '
 	cd r &&
 	for n in 1 2 3 4 5 6
 	do
@@ -57,7 +57,7 @@ test_expect_success 'a commit deleted and pruned on the host stays alive for its
 	git cat-file -e agent/d:doomed && git log -1 --format=%s agent/d | grep onit && git fsck --connectivity-only
 '
 
-test_expect_success 'ten at once get ten names and ten right branches' '
+test_expect_success 'RS-05: ten at once get ten names and ten right branches' '
 	cd r &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" & done; wait
 	for i in 1 2 3 4 5 6 7 8 9 10

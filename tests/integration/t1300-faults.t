@@ -85,7 +85,7 @@ test_expect_success 'a capture done again gives the same commits, and knows how 
 	test_cmp ../before ../after && git agent show --json again | grep "\"exit_status\": 7"
 '
 
-test_expect_success 'the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
+test_expect_success 'RS-01: the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
 	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
 	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
 	pid=$(pgrep -f "[g]it-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
@@ -182,7 +182,7 @@ test_expect_success 'OV-13: a session that fills the disk is ended before it is 
 	grep "less than 16TiB are free" ../err && grep "hint: .*disk_free" ../err && test_must_fail git agent show never
 '
 
-test_expect_success ROOT 'no space left during capture: said, nothing lost, the next try works' '
+test_expect_success ROOT 'RS-03: no space left during capture: said, nothing lost, the next try works' '
 	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" &&
 	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
 	test_must_fail git agent -c disk_free=0 start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
@@ -192,7 +192,7 @@ test_expect_success ROOT 'no space left during capture: said, nothing lost, the 
 	test "$(git cat-file -s agent/big:big)" = 20000000 && git fsck --connectivity-only
 '
 
-test_expect_success 'no user namespaces: named, with the remedy' '
+test_expect_success 'SB-24: no user namespaces: named, with the remedy' '
 	cd r && test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM git agent start --name ns -- true 2>../err &&
 	grep -i "user namespace" ../err && grep "^hint: " ../err && git agent list >../list && ! grep "^ns " ../list
 '

@@ -51,7 +51,7 @@ assert s[\"flags_by_verdict\"] == {\"open\": 0, \"accepted\": 1, \"rejected\": 2
 	git agent land told && git agent show told | grep "^flags  *2 critical, 1 high; 1 accepted, 2 rejected$" && git agent drop told
 '
 
-test_expect_success 'a verdict is about one mode and one content' '
+test_expect_success 'PS-09: a verdict is about one mode and one content' '
 	cd r && git agent start --name bound -- sh -c "echo \"all:\" >Makefile" && git agent review --accept bound Makefile && git agent land --dry-run bound &&
 	git switch -q agent/bound && chmod +x Makefile && git commit -qam mode && git switch -q main && test_expect_code 3 git agent land bound &&
 	git agent review --accept bound Makefile && git agent land --dry-run bound &&
@@ -106,7 +106,7 @@ test_expect_success 'a path the user ignores and the agent tracks is held back' 
 	git agent review --reject ign local.ign && git agent land ign && test "$(cat local.ign)" = mine
 '
 
-test_expect_success 'symlinks that leave the tree, editor and agent configuration, CI, attributes, submodules' '
+test_expect_success 'PS-10: symlinks that leave the tree, editor and agent configuration, CI, attributes, submodules' '
 	cd r && git agent start --name many -- sh -c "
 		ln -s /etc/passwd abs; ln -s ../../outside up; mkdir -p .vscode .claude .github/workflows
 		echo {} >.vscode/tasks.json; echo {} >.claude/settings.json; echo \"on: push\" >.github/workflows/x.yml

@@ -67,7 +67,7 @@ test_expect_success 'tools are there, read-only' '
 	test -f user/.local/bin/tool && test ! -e user/.local/bin/x
 '
 
-test_expect_success 'any name: space, comma, colon, backslash, newline, equals, leading dash' '
+test_expect_success 'SB-23 RS-08: any name: space, comma, colon, backslash, newline, equals, leading dash' '
 	mkdir c && cd c &&
 	for name in "a b" "a,b" "a,upperdir=x" "a:b" "a\\b" "a${nl}b" "--bind" "=" "a\"b"; do
 		mkdir -- "./$name" && cd -- "./$name" && world &&

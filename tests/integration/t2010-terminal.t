@@ -99,7 +99,7 @@ test_expect_success 'a command that ignores the hang-up is killed' '
 		$run sh -c "trap \"\" HUP; echo ready; while :; do sleep 1; done"
 '
 
-test_expect_success 'SIGTERM and SIGHUP to us end the command and restore the terminal' '
+test_expect_success 'RS-02: SIGTERM and SIGHUP to us end the command and restore the terminal' '
 	$pty expect=ready mode=raw signal=TERM exit=143 mode=cooked -- \
 		$run sh -c "echo ready; exec sleep 1000" &&
 	$pty expect=ready mode=raw signal=HUP exit=129 mode=cooked -- \
@@ -222,6 +222,16 @@ test_expect_success 'a pipe gets every byte' '
 test_expect_success 'TT-01 TT-02: nothing types into the terminal' '
 	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "$run python3 typing; echo later" >out &&
 	! grep typed out
+'
+
+# Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
+test_expect_success 'TT-06: what an agent asks in our name it is told itself, and nothing comes of it' '
+	git init -q asks && cd asks && git commit -q --allow-empty -m base && git agent start -q --name a -- sh -c "echo x >Makefile" &&
+	$pty expect="open anyway? " send="y\r" expect="told y" exit=0 mode=cooked -- \
+		git agent start --name b -- sh -c "printf \"git-agent: accept what is open anyway? \"; read a; echo told \$a; echo y >Makefile" >../out &&
+	for s in a b; do
+		git agent review --json $s | python3 -c "import json, sys; f = json.load(sys.stdin)[\"flags\"]; assert f and all(x[\"verdict\"] == \"open\" for x in f), f" || exit 1
+	done
 '
 
 test_expect_success 'TT-07: signals to all that can be reached end nobody outside' '

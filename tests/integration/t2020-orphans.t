@@ -35,7 +35,7 @@ trials() {
 	[ $seen -gt 0 ]
 }
 
-test_expect_success 'while it comes up' 'trials 100 20 "$runctl session $box ./linger 1000"'
+test_expect_success 'RS-01: killed while it comes up' 'trials 100 20 "$runctl session $box ./linger 1000"'
 test_expect_success 'around the start of the command' 'trials 40 80 "$runctl session $box ./linger 1000"'
 
 test_expect_success 'while a session is made' '
@@ -66,7 +66,7 @@ test_expect_success 'while a command runs, with processes of its own' '
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'a session that ended leaves nothing' '
+test_expect_success 'PS-07: a session that ended leaves nothing' '
 	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" && ! left
 '
 

@@ -146,7 +146,7 @@ test_expect_success 'RV-06: work that was held back as a whole is not said to be
 
 # ---- what is run ---------------------------------------------------------------------------
 
-test_expect_success 'GT-01 GT-08 PS-02: no hook, driver or configuration of the agent runs outside' '
+test_expect_success 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agent runs outside' '
 	make_repo runs "mkdir .githooks && printf \"#!/bin/sh\n\" >.githooks/post-merge && chmod +x .githooks/post-merge" && cd runs &&
 	git config core.hooksPath .githooks && t="touch $TRASH/ran" &&
 	git config filter.foo.smudge "$t; cat" && git config filter.foo.clean "$t; cat" && git config diff.foo.textconv "$t; cat" &&

@@ -12,7 +12,7 @@ config: config sys base
 repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
-run: run sandbox sys base
+run: run sandbox sys base config/limits
 risk: risk repo sys base config/yaml
 secrets: secrets risk repo sys base
 review: review session risk repo sys base
@@ -23,6 +23,7 @@ cli: cli start land secrets capture review session run risk repo sandbox config 
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init run/control
+probe: probe
 '
 
 # Headers of libraries and the files that may include them.

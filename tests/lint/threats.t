@@ -1,27 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every attack on the layers (OV), on git (GT) and on the terminal (TT) that docs/threats.md lists
+# Every attack on the layers (OV), on git (GT), on the terminal (TT), from inside the sandbox (SB), by what
+# stays (PS) and on what it all rests on (RS) that docs/threats.md lists
 # has a test with its id in the name, and every such name is of one that is listed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
-listed=$(sed -n 's/^| \(\(OV\|GT\|TT\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
-untested=$(sed -n 's/^| \(\(OV\|GT\|TT\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
+listed=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|PS\|RS\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
+untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|PS\|RS\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
 # In shell the name of the test has it, in C that of the function.
 named=$(
 	{
 		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
 		grep -hoE 'cmocka_unit_test(_setup)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
-			sed -n 's/\(ov\|gt\|tt\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
-	} | grep -oE '(OV|GT|TT)-[0-9][0-9]' | sort -u
+			sed -n 's/\(ov\|gt\|tt\|sb\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
+	} | grep -oE '(OV|GT|TT|SB|PS|RS)-[0-9][0-9]' | sort -u
 )
 
-result 'there are 24 attacks on the layers, 20 on git and 8 on the terminal, each once' "$(
+result 'there are 24 attacks on the layers, 20 on git, 8 on the terminal, 24, 10 and 9 of the rest, each once' "$(
 	[ "$(echo "$listed" | grep -c '^OV-')" = 24 ] && [ "$(echo "$listed" | grep -c '^GT-')" = 20 ] &&
 		[ "$(echo "$listed" | grep -c '^TT-')" = 8 ] &&
-		[ "$(echo "$listed" | sort -u | grep -c .)" = 52 ] || echo "$listed"
+		[ "$(echo "$listed" | grep -c '^SB-')" = 24 ] && [ "$(echo "$listed" | grep -c '^PS-')" = 10 ] &&
+		[ "$(echo "$listed" | grep -c '^RS-')" = 9 ] && [ "$(echo "$listed" | sort -u | grep -c .)" = 95 ] || echo "$listed"
 )"
 
 result 'an attack has a test' "$(
@@ -40,7 +42,7 @@ result 'a test is of an attack that is listed, and what is said not to be tested
 # The other way of opening is taken through the same attacks.
 result 'the attacks on the layers are done a second time without openat2' "$(
 	for of in t3000-attacks t3100-layers t4000-cases; do
-		grep -l "no-openat2\|\$no" tests/integration/*without-openat2.t | xargs grep -l "integration/$of.t" | grep -q . || echo "$of is not"
+		grep -l "openat2=" tests/integration/*without-openat2.t | xargs grep -l "integration/$of.t" | grep -q . || echo "$of is not"
 	done
 )"
 

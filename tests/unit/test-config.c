@@ -214,6 +214,12 @@ static void repository(void **state)
 		  "r:1:7: 'home' needs trust: a repository cannot set it" },
 		{ "", "state_dir: /x", NULL, NULL,
 		  "r:1:12: 'state_dir' needs trust: a repository cannot set it" },
+		{ "", "limits: {memory: 1GiB}", "limits.memory", "1GiB", NULL },
+		{ "limits: {memory: 1GiB}", "limits: {memory: 2GiB}", "limits.memory", "1GiB", NULL },
+		{ "limits: {memory: 1GiB}", "limits: {memory: 0}", "limits.memory", "1GiB", NULL },
+		{ "", "limits: {tasks: 0}", NULL, NULL,
+		  "r:1:17: 'limits.tasks' needs trust: a repository can only make '8192' stricter" },
+		{ "", "limits: {tasks: 100}", "limits.tasks", "100", NULL },
 		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
 		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
 		{ "", "limits: {capture: {depth: 129}}", NULL, NULL,
@@ -373,6 +379,12 @@ static void printed(void **state)
 				   "  allow: []\n"
 				   "limits:\n"
 				   "  transcript: 64MiB\n"
+				   "  memory: 0\n"
+				   "  tasks: 8192\n"
+				   "  cpu: 0\n"
+				   "  time: 0s\n"
+				   "  output: 0\n"
+				   "  upper: 0\n"
 				   "  capture:\n"
 				   "    depth: 7\n";
 	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";

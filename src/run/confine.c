@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/confine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/process.h"
+#include "ga/quote.h"
+#include "run-internal.h"
+
+#define PERIOD_US 100000 /* of cpu.max */
+#define SCOPE_MS 5000    /* for systemd to move a process */
+
+const char *ga_confined_name(enum ga_confined c)
+{
+	static const char *const names[] = { [GA_CONFINED_NOT] = "none",
+					     [GA_CONFINED_RLIMIT] = "rlimit",
+					     [GA_CONFINED_CGROUP] = "cgroup",
+					     [GA_CONFINED_SYSTEMD] = "systemd" };
+
+	return names[c];
+}
+
+void ga_confine_release(struct ga_confine *c)
+{
+	free(c->cgroup);
+	*c = (struct ga_confine)GA_CONFINE_INIT;
+}
+
+/* ---- what there is ---------------------------------------------------------- */
+
+/* Before that the kernel counted all of the user's processes. Root's it counts nowhere. */
+static bool counts_tasks(void)
+{
+	struct utsname u;
+	unsigned major = 0, minor = 0;
+	const char *p;
+
+	if (!geteuid() || uname(&u))
+		return false;
+	for (p = u.release; *p >= '0' && *p <= '9'; p++)
+		major = major * 10 + (unsigned)(*p - '0');
+	for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
+		minor = minor * 10 + (unsigned)(*p - '0');
+	return major > 5 || (major == 5 && minor >= 14);
+}
+
+static const char *value_of(const char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+static bool on_path(const char *path, const char *name)
+{
+	for (const char *p = path; *p; p += strspn(p, ":")) {
+		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
+		cleanup_free char *file = ga_path_join(dir, name);
+
+		if (dir[0] == '/' && !access(file, X_OK))
+			return true;
+		p += strcspn(p, ":");
+	}
+	return false;
+}
+
+/* A manager that is there, and the program to ask it with. */
+static bool has_systemd(const char *const *env, const char *path, bool system)
+{
+	const char *run = value_of(env, "XDG_RUNTIME_DIR");
+	cleanup_free char *private = ga_path_join(run && !system ? run : "/run", "systemd/private");
+
+	return (system || run) && !access(private, F_OK) && on_path(path, "busctl");
+}
+
+#define MAX_SETTINGS 5
+
+/* What is to be written where, for the limits that a cgroup is to keep. */
+struct settings {
+	struct run_cgroup_setting v[MAX_SETTINGS];
+	size_t n;
+	char memory[24], tasks[24], cpu[48];
+};
+
+static void make_settings(const struct ga_confine *c, enum ga_confined by, struct settings *s)
+{
+	const struct ga_use_limits *l = &c->limits;
+
+	s->n = 0;
+	(void)snprintf(s->memory, sizeof(s->memory), "%" PRIu64, l->memory & ~(uint64_t)4095);
+	(void)snprintf(s->tasks, sizeof(s->tasks), "%" PRIu64, l->tasks);
+	(void)snprintf(s->cpu, sizeof(s->cpu), "%" PRIu64 " %d", l->cpu * (PERIOD_US / 100),
+		       PERIOD_US);
+	if (c->memory == by) {
+		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.max", s->memory,
+							    false };
+		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.swap.max", "0",
+							    true };
+		/* half a session is nobody's: but its first process would go along, so no
+		 * memory.oom.group */
+	}
+	if (c->tasks == by)
+		s->v[s->n++] = (struct run_cgroup_setting){ "pids", "pids.max", s->tasks, false };
+	if (c->cpu == by)
+		s->v[s->n++] = (struct run_cgroup_setting){ "cpu", "cpu.max", s->cpu, false };
+}
+
+static int cannot(const char *what, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ESTART, "%s cannot be limited here", what);
+	return ga_hint(err, "it needs systemd's manager for your user (loginctl enable-linger; "
+			    "XDG_RUNTIME_DIR and busctl), or a control group delegated to you; "
+			    "or set it to 0");
+}
+
+int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const char *path,
+		    struct ga_confine *ret, struct ga_error *err)
+{
+	struct ga_confine c = { .limits = *l, .system = geteuid() == 0 };
+	enum ga_confined group = GA_CONFINED_CGROUP;
+	struct settings s;
+	bool counted = counts_tasks();
+
+	c.memory = l->memory ? group : GA_CONFINED_NOT;
+	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
+	c.tasks = !l->tasks ? GA_CONFINED_NOT : counted ? GA_CONFINED_RLIMIT : group;
+	make_settings(&c, group, &s);
+	if (!s.n) {
+		*ret = c;
+		return 0;
+	}
+	c.cgroup = run_cgroup_find(s.v, s.n);
+	if (!c.cgroup)
+		group = has_systemd(env, path, c.system) ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
+	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
+	c.memory = l->memory ? group : GA_CONFINED_NOT;
+	if (l->memory && group == GA_CONFINED_NOT)
+		c.memory = GA_CONFINED_RLIMIT;
+	if (c.tasks == GA_CONFINED_CGROUP)
+		c.tasks = group;
+	*ret = c;
+	if (l->cpu && c.cpu == GA_CONFINED_NOT)
+		return cannot("processor time (limits.cpu)", err);
+	if (l->tasks && !l->tasks_default && c.tasks == GA_CONFINED_NOT)
+		return cannot("the number of tasks (limits.tasks)", err);
+	return 0;
+}
+
+void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret)
+{
+	const struct ga_use_limits *l = &c->limits;
+	cleanup_free char *memory = ga_size_text(l->memory), *output = ga_size_text(l->output);
+	cleanup_free char *upper = ga_size_text(l->upper), *t = ga_seconds_text(l->time);
+
+	if (c->memory != GA_CONFINED_NOT)
+		ga_strv_pushf(ret, "memory %s %s", memory, ga_confined_name(c->memory));
+	if (c->tasks != GA_CONFINED_NOT)
+		ga_strv_pushf(ret, "tasks %" PRIu64 " %s", l->tasks, ga_confined_name(c->tasks));
+	if (c->cpu != GA_CONFINED_NOT)
+		ga_strv_pushf(ret, "cpu %" PRIu64 " %s", l->cpu, ga_confined_name(c->cpu));
+	if (l->time)
+		ga_strv_pushf(ret, "time %s watch", t);
+	if (l->output)
+		ga_strv_pushf(ret, "output %s watch", output);
+	if (l->upper)
+		ga_strv_pushf(ret, "upper %s watch", upper);
+}
+
+/* ---- doing it -------------------------------------------------------------------- */
+
+/* Of pid 1: everything else inside is its child. Nobody inside can raise it again. */
+static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, uint64_t n,
+		      struct ga_error *err)
+{
+	struct rlimit r = { (rlim_t)n, (rlim_t)n }, now;
+
+	if (!prlimit(sb->pid, what, NULL, &now) && now.rlim_max < r.rlim_max)
+		r.rlim_max = r.rlim_cur = now.rlim_max;
+	if (prlimit(sb->pid, what, &r, NULL))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot limit the session");
+	return 0;
+}
+
+/* The scope's properties, as busctl takes them. */
+static void push_property(struct ga_strv *argv, const char *name, uint64_t value)
+{
+	ga_strv_push_many(argv, name, "t", NULL);
+	ga_strv_pushf(argv, "%" PRIu64, value);
+}
+
+static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
+			struct ga_strv *argv)
+{
+	const struct ga_use_limits *l = &c->limits;
+	bool memory = c->memory == GA_CONFINED_SYSTEMD, tasks = c->tasks == GA_CONFINED_SYSTEMD;
+	bool cpu = c->cpu == GA_CONFINED_SYSTEMD;
+
+	ga_strv_push_many(argv, "busctl", c->system ? "--system" : "--user", "--quiet", "call",
+			  "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+			  "org.freedesktop.systemd1.Manager", "StartTransientUnit",
+			  "ssa(sv)a(sa(sv))", unit, "fail", NULL);
+	ga_strv_pushf(argv, "%d", 1 + 2 * memory + tasks + cpu);
+	ga_strv_push_many(argv, "PIDs", "au", "1", NULL);
+	ga_strv_pushf(argv, "%d", (int)pid);
+	if (memory) {
+		push_property(argv, "MemoryMax", l->memory);
+		push_property(argv, "MemorySwapMax", 0);
+	}
+	if (tasks)
+		push_property(argv, "TasksMax", l->tasks);
+	if (cpu)
+		push_property(argv, "CPUQuotaPerSecUSec", l->cpu * 10000);
+	ga_strv_push(argv, "0");
+}
+
+/* Believed when the kernel says so: the process is there, and the limits are. */
+static bool is_in_scope(const struct ga_sandbox *sb, const char *unit, const struct settings *s)
+{
+	cleanup_free char *dir = run_cgroup_of(sb->pid);
+
+	if (!dir || strcmp(ga_path_base(dir), unit) != 0)
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->v[i].optional && !run_cgroup_has(dir, s->v[i].file, s->v[i].value))
+			return false;
+	return true;
+}
+
+static int refused_scope(const char *said, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(said);
+
+	(void)ga_fail(err, GA_ESTART, "systemd did not limit the session: %s", q);
+	return ga_hint(err, "'systemd-run --%s --scope -p MemoryMax=1G true' has to work; or set "
+			    "limits.memory and limits.cpu to 0", geteuid() ? "user" : "system");
+}
+
+static int enter_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
+		       struct ga_error *err)
+{
+	cleanup_free char *unit = ga_strf("git-agent-%d-%" PRIu64 ".scope", (int)sb->pid,
+					  sb->pidns);
+	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
+	cleanup_buf struct ga_buf said = GA_BUF_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+	struct settings s;
+	int status;
+
+	make_settings(c, GA_CONFINED_SYSTEMD, &s);
+	scope_words(c, unit, sb->pid, &argv);
+	p.argv = (const char *const *)argv.v;
+	p.errout = &said;
+	p.timeout_ms = SCOPE_MS;
+	if (ga_process_run(&p, &status, err))
+		return ga_error_wrap(err, "cannot limit the session");
+	ga_buf_chomp(&said);
+	if (status)
+		return refused_scope(said.ptr, err);
+	for (int ms = 0; !is_in_scope(sb, unit, &s); ms += 5) {
+		struct timespec t = { 0, 5000000 };
+
+		if (ms >= SCOPE_MS)
+			return refused_scope("the limits did not come into force", err);
+		(void)nanosleep(&t, NULL);
+	}
+	return 0;
+}
+
+int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_error *err)
+{
+	struct settings s;
+
+	if (c->cgroup) {
+		make_settings(c, GA_CONFINED_CGROUP, &s);
+		if (run_cgroup_enter(c->cgroup, s.v, s.n, sb->pid, &sb->cgroup, err))
+			return -1;
+	}
+	if ((c->memory == GA_CONFINED_SYSTEMD || c->tasks == GA_CONFINED_SYSTEMD ||
+	     c->cpu == GA_CONFINED_SYSTEMD) && enter_scope(sb, c, err))
+		return -1;
+	/* not of address space, of which many programs reserve far more than they use */
+	if (c->memory == GA_CONFINED_RLIMIT && set_rlimit(sb, RLIMIT_DATA, c->limits.memory, err))
+		return -1;
+	return c->tasks == GA_CONFINED_RLIMIT ? set_rlimit(sb, RLIMIT_NPROC, c->limits.tasks, err)
+					      : 0;
+}
+
+uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c)
+{
+	bool group = c->memory == GA_CONFINED_CGROUP || c->memory == GA_CONFINED_SYSTEMD;
+	cleanup_free char *dir = group ? run_cgroup_of(sb->pid) : NULL;
+
+	return dir ? run_cgroup_number(dir, "memory.events", "oom_kill") : 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is looked at every second while a session runs: whether it has had its time, written its
+ * share, or filled the disk.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/journal.h"
+#include "ga/ns.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+/* Of a measurement nobody waits for: a tenth of the time at most goes into these. */
+#define MEASURE_SHARE 10
+#define DEEP 400 /* levels, each of which holds a descriptor */
+
+enum measured { FITS, OVER, TOO_DEEP, UNKNOWN };
+
+/* ---- how much the layers take ------------------------------------------------- */
+
+struct sum {
+	uint64_t bytes, most;
+};
+
+static enum measured measure_in(struct sum *sum, int fd, unsigned depth);
+
+static enum measured measure_entry(struct sum *sum, int dir, const char *name, unsigned depth)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	/* the agent is at work: what is gone by now takes nothing */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? FITS : UNKNOWN;
+	/* each name of a file has its share of it */
+	sum->bytes += (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
+	if (sum->bytes > sum->most)
+		return OVER;
+	if (!S_ISDIR(st.st_mode))
+		return FITS;
+	if (!depth)
+		return TOO_DEEP;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? FITS : UNKNOWN;
+	return measure_in(sum, fd, depth - 1);
+}
+
+static enum measured measure_in(struct sum *sum, int fd, unsigned depth)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	enum measured m = d ? FITS : UNKNOWN;
+	struct dirent *e;
+
+	while (m == FITS && (e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			m = measure_entry(sum, fd, e->d_name, depth);
+	if (d)
+		(void)closedir(d);
+	return m;
+}
+
+/* All that is written to: the layers of the project, of shared directories, of the git dir. */
+static enum measured measure(const struct ga_session *s, uint64_t most)
+{
+	static const char *const names[] = { "upper", "shared", "git" };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct sum sum = { .most = most };
+	enum measured m = FITS;
+	struct rlimit files;
+
+	/* what an agent closed is not closed to us */
+	if (dir < 0 || ga_ns_enter_user(&ignored) || getrlimit(RLIMIT_NOFILE, &files))
+		return UNKNOWN;
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		return UNKNOWN;
+	for (size_t i = 0; m == FITS && i < GA_NELEMS(names); i++)
+		m = measure_entry(&sum, dir, names[i], DEEP);
+	return m;
+}
+
+/* ---- ---------------------------------------------------------------------------- */
+
+static void found(struct start_watch *w, const char *event, char *why)
+{
+	w->event = event;
+	w->why = why;
+}
+
+static void on_measured(struct start_watch *w, enum measured m)
+{
+	cleanup_free char *most = ga_size_text(w->e->use.upper);
+
+	w->measure = 0;
+	w->next_measure = ga_now_ms() + MEASURE_SHARE * (ga_now_ms() - w->measured);
+	if (m == OVER)
+		found(w, "limit", ga_strf("it was ended when its layers took more than %s "
+					  "(limits.upper)", most));
+	else if (m == TOO_DEEP)
+		found(w, "limit", ga_strf("it was ended when its layers were more than %d "
+					  "directories deep (limits.upper)", DEEP));
+	else if (m == UNKNOWN)
+		found(w, "limit", ga_strdup("it was ended when its layers could not be measured "
+					    "(limits.upper)"));
+}
+
+/* By a process beside: it may take longer than a command is to wait. */
+static void watch_layers(struct start_watch *w)
+{
+	int st;
+
+	if (w->measure) {
+		if (waitpid(w->measure, &st, WNOHANG) == w->measure)
+			on_measured(w, WIFEXITED(st) ? (enum measured)WEXITSTATUS(st) : UNKNOWN);
+		return;
+	}
+	if (ga_now_ms() < w->next_measure)
+		return;
+	w->measured = ga_now_ms();
+	w->measure = fork();
+	if (!w->measure) {
+		(void)setpriority(PRIO_PROCESS, 0, 10);
+		_exit((int)measure(w->s, w->e->use.upper));
+	}
+	if (w->measure < 0)
+		on_measured(w, UNKNOWN);
+}
+
+static void watch_disk(struct start_watch *w)
+{
+	const char *full = ga_disk_below(w->s->dir, w->e->disk_free) ? w->s->dir
+			   : ga_disk_below(w->e->agent_home, w->e->disk_free) ? w->e->agent_home
+									      : NULL;
+	cleanup_free char *least = NULL, *q = NULL;
+
+	if (!full)
+		return;
+	least = ga_size_text(w->e->disk_free);
+	q = ga_quote(full);
+	found(w, "disk", ga_strf("it was ended when less than %s were free for %s (disk_free)",
+				 least, q));
+}
+
+void start_watch_begin(struct start_watch *w)
+{
+	w->begun = ga_now_ms();
+}
+
+bool start_watch_tick(void *payload)
+{
+	struct start_watch *w = payload;
+	const struct ga_use_limits *l = &w->e->use;
+
+	if (w->unsynced.n && !w->beside)
+		w->beside = ga_sync_beside(&w->unsynced, 1);
+	start_record_tick(w->s, w->recorder, &w->noted);
+	watch_disk(w);
+	if (!w->why && l->time && (uint64_t)(ga_now_ms() - w->begun) >= l->time * 1000) {
+		cleanup_free char *t = ga_seconds_text(l->time);
+
+		found(w, "limit", ga_strf("it was ended after %s (limits.time)", t));
+	}
+	if (!w->why && l->output && w->written > l->output) {
+		cleanup_free char *most = ga_size_text(l->output);
+
+		found(w, "limit", ga_strf("it was ended when it had written more than %s "
+					  "(limits.output)", most));
+	}
+	if (!w->why && l->upper)
+		watch_layers(w);
+	return w->why != NULL;
+}
+
+/* What the command was about to write may be missing. */
+static void note(const struct start_watch *w, struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	free(s->incomplete);
+	s->incomplete = ga_strdup(w->why);
+	(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete", s->incomplete));
+	(void)ga_session_save(s, &ignored);
+}
+
+int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err)
+{
+	int rc;
+
+	if (w->measure > 0) {
+		(void)kill(w->measure, SIGKILL);
+		while (waitpid(w->measure, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	/* told after the capture, which syncs the same refs once more */
+	rc = ga_sync_beside_end(w->beside, err);
+	ga_strv_release(&w->unsynced);
+	if (w->why)
+		note(w, s);
+	free(w->why);
+	return rc;
+}

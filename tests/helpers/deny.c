@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * deny CALL=ERRNO... [-- COMMAND...]: run it where these system calls fail, with ENOSYS as on
+ * kernels that do not have them, EPERM as under filters of containers, or another error. A
+ * CALL with ":USER" counts only if its first argument has CLONE_NEWUSER in it. Without a command:
+ * succeed if the first call fails so here.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ga/alloc.h"
+
+#define MAX 16
+
+static const struct {
+	const char *name;
+	long nr;
+} calls[] = {
+	{ "openat2", 437 },	    { "unshare", SYS_unshare },	  { "clone", SYS_clone },
+	{ "mount", SYS_mount },	    { "close_range", 436 },	  { "open_tree", 428 },
+	{ "move_mount", 429 },	    { "fsopen", 430 },		  { "mount_setattr", 442 },
+	{ "pidfd_open", 434 },	    { "keyctl", SYS_keyctl },
+};
+static const struct {
+	const char *name;
+	int e;
+} errors[] = { { "EPERM", EPERM },   { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
+	       { "EINVAL", EINVAL }, { "ENOSPC", ENOSPC }, { "ENODEV", ENODEV } };
+
+struct rule {
+	long nr;
+	int e;
+	bool user;
+};
+
+static bool parse(const char *arg, struct rule *r)
+{
+	const char *eq = strchr(arg, '=');
+	size_t n = eq ? (size_t)(eq - arg) : 0;
+
+	*r = (struct rule){ .nr = -1 };
+	r->user = n > 5 && !strncmp(arg + n - 5, ":USER", 5);
+	n -= r->user ? 5 : 0;
+	for (size_t i = 0; eq && i < GA_NELEMS(calls); i++)
+		if (strlen(calls[i].name) == n && !strncmp(calls[i].name, arg, n))
+			r->nr = calls[i].nr;
+	for (size_t i = 0; eq && i < GA_NELEMS(errors); i++)
+		if (!strcmp(errors[i].name, eq + 1))
+			r->e = errors[i].e;
+	return r->nr >= 0 && r->e;
+}
+
+static int refuse(const struct rule *r)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)r->nr, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, r->user ? CLONE_NEWUSER : 0, 1, !r->user),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)r->e),
+	};
+	struct sock_fprog prog = { .len = GA_NELEMS(code), .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct rule rules[MAX];
+	int n = 0;
+
+	while (n + 1 < argc && n < MAX && parse(argv[n + 1], &rules[n]))
+		n++;
+	if (!n || (n + 1 < argc && strcmp(argv[n + 1], "--") != 0)) {
+		(void)fputs("usage: deny CALL=ERRNO... [-- COMMAND...]\n", stderr);
+		return 129;
+	}
+	if (n + 1 == argc)
+		return syscall(rules[0].nr, -1, 0, 0, 0, 0) == -1 && errno == rules[0].e ? 0 : 1;
+	for (int i = 0; i < n; i++) {
+		if (refuse(&rules[i])) {
+			perror("deny: cannot install the filter");
+			return 125;
+		}
+	}
+	(void)execvp(argv[n + 2], argv + n + 2);
+	perror(argv[n + 2]);
+	return 127;
+}

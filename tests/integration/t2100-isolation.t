@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # what runs inside is quoted for inside
+test_description='what an agent might try, tried in real sessions by a probe'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+probe=$TEST_BUILDDIR/git-agent-probe
+all="SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-09 SB-10 SB-11 SB-12 SB-13 SB-14 SB-15 SB-16 SB-17 SB-18 SB-19 SB-22 TT-01 TT-02 PS-03"
+
+make_repo() {
+	git init -q "$1" && cp "$probe" "$1/probe" && echo x >"$1/x" && git -C "$1" add -A && git -C "$1" commit -qm base
+}
+
+# ids WORD: those that a list of the probe says it of
+ids() {
+	awk -F'\t' -v w="$1" '$2 == w { print $1 }' out | sort
+}
+
+test_expect_success 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12 SB-13 SB-14 SB-15 SB-16 SB-17 SB-19 SB-20 SB-22 TT-01 TT-02 PS-02 PS-03 PS-04 PS-06 PS-08: held in sessions of this machine' '
+	git agent doctor --deep --json >json; cat json
+	python3 - "$all SB-04 SB-20 PS-01 PS-02 PS-04 PS-06 PS-08 RS-01" <<-\END
+	import json, sys
+	got = {c["check"]: c for c in json.load(open("json"))}
+	missing = [i for i in sys.argv[1].split() if i not in got]
+	# a kernel without it cannot hold these two
+	weak = ["SB-09"] if "not in this kernel" in got["SB-18"]["detail"] else []
+	failed = [i for i in got if not got[i]["ok"] and i not in weak]
+	assert not missing and not failed, (missing, failed)
+	assert got["SB-01"]["errno"] == "EPERM"
+	END
+'
+
+test_lazy_prereq LANDLOCK 'git agent doctor | grep "^ok   landlock .*scopes"'
+test_expect_success LANDLOCK 'SB-09 SB-18: where the kernel has it Landlock keeps sessions from abstract sockets' '
+	python3 -c "
+import json
+got = {c[\"check\"]: c for c in json.load(open(\"json\"))}
+assert got[\"SB-09\"][\"ok\"] and got[\"SB-09\"][\"errno\"] == \"EPERM\" and got[\"SB-18\"][\"errno\"] == \"EPERM\", got"
+'
+
+test_expect_success 'nothing of it stays: no session, no file, no variable' '
+	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json)" && test ! -e "$HOME/aihome" &&
+	test -z "$(ls -A "$HOME/.local/state/git-agent" | grep -v -x stage)"
+'
+
+# What is tried must be possible where nothing keeps it: outside a sandbox, and in a bare one. Not as
+# root, who could do harm by it.
+test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held' '
+	make_repo src && cd src && mkdir -p ../run && echo secret >../.npmrc && exec 9<../.npmrc &&
+	python3 - "$PWD/probe" >../out <<-\END
+	import os, socket, subprocess, sys
+	path, name = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+	path.bind("sock"); path.listen(16); name.bind("\0probe-test-%d" % os.getpid()); name.listen(16)
+	os.environ.update(TOKEN="0123token", DISPLAY=":0", SSH_AUTH_SOCK="x", XDG_RUNTIME_DIR="x")
+	subprocess.call([sys.argv[1], "token=0123token", "socket=sock", "abstract=probe-test-%d" % os.getpid(),
+		"key=x", "pidns=%d" % os.stat("/proc/self/ns/pid").st_ino, "hidden=" + os.getcwd(), "program=" + os.getcwd() + "/probe"])
+	END
+	rm -f ../.npmrc; cd .. && cat out && test "$(wc -l <out)" = "$(echo $all | wc -w)" &&
+	bwrap --unshare-user --unshare-pid --as-pid-1 --dev-bind / / --proc /proc sh -c "src/probe token=x socket=x; true" >bare && cat bare &&
+	{ ids failed; grep "^SB-15.failed" bare | cut -f1; } | sort -u >got && echo $all | tr " " "\n" | sort >want && test_cmp want got
+'
+
+test_expect_success ROOT 'as root: nothing that others cannot read, nothing of /proc can be written, pid 1 is closed' '
+	make_repo root && cd root && git agent start -q -- sh -c "
+		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
+		find /proc/sys -type f -writable
+		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do dd if=/dev/null of=\$f conv=notrunc 2>/dev/null && echo \$f; done
+		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null; cd .. && test_cmp /dev/null out
+'
+
+# ---- what fails while a sandbox is made ------------------------------------------------
+
+# Every call that makes a part of the sandbox fails once, in whichever process makes it: then nothing
+# starts, or what starts lacks nothing.
+calls="unshare mount umount2 pivot_root open_tree move_mount mount_setattr fsopen fsconfig fsmount capset prctl seccomp setsid setns sethostname landlock_create_ruleset landlock_restrict_self"
+fails() {
+	rm -f trace.* && timeout 100 strace -ff -qq -o trace -e trace="$1" git agent start -q -- ./probe token=x >/dev/null 2>&1
+	# the most that a process made of it; the command itself makes some too
+	most=$(for f in trace.*; do grep -c "^$1(" "$f"; done | sort -n | tail -n 1)
+	rm -f trace.*
+	n=1 && while [ $n -le "${most:-0}" ]; do
+		timeout 100 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=EPERM:when=$n" \
+			git agent start -q --name f -- ./check >out 2>err
+		rc=$?
+		git agent drop --force f >/dev/null 2>&1
+		if [ $rc = 125 ] && [ ! -s out ]; then
+			refused=$((refused + 1))
+		elif [ $rc != 0 ] || [ "$(cat out)" != held ]; then
+			echo "$1, time $n: status $rc"
+			cat out err
+			return 1
+		fi
+		# of what is done a hundred times alike, some
+		n=$((n + 1 + (n > 8) * 7))
+	done
+}
+
+test_expect_success STRACE 'each call that makes a sandbox, refused: nothing starts, or nothing is missing' '
+	make_repo faults && cd faults && cat >check <<-\END &&
+	#!/bin/sh
+	grep -h "^Cap\|^NoNewPrivs\|^Seccomp:" /proc/self/status | tr -d "\n\t" | grep -q "^\(Cap[A-Z][a-z]*:0*\)*NoNewPrivs:1Seccomp:2$" &&
+	! unshare -U true 2>/dev/null && ! ls /oldroot /newroot /home 2>/dev/null && ! touch /usr/x /etc/x /run/git-agent/x /proc/sys/x 2>/dev/null &&
+	! grep -v " [r,a-z]*nosuid" /proc/self/mountinfo && [ "$(ls /run)" = git-agent ] && [ ! -s /proc/keys ] && [ -e x ] && echo held
+	END
+	chmod +x check && git add -A && git commit -qm check && test "$(git agent start -q -- ./check)" = held &&
+	refused=0 && for call in $calls; do
+		fails $call || exit 1
+	done && echo "$refused refused" && test $refused -gt 60
+'
+
+test_done

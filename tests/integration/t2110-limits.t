@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # what runs inside is quoted for inside
+test_description='limits of what a session may use'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+conf=$HOME/.config/git-agent/config.yaml
+mkdir -p "${conf%/*}"
+
+repo() {
+	git init -q "$1" && cd "$1" && git commit -q --allow-empty -m base
+}
+
+# ended NAME TEXT: the session says so, in all places
+ended() {
+	git agent show "$1" | grep "note: session incomplete: it was ended .*$2" && git agent show --json "$1" | grep "\"incomplete\": \"it was ended .*$2" &&
+	grep "\"event\":\"limit\".*it was ended .*$2" "$HOME"/.local/state/git-agent/*/sessions/"$1"/journal.jsonl
+}
+
+test_expect_success 'RS-04: time: ended as by a hang-up, then hard; what was done is captured' '
+	repo time && git agent -c limits.time=1s start --name t -- sh -c "echo x >x; trap \"echo bye >bye; exit 3\" HUP; while :; do sleep 0.1; done" 2>../err &&
+	test $? = 3; grep "agent/t: limits: time 1s watch" ../err && git show agent/t:x && git show agent/t:bye && ended t "after 1s (limits.time)" &&
+	git agent show --json t | python3 -c "
+import json, sys
+assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
+'
+
+test_expect_success 'of a session that is resumed, as they are now' '
+	cd time && git agent -c limits.time=2s resume t sleep 100 2>../err; grep "limits: time 2s watch" ../err && ended t "after 2s (limits.time)" &&
+	git agent resume -q t true && git agent show --json t >../json && ! grep "\"time\"" ../json && grep "\"incomplete\": null" ../json
+'
+
+test_expect_success 'RS-04: output, to a pipe and to a file' '
+	repo output && git agent -c limits.output=1MiB start -q --name o -- yes >../out; ended o "more than 1MiB (limits.output)" &&
+	git agent -c limits.output=1MiB start -q --name fits -- head -c 1000000 /dev/zero >../out && test "$(wc -c <../out)" = 1000000 && test -z "$(git agent show fits | grep incomplete)"
+'
+
+for where in big d/e/big closed/big shared/big; do
+	test_expect_success "RS-04: upper: $where" '
+		rm -rf upper && repo upper && mkdir shared && echo shared/ >.gitignore && git add .gitignore && git commit -qm shared && touch shared/x &&
+		git agent -c limits.upper=3MiB start -q --name u -- sh -c "mkdir -p d/e closed; head -c 1000000 /dev/urandom >small; head -c 4000000 /dev/urandom >'$where'; chmod 000 closed; sleep 100"
+		ended u "took more than 3MiB (limits.upper)" &&
+		git agent -c limits.upper=3MiB start -q --name fits -- sh -c "head -c 2000000 /dev/urandom >a; for i in 1 2 3 4; do ln a b\$i; done; mkdir z; chmod 0 z; sleep 2.5" && test -z "$(git agent show fits | grep incomplete)"
+	'
+done
+
+test_expect_success 'RS-04: upper: too deep to be measured' '
+	repo deep && git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
+import os, time
+for i in range(500): os.mkdir(\"d\"); os.chdir(\"d\")
+time.sleep(100)"
+	ended d "more than 400 directories deep (limits.upper)"
+'
+
+hog='x = bytearray(50 << 20); print("small"); y = bytearray(300 << 20); print("large")'
+test_expect_success 'RS-04: memory: a hog gets no more' '
+	repo memory && { git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err; :; } &&
+	echo small >../want && test_cmp ../want ../out && grep "limits: memory 200MiB" ../err && git agent show m | grep "memory 200MiB" &&
+	git agent start -q -- python3 -c "$hog" >../out && test "$(tail -n 1 ../out)" = large
+'
+
+# Root is counted nowhere. Should ours not hold, that of the test does.
+test_expect_success NOT_ROOT 'RS-04: tasks: a fork bomb gets no more, and nobody outside is counted' '
+	repo tasks && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 100 & pids="$pids $!"; done &&
+	prlimit --nproc=3000 git agent -c limits.tasks=16 -c limits.time=30 start -q --name f -- sh -c "
+		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 100 & done; echo \$(ls -d /proc/[0-9]* | wc -l)" >../out 2>../err && kill $pids &&
+	test "$(cat ../out)" -ge 12 &&
+	prlimit --nproc=3000 git agent -c limits.tasks=40 -c limits.time=20 start -q --name bomb -- python3 -c "
+import os, time
+n, end = 0, time.time() + 3
+while time.time() < end:
+    try:
+        if os.fork() == 0: continue
+        n += 1
+    except BlockingIOError:
+        pids = [p for p in os.listdir(\"/proc\") if p.isdigit()]
+        open(\"most-%d\" % len(pids), \"w\").close()
+        time.sleep(0.05)
+time.sleep(0.5)" && git ls-tree --name-only agent/bomb | sort -t- -k2n | tail -n 1 >../most && cat ../most && m=$(sed "s/.*-//" ../most) && test "$m" -ge 30 && test "$m" -le 40
+'
+
+test_expect_success NOT_ROOT 'tasks are limited without being asked for, and 0 ends that' '
+	repo default && git agent start --name d -- sh -c "ulimit -a | grep process || prlimit --nproc" >../out 2>../err && grep 8192 ../out && ! grep limits ../err &&
+	git agent show --json d | grep "\"value\": \"8192\"" && git agent -c limits.tasks=0 start -q --name n -- true && ! git agent show --json n | grep 8192
+'
+
+test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
+test_expect_success 'what cannot be limited here is refused when it is asked for' '
+	repo cannot && if git agent doctor | grep "^ok   limits .*no cpu"; then
+		test_expect_code 125 git agent -c limits.cpu=50 start --name c -- true 2>../err && grep "processor time (limits.cpu) cannot be limited here" ../err && grep "^hint: .*loginctl" ../err &&
+		test_expect_code 125 git agent -c limits.cpu=50 start --dry-run -- true && git agent list >../out && test_cmp /dev/null ../out
+	else
+		git agent -c limits.cpu=50 start --name c -- true
+	fi
+'
+test_expect_success CGROUP 'RS-04: memory of all processes together, by a cgroup: what goes beyond it is ended, and that is said' '
+	repo together && git agent -c limits.memory=200MiB -c limits.tasks=50 -c limits.cpu=50 start -q --name g -- python3 -c "
+import os, time
+pids = []
+for i in range(4):
+    pid = os.fork()
+    if pid == 0:
+        x = bytearray(b\"x\" * (80 << 20)); time.sleep(3); os._exit(0)
+    pids.append(pid)
+print(sum(os.waitpid(p, 0)[1] == 9 for p in pids))" >../out && test "$(cat ../out)" -ge 1 &&
+	git agent show g | grep "memory 200MiB [cs][gy]" && git agent show g | grep "session incomplete: the kernel ended .* for want of memory (limits.memory)"
+'
+
+test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it refuses nothing starts' '
+	mkdir -p bin run/systemd && : >run/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
+	#!/bin/sh
+	printf "%s\n" "$@" >"$HOME/asked"
+	echo "Call failed: no thanks" >&2
+	exit 1
+	END
+	if test_have_prereq CGROUP; then exit 0; fi
+	PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
+	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
+	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 4 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 CPUQuotaPerSecUSec t 1500000 0 $" ../line
+'
+
+test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
+	repo lower && printf "limits: {time: 1s}\n" >.agentdev.yaml && git add -A && git commit -qm t && git agent start -q --name r -- sleep 100; ended r "limits.time" &&
+	printf "limits: {tasks: 0}\n" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 125 git agent start -- true 2>../err && grep "needs trust: a repository can only make .8192. stricter" ../err
+'
+
+test_done

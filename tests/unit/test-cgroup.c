@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../src/run/run-internal.h"
+#include "ga/confine.h"
+#include "ga/path.h"
+
+/* A group of its own with one setting, in the kernel's own tree: only root has one everywhere, and
+ * which controllers there are depends on the machine. */
+static const struct run_cgroup_setting *setting_here(char **ret_parent)
+{
+	static const struct run_cgroup_setting some[] = {
+		{ "pids", "pids.max", "17", false },
+		{ "memory", "memory.max", "67108864", false },
+		{ "hugetlb", "hugetlb.2MB.max", "2097152", false },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(some); i++) {
+		*ret_parent = run_cgroup_find(&some[i], 1);
+		if (*ret_parent)
+			return &some[i];
+	}
+	return NULL;
+}
+
+/* On a machine with nothing delegated a controller can be had as root, for the time of the test. */
+static char *delegate(void)
+{
+	cleanup_free char *own = run_cgroup_of(0);
+	char *control = own ? ga_path_join(own, "cgroup.subtree_control") : NULL;
+	int fd = control ? open(control, O_WRONLY | O_CLOEXEC) : -1;
+	bool ok = fd >= 0 && write(fd, "+hugetlb", 8) == 8;
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (!ok) {
+		free(control);
+		return NULL;
+	}
+	return control;
+}
+
+static void undelegate(char *control)
+{
+	int fd = open(control, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "-hugetlb", 8) != 8)
+		print_error("cannot undo '%s'\n", control);
+	if (fd >= 0)
+		(void)close(fd);
+	free(control);
+}
+
+static void holds_a_process(const char *parent, const struct run_cgroup_setting *s)
+{
+	const struct run_cgroup_setting bad = { s->controller, "no.such.file", "1", false };
+	const struct run_cgroup_setting both[] = { *s, { "", "no.such.file", "1", true } };
+	struct ga_error err = GA_ERROR_INIT;
+	char *dir = NULL, *again = NULL, *in;
+	pid_t pid = fork();
+
+	if (!pid) {
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(run_cgroup_enter(parent, &bad, 1, pid, &dir, &err), -1);
+	assert_non_null(strstr(err.msg, "no.such.file"));
+	ga_error_release(&err);
+	assert_int_equal(run_cgroup_enter(parent, both, 2, pid, &dir, &err), 0);
+	in = run_cgroup_of(pid);
+	assert_string_equal(in, dir);
+	assert_true(run_cgroup_has(dir, s->file, s->value));
+	assert_false(run_cgroup_has(dir, s->file, "1"));
+	/* there already; and one that is in use is not swept away */
+	assert_int_equal(run_cgroup_enter(parent, both, 1, pid, &again, &err), -1);
+	ga_error_release(&err);
+	assert_int_equal(access(dir, F_OK), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	/* what nobody removed the next one does */
+	pid = fork();
+	if (!pid) {
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(run_cgroup_enter(parent, both, 1, pid, &again, &err), 0);
+	assert_int_equal(access(dir, F_OK), -1);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(rmdir(again), 0);
+	free(dir);
+	free(again);
+	free(in);
+}
+
+static void makes_a_group(void **state)
+{
+	char *parent = NULL, *control = NULL;
+	const struct run_cgroup_setting *s = setting_here(&parent);
+
+	(void)state;
+	if (!s) {
+		control = delegate();
+		s = control ? setting_here(&parent) : NULL;
+	}
+	if (s)
+		holds_a_process(parent, s);
+	else
+		print_message("no control group can be made here\n");
+	free(parent);
+	if (control)
+		undelegate(control);
+}
+
+/* How each can be had depends on the machine; that none is had for nothing does not. */
+static void plans(void **state)
+{
+	static const char *const env[] = { NULL };
+	struct ga_confine c = GA_CONFINE_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_strv got = GA_STRV_INIT;
+	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
+
+	(void)state;
+	assert_int_equal(ga_confine_plan(&l, env, "", &c, &err), 0);
+	assert_int_equal(c.memory, GA_CONFINED_NOT);
+	assert_int_equal(c.tasks, GA_CONFINED_NOT);
+	assert_int_equal(c.cpu, GA_CONFINED_NOT);
+	ga_confine_describe(&c, &got);
+	assert_int_equal(got.n, 3);
+	assert_string_equal(got.v[0], "time 1m watch");
+	assert_string_equal(got.v[1], "output 1MiB watch");
+	assert_string_equal(got.v[2], "upper 2KiB watch");
+	ga_strv_release(&got);
+	ga_confine_release(&c);
+	l = (struct ga_use_limits){ .memory = 1 << 30, .tasks = 100, .tasks_default = true };
+	assert_int_equal(ga_confine_plan(&l, env, "", &c, &err), 0);
+	assert_int_not_equal(c.memory, GA_CONFINED_NOT);
+	if (geteuid())
+		assert_int_equal(c.tasks, GA_CONFINED_RLIMIT);
+	ga_confine_release(&c);
+}
+
+static void reads_numbers(void **state)
+{
+	char dir[] = "/tmp/test-cgroup-XXXXXX", file[64];
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(file, sizeof(file), "%s/memory.events", dir);
+	f = fopen(file, "we");
+	assert_non_null(f);
+	(void)fputs("low 1\noom 5\noom_kill 3\noom_group_kill 7\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom_kill"), 3);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom"), 5);
+	assert_int_equal(run_cgroup_number(dir, "memory.events", "oo"), 0);
+	assert_int_equal(run_cgroup_number(dir, "gone", "oom"), 0);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(makes_a_group),
+		cmocka_unit_test(plans),
+		cmocka_unit_test(reads_numbers),
+	};
+
+	return cmocka_run_group_tests_name("cgroup", tests, NULL, NULL);
+}
