@@ -87,7 +87,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd
 	s = set("name state branch project command onto base tip held remote landed landed_how landed_in started finished resumed resumed_with exit_status "
-		"live shared submodules skipped masked notes left_out flags flags_open "
+		"live shared submodules skipped masked limits notes left_out flags flags_open "
 		"flags_by_severity flags_by_verdict incomplete run".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
