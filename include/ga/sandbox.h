@@ -77,8 +77,11 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 		       struct ga_strv *tools, struct ga_error *err);
 
 /* The environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*, TZ,
- * EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept to entries that exist inside
- * `s`, and the names in `pass`. Writes s->env. */
+ * EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept, in order, to entries that
+ * exist inside `s` and ending in GA_AGENT_BIN, where toolchains are as far as that is shown, where
+ * in the agents' home caches are if their usual place is read-only, and the names in `pass`.
+ * Writes s->env. */
+#define GA_AGENT_BIN ".local/agent/bin" /* below home: what the agent installs for itself */
 void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
 			 const struct ga_strv *pass);
 

@@ -547,7 +547,9 @@ static void environment(void **state)
 	cleanup_free char *path = NULL, *want = NULL;
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
-			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0", NULL, NULL };
+			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0",
+			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL, NULL };
+	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", w->home);
 
 	make_spec(w, "home/p", &s);
 	make_dir(w, "home/.local/bin");
@@ -557,13 +559,16 @@ static void environment(void **state)
 	path = ga_strf("PATH=%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
 		       w->home, w->home, w->home);
 	env[GA_NELEMS(env) - 2] = path;
+	env[GA_NELEMS(env) - 3] = nvm;
 	ga_strv_push_many(&pass, "KEY_*", "HOME", "SHELL", NULL);
 	ga_spec_environment(&s, env, &pass);
 	for (size_t i = 0; i < s.env.n; i++)
 		ga_buf_addf(&got, "%s\n", s.env.v[i]);
-	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin\nUSER=me\nLOGNAME=me\n"
-		       "SHELL=/bin/sh\nTERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
-		       w->home, w->home, w->home);
+	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin:%s/.local/agent/bin\n"
+		       "USER=me\nLOGNAME=me\nSHELL=/bin/sh\nJAVA_HOME=/usr\nNVM_DIR=%s/.local/bin\n"
+		       "PIPX_BIN_DIR=%s/.local/agent/bin\nUV_TOOL_BIN_DIR=%s/.local/agent/bin\n"
+		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
+		       w->home, w->home, w->home, w->home, w->home, w->home, w->home);
 	assert_string_equal(got.ptr, want);
 }
 
