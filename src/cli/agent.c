@@ -29,6 +29,7 @@ void cli_settle(struct cli *c, const struct ga_config *conf, struct ga_start_opt
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
 	c->env.limits = conf->limits;
+	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
 }
 
 static bool is_there(const void *where, const char *path)

@@ -19,7 +19,7 @@
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_resume, &cli_list, &cli_show, &cli_diff, &cli_review, &cli_land,
 	&cli_drop, &cli_gc, &cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules,
-	&cli_secrets, &cli_config, &cli_doctor, &cli_version,
+	&cli_secrets, &cli_home, &cli_config, &cli_doctor, &cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)

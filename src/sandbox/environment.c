@@ -149,14 +149,15 @@ static void add_caches(struct ga_spec *s)
 			ga_strv_pushf(&s->env, "%s=%s/%s", caches[i].name, s->home, caches[i].own);
 }
 
-void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const struct ga_strv *pass)
+void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
+			 const struct ga_strv *pass)
 {
 	const char *user = value_of(host_env, "USER"), *login = value_of(host_env, "LOGNAME");
 	const char *shell = value_of(host_env, "SHELL");
 
 	ga_strv_release(&s->env);
 	ga_strv_pushf(&s->env, "HOME=%s", s->home);
-	add_path(s, value_of(host_env, "PATH"));
+	add_path(s, path);
 	if (user || login)
 		ga_strv_pushf(&s->env, "USER=%s", user ? user : login);
 	if (user || login)

@@ -12,6 +12,9 @@
  * NULL-terminated. */
 extern const char *const sandbox_system_dirs[];
 
+/* The same of Homebrew's usual place; where its "bin" is not, there is nothing. */
+extern const char *const sandbox_brew_dirs[];
+
 /* Names in "/" that are symlinks into /usr on most systems and directories on
  * some; NULL-terminated, without the slash. */
 extern const char *const sandbox_root_names[];

@@ -548,7 +548,7 @@ static void environment(void **state)
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
 			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0",
-			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL, NULL };
+			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL };
 	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", w->home);
 
 	make_spec(w, "home/p", &s);
@@ -556,12 +556,11 @@ static void environment(void **state)
 	make_dir(w, "home/private/bin");
 	make_dir(w, "aihome/own/bin");
 	ga_strv_push(&s.tools, ".local/bin");
-	path = ga_strf("PATH=%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
+	path = ga_strf("%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
 		       w->home, w->home, w->home);
-	env[GA_NELEMS(env) - 2] = path;
-	env[GA_NELEMS(env) - 3] = nvm;
+	env[GA_NELEMS(env) - 2] = nvm;
 	ga_strv_push_many(&pass, "KEY_*", "HOME", "SHELL", NULL);
-	ga_spec_environment(&s, env, &pass);
+	ga_spec_environment(&s, path, env, &pass);
 	for (size_t i = 0; i < s.env.n; i++)
 		ga_buf_addf(&got, "%s\n", s.env.v[i]);
 	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin:%s/.local/agent/bin\n"
