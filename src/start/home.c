@@ -185,8 +185,13 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	aside = ga_strf("%s.%s", dir, stamp);
 	/* first away, whole, and only then piece by piece */
-	if (renameat2(at, ga_path_base(dir), at, ga_path_base(aside), RENAME_NOREPLACE))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' away", q);
+	for (unsigned i = 2; renameat2(at, ga_path_base(dir), at, ga_path_base(aside),
+				       RENAME_NOREPLACE); i++) {
+		if (errno != EEXIST)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' away", q);
+		free(aside);
+		aside = ga_strf("%s.%s-%u", dir, stamp, i);
+	}
 	if (remove)
 		return ga_rmtree_at(at, ga_path_base(aside), err);
 	*ret = ga_steal(&aside);
