@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agents' home on the host: where that of a session is, what is in it, and starting over. Agents
- * write there: everything in it is found by descriptor, and no link is followed.
+ * The agents' home on the host: where that of a session is, what is in it, and starting over.
+ * Agents write there: everything in it is found by descriptor, and no link is followed.
  */
 #ifndef GA_HOME_H
 #define GA_HOME_H
@@ -44,8 +44,8 @@ char *ga_home_layer(const struct ga_session *s);
  * runs. Take it alone: 1 if any does, of whatever repository. */
 int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err);
 
-/* With that lock: put a home aside, beside where it was (`*ret`, caller frees), or (`remove`) remove
- * it (`*ret` NULL). 1 if there is none. */
+/* With that lock: put a home aside, beside where it was (`*ret`, caller frees), or (`remove`)
+ * remove it (`*ret` NULL). 1 if there is none. */
 int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err);
 
 #endif

@@ -234,12 +234,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	(void)ret_status;
 	if (!resets && !diffs && strcmp(word, "show") != 0)
-		return ga_fail(err, GA_EUSAGE, "'git agent home' takes show, diff or reset, not '%s'",
-			       q);
+		return ga_fail(err, GA_EUSAGE,
+			       "'git agent home' takes show, diff or reset, not '%s'", q);
 	if (argc > 1 && !diffs)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' takes no name", word);
 	if (!resets && (o->dry_run || o->remove))
-		return ga_fail(err, GA_EUSAGE, "--dry-run and --delete belong to 'git agent home reset'");
+		return ga_fail(err, GA_EUSAGE,
+			       "--dry-run and --delete belong to 'git agent home reset'");
 	if (resets && o->json)
 		return ga_fail(err, GA_EUSAGE, "'git agent home reset' prints no JSON");
 	if (find(c, &dir, err))

@@ -14,10 +14,10 @@ static const char *const passed[] = {
 /* Where toolchains and what belongs to them are, which says nothing else: as far as that is
  * there inside. */
 static const char *const places[] = {
-	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL", "DOTNET_ROOT",
-	"FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX", "HOMEBREW_REPOSITORY",
-	"JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PNPM_HOME", "PYENV_ROOT", "RBENV_ROOT",
-	"RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
+	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
+	"DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
+	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PNPM_HOME",
+	"PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
 };
 
 /* Where programs put what they fetch, build or install, unless told; and where in the agents'

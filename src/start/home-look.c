@@ -24,9 +24,9 @@
 
 /* Where toolchains and package managers keep what they fetched and can fetch again. */
 static const char *const caches[] = {
-	".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".ccache", ".bun", ".deno", ".yarn",
-	".pnpm-store", ".local/agent", ".local/share/pnpm", ".local/share/uv", ".nuget", ".ivy2",
-	".sbt", "go",
+	".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".ccache", ".bun", ".deno",
+	".yarn", ".pnpm-store", ".local/agent", ".local/share/pnpm", ".local/share/uv", ".nuget",
+	".ivy2", ".sbt", "go",
 };
 
 struct walk {

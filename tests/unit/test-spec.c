@@ -510,6 +510,26 @@ static void finds_tools(void **state)
 	ASSERT_TOOLS(w, "apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
 }
 
+/* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
+static void the_table_of_toolchains(void **state)
+{
+	const struct world *w = *state;
+
+	make_dir(w, "home/.nvm");
+	make_dir(w, "home/.nvmx");
+	make_dir(w, "home/.nv");
+	make_dir(w, "home/.local/share/mise");
+	make_dir(w, "home/.local/share/secret");
+	make_dir(w, "home/.local/lib");
+	make_dir(w, "home/.asdf");
+	make_file(w, "home/.pyenv", "");
+	make_dir(w, "home/n/notes");
+	make_dir(w, "home/n/bin");
+	make_link(w, "../rustup", "home/.rustup");
+	make_dir(w, "rustup");
+	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
+}
+
 static void never_shows_credentials(void **state)
 {
 	const struct world *w = *state;
@@ -711,6 +731,7 @@ int main(void)
 		IN_WORLD(arguments),
 		IN_WORLD(refuses),
 		IN_WORLD(finds_tools),
+		IN_WORLD(the_table_of_toolchains),
 		IN_WORLD(never_shows_credentials),
 		IN_WORLD(environment),
 		IN_WORLD(visible),
