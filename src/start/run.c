@@ -253,6 +253,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	free(c->spec.home_source);
 	c->spec.home_source = ga_steal(&home);
 	ga_strv_release(&c->spec.tools);
+	ga_strv_release(&c->spec.ro);
 	c->spec.network = false;
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }
