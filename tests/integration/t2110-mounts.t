@@ -66,7 +66,7 @@ test_expect_success 'SB-04: other things in place of a mount point' '
 
 # An earlier session's layer, as nothing inside could make it: mount points are busy there.
 test_expect_success 'SB-04: a link in the project in place of a mount point, above one, or of the git dir' '
-	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && cp -a "${upper%/*}" ../kept || exit 1
+	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && chmod -R u+rwx "${upper%/*}/work" && rm -rf "${upper%/*}/work" && cp -a "${upper%/*}" ../kept || exit 1
 	for place in .git pkg pkg/node_modules; do
 		for target in "$canary" "/proc/self/root$canary" .. ../../../../../../../canary nowhere; do
 			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && timeout 60 git agent resume -q u -- true >out 2>err
