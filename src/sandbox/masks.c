@@ -24,6 +24,8 @@ static bool has(const char *path, const char *bytes)
 
 	if (ga_read_file_at(AT_FDCWD, path, LOOK_MAX, &b, &ignored))
 		return true;
+	if (!b.len)
+		return false;
 	end = b.ptr + b.len;
 	for (const char *p = b.ptr; p && p < end;) {
 		const char *comment = memmem(p, (size_t)(end - p), "<!--", 4);

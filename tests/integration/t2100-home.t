@@ -100,7 +100,9 @@ test_expect_success 'Homebrew in home: programs and what they run from, no datab
 	path=$b/bin:$system inside claude >out && grep "^ran .*linuxbrew/bin/node" out && inside sh -c "test -e ~/.linuxbrew/bin/node && test ! -e ~/.linuxbrew/var && test ! -e ~/.linuxbrew/etc/npmrc"
 '
 
-test_expect_success USERNS 'Homebrew at /home/linuxbrew, an agent in /opt, both by their links' '
+# others than root find that the system belongs to nobody in there
+test_lazy_prereq ROOT_USERNS 'test "$(id -u)" = 0 && unshare -Urm true'
+test_expect_success ROOT_USERNS 'Homebrew at /home/linuxbrew, an agent in /opt, both by their links' '
 	fresh && cat >in.sh <<-\EOF &&
 		set -e
 		b=/home/linuxbrew/.linuxbrew
