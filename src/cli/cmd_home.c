@@ -108,8 +108,12 @@ static int show(struct cli *c, const struct options *o, const char *dir, struct 
 	struct ga_home_sizes sizes;
 	cleanup_close int lock = -1;
 	int in_use = ga_home_lock(&c->env, &lock, err);
-	int rc = in_use < 0 ? -1 : ga_home_measure(dir, &sizes, err);
+	int rc;
 
+	/* it was only to know: no start is to wait for us */
+	ga_cleanup_closep(&lock);
+	lock = -1;
+	rc = in_use < 0 ? -1 : ga_home_measure(dir, &sizes, err);
 	if (rc < 0)
 		return -1;
 	if (o->json)

@@ -100,6 +100,7 @@ static int make_home(const struct ga_start_env *e, const char *dir, struct ga_er
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, dir, q, err);
 }
 
+/* Alone, or else as soon as nobody else is: that takes no longer than removing a home. */
 static int lock_homes(const struct ga_start_env *e, bool alone, int *ret_fd, struct ga_error *err)
 {
 	cleanup_close int fd = open(e->state_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +108,7 @@ static int lock_homes(const struct ga_start_env *e, bool alone, int *ret_fd, str
 
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the state directory");
-	rc = ga_flock(fd, alone, false, err);
+	rc = ga_flock(fd, alone, !alone, err);
 	if (!rc)
 		*ret_fd = ga_steal_fd(&fd);
 	return rc;
@@ -125,13 +126,8 @@ int start_open_home(struct ga_start_env *e, const char *command, struct ga_start
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	cleanup_free char *dir = ga_home_dir(e, e->home_mode);
-	int rc = lock_homes(e, false, &st->home_lock, err);
 
-	if (rc > 0) {
-		(void)ga_fail(err, GA_ESTART, "the agents' home is being reset");
-		return ga_hint(err, "try again when 'git agent home reset' is through");
-	}
-	if (rc || make_home(e, e->agent_home, err) || make_home(e, dir, err))
+	if (lock_homes(e, false, &st->home_lock, err) || make_home(e, e->agent_home, err) || make_home(e, dir, err))
 		return -1;
 	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e->agent_home, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);

@@ -127,6 +127,11 @@ test_expect_success 'reset: not while a session runs, of whatever repository' '
 	rc=$? && touch "$HOME/aihome/stop" && wait && test $rc = 0 && git agent home reset --delete && test ! -e "$HOME/aihome"
 '
 
+test_expect_success 'a start waits for who has the lock of all homes, and is not refused' '
+	mode shared && project m && run : && mkfifo hold && echo hold >.git/info/exclude && { flock "$HOME/.local/state/git-agent" sh -c "touch held; read x <hold" & } && test_wait_for "test -e held" && rm held &&
+	{ git agent start -q --name waits -- true & } && p=$! && state=$(stat -c %i "$HOME/.local/state/git-agent") && test_wait_for "grep -q -- \"-> FLOCK.*:$state \" /proc/locks" && echo go >hold && wait $p && git agent list | grep "^waits "
+'
+
 test_expect_success 'reset of a project'\''s home leaves the others, and the logins' '
 	mode project && project l1 && run "mkdir ~/.claude; echo login >~/.claude/.credentials.json; echo x >~/x" && project l2 && run "echo y >~/y" && git agent home reset --delete && run "test ! -e ~/y; cat ~/.claude/.credentials.json" >out && grep -x login out && cd ../l1 && run "cat ~/x" | grep x
 '
