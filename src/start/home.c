@@ -127,7 +127,8 @@ int start_open_home(struct ga_start_env *e, const char *command, struct ga_start
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	cleanup_free char *dir = ga_home_dir(e, e->home_mode);
 
-	if (lock_homes(e, false, &st->home_lock, err) || make_home(e, e->agent_home, err) || make_home(e, dir, err))
+	if (lock_homes(e, false, &st->home_lock, err) || make_home(e, e->agent_home, err) ||
+	    make_home(e, dir, err))
 		return -1;
 	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e->agent_home, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);
