@@ -20,6 +20,9 @@
 /* Later ones are stricter. */
 enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 
+/* Whose the agents' home is. */
+enum ga_home_mode { GA_HOME_SHARED, GA_HOME_PROJECT, GA_HOME_OVERLAY };
+
 enum ga_secrets { GA_SECRETS_OFF, GA_SECRETS_WARN, GA_SECRETS_MASK };
 
 /* To land, unless the command line says. */
@@ -28,12 +31,14 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 32
+#define GA_CONFIG_KEYS 34
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
 	unsigned dirty;   /* enum ga_dirty */
 	char *home;       /* the agents' home */
+	unsigned home_mode; /* enum ga_home_mode */
+	struct ga_strv tools; /* absolute paths; each layer adds to them */
 	char *state_dir;  /* where the state of all repositories is kept */
 	uint64_t disk_free; /* bytes that are left to others */
 	unsigned terminal_filter; /* 0 or 1 */

@@ -26,6 +26,8 @@ bool ga_parse_seconds(const char *s, uint64_t max, uint64_t *ret);
 /* What these read as the same, in the largest unit that says it exactly. The caller frees it. */
 char *ga_size_text(uint64_t bytes);
 char *ga_seconds_text(uint64_t seconds);
+/* For people: "17 bytes", "1.5 KiB". The caller frees it. */
+char *ga_size_about(uint64_t bytes);
 
 /* git's booleans: true/yes/on/1, false/no/off/0 and "". Any case. */
 bool ga_parse_bool(const char *s, bool *ret);

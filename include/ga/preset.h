@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known about common agents: flags that suit a sandbox and the keys
- * they need from the environment.
+ * What is known about common agents: flags that suit a sandbox, the keys they need from the
+ * environment, and what they keep in a home.
  */
 #ifndef GA_PRESET_H
 #define GA_PRESET_H
@@ -18,9 +18,15 @@ struct ga_preset {
 	bool resume_args;         /* they may be followed by any arguments; else by none */
 	const char *const *pass;  /* NULL-terminated names of environment variables it may see */
 	const char *const *set;   /* NULL-terminated NAME=VALUE */
+	/* paths below home, NULL-terminated: all that is its own ... */
+	const char *const *state;
+	const char *const *logins; /* ... and the files of it that are a login and nothing else */
+	const char *notes;        /* the file below home that it reads before every task, or NULL */
 };
 
 /* The preset of a command word (exactly its name, no path), or NULL. */
 const struct ga_preset *ga_preset_find(const char *command);
+/* All of them, one after the other; NULL behind the last. */
+const struct ga_preset *ga_preset_at(size_t i);
 
 #endif

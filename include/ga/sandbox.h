@@ -28,6 +28,7 @@ struct ga_spec {
 	char *project;          /* the project's path, inside and outside */
 	char *home;             /* $HOME inside */
 	char *home_source;      /* host directory shown there (~/aihome) */
+	char *home_upper, *home_work; /* layers over it that take what is written; NULL: it does */
 	struct ga_strv lowers;  /* project overlay, topmost first: extras, base tree */
 	char *upper, *work;
 	char *git_upper, *git_work; /* private git dir: overlay over git_lower, at <project>/.git */
@@ -76,10 +77,13 @@ char *ga_spec_object_path(const char *host_dir);
 int ga_spec_find_tools(const char *home, const char *path, const char *command,
 		       struct ga_strv *tools, struct ga_error *err);
 
-/* The environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*, TZ,
- * EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept to entries that exist inside
- * `s`, and the names in `pass`. Writes s->env. */
-void ga_spec_environment(struct ga_spec *s, const char *const *host_env,
+/* The environment inside, from the host's and the list of directories `path`: an allowlist (TERM,
+ * COLORTERM, LANG, LC_*, TZ, EDITOR, VISUAL, NO_COLOR), HOME, USER, LOGNAME, SHELL, PATH kept, in
+ * order, to entries that exist inside `s` and ending in GA_AGENT_BIN, where toolchains are as far
+ * as that is shown, where in the agents' home caches are if their usual place is read-only, and
+ * the names in `pass`. Writes s->env. */
+#define GA_AGENT_BIN ".local/agent/bin" /* below home: what the agent installs for itself */
+void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);
 
 /* Would `path` (absolute) be visible inside? */

@@ -30,6 +30,8 @@ struct ga_start_env {
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
+	enum ga_home_mode home_mode; /* of the session at hand */
+	struct ga_strv tools;       /* absolute paths of more directories with programs */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
 	struct ga_use_limits use;   /* what a session may use */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
@@ -77,6 +79,7 @@ struct ga_part;
 struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held until everything is over */
+	int home_lock;          /* ga/home.h; shared */
 	struct ga_base base;    /* empty for a live session */
 	struct ga_part *parts;
 	size_t n_parts, cap_parts;
@@ -94,7 +97,7 @@ struct ga_start {
 	struct ga_live *live;   /* from before it runs to the end of all */
 };
 #define GA_START_INIT \
-	{ .session = GA_SESSION_INIT, .lock = -1, .base = GA_BASE_INIT }
+	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT }
 void ga_start_release(struct ga_start *s);
 
 /* What can be begun before the repository is open, and while it is: the sandbox, for the project

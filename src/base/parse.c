@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/parse.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
@@ -153,4 +154,17 @@ char *ga_size_text(uint64_t bytes)
 char *ga_seconds_text(uint64_t seconds)
 {
 	return unit_text(seconds, times);
+}
+
+char *ga_size_about(uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
+	size_t u = 0;
+
+	if (bytes < 1024)
+		return ga_strf("%" PRIu64 " bytes", bytes);
+	for (tenths /= 1024; tenths >= 10240 && u + 1 < GA_NELEMS(units); u++)
+		tenths /= 1024;
+	return ga_strf("%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
 }

@@ -56,6 +56,7 @@ void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_fi
 	ret->unfiltered = cli_unfiltered(filter, conf);
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
+	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
 }
 
 static bool is_there(const void *where, const char *path)

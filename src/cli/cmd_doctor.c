@@ -155,7 +155,7 @@ static int scratch_spec(struct cli *c, const char *dir, struct ga_spec *s, struc
 	s->upper = ga_path_join(dir, "upper");
 	s->work = ga_path_join(dir, "work");
 	s->git_upper = ga_path_join(dir, "git");
-	ga_spec_environment(s, c->env.environ, &(const struct ga_strv)GA_STRV_INIT);
+	ga_spec_environment(s, c->env.path, c->env.environ, &(const struct ga_strv)GA_STRV_INIT);
 	return 0;
 }
 

@@ -191,6 +191,7 @@ void cli_context_release(struct cli *c)
 	free(e->home);
 	free(e->path);
 	free(e->agent_home);
+	ga_strv_release(&e->tools);
 	free(e->stage);
 	free(e->init);
 	free(e->bwrap);

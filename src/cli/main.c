@@ -19,8 +19,8 @@
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_resume, &cli_attach, &cli_shell, &cli_logs, &cli_wait, &cli_stop,
 	&cli_list, &cli_show, &cli_log, &cli_diff, &cli_review, &cli_land, &cli_drop, &cli_gc,
-	&cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules, &cli_secrets, &cli_config,
-	&cli_doctor, &cli_version,
+	&cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules, &cli_secrets, &cli_home,
+	&cli_config, &cli_doctor, &cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)

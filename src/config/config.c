@@ -13,7 +13,7 @@
 #include "ga/yaml.h"
 #include "schema.h"
 
-#define PATTERNS_MAX 1000 /* of a key */
+#define LIST_MAX 1000 /* of a key */
 #define SHOWN 60 /* bytes of what somebody wrote, in messages */
 
 const char *ga_origin_name(enum ga_origin o)
@@ -33,6 +33,7 @@ void ga_config_release(struct ga_config *c)
 	free(c->notify);
 	free(c->user_home);
 	free(c->user_file);
+	ga_strv_release(&c->tools);
 	ga_strv_release(&c->secrets_add);
 	ga_strv_release(&c->secrets_allow);
 	*c = (struct ga_config)GA_CONFIG_INIT;
@@ -46,7 +47,8 @@ void ga_config_copy(struct ga_config *to, const struct ga_config *from)
 	to->notify = ga_strdup(from->notify);
 	to->user_home = ga_strdup(from->user_home);
 	to->user_file = ga_strdup(from->user_file);
-	to->secrets_add = to->secrets_allow = (struct ga_strv)GA_STRV_INIT;
+	to->tools = to->secrets_add = to->secrets_allow = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&to->tools, &from->tools);
 	ga_strv_extend(&to->secrets_add, &from->secrets_add);
 	ga_strv_extend(&to->secrets_allow, &from->secrets_allow);
 }
@@ -159,14 +161,14 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 	}
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
-	if (k->type == KEY_PATTERNS && config_patterns(c, k)->n >= PATTERNS_MAX) {
-		cleanup_free char *what = ga_strf("'%s' has more than %d patterns", k->name,
-						  PATTERNS_MAX);
+	if (config_is_list(k) && config_list(c, k)->n >= LIST_MAX) {
+		cleanup_free char *what = ga_strf("'%s' has more than %d words", k->name,
+						  LIST_MAX);
 
 		free(v.path);
 		return fail_at(p, err, what);
 	}
-	rc = repository && k->type != KEY_PATTERNS ? check_repository(c, p, k, v.n, err) : 0;
+	rc = repository && !config_is_list(k) ? check_repository(c, p, k, v.n, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	config_store(c, k, v);
@@ -230,10 +232,10 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 		return unknown(&p, group, item->key, err);
 	p.line = item->line;
 	p.column = item->column;
-	if (k && k->type == KEY_PATTERNS && item->kind == GA_YAML_LIST)
+	if (k && config_is_list(k) && item->kind == GA_YAML_LIST)
 		return read_list(c, k, &p, item, err);
 	/* a list with nothing in it */
-	if (k && k->type == KEY_PATTERNS && item->kind == GA_YAML_TEXT && item->plain &&
+	if (k && config_is_list(k) && item->kind == GA_YAML_TEXT && item->plain &&
 	    !*item->text)
 		return 0;
 	if (k && item->kind == GA_YAML_TEXT)
@@ -415,8 +417,8 @@ void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out)
 
 		print_name(ga_config_key(i), before, out);
 		before = ga_config_key(i);
-		if (config_keys[i].type == KEY_PATTERNS)
-			print_list(config_patterns(c, &config_keys[i]), out);
+		if (config_is_list(&config_keys[i]))
+			print_list(config_list(c, &config_keys[i]), out);
 		else
 			print_value(text, out);
 		if (origin)

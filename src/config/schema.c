@@ -25,6 +25,10 @@ static const char *const secrets_words[] = {
 static const char *const switch_words[] = { "off", "on", NULL };
 
 static const char *const bool_words[] = { "false", "true", NULL };
+static const char *const home_words[] = {
+	[GA_HOME_SHARED] = "shared", [GA_HOME_PROJECT] = "project", [GA_HOME_OVERLAY] = "overlay",
+	NULL
+};
 
 static const char *const land_words[] = {
 	[GA_WAY_MERGE] = "merge", [GA_WAY_SQUASH] = "squash", [GA_WAY_REBASE] = "rebase",
@@ -51,6 +55,10 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
 	{ "home", KEY_PATH, KEY_NEVER, AT(home), "~/aihome", NULL, 0, 0, -1,
 	  "the agents' home, shown inside in place of yours" },
+	{ "home_mode", KEY_WORD, KEY_TIGHTEN, AT(home_mode), "shared", home_words, 0, 0, -1,
+	  "who has it: all sessions, those of one repository, or each a layer of its own" },
+	{ "tools", KEY_PATHS, KEY_NEVER, AT(tools), NULL, NULL, 0, 0, -1,
+	  "more directories with programs, shown inside read-only" },
 	{ "state_dir", KEY_PATH, KEY_NEVER, AT(state_dir), NULL, NULL, 0, 0, -1,
 	  "where sessions and base trees are kept" },
 	{ "disk_free", KEY_SIZE, KEY_NEVER, AT(disk_free), "256MiB", NULL, 0, 16 * TiB, -1,
@@ -201,10 +209,11 @@ static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
 {
 	static const char *const kinds[] = { [KEY_WORD] = "", [KEY_PATH] = "",
 					     [KEY_COUNT] = "a number", [KEY_SIZE] = "a size",
-					     [KEY_TIME] = "a time", [KEY_PATTERNS] = "" };
+					     [KEY_TIME] = "a time", [KEY_PATTERNS] = "",
+					     [KEY_PATHS] = "" };
 	cleanup_free char *min = number_text(k, k->min), *max = number_text(k, k->max);
 
-	if (k->type == KEY_PATH) {
+	if (k->type == KEY_PATH || k->type == KEY_PATHS) {
 		for (size_t i = 0; k->words && k->words[i]; i++)
 			ga_buf_addf(out, "%s, ", k->words[i]);
 		ga_buf_adds(out, k->words ? "or " : "");
@@ -230,7 +239,7 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 
 	if (k->type == KEY_PATH && k->words && parse_word(k, text, &ret->n))
 		ok = (ret->path = ga_strdup(text)) != NULL;
-	else if (k->type == KEY_PATH)
+	else if (k->type == KEY_PATH || k->type == KEY_PATHS)
 		ok = (ret->path = parse_path(user_home, text)) != NULL;
 	else if (k->type == KEY_PATTERNS)
 		ok = (ret->path = ga_pattern_ok(text) ? ga_strdup(text) : NULL) != NULL;
@@ -242,6 +251,11 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 	return ok;
 }
 
+bool config_is_list(const struct config_key *k)
+{
+	return k->type == KEY_PATTERNS || k->type == KEY_PATHS;
+}
+
 uint64_t config_number(const struct ga_config *c, const struct config_key *k)
 {
 	const char *at = (const char *)c + k->offset;
@@ -249,7 +263,7 @@ uint64_t config_number(const struct ga_config *c, const struct config_key *k)
 	return k->type == KEY_WORD ? *(const unsigned *)at : *(const uint64_t *)at;
 }
 
-const struct ga_strv *config_patterns(const struct ga_config *c, const struct config_key *k)
+const struct ga_strv *config_list(const struct ga_config *c, const struct config_key *k)
 {
 	return (const struct ga_strv *)((const char *)c + k->offset);
 }
@@ -258,7 +272,7 @@ void config_store(struct ga_config *c, const struct config_key *k, union config_
 {
 	char *at = (char *)c + k->offset;
 
-	if (k->type == KEY_PATTERNS) {
+	if (config_is_list(k)) {
 		if (ga_strv_has((struct ga_strv *)at, v.path))
 			free(v.path);
 		else
@@ -291,8 +305,8 @@ char *ga_config_text(const struct ga_config *c, size_t i)
 
 	if (k->type == KEY_PATH)
 		return ga_strdup(*(char *const *)((const char *)c + k->offset));
-	if (k->type == KEY_PATTERNS) {
-		const struct ga_strv *sv = config_patterns(c, k);
+	if (config_is_list(k)) {
+		const struct ga_strv *sv = config_list(c, k);
 		struct ga_buf b = GA_BUF_INIT;
 
 		for (size_t n = 0; n < sv->n; n++)
@@ -308,7 +322,7 @@ bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret)
 {
 	const struct config_key *k = &config_keys[i];
 
-	if (k->type == KEY_WORD || k->type == KEY_PATH || k->type == KEY_PATTERNS)
+	if (k->type == KEY_WORD || k->type == KEY_PATH || config_is_list(k))
 		return false;
 	*ret = config_number(c, k);
 	return true;

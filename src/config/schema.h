@@ -9,7 +9,7 @@
 
 #include "ga/config.h"
 
-enum key_type { KEY_WORD, KEY_PATH, KEY_COUNT, KEY_SIZE, KEY_TIME, KEY_PATTERNS };
+enum key_type { KEY_WORD, KEY_PATH, KEY_COUNT, KEY_SIZE, KEY_TIME, KEY_PATTERNS, KEY_PATHS };
 
 /* What a repository's file may do with a key. */
 enum key_may {
@@ -51,8 +51,9 @@ union config_value {
 bool config_value_parse(const struct config_key *k, const char *user_home, const char *text,
 			union config_value *ret, struct ga_buf *ret_takes);
 uint64_t config_number(const struct ga_config *c, const struct config_key *k);
-/* Of a key of patterns. */
-const struct ga_strv *config_patterns(const struct ga_config *c, const struct config_key *k);
+/* Of a key that is a list. */
+bool config_is_list(const struct config_key *k);
+const struct ga_strv *config_list(const struct ga_config *c, const struct config_key *k);
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
 
 #endif

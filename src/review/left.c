@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/risk.h"
@@ -16,17 +17,9 @@
 /* "1.5 MiB" */
 static void put_size(struct ga_buf *out, uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	uint64_t tenths = bytes < UINT64_MAX / 10 ? bytes * 10 : UINT64_MAX;
-	size_t u = 0;
+	cleanup_free char *text = ga_size_about(bytes);
 
-	if (bytes < 1024) {
-		ga_buf_addf(out, "%" PRIu64 " bytes", bytes);
-		return;
-	}
-	for (tenths /= 1024; tenths >= 10240 && u + 1 < GA_NELEMS(units); u++)
-		tenths /= 1024;
-	ga_buf_addf(out, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
+	ga_buf_adds(out, text);
 }
 
 void review_put_left(struct ga_buf *out, const struct ga_left *l)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "ga/path.h"
 #include "sandbox-internal.h"
 
 /* What a program needs to talk to the person at the terminal, and nothing that
@@ -8,6 +9,38 @@
  * for any end. */
 static const char *const passed[] = {
 	"TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*", "TZ", "EDITOR", "VISUAL", "NO_COLOR",
+};
+
+/* Where toolchains and what belongs to them are, which says nothing else: as far as that is
+ * there inside. */
+static const char *const places[] = {
+	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
+	"DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
+	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PNPM_HOME",
+	"PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
+};
+
+/* Where programs put what they fetch, build or install, unless told; and where in the agents'
+ * home that is put when a toolchain that is shown read-only lies there. */
+static const struct {
+	const char *name, *usual, *own;
+} caches[] = {
+	{ "BUN_INSTALL_CACHE_DIR", ".bun/install/cache", ".cache/bun" },
+	{ "CARGO_HOME", ".cargo/registry", ".cache/cargo" },
+	{ "CARGO_INSTALL_ROOT", ".cargo/bin", ".local/agent" },
+	{ "CCACHE_DIR", ".cache/ccache", ".local/agent/ccache" },
+	{ "DENO_INSTALL_ROOT", ".deno/bin", ".local/agent" },
+	{ "GOBIN", "go/bin", ".local/agent/bin" },
+	{ "GOCACHE", ".cache/go-build", ".local/agent/go-build" },
+	{ "GOMODCACHE", "go/pkg/mod", ".cache/go-mod" },
+	{ "GRADLE_USER_HOME", ".gradle/caches", ".local/agent/gradle" },
+	{ "PIPX_BIN_DIR", ".local/bin", ".local/agent/bin" },
+	{ "PIPX_HOME", ".local/share/pipx", ".local/agent/pipx" },
+	{ "PIP_CACHE_DIR", ".cache/pip", ".local/agent/pip" },
+	{ "UV_TOOL_BIN_DIR", ".local/bin", ".local/agent/bin" },
+	{ "UV_TOOL_DIR", ".local/share/uv/tools", ".local/agent/uv-tools" },
+	{ "npm_config_cache", ".npm/_cacache", ".cache/npm" },
+	{ "npm_config_store_dir", ".local/share/pnpm/store", ".cache/pnpm-store" },
 };
 
 static const char *value_of(const char *const *env, const char *name)
@@ -51,36 +84,87 @@ static bool ours(const char *entry)
 	return false;
 }
 
+/* Where the directory of a host's $PATH is inside: at its place, or, if it is known there by
+ * another name alone (fnm puts a link into /run/user), at the one that leads to. Caller frees. */
+static char *place_inside(const struct ga_spec *s, const char *dir)
+{
+	cleanup_free char *real = NULL;
+
+	if (ga_spec_visible(s, dir))
+		return ga_strdup(dir);
+	if (dir[0] != '/')
+		return NULL;
+	real = sandbox_real(dir);
+	return strcmp(real, dir) != 0 && ga_spec_visible(s, real) ? ga_steal(&real) : NULL;
+}
+
 static void add_path(struct ga_spec *s, const char *host)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	for (const char *p = host ? host : ""; *p; p += strspn(p, ":")) {
 		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = ga_strndup(p, n);
+		cleanup_free char *dir = ga_strndup(p, n), *inside = NULL;
 
 		while (n > 1 && dir[n - 1] == '/')
 			dir[--n] = '\0';
-		if (*dir && ga_spec_visible(s, dir))
-			ga_buf_addf(&b, "%s%s", b.len ? ":" : "", dir);
+		inside = *dir ? place_inside(s, dir) : NULL;
+		if (inside)
+			ga_buf_addf(&b, "%s%s", b.len ? ":" : "", inside);
 		p += strcspn(p, ":");
 	}
-	ga_strv_pushf(&s->env, "PATH=%s", b.len ? b.ptr : "/usr/local/bin:/usr/bin:/bin");
+	ga_strv_pushf(&s->env, "PATH=%s:%s/" GA_AGENT_BIN,
+		      b.len ? b.ptr : "/usr/local/bin:/usr/bin:/bin", s->home);
 }
 
-void ga_spec_environment(struct ga_spec *s, const char *const *host_env, const struct ga_strv *pass)
+static void add_places(struct ga_spec *s, const char *const *host_env)
+{
+	for (size_t i = 0; i < GA_NELEMS(places); i++) {
+		const char *value = value_of(host_env, places[i]);
+
+		if (value && ga_spec_visible(s, value))
+			ga_strv_pushf(&s->env, "%s=%s", places[i], value);
+	}
+}
+
+/* Is `rel` of the home read-only inside? */
+static bool read_only(const struct ga_spec *s, const char *rel)
+{
+	for (size_t i = 0; i < s->tools.n; i++)
+		if (ga_path_inside(rel, s->tools.v[i]))
+			return true;
+	for (size_t i = 0; i < s->ro.n; i++) {
+		const char *ro = ga_path_below(s->ro.v[i], s->home);
+
+		if (ro && ga_path_inside(rel, ro))
+			return true;
+	}
+	return false;
+}
+
+static void add_caches(struct ga_spec *s)
+{
+	for (size_t i = 0; i < GA_NELEMS(caches); i++)
+		if (read_only(s, caches[i].usual))
+			ga_strv_pushf(&s->env, "%s=%s/%s", caches[i].name, s->home, caches[i].own);
+}
+
+void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
+			 const struct ga_strv *pass)
 {
 	const char *user = value_of(host_env, "USER"), *login = value_of(host_env, "LOGNAME");
 	const char *shell = value_of(host_env, "SHELL");
 
 	ga_strv_release(&s->env);
 	ga_strv_pushf(&s->env, "HOME=%s", s->home);
-	add_path(s, value_of(host_env, "PATH"));
+	add_path(s, path);
 	if (user || login)
 		ga_strv_pushf(&s->env, "USER=%s", user ? user : login);
 	if (user || login)
 		ga_strv_pushf(&s->env, "LOGNAME=%s", login ? login : user);
 	ga_strv_pushf(&s->env, "SHELL=%s", shell && ga_spec_visible(s, shell) ? shell : "/bin/sh");
+	add_places(s, host_env);
+	add_caches(s);
 	for (; host_env && *host_env; host_env++)
 		if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
 			ga_strv_push(&s->env, *host_env);

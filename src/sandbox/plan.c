@@ -158,9 +158,13 @@ static void fix_parents(const char *project, struct ga_buf *b)
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *project = ga_path_below(s->project, s->home);
-	cleanup_strv struct ga_strv masks = GA_STRV_INIT;
+	cleanup_strv struct ga_strv masks = GA_STRV_INIT, shown = GA_STRV_INIT;
 
-	sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
+	if (s->home_upper)
+		sandbox_words(b, "overlay", "home", s->home_upper, s->home_work, "1",
+			      s->home_source, NULL);
+	else
+		sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
 	if (project)
 		fix_parents(project, b);
 	for (size_t i = 0; i < s->tools.n; i++)
@@ -170,10 +174,13 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	for (size_t i = 0; i < s->ro.n; i++) {
 		const char *rel = ga_path_below(s->ro.v[i], s->home);
 
-		if (rel)
-			add_at_home(s, rel, b);
+		if (!rel)
+			continue;
+		add_at_home(s, rel, b);
+		ga_strv_push(&shown, rel);
 	}
-	sandbox_tool_masks(s->home, &s->tools, &masks);
+	ga_strv_extend(&shown, &s->tools);
+	sandbox_tool_masks(s->home, &shown, &masks);
 	for (size_t i = 0; i < masks.n; i += 2) {
 		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
 

@@ -29,11 +29,15 @@ static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 	sandbox_words(b, op, path, dest, NULL);
 }
 
-static int add_system(struct ga_buf *b, struct ga_error *err)
+static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
 	for (size_t i = 0; sandbox_system_dirs[i]; i++)
 		if (exists(sandbox_system_dirs[i]))
 			at_same_place(b, "bind-ro", sandbox_system_dirs[i]);
+	for (size_t i = 0; exists(sandbox_brew_dirs[0]) && sandbox_brew_dirs[i]; i++)
+		/* in a home the toolchain table has them */
+		if (exists(sandbox_brew_dirs[i]) && !ga_path_inside(sandbox_brew_dirs[i], s->home))
+			at_same_place(b, "bind-ro", sandbox_brew_dirs[i]);
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
 		cleanup_free char *path = ga_path_join("/", sandbox_root_names[i]);
 		cleanup_free char *dest = ga_strf("root%s", path);
@@ -166,7 +170,7 @@ int ga_spec_plan_system(const struct ga_spec *s, struct ga_buf *b, struct ga_err
 	if (ga_spec_check(s, err))
 		return -1;
 	sandbox_words(b, GA_PLAN_MAGIC, s->stage_dir, NULL);
-	if (add_system(b, err))
+	if (add_system(s, b, err))
 		return -1;
 	add_dev(b);
 	add_fresh(b);

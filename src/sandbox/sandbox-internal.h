@@ -12,6 +12,9 @@
  * NULL-terminated. */
 extern const char *const sandbox_system_dirs[];
 
+/* The same of Homebrew's usual place; where its "bin" is not, there is nothing. */
+extern const char *const sandbox_brew_dirs[];
+
 /* Names in "/" that are symlinks into /usr on most systems and directories on
  * some; NULL-terminated, without the slash. */
 extern const char *const sandbox_root_names[];
@@ -28,6 +31,9 @@ char *sandbox_which(const char *path, const char *name);
 
 /* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
+
+/* May the directory `rel` of the user's home be, hold or lie in what is a credential? */
+bool sandbox_is_secret(const char *rel);
 
 /* Files in tool directories that may hold credentials, relative to home: those that
  * exist, `*` expanded, behind symlinks the place they lead to; as words of the plan:

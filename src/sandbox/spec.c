@@ -16,6 +16,16 @@ const char *const sandbox_system_dirs[] = {
 	"/usr", "/etc", "/opt", "/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/snap", NULL,
 };
 
+/* Beside them lie databases and configuration, and /home/linuxbrew may be somebody's home. */
+const char *const sandbox_brew_dirs[] = {
+	"/home/linuxbrew/.linuxbrew/bin", "/home/linuxbrew/.linuxbrew/sbin",
+	"/home/linuxbrew/.linuxbrew/lib", "/home/linuxbrew/.linuxbrew/libexec",
+	"/home/linuxbrew/.linuxbrew/opt", "/home/linuxbrew/.linuxbrew/Cellar",
+	"/home/linuxbrew/.linuxbrew/include", "/home/linuxbrew/.linuxbrew/share",
+	"/home/linuxbrew/.linuxbrew/etc/ca-certificates",
+	"/home/linuxbrew/.linuxbrew/etc/openssl@3", NULL,
+};
+
 const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
 
 /* Mounted fresh, so that nothing of the host's shows. */
@@ -29,6 +39,8 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->project);
 	free(s->home);
 	free(s->home_source);
+	free(s->home_upper);
+	free(s->home_work);
 	free(s->feedback);
 	ga_strv_release(&s->lowers);
 	free(s->upper);
@@ -106,6 +118,8 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
 {
 	const char *dir = within(path, sandbox_system_dirs);
 
+	if (!dir)
+		dir = within(path, sandbox_brew_dirs);
 	if (!dir && s->ro.v)
 		dir = within(path, (const char *const *)s->ro.v);
 	return dir;
@@ -198,6 +212,13 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 	if (ga_path_inside(s->home, s->project))
 		return refuse(err, "the project", s->project, "is your home directory or holds it");
 	for (size_t i = 0; i < s->ro.n; i++) {
+		const char *rel = ga_path_below(s->ro.v[i], s->home);
+
+		if (rel && *rel && sandbox_is_secret(rel)) {
+			(void)refuse(err, "the read-only directory", s->ro.v[i],
+				     "may hold credentials");
+			return ga_hint(err, "name the directories in it that programs are in");
+		}
 		if (!normal(s->ro.v[i]) || !strcmp(s->ro.v[i], "/") ||
 		    ga_path_inside(s->home, s->ro.v[i]))
 			return refuse(err, "the read-only directory", s->ro.v[i],
@@ -247,5 +268,6 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 		if (ga_path_inside(path, dir))
 			return exists(path);
 	}
-	return within(path, sandbox_system_dirs) && exists(path);
+	return (within(path, sandbox_system_dirs) || within(path, sandbox_brew_dirs)) &&
+	       exists(path);
 }

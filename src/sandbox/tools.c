@@ -11,58 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sandbox-internal.h"
-
-/* Installed programs and what they run from. Not here: caches that the tool
- * writes to (a read-only go/pkg/mod or .cargo/registry breaks every download),
- * and directories that hold credentials beside programs (.cargo, .claude). */
-static const char *const table[] = {
-	".local/bin",
-	".local/opt",
-	".local/pipx",
-	".local/share/claude",
-	".local/share/fnm",
-	".local/share/mise",
-	".local/share/pipx",
-	".local/share/pypoetry",
-	".local/share/rtx",
-	".local/share/uv",
-	".asdf",
-	".bun/bin",
-	".bun/install/global",
-	".cargo/bin",
-	".deno/bin",
-	".fnm",
-	".goenv",
-	".jenv",
-	".nodenv",
-	".npm-global",
-	".nvm",
-	".opencode/bin",
-	".proto",
-	".pyenv",
-	".rbenv",
-	".rustup",
-	".sdkman",
-	".volta",
-	"go/bin",
-	"n",
-};
-
-/* Covered inside the directories above. One '*' stands for any one name. */
-static const char *const masks[] = {
-	".local/share/uv/credentials",
-	".local/share/mise/installs/node/*/etc/npmrc",
-	".local/share/fnm/node-versions/*/installation/etc/npmrc",
-	".asdf/installs/nodejs/*/etc/npmrc",
-	".asdf/installs/nodejs/*/.npm/etc/npmrc",
-	".fnm/node-versions/*/installation/etc/npmrc",
-	".nodenv/versions/*/etc/npmrc",
-	".nvm/versions/node/*/etc/npmrc",
-	".volta/tools/image/node/*/etc/npmrc",
-	".npm-global/etc/npmrc",
-	".rbenv/versions/*/etc/gemrc",
-	"n/etc/npmrc",
-};
+#include "toolchains.h"
 
 /* Where credentials are kept. A directory that is one of these, holds one or, where the
  * whole of it is secret, lies in one, is never shown. */
@@ -83,13 +32,21 @@ static const struct {
 	{ ".local/share/opencode/auth.json", false }, { ".netrc", false },
 	{ ".git-credentials", false }, { ".npmrc", false },
 	{ ".pypirc", false },	      { ".m2/settings.xml", false },
+	{ ".m2/settings-security.xml", false }, { ".ivy2/.credentials", false },
+	{ ".sbt/.credentials", false }, { ".pip/pip.conf", false },
 	{ ".gradle/gradle.properties", false }, { ".gem/credentials", false },
+	{ ".bundle/config", false },  { ".rye/credentials", false },
+	{ ".composer/auth.json", false }, { ".terraform.d", true },
+	{ ".foundry/keystores", true }, { ".julia/servers", true },
+	{ ".dotnet/corefx", true },   { ".android", true },
+	{ ".conda", true },	      { ".condarc", false },
+	{ ".copilot", false },	      { ".local/share/gem/credentials", false },
 	{ ".config", false },	      { ".local/share", false },
 	{ ".local/state", false },    { ".npm", false },
 	{ "go", false },
 };
 
-static bool secret(const char *rel)
+bool sandbox_is_secret(const char *rel)
 {
 	if (!*rel)
 		return true;
@@ -125,7 +82,7 @@ static bool show(struct finder *f, const char *dir)
 	for (size_t i = 0; i < f->tools->n; i++)
 		if (ga_path_inside(rel, f->tools->v[i]))
 			return true;
-	if (secret(rel))
+	if (sandbox_is_secret(rel))
 		return false;
 	ga_strv_push(f->tools, rel);
 	return true;
@@ -302,69 +259,9 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 	struct finder f = { home, real_home, path, tools, 0 };
 	int rc;
 
-	for (size_t i = 0; i < GA_NELEMS(table); i++) {
-		cleanup_free char *dir = ga_path_join(home, table[i]);
-		struct stat st;
-
-		if (!stat(dir, &st) && S_ISDIR(st.st_mode))
-			ga_strv_push(tools, table[i]);
-	}
+	sandbox_toolchains(home, tools);
 	rc = command ? add_program(&f, command, err) : 0;
 	drop_nested(tools);
 	return rc;
 }
 
-/* The place to cover is where the file really is, as nothing can be laid over
- * a symlink; and that may be shown in more than one place. */
-static void add_mask(const char *home, const struct ga_strv *tools, const char *rel,
-		     struct ga_strv *ret)
-{
-	cleanup_free char *path = ga_path_join(home, rel), *real = NULL;
-	struct stat st;
-
-	if (stat(path, &st))
-		return;
-	real = sandbox_real(path);
-	for (size_t i = 0; i < tools->n; i++) {
-		cleanup_free char *tool = ga_path_join(home, tools->v[i]);
-		cleanup_free char *real_tool = sandbox_real(tool);
-		const char *below = ga_path_below(real, real_tool);
-
-		if (!below)
-			continue;
-		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
-		ga_strv_take(ret,
-			     *below ? ga_path_join(tools->v[i], below) : ga_strdup(tools->v[i]));
-	}
-}
-
-static void expand_mask(const char *home, const struct ga_strv *tools, const char *pattern,
-			struct ga_strv *ret)
-{
-	const char *star = strchr(pattern, '*');
-	cleanup_free char *before = NULL, *dir = NULL;
-	struct dirent *e;
-	DIR *d;
-
-	if (!star) {
-		add_mask(home, tools, pattern, ret);
-		return;
-	}
-	before = ga_strndup(pattern, (size_t)(star - pattern - 1));
-	dir = ga_path_join(home, before);
-	d = opendir(dir);
-	while (d && (e = readdir(d)) != NULL) {
-		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
-
-		if (e->d_name[0] != '.')
-			add_mask(home, tools, rel, ret);
-	}
-	if (d)
-		(void)closedir(d);
-}
-
-void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret)
-{
-	for (size_t i = 0; i < GA_NELEMS(masks); i++)
-		expand_mask(home, tools, masks[i], ret);
-}

@@ -1,5 +1,28 @@
 /* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+
+#include "ga/quote.h"
 #include "start.h"
+
+/* The same configuration serves on machines that do not have all of it. */
+static int add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
+{
+	for (size_t i = 0; i < e->tools.n; i++) {
+		cleanup_free char *q = NULL;
+		struct stat st;
+
+		if (stat(e->tools.v[i], &st))
+			continue;
+		if (S_ISDIR(st.st_mode)) {
+			ga_strv_push(&s->ro, e->tools.v[i]);
+			continue;
+		}
+		q = ga_escape(e->tools.v[i]);
+		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
+		return ga_hint(err, "name the directory it is in");
+	}
+	return 0;
+}
 
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err)
@@ -11,7 +34,7 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 	ret->home = ga_strdup(e->home);
 	ret->home_source = ga_strdup(e->agent_home);
 	ret->network = true;
-	return 0;
+	return add_tools(e, ret, err);
 }
 
 static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *ret_spec,

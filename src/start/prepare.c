@@ -25,6 +25,8 @@ void ga_start_release(struct ga_start *s)
 	if (s->lock >= 0)
 		(void)close(s->lock);
 	ga_base_release(&s->base);
+	if (s->home_lock >= 0)
+		(void)close(s->home_lock);
 	start_parts_release(s);
 	ga_spec_release(&s->spec);
 	ga_confine_release(&s->confine);
@@ -50,9 +52,23 @@ void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv 
 		ga_strv_push(ret, argv[i]);
 }
 
+/* Where agents' installers put them, whether $PATH leads there or not: below home, or anywhere. */
+static const char *const places[] = {
+	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
+	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
+	"/home/linuxbrew/.linuxbrew/bin",
+};
+
+static bool is_in(const char *dir, const char *command)
+{
+	cleanup_free char *file = ga_path_join(dir, command);
+
+	return !access(file, X_OK);
+}
+
 /* Fail early, and on the host, for a command that is nowhere: a session made for
  * nothing would have to be cleaned up. */
-int start_check_command(const struct ga_start_env *e, const char *command, struct ga_error *err)
+int start_check_command(struct ga_start_env *e, const char *command, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(command);
 
@@ -64,11 +80,23 @@ int start_check_command(const struct ga_start_env *e, const char *command, struc
 		return 0; /* a path inside: the sandbox will tell */
 	for (const char *p = e->path; *p;) {
 		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = ga_strndup(p, n), *file = ga_path_join(dir, command);
+		cleanup_free char *dir = ga_strndup(p, n);
 
-		if (n && !access(file, X_OK))
+		if (n && is_in(dir, command))
 			return 0;
 		p += n + (p[n] == ':');
+	}
+	for (size_t i = 0; ga_preset_find(command) && i < GA_NELEMS(places); i++) {
+		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
+							     : ga_path_join(e->home, places[i]);
+		char *path;
+
+		if (!is_in(dir, command))
+			continue;
+		path = ga_strf("%s:%s", e->path, dir);
+		free(e->path);
+		e->path = path;
+		return 0;
 	}
 	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
 	return ga_hint(err, "install it, or give its path");
@@ -226,43 +254,6 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	return 0;
 }
 
-/* An agent can open its home to other users, or close it to the next session. A directory that
- * the user named may be anything, and is not ours to close. */
-static int close_home(const struct ga_start_env *e, const char *q, struct ga_error *err)
-{
-	cleanup_free char *usual = ga_path_join(e->home, "aihome");
-
-	if (strcmp(e->agent_home, usual) != 0) {
-		cleanup_free char *word = ga_quote_shell(e->agent_home);
-
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not closed to others", q);
-		return ga_hint(err, "if it is a directory for agents alone: chmod 0700 %s", word);
-	}
-	if (chmod(e->agent_home, 0700))
-		return ga_fail_errno(err, GA_ESTART, errno,
-				     "cannot close the agents' home '%s' to others", q);
-	return 0;
-}
-
-/* The agents' home: made on first use, nobody else's business. */
-static int make_agent_home(const struct ga_start_env *e, struct ga_error *err)
-{
-	struct stat st;
-	cleanup_free char *q = ga_escape(e->agent_home);
-
-	if (ga_mkdir_p(e->agent_home, 0700, err))
-		return ga_hint(err, "the agents' home is kept there: make room for it");
-	if (lstat(e->agent_home, &st) || !S_ISDIR(st.st_mode)) {
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' is not a directory", q);
-		return ga_hint(err, "move what is there away; a link to a directory does not do");
-	}
-	if (st.st_uid != geteuid()) {
-		(void)ga_fail(err, GA_ESTART, "the agents' home '%s' belongs to another user", q);
-		return ga_hint(err, "move it away; the next start makes one of your own");
-	}
-	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, q, err);
-}
-
 /* The agent starts there. */
 char *ga_start_cwd(const char *project)
 {
@@ -316,7 +307,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, ga_preset_find(o->argv[0]), &st->spec, s);
-	if (ga_run_trees(st->sandbox, &st->spec, err) || start_make_refs(e, s, &visible, err))
+	if (start_layer_home(e, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
+	    start_make_refs(e, s, &visible, err))
 		return -1;
 	start_make_argv(o->argv, o->argc, false, &st->argv);
 	st->cwd = ga_start_cwd(s->project);
@@ -337,10 +329,11 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);
 	}
-	if (make_agent_home(e, err) || (!st->sandbox && ga_start_begin(e, project, st, err)))
+	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
+	    start_open_home(e, command, st, err) || start_find_tools(e, command, &st->spec, err))
 		return -1;
-	return start_find_tools(e, command, &st->spec, err) ||
-	       ga_run_home(st->sandbox, &st->spec, err) ? -1 : 0;
+	/* a layer of the session's own is not there yet */
+	return e->home_mode == GA_HOME_OVERLAY ? 0 : ga_run_home(st->sandbox, &st->spec, err);
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)

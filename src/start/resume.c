@@ -208,7 +208,8 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	start_add_environment(e, ga_preset_find(st->argv.v[0]), &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
-	if (ga_run_trees(st->sandbox, &st->spec, err) || ga_run_wait_ready(st->sandbox, err))
+	if (start_layer_home(e, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
+	    ga_run_wait_ready(st->sandbox, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->project);
 	return 0;

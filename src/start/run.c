@@ -24,11 +24,13 @@
 
 /* What was mounted stays readable wherever it went, so all in the layers is good;
  * what is not in them is beneath. */
-static void note_lost(const struct ga_start_env *e, struct ga_session *s)
+static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
+		      struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *rel = ga_path_below(s->project, e->home);
-	cleanup_free char *dir = rel ? ga_path_join(e->agent_home, rel) : NULL;
+	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;
+	cleanup_free char *dir = rel ? ga_path_join(home, rel) : NULL;
 	cleanup_free char *q = ga_quote(dir ? dir : s->project);
 
 	free(s->incomplete);
@@ -122,7 +124,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		rc = -1;
 	note_oom(sb, &st->confine, s);
 	if (ga_run_lost(sb))
-		note_lost(e, s);
+		note_lost(e, &st->spec, s);
 	return rc;
 }
 
@@ -159,6 +161,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	if (!rc)
 		rc = run(e, st, ret_status, err);
 	ga_run_end(st->sandbox);
+	start_close_home(e, st);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
@@ -230,6 +233,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	free(c->spec.home_source);
 	c->spec.home_source = ga_steal(&home);
 	ga_strv_release(&c->spec.tools);
+	ga_strv_release(&c->spec.ro);
 	c->spec.network = false;
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }

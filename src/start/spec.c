@@ -5,6 +5,7 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "home.h"
 #include "start.h"
 
 /* A volatile overlay marks its work directory so that it cannot be mounted
@@ -54,9 +55,11 @@ void start_add_environment(struct ga_start_env *e, const struct ga_preset *prese
 
 	for (size_t i = 0; preset && preset->pass[i]; i++)
 		ga_strv_push(&pass, preset->pass[i]);
-	ga_spec_environment(spec, e->environ, &pass);
+	ga_spec_environment(spec, e->path, e->environ, &pass);
 	for (size_t i = 0; preset && preset->set[i]; i++)
 		ga_strv_push(&spec->env, preset->set[i]);
+	ga_strv_push(&spec->env, "IS_SANDBOX=1");
+	ga_strv_pushf(&spec->env, "GIT_AGENT_NOTES=%s/" HOME_NOTES, spec->home);
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);
 }
 

@@ -183,13 +183,20 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbo
 		  struct ga_report *ret, struct ga_error *err);
 
 /* prepare.c: what a start and a resume have in common. Fail early, and on the host, for a command
- * that is nowhere. */
-int start_check_command(const struct ga_start_env *e, const char *command, struct ga_error *err);
+ * that is nowhere. Where an agent is found beside $PATH, e->path leads there from now on. */
+int start_check_command(struct ga_start_env *e, const char *command, struct ga_error *err);
 /* There is no use in beginning what would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
 /* The sandbox up to home, with what `command` needs there; begun already or not. */
 int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,
 		struct ga_error *err);
+/* home.c: the home of the session for which the sandbox of `st` is begun: locked, made, with what
+ * tells `command` where it is. Once the session is there: its layer over that, if it has one. Once
+ * nothing of it runs: what other homes have of it as well. */
+int start_open_home(struct ga_start_env *e, const char *command, struct ga_start *st,
+		    struct ga_error *err);
+int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
 /* The words to run, a preset's with them; `again`: those to go on with. Adds to `ret`. */
 void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret);
 

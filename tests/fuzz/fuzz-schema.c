@@ -40,6 +40,8 @@ static void check_print(const struct ga_config *c)
 static void check_tightened(const struct ga_config *before, const struct ga_config *after)
 {
 	CHECK(after->dirty >= before->dirty && after->dirty <= GA_DIRTY_REFUSE);
+	CHECK(after->home_mode >= before->home_mode && after->home_mode <= GA_HOME_OVERLAY);
+	CHECK(after->tools.n == before->tools.n);
 	CHECK(!strcmp(before->home, after->home) && !strcmp(before->state_dir, after->state_dir));
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
 		const char *name = ga_config_key(i);

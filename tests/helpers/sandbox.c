@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 	}
 	if (r.find && ga_spec_find_tools(r.spec.home, getenv("PATH"), r.find, &r.spec.tools, &err))
 		return fail(&err);
-	ga_spec_environment(&r.spec, (const char *const *)environ, &(const struct ga_strv)GA_STRV_INIT);
+	ga_spec_environment(&r.spec, getenv("PATH"), (const char *const *)environ, &(const struct ga_strv)GA_STRV_INIT);
 	rc = start(&r, argv[1], command, &err);
 	ga_spec_release(&r.spec);
 	ga_strv_release(&r.keep);

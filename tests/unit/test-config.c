@@ -56,6 +56,32 @@ static void built_in(void **state)
 	assert_is(&d, "state_dir", "/s/git-agent", "default");
 }
 
+static void directories_of_tools(void **state)
+{
+	static const char text[] = "tools:\n- ~/sdk/bin/\n- /srv/tools\n- ~/sdk/bin\n";
+	static const char *const wrong[] = { "sdk", "~", "~/", "~other/x", "/a/../b", "/a//b", "" };
+	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT, repo = GA_ERROR_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
+	assert_is(&c, "tools", "/h/sdk/bin, /srv/tools", "/h/.config/git-agent/config.yaml:4");
+	ga_config_copy(&d, &c);
+	assert_int_equal(ga_config_set_key(&d, "tools", "/more", &err), 0);
+	assert_int_equal(d.tools.n, 3);
+	assert_int_equal(c.tools.n, 2);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		cleanup_error struct ga_error bad = GA_ERROR_INIT;
+
+		assert_int_equal(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
+		assert_non_null(strstr(bad.msg, "'tools' takes a path"));
+	}
+	assert_int_equal(d.tools.n, 3);
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
+	assert_non_null(strstr(repo.msg, "a repository cannot set it"));
+}
+
 static void limits_have_names(void **state)
 {
 	struct ga_limits l;
@@ -364,9 +390,12 @@ static void printed(void **state)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
 				   "read_time: 90s, file_size: 3MiB}}\n"
-				   "secrets: {add: ['*.x', y], mode: warn}\n";
+				   "secrets: {add: ['*.x', y], mode: warn}\n"
+				   "home_mode: project\ntools: [~/a, '/b, c]']\n";
 	static const char want[] = "dirty: refuse\n"
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
+				   "home_mode: project\n"
+				   "tools: [/h/a, \"/b, c]\"]\n"
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
 				   "land: merge\n"
@@ -416,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in),
+		cmocka_unit_test(directories_of_tools),
 		cmocka_unit_test(limits_have_names),
 		cmocka_unit_test(values),
 		cmocka_unit_test(a_long_key_is_cut_in_messages),

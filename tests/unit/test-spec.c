@@ -510,6 +510,26 @@ static void finds_tools(void **state)
 	ASSERT_TOOLS(w, "apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
 }
 
+/* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
+static void the_table_of_toolchains(void **state)
+{
+	const struct world *w = *state;
+
+	make_dir(w, "home/.nvm");
+	make_dir(w, "home/.nvmx");
+	make_dir(w, "home/.nv");
+	make_dir(w, "home/.local/share/mise");
+	make_dir(w, "home/.local/share/secret");
+	make_dir(w, "home/.local/lib");
+	make_dir(w, "home/.asdf");
+	make_file(w, "home/.pyenv", "");
+	make_dir(w, "home/n/notes");
+	make_dir(w, "home/n/bin");
+	make_link(w, "../rustup", "home/.rustup");
+	make_dir(w, "rustup");
+	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
+}
+
 static void never_shows_credentials(void **state)
 {
 	const struct world *w = *state;
@@ -547,23 +567,27 @@ static void environment(void **state)
 	cleanup_free char *path = NULL, *want = NULL;
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
-			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0", NULL, NULL };
+			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0",
+			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL };
+	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", w->home);
 
 	make_spec(w, "home/p", &s);
 	make_dir(w, "home/.local/bin");
 	make_dir(w, "home/private/bin");
 	make_dir(w, "aihome/own/bin");
 	ga_strv_push(&s.tools, ".local/bin");
-	path = ga_strf("PATH=%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
+	path = ga_strf("%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
 		       w->home, w->home, w->home);
-	env[GA_NELEMS(env) - 2] = path;
+	env[GA_NELEMS(env) - 2] = nvm;
 	ga_strv_push_many(&pass, "KEY_*", "HOME", "SHELL", NULL);
-	ga_spec_environment(&s, env, &pass);
+	ga_spec_environment(&s, path, env, &pass);
 	for (size_t i = 0; i < s.env.n; i++)
 		ga_buf_addf(&got, "%s\n", s.env.v[i]);
-	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin\nUSER=me\nLOGNAME=me\n"
-		       "SHELL=/bin/sh\nTERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
-		       w->home, w->home, w->home);
+	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin:%s/.local/agent/bin\n"
+		       "USER=me\nLOGNAME=me\nSHELL=/bin/sh\nJAVA_HOME=/usr\nNVM_DIR=%s/.local/bin\n"
+		       "PIPX_BIN_DIR=%s/.local/agent/bin\nUV_TOOL_BIN_DIR=%s/.local/agent/bin\n"
+		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
+		       w->home, w->home, w->home, w->home, w->home, w->home, w->home);
 	assert_string_equal(got.ptr, want);
 }
 
@@ -711,6 +735,7 @@ int main(void)
 		IN_WORLD(arguments),
 		IN_WORLD(refuses),
 		IN_WORLD(finds_tools),
+		IN_WORLD(the_table_of_toolchains),
 		IN_WORLD(never_shows_credentials),
 		IN_WORLD(environment),
 		IN_WORLD(visible),

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The agents' home on the host: where that of a session is, what is in it, and starting over.
+ * Agents write there: everything in it is found by descriptor, and no link is followed.
+ */
+#ifndef GA_HOME_H
+#define GA_HOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ga/start.h"
+
+/* The directory that sessions of `mode` have as their home, or, with GA_HOME_OVERLAY, that lies
+ * beneath it; it need not be there. Only GA_HOME_PROJECT needs `e` to have a state directory.
+ * Caller frees. */
+char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode);
+
+/* What a home holds, added up. */
+struct ga_home_part {
+	const char *name; /* of an agent's preset; "caches"; "other" */
+	uint64_t files, bytes; /* anything but directories; what they take on the disk */
+};
+#define GA_HOME_PARTS_MAX 16
+struct ga_home_sizes {
+	struct ga_home_part v[GA_HOME_PARTS_MAX]; /* only what is there */
+	size_t n;
+	uint64_t unreadable; /* directories that nobody can look into */
+};
+/* 1 if there is no such directory. */
+int ga_home_measure(const char *dir, struct ga_home_sizes *ret, struct ga_error *err);
+
+/* Files that changed, relative to the home, each behind 'A', 'M' or 'D', in byte order of the
+ * paths. Added to `ret`. Of a session with a layer of its own that is what is in the layer. */
+int ga_home_layer_changes(const char *upper, const char *lower, struct ga_strv *ret,
+			  struct ga_error *err);
+/* Of others there is nothing to compare with: 'M' for whatever has a change time, which nobody can
+ * set, not before `since`, whichever session that was; what was deleted leaves none. */
+int ga_home_changes(const char *dir, uint64_t since, struct ga_strv *ret, struct ga_error *err);
+/* The layer of a session, or NULL if it has none. Caller frees. */
+char *ga_home_layer(const struct ga_session *s);
+
+/* Every session holds this lock shared, from before it looks at its home until nothing of it
+ * runs. Take it alone: 1 if any does, of whatever repository. */
+int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err);
+
+/* With that lock: put a home aside, beside where it was (`*ret`, caller frees), or (`remove`)
+ * remove it (`*ret` NULL). 1 if there is none. */
+int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err);
+
+#endif

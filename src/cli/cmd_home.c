@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/home.h"
+#include "ga/json.h"
+#include "ga/parse.h"
+#include "ga/quote.h"
+
+struct options {
+	bool json;
+	bool dry_run;
+	bool remove;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	{ "dry-run", 'n', CLI_FLAG, NULL, "reset: say what would be done, and do nothing",
+	  offsetof(struct options, dry_run) },
+	{ "delete", 0, CLI_FLAG, NULL, "reset: remove it for good, rather than put it aside",
+	  offsetof(struct options, remove) },
+};
+
+static const char *const mode_words[] = { [GA_HOME_SHARED] = "shared",
+					  [GA_HOME_PROJECT] = "project",
+					  [GA_HOME_OVERLAY] = "overlay" };
+
+/* The home that a start would have here. Outside of a repository it is the user's settings that
+ * say, and there is no home of a project's. */
+static int find(struct cli *c, char **ret, struct ga_error *err)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	struct ga_start_env *e = &c->env;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc = 1;
+
+	if (!ga_repo_open(".", &e->repo, &none)) {
+		rc = ga_repo_head(e->repo, &head, &branch, err);
+		if (rc < 0 || ga_store_open(e->state_root, ga_repo_info(e->repo)->id,
+					    &e->state_dir, err))
+			return -1;
+	}
+	if (cli_settings(c, rc ? NULL : &head, &conf, err))
+		return -1;
+	e->home_mode = (enum ga_home_mode)conf.home_mode;
+	if (e->home_mode == GA_HOME_PROJECT && !e->state_dir) {
+		(void)ga_fail(err, GA_EFATAL, "each repository has an agents' home of its own, and "
+			      "this is none: %s", none.msg);
+		return ga_hint(err, "'git agent -c home_mode=shared home' shows the others'");
+	}
+	*ret = ga_home_dir(e, e->home_mode);
+	return 0;
+}
+
+/* ---- show --------------------------------------------------------------------------------- */
+
+static json_t *show_json(const struct ga_start_env *e, const char *dir, bool there, bool in_use,
+			 const struct ga_home_sizes *s)
+{
+	json_t *o = json_object(), *parts = json_array();
+
+	ga_json_set_bytes(o, "path", dir);
+	(void)json_object_set_new(o, "mode", json_string(mode_words[e->home_mode]));
+	(void)json_object_set_new(o, "there", json_boolean(there));
+	(void)json_object_set_new(o, "in_use", json_boolean(in_use));
+	for (size_t i = 0; i < s->n; i++)
+		(void)json_array_append_new(
+			parts, json_pack("{s:s,s:I,s:I}", "name", s->v[i].name, "files",
+					 (json_int_t)s->v[i].files, "bytes",
+					 (json_int_t)s->v[i].bytes));
+	(void)json_object_set_new(o, "parts", parts);
+	(void)json_object_set_new(o, "unreadable", json_integer((json_int_t)s->unreadable));
+	return o;
+}
+
+static void show_text(const struct ga_start_env *e, const char *dir, bool there, bool in_use,
+		      const struct ga_home_sizes *s)
+{
+	static const char *const whose[] = {
+		[GA_HOME_SHARED] = "all sessions have it",
+		[GA_HOME_PROJECT] = "the sessions of this repository have it, logins are shared",
+		[GA_HOME_OVERLAY] = "what sessions write stays in a layer of each",
+	};
+	cleanup_free char *q = ga_quote(dir);
+
+	(void)printf("home  %s%s\nmode  %s: %s\n", q, there ? "" : " (made by the first start)",
+		     mode_words[e->home_mode], whose[e->home_mode]);
+	if (in_use)
+		(void)printf("used  by a session that runs\n");
+	for (size_t i = 0; i < s->n; i++) {
+		cleanup_free char *size = ga_size_about(s->v[i].bytes);
+		cleanup_free char *files = cli_count(s->v[i].files, "file", "files");
+
+		(void)printf("      %-12s %9s  %s\n", s->v[i].name, size, files);
+	}
+	if (s->unreadable)
+		(void)printf("      and what is in %llu closed or very deep directories\n",
+			     (unsigned long long)s->unreadable);
+}
+
+static int show(struct cli *c, const struct options *o, const char *dir, struct ga_error *err)
+{
+	struct ga_home_sizes sizes;
+	cleanup_close int lock = -1;
+	int in_use = ga_home_lock(&c->env, &lock, err);
+	int rc;
+
+	/* it was only to know: no start is to wait for us */
+	ga_cleanup_closep(&lock);
+	lock = -1;
+	rc = in_use < 0 ? -1 : ga_home_measure(dir, &sizes, err);
+	if (rc < 0)
+		return -1;
+	if (o->json)
+		return cli_print_json(show_json(&c->env, dir, !rc, in_use, &sizes), err);
+	show_text(&c->env, dir, !rc, in_use, &sizes);
+	return 0;
+}
+
+/* ---- diff --------------------------------------------------------------------------------- */
+
+/* The one that was started or resumed last. */
+static int find_last(struct cli *c, struct ga_session *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	uint64_t last = 0;
+	const char *name = NULL;
+
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		uint64_t when;
+
+		if (ga_session_load(c->env.state_dir, names.v[i], &s, &ignored))
+			continue;
+		when = s.resumed ? s.resumed : s.started;
+		if (!name || when >= last) {
+			name = names.v[i];
+			last = when;
+		}
+	}
+	return name ? ga_session_load(c->env.state_dir, name, ret, err) : 1;
+}
+
+static int diff(struct cli *c, const struct options *o, const char *dir, const char *name,
+		struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_strv struct ga_strv changes = GA_STRV_INIT;
+	cleanup_free char *layer = NULL, *q = name ? ga_escape(name) : NULL;
+	json_t *list;
+	int rc;
+
+	if (!c->env.state_dir)
+		return ga_fail(err, GA_EUSAGE, "sessions are those of a repository, and there is "
+					       "none here");
+	rc = name ? ga_session_load(c->env.state_dir, name, &s, err) : find_last(c, &s, err);
+	if (rc > 0 && name)
+		return ga_fail(err, GA_EUSAGE, "there is no session '%s'", q);
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EUSAGE, "there is no session");
+	layer = ga_home_layer(&s);
+	if (layer ? ga_home_layer_changes(layer, c->env.agent_home, &changes, err)
+		  : !access(dir, F_OK) &&
+			    ga_home_changes(dir, s.resumed ? s.resumed : s.started, &changes, err))
+		return -1;
+	list = o->json ? json_array() : NULL;
+	if (!list)
+		cli_note(layer ? "in the layer of session '%s':"
+			       : "changed since session '%s' began, by whichever session:", s.name);
+	for (size_t i = 0; i < changes.n; i++) {
+		cleanup_free char *path = ga_quote(changes.v[i] + 1);
+		const char how[2] = { changes.v[i][0], '\0' };
+
+		if (list) {
+			json_t *one = json_object();
+
+			ga_json_set_bytes(one, "path", changes.v[i] + 1);
+			(void)json_object_set_new(one, "status", json_string(how));
+			(void)json_array_append_new(list, one);
+		} else {
+			(void)printf("%s %s\n", how, path);
+		}
+	}
+	return list ? cli_print_json(list, err) : 0;
+}
+
+/* ---- reset -------------------------------------------------------------------------------- */
+
+static int reset(struct cli *c, const struct options *o, const char *dir, struct ga_error *err)
+{
+	cleanup_free char *aside = NULL, *q = ga_quote(dir), *word = ga_quote_shell(dir);
+	cleanup_close int lock = -1;
+	int rc = ga_home_lock(&c->env, &lock, err);
+
+	if (rc > 0) {
+		(void)ga_fail(err, GA_ELOSE, "a session is running, here or in another "
+			      "repository, and has a home");
+		return ga_hint(err, "wait until it ends; 'git agent list' names those of a "
+				    "repository");
+	}
+	if (rc)
+		return -1;
+	if (o->dry_run) {
+		(void)printf("would %s %s\n", o->remove ? "remove" : "put aside", q);
+		return 0;
+	}
+	rc = ga_home_reset(dir, o->remove, &aside, err);
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		cli_note("there is no %s: nothing to do", q);
+	} else if (aside) {
+		cleanup_free char *old = ga_quote_shell(aside);
+
+		cli_note("moved to %s, which is yours to remove; to have it again: mv %s %s", old,
+			 old, word);
+	} else {
+		cli_note("removed %s", q);
+	}
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	const char *word = argc ? argv[0] : "show";
+	bool resets = !strcmp(word, "reset"), diffs = !strcmp(word, "diff");
+	cleanup_free char *dir = NULL, *q = ga_escape(word);
+
+	(void)ret_status;
+	if (!resets && !diffs && strcmp(word, "show") != 0)
+		return ga_fail(err, GA_EUSAGE,
+			       "'git agent home' takes show, diff or reset, not '%s'", q);
+	if (argc > 1 && !diffs)
+		return ga_fail(err, GA_EUSAGE, "'git agent home %s' takes no name", word);
+	if (!resets && (o->dry_run || o->remove))
+		return ga_fail(err, GA_EUSAGE,
+			       "--dry-run and --delete belong to 'git agent home reset'");
+	if (resets && o->json)
+		return ga_fail(err, GA_EUSAGE, "'git agent home reset' prints no JSON");
+	if (find(c, &dir, err))
+		return -1;
+	return resets  ? reset(c, o, dir, err)
+	       : diffs ? diff(c, o, dir, argc > 1 ? argv[1] : NULL, err)
+		       : show(c, o, dir, err);
+}
+
+const struct cli_command cli_home = {
+	.name = "home",
+	.usage = "[show [--json] | diff [--json] [NAME] | reset [--delete] [--dry-run]]",
+	.summary = "show the agents' home, what changed in it, or begin a new one",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_SETTINGS,
+	.max_args = 2,
+	.run = run,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which files of the toolchains that are shown have to be covered.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "sandbox-internal.h"
+#include "toolchains.h"
+
+/* Of settings this is plenty; in what is longer anything may be. */
+#define LOOK_MAX ((size_t)256 << 10)
+
+/* Does the file have these bytes, comments left out? In doubt it does. */
+static bool has(const char *path, const char *bytes)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *end;
+
+	if (ga_read_file_at(AT_FDCWD, path, LOOK_MAX, &b, &ignored))
+		return true;
+	if (!b.len)
+		return false;
+	end = b.ptr + b.len;
+	for (const char *p = b.ptr; p && p < end;) {
+		const char *comment = memmem(p, (size_t)(end - p), "<!--", 4);
+
+		if (memmem(p, (size_t)((comment ? comment : end) - p), bytes, strlen(bytes)))
+			return true;
+		p = comment ? memmem(comment, (size_t)(end - comment), "-->", 3) : NULL;
+	}
+	return false;
+}
+
+/* The place to cover is where the file really is, as nothing can be laid over
+ * a symlink; and that may be shown in more than one place. */
+static void add_mask(const char *home, const struct ga_strv *tools, const char *rel,
+		     const char *if_has, struct ga_strv *ret)
+{
+	cleanup_free char *path = ga_path_join(home, rel), *real = NULL;
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	real = sandbox_real(path);
+	if (if_has && !has(real, if_has))
+		return;
+	for (size_t i = 0; i < tools->n; i++) {
+		cleanup_free char *tool = ga_path_join(home, tools->v[i]);
+		cleanup_free char *real_tool = sandbox_real(tool);
+		const char *below = ga_path_below(real, real_tool);
+		cleanup_free char *dest = below && *below ? ga_path_join(tools->v[i], below)
+							  : ga_strdup(tools->v[i]);
+
+		/* versions have links beside them, which lead to the same */
+		if (!below || ga_strv_has(ret, dest))
+			continue;
+		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
+		ga_strv_take(ret, ga_steal(&dest));
+	}
+}
+
+static void expand_mask(const char *home, const struct ga_strv *tools, const char *pattern,
+			const char *if_has, struct ga_strv *ret)
+{
+	const char *star = strchr(pattern, '*');
+	cleanup_free char *before = NULL, *dir = NULL;
+	struct dirent *e;
+	DIR *d;
+
+	if (!star) {
+		add_mask(home, tools, pattern, if_has, ret);
+		return;
+	}
+	before = ga_strndup(pattern, (size_t)(star - pattern - 1));
+	dir = ga_path_join(home, before);
+	d = opendir(dir);
+	while (d && (e = readdir(d)) != NULL) {
+		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
+
+		/* a name with a star of its own would be taken for a pattern */
+		if (e->d_name[0] != '.' && !strchr(e->d_name, '*'))
+			expand_mask(home, tools, rel, if_has, ret);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* Nothing else of the user's home is shown, so nothing else needs a look; but for links, which
+ * lead from one directory of a toolchain to another. */
+static bool concerns(const struct ga_strv *tools, const char *pattern)
+{
+	size_t n = strcspn(pattern, "/");
+
+	for (size_t i = 0; i < tools->n; i++)
+		if (!strncmp(tools->v[i], pattern, n) && strchr("/", tools->v[i][n]))
+			return true;
+	return false;
+}
+
+void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret)
+{
+	const struct sandbox_mask *masks;
+	size_t n = sandbox_masks(&masks);
+
+	for (size_t i = 0; i < n; i++)
+		if (concerns(tools, masks[i].path))
+			expand_mask(home, tools, masks[i].path, masks[i].if_has, ret);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The toolchain table, for the files of this folder.
+ */
+#ifndef TOOLCHAINS_H
+#define TOOLCHAINS_H
+
+#include <stddef.h>
+
+#include "ga/strv.h"
+
+/* Which directories of the table exist below `home`; adds them to `ret`, relative to it. */
+void sandbox_toolchains(const char *home, struct ga_strv *ret);
+
+/* A file or directory, relative to home, that may hold credentials. A '*' in its path stands
+ * for any one name; with `if_has` it counts only if it has these bytes outside XML comments. */
+struct sandbox_mask {
+	const char *path, *if_has;
+};
+size_t sandbox_masks(const struct sandbox_mask **ret);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tells agents where they are. It says the same in every session, so that it is written once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/preset.h"
+#include "ga/quote.h"
+#include "ga/sandbox.h"
+#include "home.h"
+
+/* What begins like this is ours to write again; anything else is somebody's. */
+#define MARKER "<!-- git-agent wrote this file and keeps it up to date."
+
+static const char notes[] =
+	MARKER " Without this line it is yours. -->\n"
+	"# Where you are\n"
+	"\n"
+	"You run in a sandbox made by git-agent (`GIT_AGENT_SESSION` is its name), and may do\n"
+	"in it whatever the task needs without asking.\n"
+	"\n"
+	"- The project shows the user's working tree, at its own path. What you write stays in\n"
+	"  this session. When you end it is put on the branch `agent/$GIT_AGENT_SESSION`; the\n"
+	"  user reviews it and decides what lands.\n"
+	"- Commit as you like, with messages for a reader. What is left uncommitted is committed\n"
+	"  for you. There is nothing to push, and nobody's credentials to push with.\n"
+	"- Ignored directories (`node_modules`, `target`, `.venv` ...) are the user's, with your\n"
+	"  changes on top. They are mount points: empty one (`npm ci` does so; else `find\n"
+	"  node_modules -mindepth 1 -delete`) rather than remove or rename it, which ends in\n"
+	"  \"Device or resource busy\".\n"
+	"- Files with live secrets, such as `.env`, are left out. Do not make them up.\n"
+	"- The home directory is not the user's but the agents' own. Toolchains in it, and the\n"
+	"  system, are read-only: install into the project, or into `~/" GA_AGENT_BIN "`,\n"
+	"  which is on `PATH`.\n"
+	"- `/tmp` is empty at the start and gone at the end.\n"
+	"- `GIT_AGENT_FEEDBACK`, if set, names a file with what the reviewer said of your work.\n";
+
+static int write_one(int home, const char *rel, bool ours, struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(home, rel, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	char now[sizeof(notes)];
+	ssize_t n;
+
+	if (fd < 0 && errno == ENOENT)
+		return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
+	if (fd < 0 && !ours) {
+		cleanup_free char *q = ga_escape(rel);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	}
+	n = fd < 0 ? 0 : read(fd, now, sizeof(now));
+	if (n == sizeof(notes) - 1 && !memcmp(now, notes, sizeof(notes) - 1))
+		return 0;
+	if (!ours && (n < (ssize_t)sizeof(MARKER) - 1 || memcmp(now, MARKER, sizeof(MARKER) - 1)))
+		return 0;
+	return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
+}
+
+int home_write_notes(const char *dir, const char *command, struct ga_error *err)
+{
+	cleanup_close int home = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct ga_preset *p = ga_preset_find(command);
+
+	if (home < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
+	return write_one(home, HOME_NOTES, true, err) ||
+	       (p && p->notes && write_one(home, p->notes, false, err)) ? -1 : 0;
+}

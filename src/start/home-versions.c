@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shims of asdf and mise run nothing without the versions that the user set for all of his home.
+ * Of mise's file only those, as it may set variables as well.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "home.h"
+
+#define VERSIONS_MAX ((size_t)64 << 10)
+
+/* The lines of the tables [tools] and [tools.NAME]. */
+static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
+{
+	bool in = false;
+
+	for (const char *p = from->ptr, *end = p + from->len; p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t n = (size_t)((nl ? nl : end) - p);
+
+		if (*p == '[')
+			in = n > 6 && (!strncmp(p, "[tools]", 7) || !strncmp(p, "[tools.", 7));
+		if (in)
+			ga_buf_addf(ret, "%.*s\n", (int)n, p);
+		p += n + 1;
+	}
+}
+
+static int bring(int user, int home, const char *rel, bool tools_only, struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, kept = GA_BUF_INIT;
+	cleanup_close int there = -1;
+
+	/* the user's own, which may be a link to where he keeps such files */
+	cleanup_close int fd = openat(user, rel, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	there = ga_openat_beneath(home, rel, O_PATH | O_NOFOLLOW, 0);
+	if (there >= 0 || ga_read_fd(fd, VERSIONS_MAX, &text, &ignored) || !text.len)
+		return 0;
+	if (tools_only)
+		keep_tools(&text, &kept);
+	else
+		ga_buf_add(&kept, text.ptr, text.len);
+	return kept.len ? home_write(home, rel, kept.ptr, kept.len, 0644, err) : 0;
+}
+
+int home_bring_versions(const char *user, const char *dir, struct ga_error *err)
+{
+	cleanup_close int from = open(user, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (from < 0 || to < 0)
+		return 0;
+	return bring(from, to, ".tool-versions", false, err) ||
+	       bring(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
+}

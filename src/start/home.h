@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files about the agents' home share.
+ */
+#ifndef START_HOME_H
+#define START_HOME_H
+
+#include <sys/types.h>
+
+#include "ga/error.h"
+
+/* Replace or make the file `rel` beneath the directory `home`, with what is on the way (0700). No
+ * link is followed; one in place of the file itself is replaced. Not waited for. */
+int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
+	       struct ga_error *err);
+
+/* home-logins.c: of each login that two homes have, the one that changed last becomes the other's,
+ * too; what one lacks it gets. */
+int home_share_logins(const char *one, const char *two, struct ga_error *err);
+
+/* home-notes.c: what tells agents where they are, in the home `dir`: a file of our own, and if
+ * `command` is an agent's that reads one before each task, that, unless somebody wrote it. */
+#define HOME_NOTES ".git-agent-notes.md"
+int home_write_notes(const char *dir, const char *command, struct ga_error *err);
+
+/* home-versions.c: the versions of tools that the user's own home says, into the home `dir` as far
+ * as it has none. */
+int home_bring_versions(const char *user, const char *dir, struct ga_error *err);
+
+#endif
