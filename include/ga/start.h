@@ -31,6 +31,7 @@ struct ga_start_env {
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
+	bool renames;               /* of directories are served inside */
 	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */

@@ -82,6 +82,7 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 	e->config_file = ret->user_file;
 	e->limits = conf.limits;
 	e->disk_free = conf.disk_free;
+	e->renames = conf.rename;
 	e->agent_home = ga_strdup(conf.home);
 	e->state_root = ga_strdup(conf.state_dir);
 	return 0;

@@ -27,6 +27,8 @@ static const char *const land_words[] = {
 	[GA_WAY_FF_ONLY] = "ff-only", NULL
 };
 
+static const char *const bool_words[] = { "false", "true", NULL };
+
 #define AT(member) offsetof(struct ga_config, member)
 /* A limit of captures: member, id, type, default, least, most. What the most is for: a walk holds
  * a descriptor for each level; what a walk finds comes back in one answer; the rest is far beyond
@@ -46,6 +48,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "a session is ended when less than that is free where its files go; 0: never" },
 	{ "land", KEY_WORD, KEY_NEVER, AT(land), "merge", land_words, 0, 0, -1,
 	  "how to land: a merge commit, one commit of all changes, rebased, or only moving on" },
+	{ "sandbox.rename", KEY_WORD, KEY_NEVER, AT(rename), "true", bool_words, 0, 0, -1,
+	  "rename directories inside where the overlay refuses to" },
 	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
 	  "secrets in the project: keep the live ones out of sessions, warn, or do not look" },
 	{ "secrets.add", KEY_PATTERNS, KEY_TIGHTEN, AT(secrets_add), NULL, NULL, 0, 0, -1,

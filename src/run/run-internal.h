@@ -31,6 +31,7 @@ struct ga_sandbox {
 	uint64_t pidns;
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
+	int no_renames;     /* of a command's STARTED message */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };

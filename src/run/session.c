@@ -258,6 +258,7 @@ static int on_message(struct session *s, const char *cwd, const char *program, s
 			return run_spawn_failed(&m, cwd, program, err);
 		if (m.type == GA_CTL_STARTED) {
 			s->started = true;
+			s->sb->no_renames = (int)m.flags;
 			go_raw(s);
 		} else if (m.type == GA_CTL_STOPPED) {
 			suspend(s);
@@ -355,6 +356,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
 	};
+	uint32_t flags = (s.tty ? GA_SPAWN_TTY : 0) | (c->renames ? GA_SPAWN_RENAMES : 0);
 	int theirs[3] = { -1, -1, -1 };
 	int rc;
 
@@ -364,8 +366,8 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	s.term.fd = s.tty ? 0 : -1;
 	rc = s.tty ? open_tty(&s, &theirs[0], err) : open_pipes(&s, theirs, err);
 	if (!rc)
-		rc = run_spawn(sb, s.tty ? GA_SPAWN_TTY : 0, c->cwd, c->argv, c->envp, theirs,
-			       s.tty ? 1 : 3, &s.id, err);
+		rc = run_spawn(sb, flags, c->cwd, c->argv, c->envp, theirs, s.tty ? 1 : 3, &s.id,
+			       err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
 		ga_cleanup_closep(&theirs[i]);
 	if (rc || loop(&s, c, err))

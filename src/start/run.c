@@ -95,6 +95,15 @@ static void note_full(const struct watch *w, struct ga_session *s)
 	(void)ga_session_save(s, &ignored);
 }
 
+/* Programs inside met EXDEV. That is no reason to refuse a session. */
+static void note_no_renames(struct ga_session *s, int errnum)
+{
+	ga_strv_pushf(&s->skipped, "renaming directories inside: %s", errnum == EBUSY ?
+		      "not in a sandbox that announces system calls itself" : errnum == EINVAL ?
+		      "Linux 5.19 or newer is needed" : strerror(errnum));
+	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
+}
+
 static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
@@ -117,6 +126,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
+		.renames = e->renames,
 		.tick_ms = TICK_MS,
 		.tick = tick,
 		.payload = &w,
@@ -145,6 +155,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		note_full(&w, s);
 	if (ga_run_lost(sb))
 		note_lost(e, s);
+	if (ga_run_no_renames(sb))
+		note_no_renames(s, ga_run_no_renames(sb));
 	return rc;
 }
 
