@@ -30,6 +30,7 @@ struct seen {
 	char path[]; /* below the copy */
 };
 
+/* What was copied; memory and all ends with the process. */
 struct copy {
 	int root;
 	void *seen; /* tsearch(3) */
@@ -278,9 +279,8 @@ static int fill(struct copy *c, int src, int dst, unsigned depth)
 }
 
 /* A directory `to` that holds what `from` does. */
-static int make_copy(const struct rename_end *from, int at, const char *to)
+static int make_copy(struct copy *c, const struct rename_end *from, int at, const char *to)
 {
-	struct copy c = { .root = -1 };
 	struct statx st;
 	int rc = look(from->at, from->name, &st);
 
@@ -288,53 +288,78 @@ static int make_copy(const struct rename_end *from, int at, const char *to)
 		rc = errno;
 	if (rc)
 		return rc;
-	c.root = openat(at, to, DIR_FLAGS);
-	rc = c.root < 0 ? errno : copy_into(&c, from->at, from->name, &st, c.root, 0);
+	*c = (struct copy){ .root = openat(at, to, DIR_FLAGS) };
+	rc = c->root < 0 ? errno : copy_into(c, from->at, from->name, &st, c->root, 0);
 	if (rc)
 		(void)remove_entry(NULL, at, to);
-	if (c.root >= 0)
-		(void)close(c.root);
+	if (c->root >= 0)
+		(void)close(c->root);
 	return rc;
 }
 
 /* ---- emptying what was copied */
 
-static int empty(int src, int dst, unsigned depth);
+static int empty(struct copy *c, int src, int dst, unsigned depth);
+
+/* A further name of a file below, which was linked from its copy. */
+static bool linked_again(struct copy *c, const struct statx *st)
+{
+	const struct seen key = { st->stx_ino, st->stx_dev_major, st->stx_dev_minor };
+
+	return st->stx_nlink > 1 && tfind(&key, &c->seen, by_inode);
+}
 
 /* Both names lead to one file, or this one came after the copy was made and goes along. */
-static int follow_file(int src, int dst, const char *name, const struct statx *st)
+static int follow_file(struct copy *c, int src, int dst, const char *name, const struct statx *st)
 {
 	struct statx there;
 
 	/* renaming it to another name of the same file would do nothing */
-	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) || !same(st, &there))
+	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) ||
+	    (!same(st, &there) && !linked_again(c, st)))
 		return renameat(src, name, dst, name) && errno != ENOENT ? errno : 0;
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }
 
-static int follow_dir(int src, int dst, const char *name, const struct statx *st, unsigned depth)
+/* Empty `from` into its copy, which has the mode it has for good. */
+static int empty_into(struct copy *c, int from_at, const char *from, const struct statx *st,
+		      int to_at, const char *to, unsigned depth)
 {
-	int from, to, rc;
+	bool closed = !(st->stx_mode & S_IXUSR);
+	int src, dst, rc = open_dir(from_at, from, st->stx_mode, S_IRWXU, &src);
+
+	if (rc)
+		return rc;
+	if (closed && fchmodat(to_at, to, (st->stx_mode & 07777) | S_IXUSR, 0))
+		rc = errno;
+	dst = openat(to_at, to, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!rc)
+		rc = dst < 0 ? errno : empty(c, src, dst, depth);
+	if (dst >= 0)
+		(void)close(dst);
+	if (closed && fchmodat(to_at, to, st->stx_mode & 07777, 0) && !rc)
+		rc = errno;
+	(void)close(src);
+	return rc;
+}
+
+static int follow_dir(struct copy *c, int src, int dst, const char *name, const struct statx *st,
+		      unsigned depth)
+{
+	int rc;
 
 	if (depth == MAX_DEPTH)
 		return ENAMETOOLONG;
 	if (mkdirat(dst, name, st->stx_mode & 07777) && errno != EEXIST)
 		return errno;
-	rc = open_dir(src, name, st->stx_mode, S_IRWXU, &from);
-	if (rc)
-		return rc;
-	to = openat(dst, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = to < 0 ? errno : empty(from, to, depth + 1);
-	(void)close(from);
-	if (to >= 0)
-		(void)close(to);
+	rc = empty_into(c, src, name, st, dst, name, depth + 1);
 	if (!rc && unlinkat(src, name, AT_REMOVEDIR) && errno != ENOENT && errno != ENOTEMPTY)
 		rc = errno;
 	return rc;
 }
 
 /* One pass over a directory: 0, or ENOTEMPTY when there was something in it. */
-static int pass(int src, int dst, unsigned depth)
+static int pass(struct copy *c, int src, int dst, unsigned depth)
 {
 	int fd = openat(src, ".", DIR_FLAGS), rc = 0;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -351,37 +376,28 @@ static int pass(int src, int dst, unsigned depth)
 		if (rc == ENOENT)
 			rc = 0;
 		else if (!rc)
-			rc = is_dir(&st) ? follow_dir(src, dst, name, &st, depth)
-					 : follow_file(src, dst, name, &st);
+			rc = is_dir(&st) ? follow_dir(c, src, dst, name, &st, depth)
+					 : follow_file(c, src, dst, name, &st);
 	}
 	(void)closedir(d);
 	return rc ? rc : any ? ENOTEMPTY : 0;
 }
 
-static int empty(int src, int dst, unsigned depth)
+static int empty(struct copy *c, int src, int dst, unsigned depth)
 {
 	int rc = ENOTEMPTY;
 
 	for (unsigned i = 0; rc == ENOTEMPTY && i < MAX_PASSES; i++)
-		rc = pass(src, dst, depth);
+		rc = pass(c, src, dst, depth);
 	return rc;
 }
 
-static int empty_into(int from_at, const char *from, int to_at, const char *to)
+static int empty_top(struct copy *c, int from_at, const char *from, int to_at, const char *to)
 {
 	struct statx st;
-	int src, dst, rc = look(from_at, from, &st);
+	int rc = look(from_at, from, &st);
 
-	if (!rc)
-		rc = open_dir(from_at, from, st.stx_mode, S_IRWXU, &src);
-	if (rc)
-		return rc;
-	dst = openat(to_at, to, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = dst < 0 ? errno : empty(src, dst, 0);
-	if (dst >= 0)
-		(void)close(dst);
-	(void)close(src);
-	return rc;
+	return rc ? rc : empty_into(c, from_at, from, &st, to_at, to, 0);
 }
 
 /* ---- putting it in place */
@@ -403,10 +419,11 @@ static int check_target(const struct rename_end *to)
 
 static int move_one(const struct rename_call *c, const char *temporary)
 {
+	struct copy copy;
 	int rc = check_target(&c->to);
 
 	if (!rc)
-		rc = make_copy(&c->from, c->to.at, temporary);
+		rc = make_copy(&copy, &c->from, c->to.at, temporary);
 	if (rc)
 		return rc;
 	if (renameat2(c->to.at, temporary, c->to.at, c->to.name, c->flags)) {
@@ -414,7 +431,7 @@ static int move_one(const struct rename_call *c, const char *temporary)
 		(void)remove_entry(NULL, c->to.at, temporary);
 		return rc;
 	}
-	rc = empty_into(c->from.at, c->from.name, c->to.at, c->to.name);
+	rc = empty_top(&copy, c->from.at, c->from.name, c->to.at, c->to.name);
 	if (!rc && unlinkat(c->from.at, c->from.name, AT_REMOVEDIR) && errno != ENOENT)
 		rc = errno;
 	return rc;
@@ -423,19 +440,20 @@ static int move_one(const struct rename_call *c, const char *temporary)
 /* The same directory, but one that no lower layer has. */
 static int make_movable(const struct rename_end *e, const char *temporary)
 {
+	struct copy copy;
 	struct statx st;
 	int rc = look(e->at, e->name, &st);
 
 	if (rc || !is_dir(&st))
 		return rc;
-	rc = make_copy(e, e->at, temporary);
+	rc = make_copy(&copy, e, e->at, temporary);
 	if (rc)
 		return rc;
-	rc = empty_into(e->at, e->name, e->at, temporary);
+	rc = empty_top(&copy, e->at, e->name, e->at, temporary);
 	if (!rc && renameat(e->at, temporary, e->at, e->name))
 		rc = errno;
 	if (rc) {
-		(void)empty_into(e->at, temporary, e->at, e->name);
+		(void)empty_top(&copy, e->at, temporary, e->at, e->name);
 		(void)unlinkat(e->at, temporary, AT_REMOVEDIR);
 	}
 	return rc;
