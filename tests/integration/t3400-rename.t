@@ -331,6 +331,30 @@ test_expect_success STATIC 'a static program, by each of the calls' '
 	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/static:d1)"
 '
 
+test_expect_success 'what a killed sandbox left half way is no part of the work' '
+	(cd repo && git agent start -q --name half -- sh -c "mkdir x/.git-agent-moving-1 && cp -r d x/.git-agent-moving-1 && echo 1 >x/1") &&
+	git -C repo diff-tree -r --name-only main agent/half >out && echo x/1 >want && test_cmp want out &&
+	git -C repo agent review --left-behind half | grep "x/.git-agent-moving-1"
+'
+
+test_expect_success PYTHON 'where listeners cannot be had the session says so' '
+	cat >outer.py <<-\END &&
+	import ctypes, os, sys
+	libc = ctypes.CDLL(None, use_errno=True)
+	class Prog(ctypes.Structure): _fields_ = [("n", ctypes.c_ushort), ("p", ctypes.c_void_p)]
+	allow = (ctypes.c_uint64 * 1)(0x7fff0000 << 32 | 6)
+	prog = Prog(1, ctypes.addressof(allow))
+	assert libc.prctl(38, 1, 0, 0, 0) == 0
+	fd = libc.syscall(317, 1, 8, ctypes.byref(prog))
+	assert fd >= 0
+	os.set_inheritable(fd, True)
+	os.execvp(sys.argv[1], sys.argv[1:])
+	END
+	cd repo && python3 ../outer.py git agent start -q --name outer -- sh -c "mv d d2; git mv e e2; echo 1 >new" 2>../err
+	git cat-file -e agent/outer:d2/f1 && git cat-file -e agent/outer:e/1 &&
+	git agent show outer >../out && grep "renaming directories inside" ../out
+'
+
 test_expect_success PYTHON 'sandbox.rename: false' '
 	echo "import os; os.rename(\"d\", \"d2\")" >"$HOME/aihome/off.py" &&
 	(cd repo && test_must_fail git agent -c sandbox.rename=false start -q -- python3 "$HOME/off.py" 2>../err) && grep "Invalid cross-device" err &&

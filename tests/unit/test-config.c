@@ -364,6 +364,8 @@ static void printed(void **state)
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
 				   "land: merge\n"
+				   "sandbox:\n"
+				   "  rename: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
 				   "  add: [\"*.x\", y]\n"
