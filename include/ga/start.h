@@ -74,6 +74,7 @@ struct ga_start {
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
+	struct ga_strv notes;   /* what of it is for the end of the banner */
 	size_t carried;         /* uncommitted paths in the base */
 	bool unfiltered;
 	bool resumed;           /* by ga_start_resume() */
