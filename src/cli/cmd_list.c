@@ -116,23 +116,26 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &s, &lock, err);
+	bool running;
 
 	if (rc < 0)
 		return -1;
 	if (rc == 1)
 		return 0;
-	if (s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
+	/* what another command has for a moment is shown as it was */
+	running = rc == 2 && (cli_is_running(&s) || s.state == GA_STATE_RUNNING);
+	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
 		return -1;
-	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
+	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &s, err))
 		return -1;
 	n->all++;
 	n->landed += s.state == GA_STATE_LANDED;
 	if (list)
-		(void)json_array_append_new(list, cli_session_json(&s, rc == 2, &r));
+		(void)json_array_append_new(list, cli_session_json(&s, running, &r));
 	else
-		print_row(&s, rc == 2, &r, say_idle(c, &s, rc == 2));
+		print_row(&s, running, &r, say_idle(c, &s, running));
 	return 0;
 }
 

@@ -120,7 +120,9 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		put(b, f->key, ga_state_name(*(const enum ga_state *)at));
+		/* that it was interrupted is found anew by who has its lock */
+		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
+			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;
 	case LIST:
 		sv = (const struct ga_strv *)at;

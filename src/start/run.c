@@ -361,6 +361,9 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 {
 	cleanup_free char *upper = start_dir(s, "upper");
 
+	if (s->state == GA_STATE_NEW || (s->state == GA_STATE_RUNNING &&
+					 !ga_run_alive(s->pid, s->pidns)))
+		start_clear_locks(e->repo, s);
 	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper))
 		return ga_start_discard(e, s, err) ? -1 : 1;
 	/* a power cut took the state that it ran with */

@@ -170,6 +170,10 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_strv *notes, struct ga_error *err);
 
+/* locks.c: remove what a git or a supervisor that was killed left locked of the session's refs. The
+ * session is locked, and does not run. */
+void start_clear_locks(struct ga_repo *r, const struct ga_session *s);
+
 /* owners.c: mount points below the project; one strictly below `dir`, or NULL. */
 void start_find_mounts(const char *project, struct ga_strv *ret);
 const char *start_mount_in(const struct ga_strv *mounts, const char *dir);
