@@ -44,12 +44,14 @@ for s in json.load(open(\"../list\")):
 	git agent start -q -- sh -c "echo after >after" && git agent list | grep captured
 '
 
-test_expect_success 'an interrupted session can be listed any number of times, and captured' '
+test_expect_success 'an interrupted session can be interrupted any number of times' '
 	git init -q k && cd k && echo 1 >f && git add . && git commit -qm 1 &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"; test $? = 137; } &&
-	sed -i "/finished = /d" "$(find "$HOME/.local/state/git-agent" -path "*/sessions/a/session")" &&
-	for i in 1 2 3 4; do git agent list >../list && grep interrupted ../list || exit 1; done &&
-	git agent capture a && git show agent/a:f | grep -x 2
+	dir=$(find "$HOME/.local/state/git-agent" -path "*/sessions/a") && sed -i "/finished = /d" "$dir/session" "$dir/session.old" &&
+	for i in 1 2 3; do
+		GIT_AGENT_FAULT=capture:begin:kill git agent capture a
+		test $? = 137 || exit 1
+	done && git agent list | grep captured && git show agent/a:f | grep -x 2
 '
 
 test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
