@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ga/configfile.h"
@@ -19,6 +20,8 @@
  * no escape of git-config covers them all. The last section says that the file
  * is whole: a file cut short anywhere lacks it. */
 
+#define READ_TRIES 20
+#define READ_PAUSE_NS 5000000
 #define STATE_MAX (16u << 20)
 
 enum kind { STRING, OID, INT, U64, BOOL, STATE, LIST };
@@ -329,9 +332,13 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
 		       struct ga_error *err)
 {
-	for (int again = 0; again < 2; again++) {
+	for (int again = 0; again < READ_TRIES; again++) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
+		const struct timespec t = { 0, READ_PAUSE_NS };
 
+		/* whoever writes may have to wait for a processor */
+		if (again > 1)
+			(void)nanosleep(&t, NULL);
 		ga_error_release(err);
 		if (!read_state(file, name, ret, err))
 			return 0;

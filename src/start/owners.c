@@ -144,7 +144,8 @@ static void describe(const struct look *l, const char *dir, struct ga_strv *note
 {
 	cleanup_free char *first = ga_quote(l->first), *q = ga_quote(dir);
 
-	ga_strv_pushf(notes, "%s%zu path%s in %s, %s first, cannot be changed inside: of another %s",
+	ga_strv_pushf(notes, "%s%zu path%s in %s, %s first, cannot be changed inside: of another "
+			     "%s",
 		      l->left ? "" : "at least ", l->found, l->found == 1 ? "" : "s", q, first,
 		      l->only_group ? "group" : "owner");
 	if (l->only_group)
