@@ -31,7 +31,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 34
+#define GA_CONFIG_KEYS 35
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -46,6 +46,7 @@ struct ga_config {
 	uint64_t transcript; /* bytes of a recording */
 	char *notify;     /* of the end of a detached session: "none", "desktop", or a program */
 	unsigned land;    /* enum ga_way */
+	unsigned rename;  /* are renames of directories served inside? 0 or 1 */
 	unsigned secrets; /* enum ga_secrets */
 	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer adds to them */
 	struct ga_limits limits;

@@ -31,6 +31,11 @@
  * hang the terminal up and throw away output that was not read yet. A hang-up before
  * that is passed on to the command.
  *
+ * With GA_SPAWN_RENAMES init serves renames of directories, of the command and all it starts, that
+ * the overlay refuses (EXDEV): calls of rename, renameat and renameat2 are announced to it by a
+ * second filter (seccomp_unotify(2)). A directory is moved under a temporary name that begins with
+ * GA_CTL_MOVING, beside where it goes; one is left only by a sandbox that was killed meanwhile.
+ *
  * CWD is made, with the directories above it, where it is missing. argv[0] is looked up in the
  * PATH of the given environment. The command starts with default
  * signal dispositions, an empty mask and no descriptor but 0, 1 and 2.
@@ -49,7 +54,8 @@ enum ga_ctl_type {
 	GA_CTL_PTY,       /* open a terminal */
 	/* from init */
 	GA_CTL_READY,     /* value64: inode of the pid namespace; with SCM_CREDENTIALS */
-	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed */
+	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed;
+			   * flags: errno if GA_SPAWN_RENAMES cannot be had here */
 	GA_CTL_FAILED,    /* id, value: errno, flags: what kept it from being executed */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
@@ -69,6 +75,7 @@ enum ga_ctl_step {
 
 enum ga_spawn_flags {
 	GA_SPAWN_TTY = 1 << 0,
+	GA_SPAWN_RENAMES = 1 << 1,
 };
 
 struct ga_ctl_msg {
@@ -78,6 +85,8 @@ struct ga_ctl_msg {
 	int32_t value;
 	uint64_t value64;
 };
+
+#define GA_CTL_MOVING ".git-agent-moving-"
 
 #define GA_CTL_PAYLOAD_MAX (4u << 20)
 

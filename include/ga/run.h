@@ -73,6 +73,9 @@ uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid n
  * was written under its path after that is not in its layers. */
 bool ga_run_lost(const struct ga_sandbox *sb);
 
+/* Why that could not be served for a command that asked for it: an errno, 0 if it was. */
+int ga_run_no_renames(const struct ga_sandbox *sb);
+
 /* Run a command to its end with the caller's terminal or standard streams
  * relayed: a pty of its own when standard input and output are terminals, else
  * pipes for each of the three (never the caller's own files). Job control, window
@@ -87,6 +90,7 @@ struct ga_run_command {
 	const char *const *argv;
 	const char *const *envp;
 	bool unfiltered;
+	bool renames; /* serve renames of directories that an overlay refuses (ga/control.h) */
 	/* called every so often while it runs; must not block. True: end it, as by a hang-up.
 	 * NULL: not called */
 	unsigned tick_ms;

@@ -36,6 +36,7 @@ struct ga_start_env {
 	struct ga_use_limits use;   /* what a session may use */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
 	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */
+	bool renames;               /* of directories are served inside */
 	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
@@ -90,6 +91,7 @@ struct ga_start {
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	char *transcript;       /* what it was recorded in, in the session's directory; NULL */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
+	struct ga_strv notes;   /* what of it is for the end of the banner */
 	size_t carried;         /* uncommitted paths in the base */
 	bool unfiltered;
 	bool resumed;           /* by ga_start_resume() */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "ga/control.h"
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -483,6 +484,14 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	if (name_is_bad(it->name, own_dir ? S_IFREG : type)) {
 		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
+	}
+	/* [moving]: half a copy, and all it is of is where it was */
+	if (type == S_IFDIR && !own_dir &&
+	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
+		walk_note(w, "is what was left when the sandbox was killed while it renamed a "
+			     "directory");
+		stays(w, d, it, GA_LEFT_NAME, true);
+		return 0;
 	}
 	if (type == S_IFDIR)
 		return visit_dir(w, d, it);

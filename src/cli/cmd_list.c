@@ -162,23 +162,26 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &s, &lock, err);
+	bool running;
 
 	if (rc < 0)
 		return -1;
 	if (rc == 1)
 		return 0;
-	if (s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
+	/* what another command has for a moment is shown as it was */
+	running = rc == 2 && (cli_is_running(&s) || s.state == GA_STATE_RUNNING);
+	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
 		return -1;
-	if (rc == 0 && ga_report_read(c->env.repo, &s, &r, err) < 0)
+	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &s, err))
 		return -1;
 	n->all++;
 	n->landed += s.state == GA_STATE_LANDED;
 	if (list)
-		add_object(&s, rc == 2, &r, list);
+		add_object(&s, running, &r, list);
 	else
-		print_row(c, &s, rc == 2, &r);
+		print_row(c, &s, running, &r);
 	return 0;
 }
 

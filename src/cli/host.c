@@ -84,6 +84,7 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 	e->use = ga_config_use(&conf);
 	e->disk_free = conf.disk_free;
 	e->transcript = conf.record ? conf.transcript : 0;
+	e->renames = conf.rename;
 	e->agent_home = ga_strdup(conf.home);
 	e->home_mode = (enum ga_home_mode)conf.home_mode;
 	ga_strv_extend(&e->tools, &conf.tools);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/nearest.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/run.h"
 #include "sessions.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err)
@@ -20,18 +23,56 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
 	return ga_start_capture(&c->env, s, NULL, &r, err);
 }
 
+/* Who waits for another command, such as a list of all sessions, to be done with this one. */
+#define BUSY_MS 10000
+#define BUSY_STEP_NS 10000000
+
+bool cli_is_running(const struct ga_session *s)
+{
+	return s->state == GA_STATE_NEW ||
+	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->pid, s->pidns));
+}
+
+/* Take the lock. 1: the session runs, or somebody else does not let go of it; 2: it is gone. `s`
+ * is what it was when that was found. */
+static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *name = ga_strdup(s->name);
+	int64_t until = ga_now_ms() + BUSY_MS;
+
+	for (;;) {
+		struct timespec t = { 0, BUSY_STEP_NS };
+		int rc = ga_session_lock(s, false, ret_lock, err);
+
+		/* dropped a moment ago */
+		if (rc < 0 && access(s->dir, F_OK)) {
+			ga_error_release(err);
+			return 2;
+		}
+		if (rc <= 0 || !wait || cli_is_running(s) || ga_now_ms() > until)
+			return rc;
+		(void)nanosleep(&t, NULL);
+		ga_session_release(s);
+		rc = ga_session_load(c->env.state_dir, name, s, err);
+		if (rc)
+			return rc < 0 ? -1 : 2;
+	}
+}
+
 int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_close int lock = -1;
+	cleanup_close int fd = -1;
 	int rc = ga_session_load(c->env.state_dir, name, &s, err);
 
 	if (rc)
 		return rc;
-	rc = ga_session_lock(&s, false, &lock, err);
+	rc = lock(c, &s, capture, &fd, err);
 	if (rc < 0)
 		return -1;
+	if (rc == 2)
+		return 1;
 	if (rc) {
 		*ret = s;
 		s = (struct ga_session)GA_SESSION_INIT;
@@ -49,7 +90,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 		return -1;
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
-	*ret_lock = ga_steal_fd(&lock);
+	*ret_lock = ga_steal_fd(&fd);
 	return 0;
 }
 

@@ -5,10 +5,14 @@
 #include "cli.h"
 #include "ga/live.h"
 
-/* One session by name, settled: 0 (locked), 1 there is none (any more), 2 it runs. With
- * `capture` an interrupted one is captured, else it stays GA_STATE_INTERRUPTED. */
+/* One session by name, settled: 0 (locked), 1 there is none (any more), 2 it runs or is busy. With
+ * `capture` another command that has it for a moment is waited for, and an interrupted session is
+ * captured; else it stays GA_STATE_INTERRUPTED. */
 int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
+
+/* Does it run, or begin to? What another command has locked need not. */
+bool cli_is_running(const struct ga_session *s);
 
 /* Capture an interrupted session (locked), saying so. */
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err);

@@ -71,6 +71,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  "the end of a detached session: none, desktop (notify-send), or a program to run" },
 	{ "record", KEY_WORD, KEY_NEVER, AT(record), "true", bool_words, 0, 0, -1,
 	  "keep what goes to the terminal of a session, to be read or shown again" },
+	{ "sandbox.rename", KEY_WORD, KEY_NEVER, AT(rename), "true", bool_words, 0, 0, -1,
+	  "rename directories inside where the overlay refuses to" },
 	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
 	  "secrets in the project: keep the live ones out of sessions, warn, or do not look" },
 	{ "secrets.add", KEY_PATTERNS, KEY_TIGHTEN, AT(secrets_add), NULL, NULL, 0, 0, -1,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "renames.h"
 
 struct request {
 	char *bytes;
@@ -98,7 +99,7 @@ static int parse_request(struct request *r)
 	return -1;
 }
 
-static void __attribute__((noreturn)) fail(int report, uint32_t step)
+static void tell(int report, uint32_t step)
 {
 	struct exec_failure f = { .step = step, .errnum = errno };
 	ssize_t n;
@@ -106,7 +107,22 @@ static void __attribute__((noreturn)) fail(int report, uint32_t step)
 	do
 		n = write(report, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
+}
+
+static void __attribute__((noreturn)) fail(int report, uint32_t step)
+{
+	tell(report, step);
 	_exit(126);
+}
+
+bool read_failure(int fd, struct exec_failure *ret)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, ret, sizeof(*ret));
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*ret);
 }
 
 /* Ignored signals would stay ignored through exec. */
@@ -139,7 +155,7 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
-void command_exec(int payload, const int io[3], int report)
+void command_exec(int payload, const int io[3], int report, int renames)
 {
 	struct request r = { 0 };
 
@@ -151,6 +167,8 @@ void command_exec(int payload, const int io[3], int report)
 			fail(report, GA_CTL_STEP_SETUP);
 	if (enter(r.cwd))
 		fail(report, GA_CTL_STEP_CWD);
+	if (renames >= 0 && renames_announce(renames))
+		tell(report, STEP_NO_RENAMES);
 	default_signals();
 	/* execvp looks PATH up in environ, which must be the command's */
 	environ = r.envp;
@@ -159,31 +177,34 @@ void command_exec(int payload, const int io[3], int report)
 }
 
 /* A leader never executes anything, so what it inherited does not close by
- * itself: the control socket, the channels of other commands. All of that
- * is numbered below `base`, as pid 1 has few descriptors. */
-static void __attribute__((noreturn)) run_leader(uint32_t id, int payload, int tty, int chan)
+ * itself: the control socket, the channels of other commands, what belongs to renames. All of
+ * that is numbered below `base`, as pid 1 has few descriptors. */
+static void __attribute__((noreturn))
+run_leader(uint32_t id, int payload, int tty, int chan, int renames)
 {
-	const int base = 4 * MAX_COMMANDS;
+	const int base = 8 * MAX_COMMANDS;
 
 	payload = fcntl(payload, F_DUPFD_CLOEXEC, base);
 	tty = fcntl(tty, F_DUPFD_CLOEXEC, base);
 	chan = fcntl(chan, F_DUPFD_CLOEXEC, base);
+	if (renames >= 0)
+		renames = fcntl(renames, F_DUPFD_CLOEXEC, base);
 	if (payload < 0 || tty < 0 || chan < 0)
 		_exit(126);
 	for (int fd = 3; fd < base; fd++)
 		(void)close(fd);
-	leader_main(id, payload, tty, chan);
+	leader_main(id, payload, tty, chan, renames);
 }
 
 static void __attribute__((noreturn))
-run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int ctl)
+run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int ctl, int renames)
 {
 	(void)close(ctl);
 	if (m->flags & GA_SPAWN_TTY)
-		run_leader(m->id, f->v[0], f->v[1], chan);
+		run_leader(m->id, f->v[0], f->v[1], chan, renames);
 	if (setsid() < 0)
 		fail(chan, GA_CTL_STEP_SETUP);
-	command_exec(f->v[0], f->v + 1, chan);
+	command_exec(f->v[0], f->v + 1, chan, renames);
 }
 
 /* [0] ours, [1] the child's */
@@ -194,7 +215,8 @@ static int open_chan(bool tty, int pair[2])
 	return pipe2(pair, O_CLOEXEC);
 }
 
-int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl)
+int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
+		  int renames)
 {
 	bool tty = m->flags & GA_SPAWN_TTY;
 	int pair[2];
@@ -208,7 +230,7 @@ int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_
 		return -1;
 	pid = fork();
 	if (!pid)
-		run_child(m, f, pair[1], ctl);
+		run_child(m, f, pair[1], ctl, renames);
 	(void)close(pair[1]);
 	if (pid < 0) {
 		int e = errno;

@@ -26,6 +26,7 @@ struct command {
 	int chan;      /* -1 once it is over */
 	bool tty;
 	bool reported; /* FAILED or EXITED was sent */
+	uint32_t no_renames; /* errno */
 };
 
 /* What a child that could not execute the command writes instead. */
@@ -33,6 +34,10 @@ struct exec_failure {
 	uint32_t step;
 	int32_t errnum;
 };
+/* `step` of what is no failure: renames cannot be served, and why. */
+#define STEP_NO_RENAMES 0
+/* The next of them; false at the end. */
+bool read_failure(int fd, struct exec_failure *ret);
 
 /* The descriptors of a request, in the order of ga/control.h. */
 struct request_fds {
@@ -42,15 +47,18 @@ struct request_fds {
 
 void close_fds(struct request_fds *f);
 
-/* Fork the command or its leader. The slot is filled on success; -1 with errno. */
-int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl);
+/* Fork the command or its leader. `renames` is the socket of renames_start(), -1 without. The slot
+ * is filled on success; -1 with errno. */
+int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
+		  int renames);
 
 /* In a child with standard streams to become `io`: read the request, execute.
  * What went wrong is written to `report`. */
-void command_exec(int payload, const int io[3], int report) __attribute__((noreturn));
+void command_exec(int payload, const int io[3], int report, int renames) __attribute__((noreturn));
 
 /* The leader of a terminal session; `chan` is its socket to pid 1. */
-void leader_main(uint32_t id, int payload, int tty, int chan) __attribute__((noreturn));
+void leader_main(uint32_t id, int payload, int tty, int chan, int renames)
+	__attribute__((noreturn));
 
 /* One message; retries EINTR. 0 or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);

@@ -43,12 +43,12 @@ static void take_foreground(const struct leader *l, pid_t pgrp)
 	(void)tcsetpgrp(l->tty, pgrp);
 }
 
-static void start(struct leader *l, int payload)
+static void start(struct leader *l, int payload, int renames)
 {
 	const int io[3] = { l->tty, l->tty, l->tty };
 	struct exec_failure f;
+	uint32_t no_renames = 0;
 	int report[2];
-	ssize_t n;
 
 	if (pipe2(report, O_CLOEXEC))
 		give_up(l, GA_CTL_STEP_SETUP);
@@ -58,19 +58,21 @@ static void start(struct leader *l, int payload)
 	if (!l->command) {
 		(void)setpgid(0, 0);
 		take_foreground(l, getpid());
-		command_exec(payload, io, report[1]);
+		command_exec(payload, io, report[1], renames);
 	}
 	(void)close(payload);
 	(void)close(report[1]);
-	do
-		n = read(report[0], &f, sizeof(f));
-	while (n < 0 && errno == EINTR);
-	(void)close(report[0]);
-	if (n == (ssize_t)sizeof(f)) {
-		tell(l, GA_CTL_FAILED, f.errnum, f.step);
-		_exit(126);
+	if (renames >= 0)
+		(void)close(renames);
+	while (read_failure(report[0], &f)) {
+		if (f.step != STEP_NO_RENAMES) {
+			tell(l, GA_CTL_FAILED, f.errnum, f.step);
+			_exit(126);
+		}
+		no_renames = (uint32_t)f.errnum;
 	}
-	tell(l, GA_CTL_STARTED, l->command, 0);
+	(void)close(report[0]);
+	tell(l, GA_CTL_STARTED, l->command, no_renames);
 }
 
 static void watch_command(struct leader *l)
@@ -125,7 +127,7 @@ static void on_message(struct leader *l)
 	}
 }
 
-void leader_main(uint32_t id, int payload, int tty, int chan)
+void leader_main(uint32_t id, int payload, int tty, int chan, int renames)
 {
 	struct leader l = { .id = id, .tty = tty, .chan = chan };
 	struct pollfd p[2];
@@ -139,7 +141,7 @@ void leader_main(uint32_t id, int payload, int tty, int chan)
 	l.sigfd = signalfd(-1, &s, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l.sigfd < 0)
 		give_up(&l, GA_CTL_STEP_SETUP);
-	start(&l, payload);
+	start(&l, payload, renames);
 	for (;;) {
 		p[0] = (struct pollfd){ .fd = l.sigfd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = chan, .events = POLLIN };

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "renames.h"
 
 /* Not in the headers of every libc; numbers and layout are the kernel's. */
 #define SYS_LANDLOCK_CREATE_RULESET 444
@@ -34,6 +35,7 @@ struct init {
 	int ctl;
 	int sigfd;
 	struct project project;
+	struct renames *renames; /* NULL before a command asked for it */
 	struct command commands[MAX_COMMANDS];
 };
 
@@ -197,28 +199,28 @@ static void finished(struct init *in, struct command *c, uint32_t type, int32_t 
 	c->reported = true;
 }
 
-static void started(struct init *in, struct command *c, pid_t pgrp)
+static void started(struct init *in, struct command *c, pid_t pgrp, uint32_t no_renames)
 {
 	if (c->reported || c->pgrp)
 		return;
 	c->pgrp = pgrp;
-	say(in, GA_CTL_STARTED, c, pgrp, 0);
+	say(in, GA_CTL_STARTED, c, pgrp, no_renames);
 }
 
 /* Without a terminal: the pipe ends empty when the command was executed. */
 static void on_exec_pipe(struct init *in, struct command *c)
 {
-	struct exec_failure f;
-	ssize_t n;
+	struct exec_failure f = { 0 };
 
-	do
-		n = read(c->chan, &f, sizeof(f));
-	while (n < 0 && errno == EINTR);
+	if (read_failure(c->chan, &f) && f.step == STEP_NO_RENAMES) {
+		c->no_renames = (uint32_t)f.errnum;
+		return;
+	}
 	close_chan(c);
-	if (n == (ssize_t)sizeof(f))
+	if (f.step)
 		finished(in, c, GA_CTL_FAILED, f.errnum, f.step);
 	else
-		started(in, c, c->pid);
+		started(in, c, c->pid, c->no_renames);
 }
 
 static void on_leader(struct init *in, struct command *c)
@@ -233,7 +235,7 @@ static void on_leader(struct init *in, struct command *c)
 		return;
 	}
 	if (m.type == GA_CTL_STARTED)
-		started(in, c, m.value);
+		started(in, c, m.value, m.flags);
 	else if (m.type == GA_CTL_STOPPED && c->pgrp && !c->reported)
 		say(in, GA_CTL_STOPPED, c, m.value, 0);
 	else if (m.type == GA_CTL_FAILED || m.type == GA_CTL_EXITED)
@@ -245,7 +247,7 @@ static void on_first_process_end(struct init *in, struct command *c, int status)
 {
 	while (c->chan >= 0 && c->tty)
 		on_leader(in, c);
-	if (c->chan >= 0)
+	while (c->chan >= 0)
 		on_exec_pipe(in, c);
 	/* a leader that somebody killed leaves its command without anybody to watch it */
 	if (c->tty && c->pgrp && !c->reported)
@@ -263,9 +265,9 @@ static void reap(struct init *in)
 		struct command *c = by_pid(in, pid);
 
 		if (WIFSTOPPED(st)) {
-			/* a leader has no reason to stop but somebody's kill(2), and
-			 * while it stands nobody would see the command end */
-			if (c && c->tty)
+			/* a leader, or who renames, has no reason to stop but somebody's
+			 * kill(2), and while it stands nobody sees the command end */
+			if (c ? c->tty : renames_has(in->renames, pid))
 				(void)kill(pid, SIGCONT);
 			else if (c && c->pgrp && !c->reported)
 				say(in, GA_CTL_STOPPED, c, WSTOPSIG(st), 0);
@@ -280,12 +282,21 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 {
 	struct command refused = { .id = m->id };
 	struct command *c = by_pid(in, 0);
+	int renames = -1;
 
 	/* before the first command everything is mounted, and nobody can have moved it */
 	if (project_open(&in->project))
 		die("cannot open the project");
-	errno = by_id(in, m->id) ? EEXIST : EAGAIN;
-	if (errno == EEXIST || !c || command_start(c, m, f, in->ctl))
+	if (m->flags & GA_SPAWN_RENAMES)
+		renames = renames_start(&in->renames);
+	if (by_id(in, m->id))
+		errno = EEXIST;
+	else if (!c)
+		errno = EAGAIN;
+	else if (!((m->flags & GA_SPAWN_RENAMES) && renames < 0) &&
+		 !command_start(c, m, f, in->ctl, renames))
+		errno = 0;
+	if (errno)
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
 }
 

@@ -526,6 +526,11 @@ bool ga_run_lost(const struct ga_sandbox *sb)
 	return sb->lost;
 }
 
+int ga_run_no_renames(const struct ga_sandbox *sb)
+{
+	return sb->no_renames;
+}
+
 uint64_t ga_run_pidns(const struct ga_sandbox *sb)
 {
 	return sb->pidns;

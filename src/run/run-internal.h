@@ -33,6 +33,7 @@ struct ga_sandbox {
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
 	bool elsewhere;     /* another process runs it: `ctl` is a socket to that */
+	int no_renames;     /* of a command's STARTED message */
 	bool masked;        /* old_mask is to be restored */
 	sigset_t old_mask;
 };

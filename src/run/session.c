@@ -318,9 +318,10 @@ static void on_exit_status(struct session *s, int status)
 	}
 }
 
-static void on_start(struct session *s)
+static void on_start(struct session *s, const struct ga_ctl_msg *m)
 {
 	s->started = true;
+	s->sb->no_renames = (int)m->flags;
 	go_raw(s);
 	if (s->c->started)
 		s->c->started(s->c->payload);
@@ -336,7 +337,7 @@ static int on_one(struct session *s, const struct ga_ctl_msg *m, struct ga_error
 	if (m->type == GA_CTL_FAILED)
 		return run_spawn_failed(m, s->c->cwd, s->c->argv[0], err);
 	if (m->type == GA_CTL_STARTED)
-		on_start(s);
+		on_start(s, m);
 	else if (m->type == GA_CTL_STOPPED)
 		suspend(s);
 	else if (m->type == GA_CTL_EXITED)
@@ -480,12 +481,13 @@ static int begin_live(struct session *s, const struct ga_run_command *c, struct 
 static int start(struct session *s, struct ga_error *err)
 {
 	const struct ga_run_command *c = s->c;
+	uint32_t flags = (s->tty ? GA_SPAWN_TTY : 0) | (c->renames ? GA_SPAWN_RENAMES : 0);
 	int theirs[3] = { -1, -1, -1 };
 	int rc = s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
 
 	if (!rc)
-		rc = run_spawn(s->sb, s->tty ? GA_SPAWN_TTY : 0, c->cwd, c->argv, c->envp, theirs,
-			       s->tty ? 1 : 3, &s->id, err);
+		rc = run_spawn(s->sb, flags, c->cwd, c->argv, c->envp, theirs, s->tty ? 1 : 3,
+			       &s->id, err);
 	for (size_t i = 0; i < GA_NELEMS(theirs); i++)
 		ga_cleanup_closep(&theirs[i]);
 	return rc;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * seccomp-compile: run by the build, and the only file that knows libseccomp. It writes the
+ * seccomp-compile FILTER: run by the build, and the only file that knows libseccomp. It writes a
  * filter as a C file, since compiling it would take longer than starting the sandbox's processes.
  *
- * Everything is allowed but what the
+ * "renames" is what has renames announced to pid 1 (src/init/renames.h); which of them are of
+ * directories no filter can know, as paths are behind pointers. "session" is for all
+ * processes of a sandbox. Everything is allowed but what the
  * table names: an agent runs compilers, browsers, databases and debuggers. What
  * is refused is what reaches beyond the sandbox or opens kernel code that no
  * development work needs.
@@ -138,7 +140,7 @@ static int add_personality(scmp_filter_ctx ctx)
 	return 0;
 }
 
-static int fill(scmp_filter_ctx ctx)
+static int fill_session(scmp_filter_ctx ctx)
 {
 	/* programs of another ABI (x32, i386) would come past every row above */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -152,6 +154,26 @@ static int fill(scmp_filter_ctx ctx)
 		rc = add_families(ctx);
 	return rc ? rc : add_personality(ctx);
 }
+
+static int fill_renames(scmp_filter_ctx ctx)
+{
+	static const int calls[] = { SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2) };
+	/* what other ABIs may do is the other filter's to say */
+	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
+
+	for (size_t i = 0; !rc && i < GA_NELEMS(calls); i++)
+		if (calls[i] >= 0)
+			rc = seccomp_rule_add(ctx, SCMP_ACT_NOTIFY, calls[i], 0);
+	return rc;
+}
+
+static const struct filter {
+	const char *name, *header, *function;
+	int (*fill)(scmp_filter_ctx ctx);
+} filters[] = {
+	{ "session", "ga/sandbox.h", "ga_seccomp_program", fill_session },
+	{ "renames", "renames.h", "renames_program", fill_renames },
+};
 
 static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t *ret_n)
 {
@@ -167,36 +189,46 @@ static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t
 	return !*ret_n || *ret_n == max ? -EMSGSIZE : 0;
 }
 
-static int print(const struct sock_filter *v, size_t n)
+static int print(const struct filter *f, const struct sock_filter *v, size_t n)
 {
-	(void)puts("/* SPDX-License-Identifier: MIT\n * written by seccomp-compile */\n"
-		   "#include <linux/filter.h>\n\n"
-		   "#include \"ga/sandbox.h\"\n\n"
-		   "static const struct sock_filter program[] = {");
+	(void)printf("/* SPDX-License-Identifier: MIT\n * written by seccomp-compile */\n"
+		     "#include <linux/filter.h>\n\n"
+		     "#include \"%s\"\n\n"
+		     "static const struct sock_filter program[] = {\n", f->header);
 	for (size_t i = 0; i < n; i++)
 		(void)printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", v[i].code, v[i].jt, v[i].jf,
 			     v[i].k);
-	(void)puts("};\n\n"
-		   "const void *ga_seccomp_program(size_t *ret_n)\n"
-		   "{\n"
-		   "\t*ret_n = sizeof(program);\n"
-		   "\treturn program;\n"
-		   "}");
+	(void)printf("};\n\n"
+		     "const void *%s(size_t *ret_n)\n"
+		     "{\n"
+		     "\t*ret_n = sizeof(program);\n"
+		     "\treturn program;\n"
+		     "}\n", f->function);
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-int main(void)
+static int compile(const struct filter *f)
 {
 	static struct sock_filter program[BPF_MAXINSNS];
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
-	int rc = ctx ? fill(ctx) : -ENOMEM;
+	int rc = ctx ? f->fill(ctx) : -ENOMEM;
 	size_t n;
 
 	if (!rc)
 		rc = export(ctx, program, GA_NELEMS(program), &n);
 	if (!rc)
-		rc = print(program, n);
+		rc = print(f, program, n);
 	seccomp_release(ctx);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	int rc = -EINVAL;
+
+	for (size_t i = 0; argc == 2 && i < GA_NELEMS(filters); i++)
+		if (!strcmp(argv[1], filters[i].name))
+			rc = compile(&filters[i]);
 	if (rc)
 		(void)fprintf(stderr, "seccomp-compile: %s\n", strerror(-rc));
 	return rc != 0;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ga/configfile.h"
@@ -19,6 +20,8 @@
  * no escape of git-config covers them all. The last section says that the file
  * is whole: a file cut short anywhere lacks it. */
 
+#define READ_TRIES 20
+#define READ_PAUSE_NS 5000000
 #define STATE_MAX (16u << 20)
 
 enum kind { STRING, OID, INT, U64, BOOL, STATE, LIST };
@@ -121,7 +124,9 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		put(b, f->key, ga_state_name(*(const enum ga_state *)at));
+		/* that it was interrupted is found anew by who has its lock */
+		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
+			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;
 	case LIST:
 		sv = (const struct ga_strv *)at;
@@ -328,9 +333,13 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
 		       struct ga_error *err)
 {
-	for (int again = 0; again < 2; again++) {
+	for (int again = 0; again < READ_TRIES; again++) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
+		const struct timespec t = { 0, READ_PAUSE_NS };
 
+		/* whoever writes may have to wait for a processor */
+		if (again > 1)
+			(void)nanosleep(&t, NULL);
 		ga_error_release(err);
 		if (!read_state(file, name, ret, err))
 			return 0;

@@ -25,6 +25,7 @@ struct layers {
 	struct ga_session *s;
 	const struct start_base *b;
 	struct ga_oid tree;   /* of the base */
+	struct ga_strv mounts; /* below the project */
 	int project, extras;
 	size_t files;
 	uint64_t bytes;
@@ -142,6 +143,33 @@ static int mask_git(struct layers *l, int fd, struct ga_error *err)
 	return 0;
 }
 
+/* The kernel lays nothing over a directory that has mounts in it. */
+static bool mounted_in(struct layers *l, const char *path)
+{
+	cleanup_free char *dir = ga_path_join(l->s->project, path), *q = NULL, *why = NULL;
+	const char *mount = start_mount_in(&l->mounts, dir);
+
+	if (!mount)
+		return false;
+	q = ga_quote(mount);
+	why = ga_strf("something is mounted at %s; unmount that to share it", q);
+	skip(l, path, why);
+	return true;
+}
+
+/* The same of the project itself, of a live session. */
+static int check_project(struct layers *l, struct ga_error *err)
+{
+	const char *mount = l->s->live ? start_mount_in(&l->mounts, l->s->project) : NULL;
+	cleanup_free char *q = mount ? ga_escape(mount) : NULL;
+
+	if (!mount)
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "the working tree cannot be shown itself: something is "
+				      "mounted at '%s'", q);
+	return ga_hint(err, "unmount that, or start without --live");
+}
+
 static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->shared.n);
@@ -159,6 +187,8 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 		skip(l, path, "belongs to another user");
 		return 0;
 	}
+	if (mounted_in(l, path))
+		return 0;
 	rc = free_in_base(l, path, err);
 	if (rc < 0)
 		return -1;
@@ -222,7 +252,9 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
-	if (ga_commit_tree(l->e->repo, &l->s->base, &l->tree, err))
+	if (l->s->live || b->scan.ignored_dirs.n)
+		start_find_mounts(l->s->project, &l->mounts);
+	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->base, &l->tree, err))
 		return -1;
 	/* a base tree has one; the user's may be a file */
 	if (l->s->live && open_extras(l, err))
@@ -253,10 +285,11 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 }
 
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
-		      struct ga_error *err)
+		      struct ga_strv *notes, struct ga_error *err)
 {
 	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1 };
+	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1,
+			    .mounts = GA_STRV_INIT };
 	cleanup_free char *upper = start_dir(s, "upper");
 	struct stat st;
 	int rc;
@@ -265,6 +298,9 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
+	if (!rc && s->shared.n)
+		start_look_at_owners(e->state_dir, project, &s->shared, notes);
+	ga_strv_release(&l.mounts);
 	ga_cleanup_closep(&l.extras);
 	if (rc)
 		return -1;

@@ -34,6 +34,7 @@ void ga_start_release(struct ga_start *s)
 	free(s->cwd);
 	free(s->transcript);
 	ga_strv_release(&s->banner);
+	ga_strv_release(&s->notes);
 	*s = (struct ga_start)GA_START_INIT;
 }
 
@@ -193,6 +194,7 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 		}
 		ga_strv_pushf(&st->banner, "left out: %s", s->skipped.v[i]);
 	}
+	ga_strv_extend(&st->banner, &st->notes);
 }
 
 static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
@@ -285,7 +287,8 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	struct ga_session *s = &st->session;
 
 	fill_session(e, o, b, st);
-	if (ga_session_save(s, err) || start_make_layers(e, s, b, err) || check_identity(e, err))
+	if (ga_session_save(s, err) || start_make_layers(e, s, b, &st->notes, err) ||
+	    check_identity(e, err))
 		return -1;
 	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;

@@ -64,6 +64,15 @@ static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, st
 	(void)ga_session_save(s, &ignored);
 }
 
+/* Programs inside met EXDEV. That is no reason to refuse a session. */
+static void note_no_renames(struct ga_session *s, int errnum)
+{
+	ga_strv_pushf(&s->skipped, "renaming directories inside: %s", errnum == EBUSY ?
+		      "not in a sandbox that announces system calls itself" : errnum == EINVAL ?
+		      "Linux 5.19 or newer is needed" : strerror(errnum));
+	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
+}
+
 static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, struct ga_strv *ret)
 {
 	const struct ga_session *s = &st->session;
@@ -86,6 +95,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
+		.renames = e->renames,
 		.tick_ms = TICK_MS,
 		.tick = start_watch_tick,
 		.payload = &w,
@@ -125,6 +135,8 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	note_oom(sb, &st->confine, s);
 	if (ga_run_lost(sb))
 		note_lost(e, &st->spec, s);
+	if (ga_run_no_renames(sb))
+		note_no_renames(s, ga_run_no_renames(sb));
 	return rc;
 }
 
@@ -335,6 +347,9 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 {
 	cleanup_free char *upper = start_dir(s, "upper");
 
+	if (s->state == GA_STATE_NEW || (s->state == GA_STATE_RUNNING &&
+					 !ga_run_alive(s->pid, s->pidns)))
+		start_clear_locks(e->repo, s);
 	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper))
 		return ga_start_discard(e, s, err) ? -1 : 1;
 	/* a power cut took the state that it ran with */

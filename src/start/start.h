@@ -211,9 +211,21 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 
 /* Fill shared/ of the session, one upper for each shared directory, and make extras/ if it
  * needs one: mount points that the base tree lacks, copies of single ignored files. Adds to
- * s->shared and s->skipped. */
+ * s->shared and s->skipped, and to `notes` what is shared and cannot be written. */
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
-		      struct ga_error *err);
+		      struct ga_strv *notes, struct ga_error *err);
+
+/* locks.c: remove what a git or a supervisor that was killed left locked of the session's refs. The
+ * session is locked, and does not run. */
+void start_clear_locks(struct ga_repo *r, const struct ga_session *s);
+
+/* owners.c: mount points below the project; one strictly below `dir`, or NULL. */
+void start_find_mounts(const char *project, struct ga_strv *ret);
+const char *start_mount_in(const struct ga_strv *mounts, const char *dir);
+/* Name what cannot be written inside, of these directories of the open `project`, and how to
+ * change that. Bounded; what was clean is remembered in `state_dir` for a while. */
+void start_look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			  struct ga_strv *notes);
 
 /* The base tree a session stands on. */
 int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga_base *ret,

@@ -317,6 +317,23 @@ printf '%6d  %-30s %7d MB  %-27s %7d MB\n' "$n" 'capture: memory for 1 GiB' $((o
 results="$results,
   {\"files\": $n, \"what\": \"capture: memory for 1 GiB\", \"against\": \"git add\", \"kib\": $ours, \"against_kib\": $gits}"
 
+# a rename inside, which is announced to pid 1, and one that is not: microseconds, the least of many
+renames() {
+	"$agent" -c "sandbox.rename=$1" start -q --base HEAD -- perl -MTime::HiRes=time -e '
+		open(F, ">a");
+		for (1 .. 400) {
+			$t = time;
+			rename("a", "b"), rename("b", "a") for 1 .. 25;
+			$t = time - $t;
+			$least = $t if !$least || $t < $least;
+		}
+		printf "%.1f\n", $least / 50 * 1e6;'
+}
+served=$(renames true) alone=$(renames false)
+printf '%6d  %-30s %6s us  %-27s %6s us\n' 1 'rename of a file inside' "$served" 'sandbox.rename: false' "$alone"
+results="$results,
+  {\"files\": 1, \"what\": \"rename of a file inside\", \"against\": \"sandbox.rename: false\", \"us\": $served, \"against_us\": $alone}"
+
 # all rules on that many changed paths, content read and all, against a tenth of them: processor time,
 # the least of three
 flags() {

@@ -241,12 +241,25 @@ static void edit_rules(struct work *w)
 	put(p, t, strlen(t), chance(w, 50) ? O_TRUNC : O_APPEND);
 }
 
+static dev_t device_of_parent(const char *p)
+{
+	cleanup_free char *dir = ga_path_parent(p);
+	struct stat st;
+
+	return stat(*dir ? dir : ".", &st) ? 0 : st.st_dev;
+}
+
 static void move(struct work *w, const char *p, const char *q)
 {
 	make_parent(q);
-	/* a directory of the layer below cannot be renamed: mv copies it */
-	if (rename(p, q) && errno == EXDEV)
-		(void)run(w, "mv", "-T", "--", p, q, NULL);
+	if (!rename(p, q) || errno != EXDEV)
+		return;
+	if (device_of_parent(p) == device_of_parent(q)) {
+		note(w, "cannot rename", p, q);
+		(void)fprintf(stderr, "oracle: cannot rename '%s' to '%s'\n", p, q);
+		_exit(99);
+	}
+	(void)run(w, "mv", "-T", "--", p, q, NULL);
 }
 
 static void be_odd(struct work *w, const char *p)

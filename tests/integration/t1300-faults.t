@@ -94,12 +94,16 @@ test_expect_success 'RS-01: the supervisor killed while the agent runs: the sand
 	same_result kill9
 '
 
-test_expect_success 'a lock that a power cut left on a ref: named, with what to do, and then it goes on' '
+test_expect_success 'a lock that a git holds or a power cut left: waited for and removed, or named, with what to do' '
 	cd r && { GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"; test $? = 137; } &&
-	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && : >"$lock" && : >"$two" &&
-	test_expect_code 128 git agent capture locked 2>../err && grep "cannot update refs: .*$lock" ../err &&
-	grep "^hint: if no other git is at work in this repository: rm $two $lock; .*git agent capture locked" ../err &&
-	rm "$two" "$lock" && git agent capture locked && same_result locked
+	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && : >"$lock" && : >"$two" || exit 1
+	(while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done) &
+	busy=$!
+	test_expect_code 128 git agent capture locked 2>../err
+	rc=$?
+	rm "$two" && wait $busy && test $rc = 0 && grep "cannot update refs: .*$lock" ../err &&
+	grep "^hint: if no other git is at work in this repository: rm .*$lock; .*git agent capture locked" ../err &&
+	test -e "$lock" && git agent capture locked && same_result locked && test ! -e "$lock"
 '
 
 test_expect_success 'a state file cut short: the former one serves' '

@@ -402,6 +402,8 @@ static void printed(void **state)
 				   "terminal_filter: on\n"
 				   "notify: none\n"
 				   "record: true\n"
+				   "sandbox:\n"
+				   "  rename: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
 				   "  add: [\"*.x\", y]\n"

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In a process of its own, with the rights of the command: whatever names and directories
+ * change meanwhile, it can do nothing that the command could not.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "renames.h"
+
+/* Two descriptors a level. Capture goes less deep. */
+#define MAX_DEPTH 250
+/* How often a directory is read again that others go on writing to. */
+#define MAX_PASSES 16
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* A name already linked, of a file that has several. */
+struct seen {
+	uint64_t ino;
+	unsigned major, minor;
+	char path[]; /* below the copy */
+};
+
+/* What was copied; memory and all ends with the process. */
+struct copy {
+	int root;
+	void *seen; /* tsearch(3) */
+	char path[PATH_MAX];
+	size_t len;
+};
+
+static int look(int at, const char *name, struct statx *ret)
+{
+	if (statx(at, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		  STATX_BASIC_STATS | STATX_MNT_ID, ret))
+		return errno;
+	/* neither can it be linked nor taken away from where it is mounted */
+	return ret->stx_attributes & STATX_ATTR_MOUNT_ROOT ? EBUSY : 0;
+}
+
+static bool is_dir(const struct statx *st)
+{
+	return S_ISDIR(st->stx_mode);
+}
+
+static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Two names of one file? An overlay has an inode number for each, that of the layer it came from;
+ * all else is what the one inode says, and changed when it was linked. */
+static bool same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_nlink > 1 && a->stx_nlink == b->stx_nlink && a->stx_mode == b->stx_mode &&
+	       a->stx_size == b->stx_size && same_time(&a->stx_mtime, &b->stx_mtime) &&
+	       same_time(&a->stx_ctime, &b->stx_ctime);
+}
+
+/* Open a directory of ours, whatever its mode: renaming asks for no rights within it. */
+static int open_dir(int at, const char *name, mode_t mode, mode_t need, int *ret)
+{
+	if ((mode & need) != need && fchmodat(at, name, (mode & 07777) | need, 0))
+		return EACCES;
+	*ret = openat(at, name, DIR_FLAGS);
+	return *ret < 0 ? errno : 0;
+}
+
+/* The next name; NULL at the end or, with errno, for an error. */
+static const char *next_name(DIR *d)
+{
+	for (;;) {
+		const struct dirent *e;
+
+		errno = 0;
+		e = readdir(d);
+		if (!e || (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")))
+			return e ? e->d_name : NULL;
+	}
+}
+
+/* Call for each name in the directory; takes the descriptor. */
+static int each(int fd, int (*f)(void *p, int dir, const char *name), void *p)
+{
+	DIR *d = fdopendir(fd);
+	const char *name;
+	int rc = 0;
+
+	if (!d) {
+		rc = errno;
+		(void)close(fd);
+		return rc;
+	}
+	while (!rc && (name = next_name(d)) != NULL)
+		rc = f(p, fd, name);
+	if (!rc)
+		rc = errno;
+	(void)closedir(d);
+	return rc;
+}
+
+/* ---- removing what was made */
+
+static int remove_entry(void *p, int dir, const char *name)
+{
+	int fd;
+
+	(void)p;
+	if (!unlinkat(dir, name, 0) || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	if (!open_dir(dir, name, 0, S_IRWXU, &fd))
+		(void)each(fd, remove_entry, NULL);
+	return unlinkat(dir, name, AT_REMOVEDIR) ? errno : 0;
+}
+
+/* ---- linking */
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	if (x->major != y->major)
+		return x->major < y->major ? -1 : 1;
+	return x->minor == y->minor ? 0 : x->minor < y->minor ? -1 : 1;
+}
+
+/* The kernel copies up each name of a file by itself, and they would be several files. */
+static int link_again(struct copy *c, const struct statx *st, int src, int dst, const char *name)
+{
+	size_t n = strlen(name), size = sizeof(struct seen) + c->len + n + 2;
+	struct seen *key = malloc(size), **found;
+
+	if (!key)
+		return ENOMEM;
+	*key = (struct seen){ st->stx_ino, st->stx_dev_major, st->stx_dev_minor };
+	(void)snprintf(key->path, size - sizeof(*key), "%s%s", c->path, name);
+	found = tsearch(key, &c->seen, by_inode);
+	if (!found)
+		return ENOMEM;
+	if (*found == key)
+		return linkat(src, name, dst, name, 0) ? errno : 0;
+	free(key);
+	return linkat(c->root, (*found)->path, dst, name, 0) ? errno : 0;
+}
+
+static int copy_xattr(int src, int dst, const char *name)
+{
+	char *value = malloc(XATTR_SIZE_MAX);
+	ssize_t n = value ? fgetxattr(src, name, value, XATTR_SIZE_MAX) : -1;
+	int rc = 0;
+
+	/* what is no attribute of the user's may be made by the file system itself */
+	if (n >= 0 && fsetxattr(dst, name, value, (size_t)n, 0) && !strncmp(name, "user.", 5))
+		rc = errno;
+	free(value);
+	return rc;
+}
+
+static int copy_xattrs(int src, int dst)
+{
+	char *names = malloc(XATTR_LIST_MAX);
+	ssize_t n = names ? flistxattr(src, names, XATTR_LIST_MAX) : -1;
+	int rc = 0;
+
+	for (char *p = names; !rc && n > 0 && p < names + n; p += strlen(p) + 1)
+		rc = copy_xattr(src, dst, p);
+	free(names);
+	return rc;
+}
+
+/* Owner, attributes, mode and times of a directory, once it is filled. */
+static int dress(int src, int dst, const struct statx *st)
+{
+	const struct timespec times[2] = {
+		{ st->stx_atime.tv_sec, st->stx_atime.tv_nsec },
+		{ st->stx_mtime.tv_sec, st->stx_mtime.tv_nsec },
+	};
+	struct statx now;
+	int rc;
+
+	if (statx(dst, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &now))
+		return errno;
+	if ((now.stx_uid != st->stx_uid || now.stx_gid != st->stx_gid) &&
+	    fchown(dst, st->stx_uid, st->stx_gid))
+		return EPERM;
+	rc = copy_xattrs(src, dst);
+	if (rc)
+		return rc;
+	return fchmod(dst, st->stx_mode & 07777) || futimens(dst, times) ? errno : 0;
+}
+
+static int fill(struct copy *c, int src, int dst, unsigned depth);
+
+/* What a directory holds, and then what it is. */
+static int copy_into(struct copy *c, int at, const char *name, const struct statx *st, int dst,
+		     unsigned depth)
+{
+	const mode_t need = S_IRUSR | S_IXUSR;
+	int src, rc = open_dir(at, name, st->stx_mode, need, &src);
+
+	if (rc)
+		return rc;
+	rc = fill(c, src, dst, depth);
+	if (!rc)
+		rc = dress(src, dst, st);
+	if ((st->stx_mode & need) != need)
+		(void)fchmod(src, st->stx_mode & 07777);
+	(void)close(src);
+	return rc;
+}
+
+static int copy_dir(struct copy *c, int src, int dst, const char *name, const struct statx *st,
+		    unsigned depth)
+{
+	size_t len = c->len, n = strlen(name);
+	int new, rc;
+
+	if (depth == MAX_DEPTH || len + n + 2 > sizeof(c->path))
+		return ENAMETOOLONG;
+	if (mkdirat(dst, name, S_IRWXU))
+		return errno;
+	new = openat(dst, name, DIR_FLAGS);
+	if (new < 0)
+		return errno;
+	memcpy(c->path + len, name, n);
+	memcpy(c->path + len + n, "/", 2);
+	c->len = len + n + 1;
+	rc = copy_into(c, src, name, st, new, depth + 1);
+	c->path[len] = '\0';
+	c->len = len;
+	(void)close(new);
+	return rc;
+}
+
+static int copy_entry(struct copy *c, int src, int dst, const char *name, unsigned depth)
+{
+	struct statx st;
+	int rc = look(src, name, &st);
+
+	if (rc == ENOENT)
+		return 0;
+	if (rc)
+		return rc;
+	if (is_dir(&st))
+		return copy_dir(c, src, dst, name, &st, depth);
+	if (st.stx_nlink > 1)
+		return link_again(c, &st, src, dst, name);
+	return linkat(src, name, dst, name, 0) ? errno : 0;
+}
+
+static int fill(struct copy *c, int src, int dst, unsigned depth)
+{
+	int fd = openat(src, ".", DIR_FLAGS);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const char *name;
+	int rc = 0;
+
+	if (!d)
+		return errno;
+	while (!rc && (name = next_name(d)) != NULL)
+		rc = copy_entry(c, src, dst, name, depth);
+	if (!rc)
+		rc = errno;
+	(void)closedir(d);
+	return rc;
+}
+
+/* A directory `to` that holds what `from` does. */
+static int make_copy(struct copy *c, const struct rename_end *from, int at, const char *to)
+{
+	struct statx st;
+	int rc = look(from->at, from->name, &st);
+
+	if (!rc && mkdirat(at, to, S_IRWXU))
+		rc = errno;
+	if (rc)
+		return rc;
+	*c = (struct copy){ .root = openat(at, to, DIR_FLAGS) };
+	rc = c->root < 0 ? errno : copy_into(c, from->at, from->name, &st, c->root, 0);
+	if (rc)
+		(void)remove_entry(NULL, at, to);
+	if (c->root >= 0)
+		(void)close(c->root);
+	return rc;
+}
+
+/* ---- emptying what was copied */
+
+static int empty(struct copy *c, int src, int dst, unsigned depth);
+
+/* A further name of a file below, which was linked from its copy. */
+static bool linked_again(struct copy *c, const struct statx *st)
+{
+	const struct seen key = { st->stx_ino, st->stx_dev_major, st->stx_dev_minor };
+
+	return st->stx_nlink > 1 && tfind(&key, &c->seen, by_inode);
+}
+
+/* Both names lead to one file, or this one came after the copy was made and goes along. */
+static int follow_file(struct copy *c, int src, int dst, const char *name, const struct statx *st)
+{
+	struct statx there;
+
+	/* renaming it to another name of the same file would do nothing */
+	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) ||
+	    (!same(st, &there) && !linked_again(c, st)))
+		return renameat(src, name, dst, name) && errno != ENOENT ? errno : 0;
+	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
+}
+
+/* Empty `from` into its copy, which has the mode it has for good. */
+static int empty_into(struct copy *c, int from_at, const char *from, const struct statx *st,
+		      int to_at, const char *to, unsigned depth)
+{
+	bool closed = !(st->stx_mode & S_IXUSR);
+	int src, dst, rc = open_dir(from_at, from, st->stx_mode, S_IRWXU, &src);
+
+	if (rc)
+		return rc;
+	if (closed && fchmodat(to_at, to, (st->stx_mode & 07777) | S_IXUSR, 0))
+		rc = errno;
+	dst = openat(to_at, to, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!rc)
+		rc = dst < 0 ? errno : empty(c, src, dst, depth);
+	if (dst >= 0)
+		(void)close(dst);
+	if (closed && fchmodat(to_at, to, st->stx_mode & 07777, 0) && !rc)
+		rc = errno;
+	(void)close(src);
+	return rc;
+}
+
+static int follow_dir(struct copy *c, int src, int dst, const char *name, const struct statx *st,
+		      unsigned depth)
+{
+	int rc;
+
+	if (depth == MAX_DEPTH)
+		return ENAMETOOLONG;
+	if (mkdirat(dst, name, st->stx_mode & 07777) && errno != EEXIST)
+		return errno;
+	rc = empty_into(c, src, name, st, dst, name, depth + 1);
+	if (!rc && unlinkat(src, name, AT_REMOVEDIR) && errno != ENOENT && errno != ENOTEMPTY)
+		rc = errno;
+	return rc;
+}
+
+/* One pass over a directory: 0, or ENOTEMPTY when there was something in it. */
+static int pass(struct copy *c, int src, int dst, unsigned depth)
+{
+	int fd = openat(src, ".", DIR_FLAGS), rc = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const char *name;
+	bool any = false;
+
+	if (!d)
+		return errno;
+	while (!rc && (name = next_name(d)) != NULL) {
+		struct statx st;
+
+		any = true;
+		rc = look(src, name, &st);
+		if (rc == ENOENT)
+			rc = 0;
+		else if (!rc)
+			rc = is_dir(&st) ? follow_dir(c, src, dst, name, &st, depth)
+					 : follow_file(c, src, dst, name, &st);
+	}
+	(void)closedir(d);
+	return rc ? rc : any ? ENOTEMPTY : 0;
+}
+
+static int empty(struct copy *c, int src, int dst, unsigned depth)
+{
+	int rc = ENOTEMPTY;
+
+	for (unsigned i = 0; rc == ENOTEMPTY && i < MAX_PASSES; i++)
+		rc = pass(c, src, dst, depth);
+	return rc;
+}
+
+static int empty_top(struct copy *c, int from_at, const char *from, int to_at, const char *to)
+{
+	struct statx st;
+	int rc = look(from_at, from, &st);
+
+	return rc ? rc : empty_into(c, from_at, from, &st, to_at, to, 0);
+}
+
+/* ---- putting it in place */
+
+/* A file in the way was the kernel's to find; it looks at directories only when it renames. */
+static int check_target(const struct rename_end *to)
+{
+	int fd = openat(to->at, to->name, DIR_FLAGS);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const char *name;
+
+	/* one that may not be read is looked at again in the end */
+	if (!d)
+		return 0;
+	name = next_name(d);
+	(void)closedir(d);
+	return name ? ENOTEMPTY : 0;
+}
+
+static int move_one(const struct rename_call *c, const char *temporary)
+{
+	struct copy copy;
+	int rc = check_target(&c->to);
+
+	if (!rc)
+		rc = make_copy(&copy, &c->from, c->to.at, temporary);
+	if (rc)
+		return rc;
+	if (renameat2(c->to.at, temporary, c->to.at, c->to.name, c->flags)) {
+		rc = errno;
+		(void)remove_entry(NULL, c->to.at, temporary);
+		return rc;
+	}
+	rc = empty_top(&copy, c->from.at, c->from.name, c->to.at, c->to.name);
+	if (!rc && unlinkat(c->from.at, c->from.name, AT_REMOVEDIR) && errno != ENOENT)
+		rc = errno;
+	return rc;
+}
+
+/* The same directory, but one that no lower layer has. */
+static int make_movable(const struct rename_end *e, const char *temporary)
+{
+	struct copy copy;
+	struct statx st;
+	int rc = look(e->at, e->name, &st);
+
+	if (rc || !is_dir(&st))
+		return rc;
+	rc = make_copy(&copy, e, e->at, temporary);
+	if (rc)
+		return rc;
+	rc = empty_top(&copy, e->at, e->name, e->at, temporary);
+	if (!rc && renameat(e->at, temporary, e->at, e->name))
+		rc = errno;
+	if (rc) {
+		(void)empty_top(&copy, e->at, temporary, e->at, e->name);
+		(void)unlinkat(e->at, temporary, AT_REMOVEDIR);
+	}
+	return rc;
+}
+
+static int exchange(const struct rename_call *c, const char *temporary)
+{
+	int rc = make_movable(&c->from, temporary);
+
+	if (!rc)
+		rc = make_movable(&c->to, temporary);
+	if (rc)
+		return rc;
+	return renameat2(c->from.at, c->from.name, c->to.at, c->to.name, c->flags) ? errno : 0;
+}
+
+int rename_move(const struct rename_call *c, const char *temporary)
+{
+	int rc = c->flags & RENAME_EXCHANGE ? exchange(c, temporary) : move_one(c, temporary);
+
+	/* what cannot be linked or made anew: callers may know another way */
+	return rc == EPERM || rc == EOVERFLOW || rc == EMLINK || rc == ENAMETOOLONG ? EXDEV : rc;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The thread of pid 1 that answers. Here and not in a process of its own: Yama lets nobody but an
+ * ancestor read a process's memory, no signal from inside reaches pid 1, and without pid 1
+ * there is nobody left who could wait for an answer. Apart from the thread that serves the
+ * control socket: a command can make reading its memory slow.
+ *
+ * Moving takes a process. Which end it came to it says by a pipe; one that was killed says nothing,
+ * and its rename has failed. Several move at once as long as no path of one lies in another's; that
+ * waits, as it would in the kernel.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "init.h"
+#include "renames.h"
+
+/* Younger than some headers: Linux 5.19, without which any signal to the caller would have
+ * it ask again for what is being done; and 6.6, which saves a change of processors. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+/* One for each command, or for what it left running. */
+#define MAX_LISTENERS MAX_COMMANDS
+#define MAX_MOVING 4
+#define MAX_JOBS 16
+
+struct job {
+	bool used;
+	bool answered;   /* its caller is gone */
+	int listener;
+	uint64_t id;
+	struct rename_call call;
+	int result;      /* read end of a pipe; -1: it waits */
+	char temporary[NAME_MAX + 1];
+	_Atomic pid_t pid;
+};
+
+struct renames {
+	int sock;        /* new listeners come here */
+	int send;        /* the other end */
+	unsigned filters;
+	int listeners[MAX_LISTENERS];
+	struct job jobs[MAX_JOBS];
+};
+
+/* ---- in a command */
+
+static int send_listener(int sock, int listener)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u = { .buf = { 0 } };
+	struct iovec iov = { (void *)(uintptr_t)"", 1 };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &listener, sizeof(int));
+	return sendmsg(sock, &h, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+int renames_announce(int sock)
+{
+	size_t n;
+	const void *filter = renames_program(&n);
+	struct sock_fprog program = { .len = (unsigned short)(n / sizeof(struct sock_filter)) };
+	long fd;
+	int rc;
+
+	memcpy(&program.filter, &filter, sizeof(filter));
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		     SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		     &program);
+	if (fd < 0)
+		return -1;
+	rc = send_listener(sock, (int)fd);
+	(void)close((int)fd);
+	return rc;
+}
+
+/* ---- answering */
+
+static void answer(int listener, uint64_t id, bool go_on, int errnum)
+{
+	struct seccomp_notif_resp r = { .id = id, .error = -errnum };
+
+	if (go_on)
+		r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	/* ENOENT: the caller is gone */
+	while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r) && errno == EINTR)
+		;
+}
+
+static void end_job(struct job *j, int errnum)
+{
+	if (!j->answered)
+		answer(j->listener, j->id, false, errnum);
+	rename_call_close(&j->call);
+	if (j->result >= 0)
+		(void)close(j->result);
+	j->result = -1;
+	j->used = false;
+}
+
+/* ---- a process that moves */
+
+static void __attribute__((noreturn)) work(const struct job *j, int out)
+{
+	struct rlimit files;
+	int errnum;
+
+	(void)umask(0);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	errnum = rename_move(&j->call, j->temporary);
+	if (write(out, &errnum, sizeof(errnum)) != (ssize_t)sizeof(errnum))
+		_exit(1);
+	_exit(0);
+}
+
+static void name_temporary(struct job *j)
+{
+	uint64_t r[2] = { 0, 0 };
+
+	while (getrandom(r, sizeof(r), 0) < 0 && errno == EINTR)
+		;
+	(void)snprintf(j->temporary, sizeof(j->temporary), GA_CTL_MOVING "%016llx%016llx",
+		       (unsigned long long)r[0], (unsigned long long)r[1]);
+}
+
+static void start_job(struct job *j)
+{
+	uint64_t id = j->id;
+	int p[2];
+	pid_t pid;
+
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id)) {
+		j->answered = true;
+		end_job(j, 0);
+		return;
+	}
+	name_temporary(j);
+	if (pipe2(p, O_CLOEXEC)) {
+		end_job(j, errno);
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		work(j, p[1]);
+	(void)close(p[1]);
+	j->result = p[0];
+	if (pid < 0)
+		end_job(j, errno);
+	else
+		atomic_store(&j->pid, pid);
+}
+
+static void on_result(struct job *j)
+{
+	int errnum;
+	ssize_t n;
+
+	do
+		n = read(j->result, &errnum, sizeof(errnum));
+	while (n < 0 && errno == EINTR);
+	atomic_store(&j->pid, 0);
+	end_job(j, n == (ssize_t)sizeof(errnum) ? errnum : EIO);
+}
+
+static bool inside(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !strncmp(path, dir, n) && (!path[n] || path[n] == '/');
+}
+
+static bool meet(const struct rename_end *a, const struct rename_end *b)
+{
+	return inside(a->where, b->where) || inside(b->where, a->where);
+}
+
+static bool in_the_way(const struct job *a, const struct job *b)
+{
+	const struct rename_call *x = &a->call, *y = &b->call;
+
+	return meet(&x->from, &y->from) || meet(&x->from, &y->to) || meet(&x->to, &y->from) ||
+	       meet(&x->to, &y->to);
+}
+
+static void start_jobs(struct renames *r)
+{
+	for (size_t i = 0; i < MAX_JOBS; i++) {
+		size_t moving = 0;
+		bool wait = false;
+
+		if (!r->jobs[i].used || r->jobs[i].result >= 0)
+			continue;
+		for (size_t k = 0; k < MAX_JOBS; k++) {
+			const struct job *other = &r->jobs[k];
+
+			if (!other->used || other->result < 0)
+				continue;
+			moving++;
+			wait = wait || in_the_way(&r->jobs[i], other);
+		}
+		if (!wait && moving < MAX_MOVING)
+			start_job(&r->jobs[i]);
+	}
+}
+
+static struct job *free_job(struct renames *r)
+{
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		if (!r->jobs[i].used)
+			return &r->jobs[i];
+	return NULL;
+}
+
+/* ---- listening */
+
+static void on_call(struct renames *r, int listener)
+{
+	struct seccomp_notif n = { 0 };
+	struct job *j = free_job(r);
+	int errnum = 0;
+
+	/* one that was killed meanwhile is not there any more */
+	if (!j || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
+		return;
+	switch (rename_look(listener, &n, r->filters, &j->call, &errnum)) {
+	case RENAME_MOVE:
+		j->listener = listener;
+		j->id = n.id;
+		j->result = -1;
+		j->answered = false;
+		j->used = true;
+		break;
+	case RENAME_DONE:
+		answer(listener, n.id, false, errnum);
+		break;
+	case RENAME_CONTINUE:
+		answer(listener, n.id, true, 0);
+		break;
+	case RENAME_GONE:
+		break;
+	}
+}
+
+/* Nobody is left who could call. */
+static void drop_listener(struct renames *r, size_t i)
+{
+	for (size_t k = 0; k < MAX_JOBS; k++) {
+		struct job *j = &r->jobs[k];
+
+		if (!j->used || j->listener != r->listeners[i])
+			continue;
+		j->answered = true;
+		if (j->result < 0)
+			end_job(j, 0);
+	}
+	(void)close(r->listeners[i]);
+	r->listeners[i] = -1;
+}
+
+static int receive_listener(int sock)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u;
+	char c;
+	struct iovec iov = { &c, 1 };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	const struct cmsghdr *m;
+	int fd = -1;
+
+	if (recvmsg(sock, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
+		return -1;
+	m = CMSG_FIRSTHDR(&h);
+	if (m && m->cmsg_level == SOL_SOCKET && m->cmsg_type == SCM_RIGHTS &&
+	    m->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(m), sizeof(fd));
+	return fd;
+}
+
+static void on_listener(struct renames *r)
+{
+	int fd = receive_listener(r->sock);
+	__u64 flags = SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP;
+
+	if (fd < 0)
+		return;
+	(void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags);
+	for (size_t i = 0; i < MAX_LISTENERS; i++) {
+		if (r->listeners[i] >= 0)
+			continue;
+		r->listeners[i] = fd;
+		return;
+	}
+	/* calls of that command fail (ENOSYS) */
+	(void)close(fd);
+}
+
+static void turn(struct renames *r)
+{
+	struct pollfd p[1 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
+	bool full = !free_job(r);
+
+	for (size_t i = 0; i < MAX_LISTENERS; i++)
+		p[1 + i] = (struct pollfd){ .fd = full ? -1 : r->listeners[i], .events = POLLIN };
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		p[1 + MAX_LISTENERS + i] = (struct pollfd){
+			.fd = r->jobs[i].used ? r->jobs[i].result : -1, .events = POLLIN };
+	if (poll(p, sizeof(p) / sizeof(*p), -1) < 0)
+		return;
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		if (p[1 + MAX_LISTENERS + i].revents)
+			on_result(&r->jobs[i]);
+	for (size_t i = 0; i < MAX_LISTENERS; i++) {
+		if (p[1 + i].revents & POLLIN)
+			on_call(r, r->listeners[i]);
+		else if (p[1 + i].revents)
+			drop_listener(r, i);
+	}
+	if (p[0].revents)
+		on_listener(r);
+	start_jobs(r);
+}
+
+static void *serve(void *payload)
+{
+	for (;;)
+		turn(payload);
+	return NULL;
+}
+
+int renames_start(struct renames **ret)
+{
+	struct renames *r = *ret;
+	int pair[2], rc;
+	pthread_t thread;
+
+	if (r)
+		return r->send;
+	r = calloc(1, sizeof(*r));
+	if (!r || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		free(r);
+		return -1;
+	}
+	r->sock = pair[0];
+	r->send = pair[1];
+	r->filters = rename_filters("self");
+	for (size_t i = 0; i < MAX_LISTENERS; i++)
+		r->listeners[i] = -1;
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		r->jobs[i].result = r->jobs[i].call.from.at = r->jobs[i].call.to.at = -1;
+	rc = pthread_create(&thread, NULL, serve, r);
+	if (!rc) {
+		*ret = r;
+		return r->send;
+	}
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+	free(r);
+	errno = rc;
+	return -1;
+}
+
+bool renames_has(const struct renames *r, pid_t pid)
+{
+	for (size_t i = 0; r && i < MAX_JOBS; i++)
+		if (atomic_load(&r->jobs[i].pid) == pid)
+			return true;
+	return false;
+}

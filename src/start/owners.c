@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an overlay of an ordinary user cannot do with a directory of the user's, found before
+ * anything inside meets it: be laid over one with a mount in it (EINVAL), and copy up, that is let
+ * anybody write, what belongs to another user or to any group but the user's own (EOVERFLOW).
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+#define MOUNTINFO "/proc/self/mountinfo"
+#define MOUNTINFO_MAX ((size_t)16 << 20)
+
+/* Entries that one start looks at, some milliseconds. A directory in which nothing was found is
+ * looked through again when it changed at its top, and otherwise after a while. */
+#define ENTRIES_MAX 20000
+#define DEPTH_MAX 64
+#define AGAIN_AFTER 900
+#define CACHE "owners"
+#define CACHE_MAX ((size_t)4 << 20)
+
+/* ---- mounts */
+
+/* "\040" and the like; in place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+void start_find_mounts(const char *project, struct ga_strv *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	char *line, *next;
+
+	if (ga_read_file_at(AT_FDCWD, MOUNTINFO, MOUNTINFO_MAX, &text, &ignored))
+		return;
+	for (line = text.ptr; line && *line; line = next) {
+		char *field = line;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		for (int i = 0; field && i < 4; i++)
+			field = (field = strchr(field, ' ')) ? field + 1 : NULL;
+		if (!field)
+			continue;
+		field[strcspn(field, " ")] = '\0';
+		unescape(field);
+		if (ga_path_below(field, project))
+			ga_strv_push(ret, field);
+	}
+}
+
+const char *start_mount_in(const struct ga_strv *mounts, const char *dir)
+{
+	for (size_t i = 0; i < mounts->n; i++) {
+		const char *below = ga_path_below(mounts->v[i], dir);
+
+		if (below && *below)
+			return mounts->v[i];
+	}
+	return NULL;
+}
+
+/* ---- owners */
+
+struct look {
+	size_t left;     /* entries */
+	size_t found;
+	bool only_group; /* of all of them */
+	char *first;
+};
+
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid != geteuid() || st->st_gid != getegid();
+}
+
+static void note(struct look *l, const char *path, const struct stat *st)
+{
+	if (!is_foreign(st))
+		return;
+	if (!l->found++)
+		l->first = ga_strdup(path);
+	l->only_group = l->only_group && st->st_uid == geteuid();
+}
+
+/* By descriptor, no link followed; takes it. */
+static void look_through(struct look *l, int fd, const char *path, unsigned depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		(void)close(fd);
+		return;
+	}
+	while (l->left && (e = readdir(d))) {
+		cleanup_free char *at = NULL;
+		struct stat st;
+		int sub;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		l->left--;
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (!S_ISDIR(st.st_mode) && !is_foreign(&st))
+			continue;
+		at = ga_path_join(path, e->d_name);
+		note(l, at, &st);
+		if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
+			continue;
+		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
+					    O_CLOEXEC);
+		if (sub >= 0)
+			look_through(l, sub, at, depth + 1);
+	}
+	(void)closedir(d);
+}
+
+static void describe(const struct look *l, const char *dir, struct ga_strv *notes)
+{
+	cleanup_free char *first = ga_quote(l->first), *q = ga_quote(dir);
+
+	ga_strv_pushf(notes, "%s%zu path%s in %s, %s first, cannot be changed inside: of another "
+			     "%s",
+		      l->left ? "" : "at least ", l->found, l->found == 1 ? "" : "s", q, first,
+		      l->only_group ? "group" : "owner");
+	if (l->only_group)
+		ga_strv_pushf(notes, "to allow it: chgrp -hR %u %s", getegid(), q);
+	else
+		ga_strv_pushf(notes, "to allow it: sudo chown -hR %u:%u %s", geteuid(), getegid(),
+			      q);
+}
+
+static char *stat_text(const struct stat *st)
+{
+	return ga_strf("%llu %lld.%ld %lld.%ld", (unsigned long long)st->st_ino,
+		       (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
+/* Records of three words: path, what its stat was, when nothing was found. */
+static bool is_known(const struct ga_buf *cache, const char *path, const char *stat, uint64_t now,
+		     uint64_t *ret_when)
+{
+	const char *at, *was, *when;
+	size_t pos = 0;
+
+	while ((at = ga_buf_next0(cache, &pos)) && (was = ga_buf_next0(cache, &pos)) &&
+	       (when = ga_buf_next0(cache, &pos)))
+		if (!strcmp(at, path))
+			return !strcmp(was, stat) && ga_parse_u64(when, UINT64_MAX, ret_when) &&
+			       *ret_when <= now && now - *ret_when < AGAIN_AFTER;
+	return false;
+}
+
+void start_look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
+			  struct ga_strv *notes)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
+	cleanup_close int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct look l = { .left = ENTRIES_MAX };
+	uint64_t now = (uint64_t)time(NULL);
+
+	if (state < 0 || ga_read_file_at(state, CACHE, CACHE_MAX, &old, &ignored))
+		ga_error_release(&ignored);
+	for (size_t i = 0; i < dirs->n; i++) {
+		int fd = ga_openat_beneath(project, dirs->v[i],
+					   O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+		cleanup_free char *text = NULL;
+		uint64_t when = now;
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st)) {
+			ga_cleanup_closep(&fd);
+			continue;
+		}
+		text = stat_text(&st);
+		l.found = 0;
+		l.only_group = true;
+		if (is_known(&old, dirs->v[i], text, now, &when)) {
+			(void)close(fd);
+		} else {
+			note(&l, dirs->v[i], &st);
+			look_through(&l, fd, dirs->v[i], 0);
+		}
+		if (l.found) {
+			describe(&l, dirs->v[i], notes);
+			free(l.first);
+			continue;
+		}
+		ga_buf_add0(&new, dirs->v[i]);
+		ga_buf_add0(&new, text);
+		ga_buf_addf(&new, "%llu", (unsigned long long)when);
+		ga_buf_addch(&new, '\0');
+	}
+	if (state >= 0 && (new.len != old.len || (new.len && memcmp(new.ptr, old.ptr, new.len))) &&
+	    ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, &ignored))
+		ga_error_release(&ignored);
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Twenty sessions at once on one repository, killed with SIGKILL anywhere (supervisor, stage, bwrap,
+# init, agent, a git of theirs), captured, landed, dropped and brought back in random order: nothing
+# written gets lost, and nothing stays behind.
+#
+#     SEED=123 CHAOS_ROUNDS=2 CHAOS_AT_ONCE=20 make check T=tests/integration/t1210-chaos.t
+#
+# The seed decides what is tried, not who is faster. `make check-long` has more rounds.
+test_description='twenty sessions at once, killed at random'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+seed=${SEED:-$(date +%s)}
+
+test_expect_success "no change is lost: SEED=$seed" '
+	git init -q r && for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done && git -C r add -A && git -C r commit -qm base &&
+	mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" &&
+	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" "${CHAOS_AT_ONCE:-20}" "${CHAOS_ROUNDS:-2}"
+'
+
+test_expect_success 'no process and no mount is left' '
+	test_wait_for "! grep -l -a \"$HOME/r\" /proc/[0-9]*/cmdline 2>/dev/null | grep -v -x /proc/self/cmdline | xargs -r grep -l -a git-agent 2>/dev/null | grep ." &&
+	! grep -F "$HOME" /proc/self/mountinfo
+'
+
+test_expect_success 'no lock is left, the repository is whole' '
+	# the files that git-agent locks with flock(2) stay
+	! find r/.git -name "*.lock" ! -path "r/.git/git-agent/*" | grep . &&
+	find r/.git/git-agent "$HOME/.local/state/git-agent" -name work -prune -o -name "*lock" -type f -print >locks &&
+	while read -r f; do flock -n "$f" true || { echo "$f is locked"; exit 1; }; done <locks &&
+	git -C r fsck --strict --no-dangling >out 2>&1 && ! grep -v -e "^notice" -e "^Checking" out &&
+	test -z "$(git -C r status --porcelain)"
+'
+
+test_expect_success 'what is listed can be dropped, and then nothing of it is there' '
+	cd r && git agent list --json >../list && python3 -c "
+import json
+for s in json.load(open(\"../list\")):
+    assert s[\"state\"] != \"running\", s
+    print(s[\"name\"])" >../names && while read -r n; do git agent drop --force "$n" || exit 1; done <../names &&
+	! git for-each-ref --format="%(refname)" refs/heads/agent | grep . && ! ls .git/worktrees 2>/dev/null | grep . &&
+	git agent start -q -- sh -c "echo after >after" && git agent list | grep captured
+'
+
+test_expect_success 'an interrupted session can be interrupted any number of times' '
+	git init -q k && cd k && echo 1 >f && git add . && git commit -qm 1 &&
+	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"; test $? = 137; } &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/a) && sed -i "/finished = /d" "$dir/session" "$dir/session.old" &&
+	for i in 1 2 3; do
+		GIT_AGENT_FAULT=capture:begin:kill git agent capture a
+		test $? = 137 || exit 1
+	done && git agent list | grep captured && git show agent/a:f | grep -x 2
+'
+
+test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
+	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"; test $? = 137; } &&
+	: >.git/refs/heads/agent/b.lock && : >.git/refs/agent/b/held.lock && git agent capture b && git show agent/b:f | grep -x 3 &&
+	! find .git/refs -name "*.lock" | grep .
+'
+
+test_done
