@@ -282,6 +282,9 @@ static bool get_field(const struct field *f, struct ga_session *s, const char *v
 	return false;
 }
 
+/* As for -1, with an error: its writer was killed, or is at it. */
+#define CUT_SHORT 1
+
 static int read_state(const char *path, const char *name, struct ga_session *ret,
 		      struct ga_error *err)
 {
@@ -293,8 +296,10 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 	if (ga_configfile_read(path, &c, err))
 		return -1;
 	end = ga_gitconfig_get(&c, "end.complete");
-	if (!end || strcmp(end, "true"))
-		return ga_fail(err, GA_EFATAL, "state file '%s' is cut short", q);
+	if (!end || strcmp(end, "true")) {
+		(void)ga_fail(err, GA_EFATAL, "state file '%s' is cut short", q);
+		return CUT_SHORT;
+	}
 	for (size_t i = 0; i < c.n; i++) {
 		const char *key = c.v[i].key;
 
@@ -333,6 +338,8 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
 		       struct ga_error *err)
 {
+	int rc = -1;
+
 	for (int again = 0; again < READ_TRIES; again++) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 		const struct timespec t = { 0, READ_PAUSE_NS };
@@ -341,14 +348,15 @@ static int read_either(const char *file, const char *old, const char *name, stru
 		if (again > 1)
 			(void)nanosleep(&t, NULL);
 		ga_error_release(err);
-		if (!read_state(file, name, ret, err))
+		rc = read_state(file, name, ret, err);
+		if (!rc)
 			return 0;
 		if (!read_state(old, name, ret, &second)) {
 			ga_error_release(err);
 			return 0;
 		}
 	}
-	return -1;
+	return rc;
 }
 
 int ga_session_load_from(const char *dir, const char *name, struct ga_session *ret,
@@ -357,11 +365,18 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 	cleanup_free char *file = ga_path_join(dir, "session");
 	cleanup_free char *old = ga_path_join(dir, "session.old");
 	cleanup_free char *upper = ga_path_join(dir, "upper");
+	int rc;
 
 	/* made without becoming a session, if nothing ever ran over its layers */
 	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
 		return ga_dir_is_empty(upper) ? 1 : no_state(dir, name, err);
-	if (read_either(file, old, name, ret, err))
+	rc = read_either(file, old, name, ret, err);
+	/* nor with its first state cut short */
+	if (rc == CUT_SHORT && access(old, F_OK) && ga_dir_is_empty(upper)) {
+		ga_error_release(err);
+		return 1;
+	}
+	if (rc)
 		return hint_damaged(dir, name, err);
 	ret->dir = ga_strdup(dir);
 	return 0;

@@ -162,7 +162,7 @@ static void cut_short(void **state)
 	struct ga_session s = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
 	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
-	cleanup_free char *file = NULL, *old = NULL;
+	cleanup_free char *file = NULL, *old = NULL, *upper = NULL, *work = NULL;
 	int lock = -1;
 
 	(void)state;
@@ -186,7 +186,13 @@ static void cut_short(void **state)
 			fail_msg("cut at %zu gives state %s", n, ga_state_name(t.state));
 		ga_session_release(&t);
 	}
+	/* a first state that was cut short is none, while there is nothing to lose */
 	assert_int_equal(unlink(old), 0);
+	assert_int_equal(ga_session_load(dir, "x", &s, &err), 1);
+	upper = ga_path_join(s.dir, "upper");
+	assert_int_equal(ga_mkdir_p(upper, 0700, &err), 0);
+	work = ga_path_join(upper, "work");
+	assert_int_equal(ga_write_new(AT_FDCWD, work, "", 0, 0600, &err), 0);
 	assert_int_equal(ga_session_load(dir, "x", &s, &err), -1);
 	assert_non_null(strstr(err.msg, file));
 	assert_non_null(err.hint);
