@@ -155,12 +155,17 @@ check_again() {
 	check_result from
 }
 
-# Once the uncommitted work is committed there, what the agent made of that is on the branch too.
+# Once the uncommitted work is committed there, what the agent made of that is on the branch too;
+# and so is what a rule ignored that is not there any more.
 uncovered() {
-	git -C "$repo" merge-base --is-ancestor "$was" "agent/s$seed" && ! git -C "$repo" diff --quiet "$was" "agent/s$seed" &&
-		git -C "$repo" diff-tree -r -z --no-renames --name-only "$was" "agent/s$seed" | BASE=$base FULL=$full WAS=$was NOW=agent/s$seed \
-			xargs -0 -n 1 sh -c 'cd "$1" && at() { git ls-tree "$1" -- "$2"; } &&
-				[ "$(at "$WAS" "$2")" = "$(at "$BASE" "$2")" ] && [ "$(at "$NOW" "$2")" = "$(at "$FULL" "$2")" ]' sh "$repo"
+	git -C "$repo" merge-base --is-ancestor "$was" "agent/s$seed" && ! git -C "$repo" diff --quiet "$was" "agent/s$seed" || return 1
+	unignored=$(git -C "$repo" diff --name-only "$was^" "$was" | grep -c "gitignore\"*$")
+	git -C "$repo" diff-tree -r -z --no-renames --name-only "$was" "agent/s$seed" |
+		BASE=$base FULL=$full WAS=$was NOW=agent/s$seed UNIGNORED=$unignored xargs -0 -n 1 sh -c '
+			cd "$1" && at() { git ls-tree "$1" -- "$2" | grep -v "^040000"; }
+			[ "$(at "$WAS" "$2")" = "$(at "$BASE" "$2")" ] || exit 1
+			[ "$(at "$NOW" "$2")" = "$(at "$FULL" "$2")" ] ||
+				{ [ "$UNIGNORED" != 0 ] && [ -z "$(at "$WAS" "$2")$(at "$FULL" "$2")" ]; }' sh "$repo"
 }
 
 # What was committed on its branch is not turned back, unless it is refused as a whole.
