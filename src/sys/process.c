@@ -211,6 +211,13 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 	return 0;
 }
 
+/* Of ours, while it is started, too: the sanitizers' own memory is more than that. */
+#ifdef GA_SANITIZERS
+#define MEMORY_LIMIT(p) 0
+#else
+#define MEMORY_LIMIT(p) ((p)->max_memory)
+#endif
+
 static int spawn(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
 	struct rlimit file, memory;
@@ -220,7 +227,7 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 		return spawn_as_we_are(p, c, err);
 	if (lower_limit(RLIMIT_FSIZE, p->max_file, &file, err))
 		return -1;
-	rc = lower_limit(RLIMIT_DATA, p->max_memory, &memory, err);
+	rc = lower_limit(RLIMIT_DATA, MEMORY_LIMIT(p), &memory, err);
 	if (!rc) {
 		rc = spawn_as_we_are(p, c, err);
 		(void)setrlimit(RLIMIT_DATA, &memory);

@@ -149,7 +149,7 @@ test_expect_success 'home: a directory that is there is not closed, and has to b
 
 test_expect_success 'home: another directory is shown; none that holds the own one, by whatever name' '
 	repo home && user "home: ~/other/agents\n" && git agent start -q -- sh -c "echo x >\$HOME/here" && test "$(cat "$HOME/other/agents/here")" = x && test "$(stat -c %a "$HOME/other/agents")" = 700 &&
-	ln -s "$HOME" ../alias && mkdir -p ../alias2 && ln -s "$(dirname "$HOME")" ../alias2/up && for h in "$HOME" "$(dirname "$HOME")" /var "$HOME/alias" "$HOME/alias2/up" "$HOME/alias2/up/$(basename "$HOME")"
+	ln -s "$HOME" ../alias && mkdir -p ../alias2 && ln -s "$(dirname "$HOME")" ../alias2/up && for h in "$HOME" "$(dirname "$HOME")" "/$(echo "$HOME" | cut -d/ -f2)" "$HOME/alias" "$HOME/alias2/up" "$HOME/alias2/up/$(basename "$HOME")"
 	do
 		user "home: \"$h\"\n" && test_expect_code 125 git agent start -- true 2>../err && grep "is or contains your own" ../err || exit 1
 	done && mode=$(stat -c %a "$HOME") && test "$mode" != 700
