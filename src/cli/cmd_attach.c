@@ -83,7 +83,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return 0;
 	if (sum_up(c, name, &peer, &s, o->quiet, err))
 		return -1;
-	if (how == GA_LIVE_GONE)
+	/* that it had ended may come too late for who is slow to read */
+	if (how == GA_LIVE_GONE && s.exit_status >= 0)
+		status = s.exit_status;
+	else if (how == GA_LIVE_GONE)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
 	*ret_status = status;
 	return 0;

@@ -114,7 +114,7 @@ test_expect_success 'Ctrl-C with output in a pipe ends the command, and all of i
 # KiB that our own process may ever have had; it has some 10 000
 bound=32768
 
-test_expect_success 'TT-08: 1 GiB to a terminal: bounded memory, all of it arrives, recorded up to the limit' '
+test_expect_success UNSANITIZED 'TT-08: 1 GiB to a terminal: bounded memory, all of it arrives, recorded up to the limit' '
 	cat >flood <<-\EOF && git add flood && git commit -qm flood &&
 	yes "$(printf %01023d 7)" | head -c 1073741824
 	echo THE-END
@@ -124,7 +124,7 @@ test_expect_success 'TT-08: 1 GiB to a terminal: bounded memory, all of it arriv
 	test "$(cat ../n)" -gt 1073741824 && cat ../hwm && read -r _ n _ <../hwm && test "$n" -lt $bound && size=$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/flood/transcript.cast) && test "$size" -le 1048576 && test "$size" -gt 900000
 '
 
-test_expect_success 'TT-08: 1 GiB through pipes, both of them, to readers that take their time' '
+test_expect_success UNSANITIZED 'TT-08: 1 GiB through pipes, both of them, to readers that take their time' '
 	mkfifo ../done ../errors && { (exec "$GIT_AGENT" start -q --name pipes -- sh -c "head -c 536870912 /dev/zero & head -c 536870912 /dev/zero >&2; wait; read a" <../done 2>../errors | { head -c 536870912 | wc -c; } >../n1) & } &&
 	exec 8>../done && head -c 536870912 <../errors | wc -c >../n2 && test_wait_for "test -s ../n1" && test "$(cat ../n1 ../n2 | sort -u | tr -d " ")" = 536870912 &&
 	pid=$(pgrep -f "^$GIT_AGENT start -q --name pipes") && grep VmHWM "/proc/$pid/status" >../hwm && cat ../hwm && read -r _ n _ <../hwm && test "$n" -lt $bound && exec 8>&-

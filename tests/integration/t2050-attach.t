@@ -108,7 +108,7 @@ test_expect_success 'logs -f of a session on a pipe; a reader that goes away' '
 	wait && printf "first\nmore\nlast\n" >../want && test_cmp ../want ../follow && test_cmp ../want ../out && grep first ../head
 '
 
-test_expect_success 'TT-08: a flood holds nobody up: the agent is as fast with a terminal that does not read' '
+test_expect_success UNSANITIZED 'TT-08: a flood holds nobody up: the agent is as fast with a terminal that does not read' '
 	cd r && git agent start -qd -n flood -- sh -c "read a; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo THE-END; $hold" &&
 	{ $pty mode=raw send="\r" signal=STOP sleep=20000 -- git agent attach flood >/dev/null 2>&1 & } && terminal=$! && test_wait_for "git agent logs flood | grep THE-END" &&
 	pid=$(running flood "run[\"supervisor\"]") && test "$(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$pid/status)" -lt 65536 && kill $terminal && git agent stop -q flood

@@ -178,6 +178,8 @@ test_lazy_prereq GITLFS 'git lfs version'
 test_lazy_prereq STRACE 'strace -f true'
 test_lazy_prereq TTY '"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- tty'
 test_lazy_prereq USERNS 'unshare -Urm true'
+# memory that sanitizers take is not ours to bound
+test_lazy_prereq UNSANITIZED '! grep -q __asan_init "$TEST_BUILDDIR/git-agent-main"'
 
 # Everything in the file needs a sandbox: skip it as a whole, or fail where
 # sandboxes must work.
