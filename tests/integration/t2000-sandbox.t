@@ -185,12 +185,15 @@ test_expect_success 'no mount takes set-uid bits, and none but the nodes of /dev
 	awk "\$5 ~ /^\/dev\/(full|null|pts|random|tty|urandom|zero)\$/ && \$6 !~ /noexec/" mountinfo >loose && test ! -s loose
 '
 
+# of the host's /var/tmp, where the project may be
+shown=
+case $TRASH in /var/tmp/*) shown=$(basename "$TRASH") ;; esac
 test_expect_success 'nothing of the running host shows' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
 		test ! -e /sys && test ! -e /home && test ! -e /root && test ! -e /boot && test ! -e /srv &&
 		test ! -e /oldroot && test ! -e /newroot &&
-		test \"\$(ls /run)\" = git-agent && test \"\$(ls /var/tmp)\" = \"$(basename "$TRASH")\" &&
+		test \"\$(ls /run)\" = git-agent && test \"\$(ls /var/tmp)\" = \"$shown\" &&
 		test ! -e \"$PWD/session\" && test ! -e \"$PWD/lower\" && test ! -e \"$PWD/aihome\" &&
 		test \"\$(ls -d /proc/[0-9]* | wc -l)\" -le 4 && test -z \"\$(cat /proc/keys)\" &&
 		test ! -e /dev/kmsg && test ! -e /dev/fuse && test ! -e /dev/kvm"
