@@ -75,6 +75,19 @@ static int open_dir(int at, const char *name, mode_t mode, mode_t need, int *ret
 	return *ret < 0 ? errno : 0;
 }
 
+static DIR *open_again(int dir)
+{
+	int fd = openat(dir, ".", DIR_FLAGS), e;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (d || fd < 0)
+		return d;
+	e = errno;
+	(void)close(fd);
+	errno = e;
+	return NULL;
+}
+
 /* The next name; NULL at the end or, with errno, for an error. */
 static const char *next_name(DIR *d)
 {
@@ -263,8 +276,7 @@ static int copy_entry(struct copy *c, int src, int dst, const char *name, unsign
 
 static int fill(struct copy *c, int src, int dst, unsigned depth)
 {
-	int fd = openat(src, ".", DIR_FLAGS);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = open_again(src);
 	const char *name;
 	int rc = 0;
 
@@ -361,10 +373,10 @@ static int follow_dir(struct copy *c, int src, int dst, const char *name, const 
 /* One pass over a directory: 0, or ENOTEMPTY when there was something in it. */
 static int pass(struct copy *c, int src, int dst, unsigned depth)
 {
-	int fd = openat(src, ".", DIR_FLAGS), rc = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = open_again(src);
 	const char *name;
 	bool any = false;
+	int rc = 0;
 
 	if (!d)
 		return errno;
@@ -379,6 +391,8 @@ static int pass(struct copy *c, int src, int dst, unsigned depth)
 			rc = is_dir(&st) ? follow_dir(c, src, dst, name, &st, depth)
 					 : follow_file(c, src, dst, name, &st);
 	}
+	if (!rc)
+		rc = errno;
 	(void)closedir(d);
 	return rc ? rc : any ? ENOTEMPTY : 0;
 }

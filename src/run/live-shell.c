@@ -77,9 +77,13 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 
 	if (c->id || !n)
 		return -1;
+	m.id = ++l->s->sb->last_id;
+	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
+		return -1;
+	/* from now on init says how it ends */
 	c->theirs = p->m.id;
-	c->id = m.id = ++l->s->sb->last_id;
-	return live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n) ? -1 : 0;
+	c->id = m.id;
+	return 0;
 }
 
 static int ask_pty(struct ga_live *l, struct live_client *c)

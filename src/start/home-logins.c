@@ -26,11 +26,16 @@ static void login_release(struct login *l)
 	ga_buf_release(&l->bytes);
 }
 
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
 static void read_login(int home, const char *rel, struct login *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(home, rel, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	struct stat st;
+	struct stat st, now;
 
 	if (fd < 0) {
 		ret->odd = errno != ENOENT;
@@ -38,14 +43,13 @@ static void read_login(int home, const char *rel, struct login *ret)
 	}
 	ret->there = true;
 	ret->odd = fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > LOGIN_MAX ||
-		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, &ignored);
+		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, &ignored) || fstat(fd, &now);
+	/* one that is being written is no login yet */
+	if (!ret->odd)
+		ret->odd = !ret->bytes.len || is_later(&now.st_ctim, &st.st_ctim) ||
+			   (uint64_t)now.st_size != ret->bytes.len;
 	if (!ret->odd)
 		ret->changed = st.st_ctim;
-}
-
-static bool is_later(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
 static int share(const int *homes, const char *rel, struct ga_error *err)

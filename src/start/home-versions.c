@@ -20,10 +20,13 @@ static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
 
 	for (const char *p = from->ptr, *end = p + from->len; p < end;) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t n = (size_t)((nl ? nl : end) - p);
+		size_t n = (size_t)((nl ? nl : end) - p), blank = 0;
 
-		if (*p == '[')
-			in = n > 6 && (!strncmp(p, "[tools]", 7) || !strncmp(p, "[tools.", 7));
+		while (blank < n && (p[blank] == ' ' || p[blank] == '\t'))
+			blank++;
+		if (blank < n && p[blank] == '[')
+			in = n - blank > 6 && (!strncmp(p + blank, "[tools]", 7) ||
+					       !strncmp(p + blank, "[tools.", 7));
 		if (in)
 			ga_buf_addf(ret, "%.*s\n", (int)n, p);
 		p += n + 1;
