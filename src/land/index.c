@@ -28,18 +28,13 @@ int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct 
 	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
 }
 
-int land_lock_index(struct land *l, int note, struct ga_error *err)
+/* In the note of the landing, which file it is. */
+static int note_lock(int lock, int note, struct ga_error *err)
 {
-	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
-	cleanup_close int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	cleanup_free char *text = NULL, *q = ga_escape(lock);
+	cleanup_free char *text = NULL;
 	struct stat st;
 
-	if (fd < 0 && errno == EEXIST) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
-		return ga_hint(err, "wait for it, or remove the file if it is gone");
-	}
-	if (fd < 0 || fstat(fd, &st))
+	if (fstat(lock, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
 	text = ga_strf("%llu", (unsigned long long)st.st_ino);
 	/* of one before this, that was killed; a power cut takes the lock with it, or this is of
@@ -47,6 +42,25 @@ int land_lock_index(struct land *l, int note, struct ga_error *err)
 	if (unlinkat(note, LAND_NOTE_LOCK, 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note the lock");
 	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
+}
+
+int land_lock_index(struct land *l, int note, struct ga_error *err)
+{
+	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
+	cleanup_close int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	cleanup_free char *q = ga_escape(lock);
+
+	if (fd < 0 && errno == EEXIST) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
+		return ga_hint(err, "wait for it, or remove the file if it is gone");
+	}
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
+	if (!note_lock(fd, note, err))
+		return 0;
+	/* a lock that nobody knows for ours would stay */
+	(void)unlink(lock);
+	return -1;
 }
 
 void land_unlock_index(struct land *l, int note)
