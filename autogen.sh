@@ -2,16 +2,25 @@
 # SPDX-License-Identifier: MIT
 #
 # Make ./configure and run it. With --deps, first install what is missing with
-# the system's package manager. Other arguments go to ./configure.
+# the system's package manager; with --servers as well, what tests of the network
+# talk to, which are skipped without. Other arguments go to ./configure.
 set -eu
 PATH=$PATH:/usr/bin/core_perl # where Arch has prove
 
 cd "$(dirname "$0")"
 
-deps=no
+deps=no servers=
 if [ "${1-}" = --deps ]; then
 	deps=yes
 	shift
+	if [ "${1-}" = --servers ]; then
+		PATH=$PATH:/usr/sbin:/sbin
+		for dir in /usr/lib/postgresql/*/bin; do # where Debian has it
+			PATH=$PATH:$dir
+		done
+		servers='psql pg_ctl redis-server sshd nginx curl openssl musl-gcc ip'
+		shift
+	fi
 fi
 
 as_root() {
@@ -27,7 +36,7 @@ as_root() {
 
 # What is needed, by the test that tells whether it is there.
 missing() {
-	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep pre-commit; do
+	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep pre-commit $servers; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
 	done
 	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
@@ -52,6 +61,15 @@ python3:python3:python3:python
 strace:strace:strace:strace
 pgrep:procps:procps-ng:procps-ng
 pre-commit:pre-commit:pre-commit:pre-commit
+psql:postgresql-client:postgresql:postgresql-libs
+pg_ctl:postgresql:postgresql-server:postgresql
+redis-server:redis-server:redis:valkey
+sshd:openssh-server:openssh-server:openssh
+nginx:nginx-light:nginx:nginx
+curl:curl:curl:curl
+openssl:openssl:openssl:openssl
+musl-gcc:musl-tools:musl-gcc:musl
+ip:iproute2:iproute:iproute2
 libgit2:libgit2-dev:libgit2-devel:libgit2
 yaml-0.1:libyaml-dev:libyaml-devel:libyaml
 libseccomp:libseccomp-dev:libseccomp-devel:libseccomp

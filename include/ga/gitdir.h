@@ -53,4 +53,9 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
  * a directory that cannot be looked through? */
 bool ga_gitdir_has_trap(const char *dir);
 
+/* What of the user's own configuration is for any repository: identity and habits, nothing that
+ * names a command, a key or a file. Appends the text of a configuration file; nothing if there is
+ * nothing. */
+void ga_gitdir_home_config(const struct ga_gitconfig *c, struct ga_buf *out);
+
 #endif

@@ -48,4 +48,17 @@ int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err
  * remove it (`*ret` NULL). 1 if there is none. */
 int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err);
 
+/* A login of the user's own: the file `rel` of his home, which may be a link, beside that of the
+ * agents' home that all homes get theirs from. What is too long to be one, or no file, is none. */
+enum ga_home_login {
+	GA_HOME_LOGIN_NONE,  /* the user has none */
+	GA_HOME_LOGIN_NEW,   /* and agents do not */
+	GA_HOME_LOGIN_SAME,
+	GA_HOME_LOGIN_OTHER, /* agents have one with other contents, or something in its place */
+};
+int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga_home_login *ret,
+			  struct ga_error *err);
+/* Copy it there (0600), and nothing else; the home is made if it is not there. */
+int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct ga_error *err);
+
 #endif

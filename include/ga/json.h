@@ -18,5 +18,7 @@ json_t *ga_json_strv(const struct ga_strv *sv);
 /* Append the bytes of what was made of some: of a string, of an element of such a list, or of an
  * object with "path" or "path_b64". False: it is none of them. */
 bool ga_json_bytes(const json_t *v, struct ga_buf *ret);
+/* Append the elements of such a list; one that is no bytes as "(not text)". */
+void ga_json_words(const json_t *list, struct ga_strv *ret);
 
 #endif

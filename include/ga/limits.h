@@ -46,6 +46,7 @@ struct ga_use_limits {
 	uint64_t time;   /* from start to end */
 	uint64_t output; /* what the command writes to its terminal or streams */
 	uint64_t upper;  /* what its layers take of the disk */
+	uint64_t setup, ready, finish; /* seconds for what runs beside the command */
 	bool tasks_default; /* nobody asked for that number */
 };
 

@@ -86,8 +86,14 @@ struct ga_live_watch {
 	void (*missed)(void *payload); /* something: we were too slow; or NULL */
 	void *payload;
 };
-/* 1: nobody reads on. */
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w);
+/* 0, or 1: nobody reads on. */
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
+		  struct ga_error *err);
+
+/* Have it look again at everything the host has below its layers (ga_mount_refresh()): what was
+ * replaced there, in a directory that it shares above all, shows inside from then on. `stage_dir`
+ * is that of its struct ga_spec. Done by a process of ours within the namespaces of the stage. */
+int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err);
 
 /* Run a further command in its sandbox, like ga_run_session(). Of `c` no environment is looked
  * at: it is that of the session's command, TERM being `term` (NULL: the same). It ends with the

@@ -2,8 +2,8 @@
  *
  * Mounts by descriptor, for a process that has CAP_SYS_ADMIN over its mount
  * namespace (ga/ns.h). No function takes a path, so that names hold any byte
- * and nothing can be swapped between a check and its use. All return -1 with
- * errno on failure.
+ * and nothing can be swapped between a check and its use. All without an error parameter return -1
+ * with errno on failure.
  *
  * Needs Linux 5.12 (mount_setattr; overlays by ordinary users are 5.11).
  */
@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "ga/error.h"
+#include "ga/strv.h"
 
 /* A tmpfs (nosuid, nodev) with this mode on the directory `at`; `size` as mount(8) has it, NULL
  * for the kernel's default. Returns a descriptor of its root. */
@@ -40,5 +43,17 @@ int ga_mount_share(int fd, bool share);
 
 /* Attach such a copy on `at`, a directory for a directory, a file for a file. */
 int ga_mount_attach(int copy, int at);
+
+/* Have the overlay whose root is `at`, wherever it shows, look again at its layers. It remembers
+ * what it found there, also when somebody changes a layer: a directory that was put in
+ * the place of another is empty in it. Reconfiguring a file system, if nothing about it changes,
+ * drops what is remembered (reconfigure_super() calls shrink_dcache_sb()), but for what
+ * a process has open or stands in. EPERM if the mount is none of the caller's user namespace. */
+int ga_mount_refresh(int at);
+
+/* What is mounted in the namespace of the caller, in the order of mounting (the only one here that
+ * needs no capability): of each, appended to `ret`, its path, the type of its file system, and
+ * "MAJOR:MINOR", which the same file system has wherever it shows. */
+int ga_mount_list(struct ga_strv *ret, struct ga_error *err);
 
 #endif

@@ -42,6 +42,10 @@ int ga_ns_show_pids(void);
  * and remove what it owns whatever the mode says. */
 int ga_ns_enter_user(struct ga_error *err);
 
+/* Enter the user and mount namespace of the process that `pidfd` names, one of the caller's own
+ * that made both (Linux 5.8). Root and working directory are those of that mount namespace then. */
+int ga_ns_join(int pidfd);
+
 /* Give up every capability in every set (ambient, inheritable, bounding,
  * permitted, effective) with no way back, uid 0's exec included, and set
  * no_new_privs. Uid 0 keeps CAP_SETFCAP over its namespace, without which it

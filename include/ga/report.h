@@ -47,6 +47,7 @@ struct ga_report {
 	struct ga_left_list left;
 	struct ga_strv notes;           /* for people, already quoted */
 	struct ga_strv left_out;        /* paths on `carried` that are not on the branch */
+	struct ga_strv checks;          /* ga/check.h */
 	struct ga_strv limits;          /* keys of those that kept something away */
 };
 #define GA_REPORT_INIT { 0 }
@@ -134,6 +135,13 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
  * agent's is more than text in it. Returns 0; 1: nobody reads on (ga/out.h); -1. */
 int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   struct ga_out *out, struct ga_error *err);
+
+/* How commands ended that ran after the agent (ga/check.h), a line each, safe to show; adds to
+ * `ret`. And for JSON: an array of {"command", "end", "status"}. New reference. */
+void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);
+json_t *ga_report_checks_json(const struct ga_strv *checks);
+/* The same as trailers for the message of a commit, GA_REPORT_TRAILERS at most. */
+void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message);
 
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);

@@ -16,6 +16,7 @@
 
 #include "ga/buf.h"
 #include "ga/error.h"
+#include "ga/net.h"
 #include "ga/sandbox.h"
 #include "ga/strv.h"
 
@@ -65,9 +66,16 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err);
 int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct ga_sandbox **ret,
 		  struct ga_error *err);
 
+/* Serve a relay, entered already, while a command runs in here. It stays the caller's, and must be
+ * there as long; NULL: none any more. */
+void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r);
+
 /* Facts for the state file, known once it is ready. */
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
+
+/* Is it in another network namespace than we are? In doubt it is not. */
+bool ga_run_own_network(const struct ga_sandbox *sb);
 
 /* Did the project leave its place inside while a command ran? (GA_CTL_LOST in ga/control.h.) What
  * was written under its path after that is not in its layers. */
@@ -102,6 +110,13 @@ struct ga_run_command {
 	void (*started)(void *payload);
 	/* who else sees and asks for something (ga/live.h); NULL: nobody can */
 	struct ga_live *live;
+	/* A command of the user's before or after the agent's: it has nothing to read, and all it
+	 * writes goes to standard error, or with `silent` nowhere. Others can see it and end it
+	 * through `live`, and not attach. A signal that ends programs is passed on to it, ends it
+	 * soon after, and is in `*signal` then. */
+	bool beside, silent;
+	int *signal;
+	bool *ended; /* somebody asked for its end: `tick`, a hang-up, `live`; NULL */
 	/* nothing of the caller's: a pty of that size, which is reached through `live` */
 	bool detached;
 	unsigned columns, rows;
@@ -117,6 +132,31 @@ struct ga_run_sink {
 };
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err);
+
+/* A command that runs on beside others. What it writes is in the directory `log`, a file NAME.log
+ * and the one before it, NAME.log.old, of 4 MiB each; whoever runs a command here with
+ * ga_run_session() sees to that. Ends with the sandbox. The first is number 0. */
+#define GA_RUN_SERVICES_MAX 16
+struct ga_run_service {
+	const char *name; /* one that a file can have */
+	const char *cwd;
+	const char *const *argv;
+	const char *const *envp;
+	bool renames;
+	const char *log;
+};
+int ga_run_service(struct ga_sandbox *sb, const struct ga_run_service *v, struct ga_error *err);
+struct ga_run_service_state {
+	bool over, failed; /* `failed`: it never ran, and `status` is an errno */
+	int status;        /* 128 + n for signal n */
+	const char *tail;  /* the last it wrote, 1 KiB at most; bytes, while the sandbox is there */
+	size_t tail_n;
+};
+size_t ga_run_services(const struct ga_sandbox *sb); /* how many */
+void ga_run_service_state(const struct ga_sandbox *sb, size_t i, struct ga_run_service_state *ret);
+/* Ask all of them to end by SIGTERM, and kill them when they have not after `ms`, or at a signal
+ * that ends programs. */
+void ga_run_services_end(struct ga_sandbox *sb, unsigned ms);
 
 /* Run a command without a terminal: bytes in, bytes out (bounded, error beyond `out_max`), or its
  * output streamed to `out_fd` when that is not -1. Standard error goes to

@@ -22,6 +22,12 @@ struct ga_shared {
 	char *mask;    /* a directory with whiteouts laid over `lower` (nested .git), or NULL */
 };
 
+/* A file or socket of the host's that is shown, read-only, at a place of its own. */
+struct ga_shown {
+	char *source; /* absolute, on the host */
+	char *at;     /* absolute, inside */
+};
+
 struct ga_spec {
 	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on;
 				 * sessions may share one, each has a mount namespace of its own */
@@ -42,8 +48,12 @@ struct ga_spec {
 	size_t n_parts;
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own place */
+	struct ga_strv rw;      /* and some that can be written */
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
-	bool network;           /* the host's network (true) or none */
+	bool network;           /* the host's network (true), or one of its own */
+	struct ga_shown *shown; /* in place of what the system has there, or where nothing is */
+	size_t n_shown;
+	bool nested;            /* programs may make sandboxes of their own in it */
 	struct ga_strv env;     /* NAME=VALUE inside, complete */
 };
 #define GA_SPEC_INIT { 0 }
@@ -54,6 +64,24 @@ void ga_spec_release(struct ga_spec *s);
  * a project that is or holds home, session directories or an agent home that a sandbox would see
  * or could write. The functions of the plan call it. */
 int ga_spec_check(const struct ga_spec *s, struct ga_error *err);
+
+/* May a directory of the host be shown at its own place because the user asks for it? Not what is a
+ * part of the system, of the user's home as a whole, of the session's own, or may hold credentials;
+ * not one with sockets in it; and for writing not what a program of the user's executes or is
+ * configured by, such as a repository. `path` is absolute and normalised. 1: it is not there. */
+struct ga_mount_place {
+	const char *home, *project, *path; /* $HOME, resolved; the project; $PATH */
+	const char *state_dir, *agent_home;
+};
+int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
+		   struct ga_error *err);
+/* Show `source` at `at` as well. Refused (GA_ESTART) where `at` is in home, in the project, or in
+ * a system directory and nothing is there that it could take the place of. */
+int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err);
+/* The files that say how names are found, in place of the system's wherever those are; one that
+ * the system does not have is not shown. */
+int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
+			  const char *nsswitch, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; caller frees. The same in every
  * sandbox, since a private git dir that names it outlives the one it was made for.
@@ -106,8 +134,10 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
  * caller adds "--seccomp FD" and what names descriptors. */
 void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret);
 
-/* The seccomp program, as bytes for bwrap's --seccomp FD; made when this was built. */
+/* The seccomp program, as bytes for bwrap's --seccomp FD; made when this was built. The other one
+ * is that of a spec that is `nested`. */
 const void *ga_seccomp_program(size_t *ret_n);
+const void *ga_seccomp_nested_program(size_t *ret_n);
 
 /* Find bwrap in `path` and refuse one that is set-uid, too old (< 0.8) or not there;
  * caller frees `*ret`. The version is asked for only when `check_version`. */

@@ -11,6 +11,7 @@
 #include "ga/config.h"
 #include "ga/confine.h"
 #include "ga/error.h"
+#include "ga/net.h"
 #include "ga/pool.h"
 #include "ga/preset.h"
 #include "ga/repo.h"
@@ -19,6 +20,14 @@
 #include "ga/sandbox.h"
 #include "ga/session.h"
 #include "ga/strv.h"
+
+/* What a session can reach, as it is configured. The lists are borrowed. */
+struct ga_start_network {
+	enum ga_network mode;
+	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
+	const struct ga_strv *options; /* what of it the command line said, as KEY=VALUE; NULL */
+	bool by_repository; /* its file made `mode` stricter than the user's settings */
+};
 
 /* What the flows need to know of the host; filled by the command line. */
 struct ga_start_env {
@@ -32,11 +41,15 @@ struct ga_start_env {
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
 	enum ga_home_mode home_mode; /* of the session at hand */
 	struct ga_strv tools;       /* absolute paths of more directories with programs */
+	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to be shown, as configured */
+	struct ga_strv env_pass, env_set; /* names of the host's variables, and NAME=VALUE */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
 	struct ga_use_limits use;   /* what a session may use */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
 	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */
+	struct ga_start_network net; /* of the session at hand */
 	bool renames;               /* of directories are served inside */
+	bool nested;                /* sandboxes can be made in the session at hand */
 	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
@@ -62,11 +75,16 @@ struct ga_start_opts {
 	const char *message;
 	bool live;
 	enum ga_dirty dirty;
+	bool hide_ignored; /* show no ignored file, instead of all or what .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
 	const struct ga_detach *detach; /* NULL: it has the caller's terminal or streams */
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths that are shown all the same */
+	/* as ga/service.h has them; NULL: none */
+	const struct ga_strv *setup, *services, *finish;
+	bool no_setup, no_services, no_finish; /* without these all the same */
+	bool quiet;      /* what they write is not shown */
 	const struct ga_strv *feedback; /* of a resume: files whose bytes the agent is given */
 	char **argv;  /* command and arguments */
 	size_t argc;
@@ -87,19 +105,26 @@ struct ga_start {
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_confine confine; /* what it may use */
+	struct ga_net_plan plan; /* what it can reach, with GA_NETWORK_ALLOW */
+	struct ga_relay *relay; /* NULL: it needs none */
+	int ports;              /* holds its range of ports; -1 */
 	struct ga_strv argv;    /* command with the preset's flags */
+	char *own;              /* the program inside that is run in place of its first word
+				 * (ga/agents.h); NULL: PATH says */
 	char *cwd;              /* to start in: where the user stands, if that is there inside */
 	char *transcript;       /* what it was recorded in, in the session's directory; NULL */
 	struct ga_strv banner;  /* what was decided, for people, line by line */
 	struct ga_strv notes;   /* what of it is for the end of the banner */
 	size_t carried;         /* uncommitted paths in the base */
-	bool unfiltered;
+	struct ga_strv setup, services, finish; /* what runs beside the agent, if anything */
+	bool unfiltered, quiet;
 	bool resumed;           /* by ga_start_resume() */
 	struct ga_detach detach; /* `begun` NULL: it is not */
 	struct ga_live *live;   /* from before it runs to the end of all */
 };
 #define GA_START_INIT \
-	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT }
+	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT, \
+	  .ports = -1 }
 void ga_start_release(struct ga_start *s);
 
 /* What can be begun before the repository is open, and while it is: the sandbox, for the project
@@ -112,7 +137,10 @@ int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga
 			  struct ga_error *err);
 /* And for that next one (ga_run_take_over()). Takes over `begun`. */
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
-		   struct ga_start *ret, struct ga_error *err);
+		   bool own_network, struct ga_start *ret, struct ga_error *err);
+/* For who begins a sandbox before the settings of a repository are known: does it most likely have
+ * a network of its own? A start that found it to be otherwise has left word. */
+bool ga_start_guess_network(const struct ga_start_env *e, const char *project);
 
 /* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
  * sandbox begun, refs, worktree entry, state NEW. Signals are taken over as ga/run.h says

@@ -7,6 +7,13 @@
 
 #include "ga/error.h"
 
+/* Set once by the command line from GIT_AGENT_TRACE: a line for each point that is reached and each
+ * program that is run, with the process and the milliseconds since this was called, to the end of a
+ * file (an absolute path), or to standard error ("1"). NULL, "" and "0": none. */
+void ga_trace_set(const char *spec);
+/* A program is about to be run. */
+void ga_trace_run(const char *const *argv);
+
 /* Set once by the command line from GIT_AGENT_FAULT: "POINT:kill" ends the
  * process with SIGKILL at that point, "POINT:fail" makes it return -1 with errno EIO.
  * NULL: nothing. */

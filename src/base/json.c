@@ -63,6 +63,18 @@ json_t *ga_json_strv(const struct ga_strv *sv)
 	return a;
 }
 
+void ga_json_words(const json_t *list, struct ga_strv *ret)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		cleanup_buf struct ga_buf word = GA_BUF_INIT;
+
+		ga_strv_push(ret, ga_json_bytes(v, &word) ? word.ptr : "(not text)");
+	}
+}
+
 bool ga_json_bytes(const json_t *v, struct ga_buf *ret)
 {
 	static const char *const coded[] = { "b64", "path_b64" };

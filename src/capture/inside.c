@@ -12,8 +12,6 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/import.h"
-#include "ga/path.h"
-#include "ga/trace.h"
 
 /* How long git inside may take is what honest work of that size does on a slow machine that
  * is busy with other things. For scale: two busy cores took 8 s for 50 000 small files of

@@ -72,6 +72,7 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	add_subject(c, changes, flags, &o->facts, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->onto));
+	ga_report_check_trailers(&c->s->checks, m);
 	for (size_t i = 0; i < flags->n && i < GA_REPORT_TRAILERS; i++)
 		ga_report_trailer(m, "Agent-Flagged", flags->v[i].severity, flags->v[i].rule,
 				  flags->v[i].path, NULL);

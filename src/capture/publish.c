@@ -178,6 +178,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	flag_left(c, o, r);
 	if (c->s->incomplete)
 		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->incomplete);
+	ga_strv_extend(&r->notes, &c->s->remarks);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);

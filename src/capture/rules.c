@@ -9,14 +9,14 @@ void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, 
 		bool icase, size_t max)
 {
 	*ru = (struct rules){ .repo = r, .tree = tree, .max = max, .ig = { .icase = icase } };
-	ignore_push(&ru->ig, NULL, host, strlen(host));
+	ga_ignore_push(&ru->ig, NULL, host, strlen(host));
 }
 
 static void leave(struct rules *ru)
 {
 	struct rules_dir *d = &ru->dirs[--ru->n_dirs];
 
-	ignore_pop(&ru->ig, d->mark);
+	ga_ignore_pop(&ru->ig, d->mark);
 	free(d->path);
 }
 
@@ -30,7 +30,7 @@ void rules_release(struct rules *ru)
 		free(ru->over[i].text);
 	}
 	free(ru->over);
-	ignore_release(&ru->ig);
+	ga_ignore_release(&ru->ig);
 }
 
 void rules_override(struct rules *ru, const char *dir, const char *text, size_t len)
@@ -66,7 +66,7 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 
 	if (o) {
 		if (o->text)
-			ignore_push(&ru->ig, dir, o->text, o->len);
+			ga_ignore_push(&ru->ig, dir, o->text, o->len);
 		return 0;
 	}
 	if (!ru->tree)
@@ -79,7 +79,7 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 	if (rc < 0)
 		return -1;
 	ru->too_long |= rc > 0;
-	ignore_push(&ru->ig, dir, text.ptr, text.len);
+	ga_ignore_push(&ru->ig, dir, text.ptr, text.len);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int enter(struct rules *ru, const char *path, size_t len, struct ga_error
 	struct rules_dir d = { ga_strndup(path, len), ru->ig.n, above };
 
 	if (len && !above)
-		d.ignored = ignore_check(&ru->ig, d.path, true) == IGNORE_YES;
+		d.ignored = ga_ignore_check(&ru->ig, d.path, true) == GA_IGNORE_YES;
 	GA_GROW(ru->dirs, ru->n_dirs, ru->cap_dirs);
 	ru->dirs[ru->n_dirs++] = d;
 	return d.ignored ? 0 : push_own(ru, d.path, err);
@@ -113,6 +113,7 @@ int rules_ignored(struct rules *ru, const char *path, bool *ret, struct ga_error
 	for (const char *p = strchr(path + at + (at > 0), '/'); p; p = strchr(p + 1, '/'))
 		if (enter(ru, path, (size_t)(p - path), err))
 			return -1;
-	*ret = ru->dirs[ru->n_dirs - 1].ignored || ignore_check(&ru->ig, path, false) == IGNORE_YES;
+	*ret = ru->dirs[ru->n_dirs - 1].ignored ||
+	       ga_ignore_check(&ru->ig, path, false) == GA_IGNORE_YES;
 	return 0;
 }

@@ -257,7 +257,7 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 	int rc;
 
 	if (!counts(w, it) &&
-	    (d->ignored || ignore_check(&w->final, w->path.ptr, false) == IGNORE_YES)) {
+	    (d->ignored || ga_ignore_check(&w->final, w->path.ptr, false) == GA_IGNORE_YES)) {
 		/* [ignored], [UP-ANY/BASE-IGN] */
 		walk_ignored(w, d->ignored, 1, is_file ? (uint64_t)it->st.st_size : 0, false);
 		return walk_removed(w, &it->base);

@@ -13,7 +13,7 @@
 #include "ga/oidmap.h"
 #include "ga/treelevel.h"
 #include "ga/upper.h"
-#include "ignore.h"
+#include "ga/ignore.h"
 
 #define LIMITS_NAMED 10 /* notes on single paths beyond a limit, or refused */
 /* Below a directory of the base's, which is the user's own: more than anybody has. */
@@ -35,7 +35,7 @@ struct rules {
 	bool too_long;               /* the tree has a longer one: it was not read */
 	struct rules_override *over; /* sorted by dir when `rules_ignored` is called */
 	size_t n_over, cap_over;
-	struct ignore ig;
+	struct ga_ignore ig;
 	/* the directories entered: of the path asked about last */
 	struct rules_dir {
 		char *path;
@@ -64,7 +64,7 @@ struct walk {
 	uint64_t list_bytes;          /* ... and what they hold together */
 	struct ga_strv traps;         /* directories whose .gitattributes is a fifo, then */
 	struct ga_upper_result *res;
-	struct ignore final, base;    /* rules of the result and of the base */
+	struct ga_ignore final, base;    /* rules of the result and of the base */
 	struct rules overrides;       /* the result's rules, for paths the walk does not meet */
 	struct ga_buf path;           /* where it stands; "" at the root */
 	struct ga_buf data;           /* content of one file */

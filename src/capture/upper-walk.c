@@ -202,8 +202,8 @@ static void stays(struct walk *w, const struct walk_dir *d, const struct walk_it
 /* Why the current path is ignored by the result's rules, and was not by the base's. */
 static char *newly_ignored_by(const struct walk *w, bool is_dir)
 {
-	cleanup_free char *was = ignore_reason(&w->base, w->path.ptr, is_dir);
-	cleanup_free char *now = ignore_reason(&w->final, w->path.ptr, is_dir);
+	cleanup_free char *was = ga_ignore_reason(&w->base, w->path.ptr, is_dir);
+	cleanup_free char *now = ga_ignore_reason(&w->final, w->path.ptr, is_dir);
 
 	return ga_strf("by %s%s%s%s", now ? now : "what is above it", was ? ", and not by " : "",
 		       was ? was : "", was ? " any more" : "");
@@ -212,7 +212,7 @@ static char *newly_ignored_by(const struct walk *w, bool is_dir)
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir)
 {
 	ga_left_add(&w->res->left, top ? top : where(w), GA_LEFT_IGNORED, count, bytes);
-	if (top || ignore_check(&w->base, w->path.ptr, is_dir) == IGNORE_YES)
+	if (top || ga_ignore_check(&w->base, w->path.ptr, is_dir) == GA_IGNORE_YES)
 		return;
 	ga_strv_push(&w->res->newly_ignored, w->path.ptr);
 	ga_strv_take(&w->res->newly_ignored_by, newly_ignored_by(w, is_dir));
@@ -280,14 +280,14 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 		return 0;
 	if (read_rules(w, &d->base, ".gitignore", &below))
 		return -1;
-	ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
+	ga_ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
 	if (!hidden) {
-		ignore_push(&w->final, w->path.ptr, below.ptr, below.len);
+		ga_ignore_push(&w->final, w->path.ptr, below.ptr, below.len);
 		return 0;
 	}
 	if (upper && S_ISREG(st.st_mode))
 		read_own_rules(w, d, ".gitignore", &st, &own);
-	ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
+	ga_ignore_push(&w->final, w->path.ptr, own.ptr, own.len);
 	rules_override(&w->overrides, w->path.ptr, own.len ? own.ptr : NULL, own.len);
 	return 0;
 }
@@ -364,8 +364,8 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 		rc = visit(w, d, d->names.v[i]);
 	if (!rc && !w->stopped && d->hidden)
 		rc = remove_hidden(w, d);
-	ignore_pop(&w->final, mark_final);
-	ignore_pop(&w->base, mark_base);
+	ga_ignore_pop(&w->final, mark_final);
+	ga_ignore_pop(&w->base, mark_base);
 	return rc ? -1 : 0;
 }
 
@@ -444,7 +444,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 	if (it->base.mode != GA_MODE_TREE && walk_removed(w, &it->base))
 		return -1;
 	if (!ignored)
-		ignored = ignore_check(&w->final, w->path.ptr, true) == IGNORE_YES;
+		ignored = ga_ignore_check(&w->final, w->path.ptr, true) == GA_IGNORE_YES;
 	if (ignored && !known) {
 		uint64_t count, bytes;
 

@@ -212,8 +212,8 @@ static bool nothing_in(const char *layer)
 
 static void walk_release(struct walk *w)
 {
-	ignore_release(&w->final);
-	ignore_release(&w->base);
+	ga_ignore_release(&w->final);
+	ga_ignore_release(&w->base);
 	rules_release(&w->overrides);
 	ga_strv_release(&w->traps);
 	ga_strv_release(&w->stood);
@@ -278,8 +278,8 @@ static int prepare(struct walk *w, const struct job *j)
 
 	rules_init(&w->overrides, j->repo, j->o->base_tree, host, j->o->icase,
 		   w->limits->rules_size);
-	ignore_push(&w->final, NULL, host, strlen(host));
-	ignore_push(&w->base, NULL, host, strlen(host));
+	ga_ignore_push(&w->final, NULL, host, strlen(host));
+	ga_ignore_push(&w->base, NULL, host, strlen(host));
 	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
 		return -1;
 	if (!j->o->lower)

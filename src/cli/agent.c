@@ -2,6 +2,7 @@
  *
  * What commands that run an agent have in common.
  */
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +12,16 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "host.h"
 #include "sessions.h"
+
+const struct cli_opt cli_terminal_opts[CLI_TERMINAL_OPTS] = {
+	{ "terminal-filter", 0, CLI_VALUE, "on|off",
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  offsetof(struct cli_terminal_options, filter) },
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors",
+	  offsetof(struct cli_terminal_options, quiet) },
+};
 
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err)
 {
@@ -48,6 +58,9 @@ int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const stru
 void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
 		struct ga_start_opts *ret)
 {
+	ret->setup = &conf->setup;
+	ret->services = &conf->services;
+	ret->finish = &conf->finish;
 	ret->secrets = (enum ga_secrets)conf->secrets;
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
@@ -57,6 +70,54 @@ void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_fi
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
 	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
+	cli_settle_shown(&c->env, conf);
+}
+
+/* One word after the other, so that it can be said again when the session goes on. */
+static int set_word(struct ga_config *conf, struct ga_strv *ret, const char *key, const char *value,
+		    struct ga_error *err)
+{
+	ga_strv_pushf(ret, "%s=%s", key, value);
+	return ga_config_set_key(conf, key, value, err);
+}
+
+int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
+		    struct ga_config *conf, struct ga_strv *ret, struct ga_error *err)
+{
+	const char *mode = o->none ? "none" : o->mode;
+
+	if (o->none && o->mode && strcmp(o->mode, "none") != 0)
+		return ga_fail(err, GA_EUSAGE,
+			       "--network and --no-network cannot be used together");
+	if (!mode && !o->allow.n && former) {
+		ga_strv_extend(ret, former);
+		return ga_config_set_words(conf, former, err);
+	}
+	if (mode && strcmp(mode, "allow") != 0 && o->allow.n) {
+		(void)ga_fail(err, GA_EUSAGE,
+			      "--allow says what can be reached with --network allow");
+		return ga_hint(err, "--allow alone means that");
+	}
+	if ((mode || o->allow.n) &&
+	    set_word(conf, ret, "network.mode", mode ? mode : "allow", err))
+		return -1;
+	for (size_t i = 0; i < o->allow.n; i++)
+		if (set_word(conf, ret, "network.allow", o->allow.v[i], err))
+			return -1;
+	return 0;
+}
+
+void cli_settle_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
+{
+	c->env.net = (struct ga_start_network){
+		.mode = (enum ga_network)conf->network,
+		.allow = &conf->network_allow,
+		.sockets = &conf->network_sockets,
+		.publish = &conf->network_publish,
+		.options = options,
+		.by_repository = conf->network > c->settings.network,
+	};
+	c->env.nested = conf->nested;
 }
 
 static bool is_there(const void *where, const char *path)

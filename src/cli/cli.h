@@ -32,7 +32,8 @@ struct cli_opt {
 	const char *name; /* long name without dashes */
 	char letter;      /* 0: none */
 	enum cli_opt_kind kind;
-	const char *arg;  /* placeholder of the value */
+	const char *arg;  /* placeholder of the value; completed if it is one of what can be in
+			   * struct cli_command.words, as in "carry|ignore|refuse" or "PATH" */
 	const char *help;
 	size_t offset;    /* of the member in the command's options struct */
 };
@@ -50,9 +51,11 @@ struct cli {
 	struct ga_config settings; /* defaults and the user's file */
 	struct ga_strv overrides;  /* -c KEY=VALUE */
 	struct ga_sandbox *begun;  /* by git-agent, for the session that is started, or NULL ... */
-	char *begun_for;           /* ... and the project it was begun for */
+	char *begun_for;           /* ... the project it was begun for */
+	bool begun_own;            /* ... and whether it has a network of its own */
 	char *notify;              /* as configured, for the session at hand */
 	bool captured;             /* picking a session captured it */
+	bool untrusted;            /* --untrusted */
 	bool colour;               /* standard output */
 };
 
@@ -70,6 +73,11 @@ struct cli_command {
 	bool paths_last;     /* a name, which may be left out (NULL), and behind "--" paths */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args, max_args;
+	/* For completion, what its words are, parted by blanks: SESSION, COMMAND (a command line),
+	 * PATH, REV, REMOTE, AGENT, or itself, in lower case; "|" between several, "WORD:" before
+	 * what only follows that word, "..." behind the last if it is repeated. NULL: it takes
+	 * none. */
+	const char *words;
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
 		   struct ga_error *err);
 };
@@ -79,9 +87,9 @@ struct cli_command {
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
-	cli_stop, cli_list, cli_show, cli_log, cli_diff, cli_review, cli_land, cli_drop, cli_gc,
-	cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets, cli_home, cli_config,
-	cli_doctor, cli_version;
+	cli_stop, cli_refresh, cli_list, cli_show, cli_log, cli_diff, cli_review, cli_land,
+	cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets,
+	cli_agents, cli_home, cli_config, cli_init, cli_trust, cli_shim, cli_doctor, cli_version;
 
 /* Parse options into `opts`; `*argv` and `*argc` become what is left. Returns 1
  * if -h was given (help was printed to standard output). */
@@ -93,12 +101,22 @@ void cli_help(const struct cli_command *cmd, FILE *f);
 /* Open the command's manual page as `git help` does; false if there is none to be had. */
 bool cli_manual(const struct cli_command *cmd);
 
+/* Print what could stand in place of the last of `n` words, one a line, as docs/completion reads
+ * it. Nothing is captured or changed, and no error said. */
+void cli_complete(struct cli *c, const struct cli_command *const *commands, size_t n_commands,
+		  char **words, size_t n);
+
 /* ---- what several commands do ------------------------------------------- */
 
 /* The settings where `commit` is what sessions stand on (NULL: nothing is): those of the context,
- * what the repository's file has there, and the command line's. */
+ * what the repository's file has there, and the command line's. What in that file needs trust and
+ * has none is left out (ret->untrusted). */
 int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
 		 struct ga_error *err);
+/* The same for a session that is about to run: without trust it must not (an error), unless it was
+ * said to do without. With `ask` the user is asked where he can be. */
+int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
+			struct ga_error *err);
 /* Those of a session, for what reads its layers. */
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err);
 
@@ -120,6 +138,11 @@ int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int
  * stands in, if only that one is known. Caller frees. */
 char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
+
+/* The home that a start would have here, and the mode and limits that go with it, in the context.
+ * Outside of a repository it is the user's settings that say, and there is no home of a
+ * project's. Caller frees. */
+int cli_find_home(struct cli *c, char **ret, struct ga_error *err);
 
 /* Bring the guard's hooks to what sessions are after a command. What fails is said. */
 void cli_settle_guard(struct cli *c);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -9,18 +8,6 @@
 
 /* As long as one that is not stopped takes. */
 #define ANSWER_MS 5000
-
-struct options {
-	const char *filter;
-	bool quiet;
-};
-
-static const struct cli_opt opts[] = {
-	{ "terminal-filter", 0, CLI_VALUE, "HOW",
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
-	  offsetof(struct options, filter) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
-};
 
 static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
 {
@@ -60,7 +47,7 @@ static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
-	const struct options *o = p;
+	const struct cli_terminal_options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *name = NULL;
@@ -94,12 +81,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 const struct cli_command cli_attach = {
 	.name = "attach",
-	.usage = "[--terminal-filter HOW] [-q] [NAME]",
+	.usage = "[--terminal-filter on|off] [-q] [NAME]",
 	.summary = "show a session without a terminal on this one; Ctrl-\\ d leaves it",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	.opts = cli_terminal_opts,
+	.n_opts = CLI_TERMINAL_OPTS,
+	.opts_size = sizeof(struct cli_terminal_options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "SESSION",
 	.run = run,
 };

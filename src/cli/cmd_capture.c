@@ -102,5 +102,6 @@ const struct cli_command cli_capture = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "SESSION",
 	.run = run,
 };

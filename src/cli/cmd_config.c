@@ -2,17 +2,21 @@
 #include <stddef.h>
 
 #include "cli.h"
+#include "ga/configschema.h"
 #include "ga/json.h"
 
 struct options {
 	bool json;
 	bool origin;
+	bool schema;
 };
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 	{ "origin", 0, CLI_FLAG, NULL, "say where each value comes from",
 	  offsetof(struct options, origin) },
+	{ "schema", 0, CLI_FLAG, NULL, "print a JSON Schema of the files, for editors",
+	  offsetof(struct options, schema) },
 };
 
 static json_t *key_json(const struct ga_config *conf, size_t i)
@@ -36,6 +40,8 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 		(void)json_object_set_new(j, "file", json_null());
 	(void)json_object_set_new(j, "line", in_file ? json_integer(set->line) : json_null());
 	(void)json_object_set_new(j, "column", in_file ? json_integer(set->column) : json_null());
+	(void)json_object_set_new(j, "repository", json_string(ga_config_may(i)));
+	(void)json_object_set_new(j, "left_out", json_boolean(set->left_out));
 	(void)json_object_set_new(j, "description", json_string(ga_config_help(i)));
 	return j;
 }
@@ -66,8 +72,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)argc;
 	(void)argv;
 	(void)ret_status;
+	if (o->schema)
+		return cli_print_json(ga_config_schema(), err);
 	if (settings_here(c, &conf, err))
 		return -1;
+	if (conf.untrusted)
+		cli_note("what needs trust in " GA_CONFIG_REPOSITORY_FILE
+			 " is left out: 'git agent trust' shows it");
 	if (o->json) {
 		json_t *list = json_array();
 
@@ -82,7 +93,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 const struct cli_command cli_config = {
 	.name = "config",
-	.usage = "[--json] [--origin]",
+	.usage = "[--json] [--origin] | --schema",
 	.summary = "show the settings and where they come from",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

@@ -216,6 +216,16 @@ static void check_sandbox(struct cli *c, struct checks *k)
 		(void)ga_rmtree_at(at, ga_path_base(dir), &second);
 }
 
+static void check_nested(const struct cli *c, struct checks *k)
+{
+	if (c->env.nested && geteuid() != 0)
+		doctor_add(k, "nested", true,
+			   "sandbox.nested: sandboxes can be made inside sessions", NULL);
+	else if (c->env.nested)
+		doctor_add(k, "nested", false, "sandbox.nested: the kernel maps uid 0 no further",
+			   "set it to false, or be an ordinary user");
+}
+
 static void print(const struct checks *k)
 {
 	size_t i;
@@ -250,6 +260,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	check_git(&k);
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);
+	check_nested(c, &k);
 	if (o->deep && !k.failed)
 		doctor_deep(c, &k);
 	if (geteuid() == 0)

@@ -203,5 +203,6 @@ const struct cli_command cli_drop = {
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,
+	.words = "SESSION...",
 	.run = run,
 };

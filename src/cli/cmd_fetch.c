@@ -146,5 +146,6 @@ const struct cli_command cli_fetch = {
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,
+	.words = "REMOTE",
 	.run = run,
 };

@@ -106,5 +106,6 @@ const struct cli_command cli_guard = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "on|off|status",
 	.run = run,
 };

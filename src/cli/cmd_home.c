@@ -3,17 +3,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/home.h"
 #include "ga/json.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 
 struct options {
 	bool json;
 	bool dry_run;
 	bool remove;
+	bool yes;
 };
 
 static const struct cli_opt opts[] = {
@@ -22,15 +25,14 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, dry_run) },
 	{ "delete", 0, CLI_FLAG, NULL, "reset: remove it for good, rather than put it aside",
 	  offsetof(struct options, remove) },
+	{ "yes", 'y', CLI_FLAG, NULL, "import: do not ask", offsetof(struct options, yes) },
 };
 
 static const char *const mode_words[] = { [GA_HOME_SHARED] = "shared",
 					  [GA_HOME_PROJECT] = "project",
 					  [GA_HOME_OVERLAY] = "overlay" };
 
-/* The home that a start would have here. Outside of a repository it is the user's settings that
- * say, and there is no home of a project's. */
-static int find(struct cli *c, char **ret, struct ga_error *err)
+int cli_find_home(struct cli *c, char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -48,6 +50,7 @@ static int find(struct cli *c, char **ret, struct ga_error *err)
 	if (cli_settings(c, rc ? NULL : &head, &conf, err))
 		return -1;
 	e->home_mode = (enum ga_home_mode)conf.home_mode;
+	e->use = ga_config_use(&conf);
 	if (e->home_mode == GA_HOME_PROJECT && !e->state_dir) {
 		(void)ga_fail(err, GA_EFATAL, "each repository has an agents' home of its own, and "
 			      "this is none: %s", none.msg);
@@ -228,40 +231,118 @@ static int reset(struct cli *c, const struct options *o, const char *dir, struct
 	return 0;
 }
 
+/* ---- import ------------------------------------------------------------------------------- */
+
+/* 0: yes, 1: no. */
+static int ask(const struct options *o, const char *from, const char *to, bool replace,
+	       struct ga_error *err)
+{
+	cleanup_free char *prompt = ga_strf("copy %s to %s%s? Agents can then use it, and read "
+					    "it [y,n]? ", from, to,
+					    replace ? ", over another one" : "");
+	int letter;
+
+	if (o->yes)
+		return 0;
+	if (!isatty(STDIN_FILENO)) {
+		(void)ga_fail(err, GA_EUSAGE, "there is no terminal to ask on");
+		return ga_hint(err, "-y copies the login without asking");
+	}
+	letter = cli_ask(prompt, false, err);
+	return letter < 0 ? -1 : letter != 'y';
+}
+
+static int import_one(struct cli *c, const struct options *o, const char *rel, bool *ret_any,
+		      struct ga_error *err)
+{
+	cleanup_free char *from = ga_path_join(c->env.home, rel), *qf = ga_quote(from);
+	cleanup_free char *to = ga_path_join(c->env.agent_home, rel), *qt = ga_quote(to);
+	enum ga_home_login state;
+	int rc;
+
+	if (ga_home_look_at_login(&c->env, rel, &state, err))
+		return -1;
+	if (state == GA_HOME_LOGIN_NONE)
+		return 0;
+	*ret_any = true;
+	if (state == GA_HOME_LOGIN_SAME) {
+		cli_note("%s is the same: nothing to do", qt);
+		return 0;
+	}
+	rc = ask(o, qf, qt, state == GA_HOME_LOGIN_OTHER, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_home_import_login(&c->env, rel, err))
+		return -1;
+	cli_note("copied %s to %s", qf, qt);
+	return 0;
+}
+
+static int import(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
+{
+	const struct ga_preset *p = ga_preset_find(name);
+	cleanup_free char *q = ga_escape(name);
+	bool any = false;
+
+	if (!p || !p->login) {
+		(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", q);
+		return ga_hint(err, "'git agent agents' lists those that are known");
+	}
+	for (size_t i = 0; p->logins[i]; i++)
+		if (import_one(c, o, p->logins[i], &any, err))
+			return -1;
+	if (any)
+		return 0;
+	(void)ga_fail(err, GA_EUSAGE, "%s '%s'", p->logins[0] ? "your home has no login of"
+				      : "there is no file that is a login and nothing else of", q);
+	return ga_hint(err, "in a session of '%s': %s", p->name, p->login);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
-	const char *word = argc ? argv[0] : "show";
+	const char *word = argc ? argv[0] : "show", *name = argc > 1 ? argv[1] : NULL;
 	bool resets = !strcmp(word, "reset"), diffs = !strcmp(word, "diff");
+	bool imports = !strcmp(word, "import");
 	cleanup_free char *dir = NULL, *q = ga_escape(word);
 
 	(void)ret_status;
-	if (!resets && !diffs && strcmp(word, "show") != 0)
+	if (!resets && !diffs && !imports && strcmp(word, "show") != 0)
 		return ga_fail(err, GA_EUSAGE,
-			       "'git agent home' takes show, diff or reset, not '%s'", q);
-	if (argc > 1 && !diffs)
+			       "'git agent home' takes show, diff, import or reset, not '%s'", q);
+	if (name && !diffs && !imports)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' takes no name", word);
+	if (imports && !name)
+		return ga_fail(err, GA_EUSAGE,
+			       "'git agent home import' takes the name of an agent");
 	if (!resets && (o->dry_run || o->remove))
 		return ga_fail(err, GA_EUSAGE,
 			       "--dry-run and --delete belong to 'git agent home reset'");
-	if (resets && o->json)
-		return ga_fail(err, GA_EUSAGE, "'git agent home reset' prints no JSON");
-	if (find(c, &dir, err))
+	if (!imports && o->yes)
+		return ga_fail(err, GA_EUSAGE, "--yes belongs to 'git agent home import'");
+	if ((resets || imports) && o->json)
+		return ga_fail(err, GA_EUSAGE, "'git agent home %s' prints no JSON", word);
+	/* a login is all projects' */
+	if (imports)
+		return import(c, o, name, err);
+	if (cli_find_home(c, &dir, err))
 		return -1;
 	return resets  ? reset(c, o, dir, err)
-	       : diffs ? diff(c, o, dir, argc > 1 ? argv[1] : NULL, err)
+	       : diffs ? diff(c, o, dir, name, err)
 		       : show(c, o, dir, err);
 }
 
 const struct cli_command cli_home = {
 	.name = "home",
-	.usage = "[show [--json] | diff [--json] [NAME] | reset [--delete] [--dry-run]]",
-	.summary = "show the agents' home, what changed in it, or begin a new one",
+	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
+		 "                      reset [--delete] [--dry-run]]",
+	.summary = "show the agents' home, what changed in it, bring a login, or begin a new one",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,
+	.words = "show|diff|import|reset diff:SESSION|import:AGENT",
 	.run = run,
 };

@@ -121,8 +121,10 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 		flags = cli_count(n.all, "flag", "flags");
 	else
 		flags = ga_strdup(idle);
-	(void)printf("%-20s %-11s %-10s %-14s %s\n", s->name,
+	(void)printf("%-20s %-11s %-10s %-19s %s\n", s->name,
 		     state_of(s, running), when, flags, cmd.ptr);
+	for (size_t i = 0; running && i < s->published.n; i++)
+		(void)printf("%-20s published at %s\n", "", s->published.v[i]);
 }
 
 /* One that cannot be captured now is there all the same. */

@@ -58,11 +58,16 @@ static void put_time(struct ga_buf *out, const json_t *v)
 		ga_quote_add(out, s ? s : "?", s ? strnlen(s, 40) : 1);
 }
 
+static void put_more_bytes(struct ga_buf *out, size_t n)
+{
+	if (n > VALUE_BYTES)
+		ga_buf_addf(out, "... (%zu bytes more)", n - VALUE_BYTES);
+}
+
 static void put_bytes(struct ga_buf *out, const char *p, size_t n)
 {
 	ga_quote_add(out, p, n < VALUE_BYTES ? n : VALUE_BYTES);
-	if (n > VALUE_BYTES)
-		ga_buf_addf(out, "... (%zu bytes more)", n - VALUE_BYTES);
+	put_more_bytes(out, n);
 }
 
 static void put_value(struct ga_buf *out, json_t *v);
@@ -76,9 +81,11 @@ static void put_object(struct ga_buf *out, json_t *o)
 	json_t *v;
 
 	if (has_path) {
-		cleanup_free char *q = ga_quote(path.ptr);
+		cleanup_free char *shown = ga_strndup(path.ptr, VALUE_BYTES);
+		cleanup_free char *q = ga_quote(shown);
 
-		put_bytes(out, q, strlen(q));
+		ga_buf_adds(out, q);
+		put_more_bytes(out, path.len);
 	}
 	json_object_foreach(o, key, v) {
 		if (!strcmp(key, "path") || !strcmp(key, "path_b64") || !strcmp(key, "b64"))
@@ -112,16 +119,13 @@ static void put_value(struct ga_buf *out, json_t *v)
 /* As a shell has it. */
 static void put_command(struct ga_buf *out, const json_t *list)
 {
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
-	const json_t *v;
-	size_t i;
 
-	json_array_foreach(list, i, v) {
-		cleanup_buf struct ga_buf word = GA_BUF_INIT;
-		cleanup_free char *q = NULL;
+	ga_json_words(list, &words);
+	for (size_t i = 0; i < words.n; i++) {
+		cleanup_free char *q = ga_quote_shell(words.v[i]);
 
-		(void)ga_json_bytes(v, &word);
-		q = ga_quote_shell(word.ptr);
 		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
 	}
 	/* the quoting stays what a shell reads; only what is not to be shown is escaped */
@@ -341,5 +345,6 @@ const struct cli_command cli_log = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "SESSION",
 	.run = run,
 };

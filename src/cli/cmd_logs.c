@@ -7,10 +7,14 @@
 #include "sessions.h"
 
 struct options {
+	const char *service;
 	bool follow;
 };
 
 static const struct cli_opt opts[] = {
+	{ "service", 0, CLI_VALUE, "SERVICE",
+	  "all that a service wrote, also of a session that has ended",
+	  offsetof(struct options, service) },
 	{ "follow", 'f', CLI_FLAG, NULL, "go on until the session ends",
 	  offsetof(struct options, follow) },
 };
@@ -45,6 +49,18 @@ static void missed(void *payload)
 	cli_note("some output came faster than it was read, and is missing here");
 }
 
+static int show_service(struct cli *c, const struct options *o, const char *name,
+			struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+
+	if (o->follow)
+		return ga_fail(err, GA_EUSAGE, "--service and --follow cannot be used together");
+	return cli_pick_session(c, name, true, &s, &lock, err) ||
+	       cli_service_log(&s, o->service, err) ? -1 : 0;
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -55,33 +71,38 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	struct printer w = { .text = GA_RECORD_TEXT_INIT, .line = GA_BUF_INIT };
 	const struct ga_live_watch watch = { .follow = o->follow, .output = output,
 					     .missed = missed, .payload = &w };
-	int rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
+	int rc;
 
 	(void)ret_status;
+	if (o->service)
+		return show_service(c, o, argc ? argv[0] : NULL, err);
+	rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", argc ? argv[0] : "");
-		return ga_hint(err, "'git agent log --text NAME' shows what was recorded of one "
-				    "that has ended");
+		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", s.name);
+		return ga_hint(err, "'git agent log --text %s' shows what was recorded of it",
+			       s.name);
 	}
-	if (!ga_live_watch(&peer, &watch)) {
+	rc = ga_live_watch(&peer, &watch, err);
+	if (rc <= 0) {
 		ga_record_text_end(&w.text, &w.line);
 		(void)print(&w);
 	}
 	ga_record_text_release(&w.text);
 	ga_buf_release(&w.line);
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 const struct cli_command cli_logs = {
 	.name = "logs",
-	.usage = "[-f] [NAME]",
+	.usage = "[-f | --service SERVICE] [NAME]",
 	.summary = "show the last output of a running session, as text",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "SESSION",
 	.run = run,
 };

@@ -92,5 +92,6 @@ const struct cli_command cli_push = {
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 2,
+	.words = "REMOTE|SESSION SESSION",
 	.run = run,
 };

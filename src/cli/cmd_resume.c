@@ -10,9 +10,12 @@
 
 struct options {
 	struct ga_strv feedback, expose;
+	struct cli_network net;
 	const char *message;
 	const char *filter;
+	bool no_services, no_finish;
 	bool detach;
+	bool untrusted;
 	bool quiet;
 };
 
@@ -22,24 +25,43 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, feedback) },
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
 	  offsetof(struct options, expose) },
+	{ "network", 0, CLI_VALUE, "host|allow|none",
+	  "what it can reach from now on: host, allow or none",
+	  offsetof(struct options, net.mode) },
+	{ "allow", 0, CLI_LIST, "HOST:PORT",
+	  "it can reach this, and else what is listed: --network allow (repeatable)",
+	  offsetof(struct options, net.allow) },
+	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",
+	  offsetof(struct options, net.none) },
+	{ "no-services", 0, CLI_FLAG, NULL, "without the commands of 'services'",
+	  offsetof(struct options, no_services) },
+	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",
+	  offsetof(struct options, no_finish) },
 	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
 	  offsetof(struct options, detach) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent leaves uncommitted now",
 	  offsetof(struct options, message) },
-	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	{ "terminal-filter", 0, CLI_VALUE, "on|off",
 	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
 	  offsetof(struct options, filter) },
+	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml",
+	  offsetof(struct options, untrusted) },
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
 };
 
 /* The settings of the commit that it stands on, as when it was started. */
-static int settle(struct cli *c, const struct ga_session *s, struct ga_config *conf,
-		  const struct cli_filter *filter, struct ga_start_opts *so, struct ga_error *err)
+static int settle(struct cli *c, const struct ga_session *s, const struct cli_network *o,
+		  struct ga_config *conf, struct ga_strv *net, const struct cli_filter *filter,
+		  struct ga_start_opts *so, struct ga_error *err)
 {
-	if (cli_settings(c, &s->onto, conf, err))
+	static const struct cli_network none;
+
+	if (cli_settings_to_run(c, &s->onto, !so->detach, conf, err) ||
+	    cli_set_network(o ? o : &none, &s->network_options, conf, net, err))
 		return -1;
 	cli_settle(c, conf, filter, so);
+	cli_settle_network(c, conf, net);
 	return 0;
 }
 
@@ -57,18 +79,19 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 }
 
 int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
-		       const struct cli_filter *filter, const struct ga_strv *exposed, bool quiet,
-		       int *ret_status, struct ga_error *err)
+		       const struct cli_filter *filter, const struct ga_strv *exposed,
+		       const struct cli_network *o, bool quiet, int *ret_status,
+		       struct ga_error *err)
 {
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	cleanup_close int lock = -1;
 
 	so->expose = &expose;
 	if (cli_pick_session(c, name, false, &s, &lock, err) ||
-	    check_layers(&s, err) || settle(c, &s, &conf, filter, so, err) ||
+	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, so, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
 		return cli_not_started(err);
 	cli_before_run(c, quiet);
@@ -81,7 +104,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	       struct ga_error *err)
 {
 	const struct options *o = p;
-	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback };
+	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback,
+				    .no_services = o->no_services, .no_finish = o->no_finish,
+				    .quiet = o->quiet };
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
@@ -90,6 +115,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
+	c->untrusted = o->untrusted;
 	if (cli_parse_filter(o->filter, o->detach, &filter, err))
 		return -1;
 	if (o->detach) {
@@ -98,8 +124,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 			return rc < 0 ? cli_not_started(err) : 0;
 		so.detach = &detach.how;
 	}
-	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->expose, o->quiet,
-				  ret_status, err);
+	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->expose, &o->net,
+				  o->quiet, ret_status, err);
 }
 
 const struct cli_command cli_resume = {
@@ -113,5 +139,6 @@ const struct cli_command cli_resume = {
 	.name_first = true,
 	.status_is_agents = true,
 	.max_args = SIZE_MAX,
+	.words = "SESSION COMMAND...",
 	.run = run,
 };

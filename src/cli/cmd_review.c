@@ -28,7 +28,8 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "format", 0, CLI_VALUE, "FORMAT", "text (default), json, sarif, markdown or html",
+	{ "format", 0, CLI_VALUE, "text|json|markdown|sarif|html",
+	  "print it as that",
 	  offsetof(struct options, format) },
 	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
 	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
@@ -47,7 +48,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, critical) },
 	{ "reject", 0, CLI_FLAG, NULL, "take the given paths back to what they were",
 	  offsetof(struct options, reject) },
-	{ "hunk", 0, CLI_VALUE, "LIST", "with --reject: only these hunks of one path, as in 1,3-4",
+	{ "hunk", 0, CLI_VALUE, "LIST",
+	  "reject these hunks of one path, or accept it without the others, as in 1,3-4",
 	  offsetof(struct options, hunk) },
 	{ "interactive", 'i', CLI_FLAG, NULL, "decide path by path, or part by part",
 	  offsetof(struct options, interactive) },
@@ -89,11 +91,12 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (decisions > 1)
 		return ga_fail(err, GA_EUSAGE,
 			       "choose one of --accept, --accept-all, --reject and -i");
-	if (o->hunk && (!o->reject || argc != 2)) {
-		(void)ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected");
+	if (o->hunk && (!(o->reject || o->accept) || argc != 2)) {
+		(void)ga_fail(err, GA_EUSAGE, "--hunk is about one path that is rejected or "
+			      "accepted");
 		return ga_hint(err, "git agent review --reject --hunk 1,3-4 NAME PATH");
 	}
-	if (o->feedback && !o->reject && !o->interactive)
+	if (o->feedback && !o->reject && !o->interactive && !o->hunk)
 		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
 	if (o->remark && !o->feedback)
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --feedback");
@@ -231,7 +234,7 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
 
 		if (o->hunk)
-			return cli_reject_hunks(c, &items, path, o->hunk, v, err);
+			return cli_decide_hunks(c, &items, path, o->hunk, o->accept, v, err);
 		ga_strv_push(o->accept ? &v->decision.accept : &v->decision.reject, path);
 	}
 	return 0;
@@ -371,5 +374,6 @@ const struct cli_command cli_review = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
+	.words = "SESSION PATH...",
 	.run = run,
 };

@@ -383,5 +383,6 @@ const struct cli_command cli_rules = {
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
 	.max_args = SIZE_MAX,
+	.words = "explain PATH...",
 	.run = run,
 };

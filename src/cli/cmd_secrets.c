@@ -200,5 +200,6 @@ const struct cli_command cli_secrets = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
+	.words = "PATH...",
 	.run = run,
 };

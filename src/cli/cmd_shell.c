@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +7,6 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "sessions.h"
-
-struct options {
-	const char *filter;
-	bool quiet;
-};
-
-static const struct cli_opt opts[] = {
-	{ "terminal-filter", 0, CLI_VALUE, "HOW",
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
-	  offsetof(struct options, filter) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
-};
 
 /* One that is there inside as well: the system's directories are the same. */
 static char *default_shell(void)
@@ -44,12 +31,14 @@ static int run_beside(const struct ga_session *s, const struct ga_live_peer *pee
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
-	const struct options *o = p;
+	const struct cli_terminal_options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *shell = default_shell();
 	char *alone[] = { shell, NULL };
-	struct ga_start_opts so = { .argv = alone, .argc = 1 };
+	/* who looks around waits for no checks */
+	struct ga_start_opts so = { .argv = alone, .argc = 1, .no_finish = true,
+				    .quiet = o->quiet };
 	struct cli_filter filter;
 	int lock = -1, rc;
 
@@ -74,19 +63,21 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!o->quiet)
 		cli_note("agent/%s: has ended: the command goes on with it, and is captured",
 			 s.name);
-	return cli_resume_session(c, s.name, &so, &filter, NULL, o->quiet, ret_status, err);
+	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet,
+				  ret_status, err);
 }
 
 const struct cli_command cli_shell = {
 	.name = "shell",
 	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
 	.summary = "run a shell, or a command, in the sandbox of a session",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	.opts = cli_terminal_opts,
+	.n_opts = CLI_TERMINAL_OPTS,
+	.opts_size = sizeof(struct cli_terminal_options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.name_first = true,
 	.status_is_agents = true,
 	.max_args = SIZE_MAX,
+	.words = "SESSION COMMAND...",
 	.run = run,
 };

@@ -123,6 +123,9 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_list("kept out", &s->masked, true);
 	print_list("left out", &s->skipped, false);
 	print_list("limits", &s->limits, true);
+	(void)printf("%-12s %s\n", "network", s->network ? s->network : "host");
+	if (running)
+		print_list("published", &s->published, true);
 	if (summary)
 		return;
 	print_flags(r);
@@ -168,5 +171,6 @@ const struct cli_command cli_show = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
+	.words = "SESSION",
 	.run = run,
 };

@@ -12,12 +12,16 @@ struct options {
 	const char *name;
 	const char *base;
 	const char *dirty;
+	const char *ignored;
 	const char *message;
 	const char *filter;
 	struct ga_strv expose;
+	struct cli_network net;
 	bool live;
+	bool no_setup, no_services, no_finish;
 	bool detach;
 	bool dry_run;
+	bool untrusted;
 	bool quiet;
 };
 
@@ -27,22 +31,41 @@ static const struct cli_opt opts[] = {
 	{ "base", 0, CLI_VALUE, "REV",
 	  "stand on this commit instead of HEAD and your uncommitted work",
 	  offsetof(struct options, base) },
-	{ "dirty", 0, CLI_VALUE, "HOW", "uncommitted work: carry (default), ignore or refuse",
+	{ "dirty", 0, CLI_VALUE, "carry|ignore|refuse",
+	  "what to do with uncommitted work (default: carry)",
 	  offsetof(struct options, dirty) },
+	{ "ignored", 0, CLI_VALUE, "share|hide", "what to do with ignored files (default: share)",
+	  offsetof(struct options, ignored) },
 	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
 	  offsetof(struct options, live) },
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
 	  offsetof(struct options, expose) },
+	{ "network", 0, CLI_VALUE, "host|allow|none",
+	  "what it can reach: host (default, all that you can), allow (what is listed), none",
+	  offsetof(struct options, net.mode) },
+	{ "allow", 0, CLI_LIST, "HOST:PORT",
+	  "it can reach this, and else what is listed: --network allow (repeatable)",
+	  offsetof(struct options, net.allow) },
+	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",
+	  offsetof(struct options, net.none) },
+	{ "no-setup", 0, CLI_FLAG, NULL, "without the commands of 'setup'",
+	  offsetof(struct options, no_setup) },
+	{ "no-services", 0, CLI_FLAG, NULL, "without those of 'services'",
+	  offsetof(struct options, no_services) },
+	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",
+	  offsetof(struct options, no_finish) },
 	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
 	  offsetof(struct options, detach) },
 	{ "message", 'm', CLI_VALUE, "MSG",
 	  "message of the commit made of what the agent left uncommitted",
 	  offsetof(struct options, message) },
-	{ "terminal-filter", 0, CLI_VALUE, "HOW",
+	{ "terminal-filter", 0, CLI_VALUE, "on|off",
 	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
 	  offsetof(struct options, filter) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
+	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml",
+	  offsetof(struct options, untrusted) },
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
 };
 
@@ -79,24 +102,33 @@ static void open_early(struct cli *c, struct ga_start *st)
 		c->env.loading = ga_gitconfig_guess(guess);
 	/* a failure is met again, and told, when it is done for good */
 	if (c->begun)
-		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), st, &ignored);
+		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
+				     &ignored);
 }
 
 /* The settings of this session, from the commit it is going to stand on. */
 static int settle(struct cli *c, const struct options *o, const struct cli_filter *filter,
-		  struct ga_start_opts *so, struct ga_config *conf, struct ga_error *err)
+		  struct ga_start_opts *so, struct ga_config *conf, struct ga_strv *net,
+		  struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
+	bool ask = !o->detach && !o->dry_run;
 	struct ga_oid onto;
 	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 			 : ga_repo_head(c->env.repo, &onto, &branch, err);
 
 	/* that there is no commit yet is said later */
-	if (rc < 0 || cli_settings(c, rc ? NULL : &onto, conf, err) ||
-	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)))
+	if (rc < 0 || cli_settings_to_run(c, rc ? NULL : &onto, ask, conf, err) ||
+	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)) ||
+	    (o->ignored && ga_config_set_key(conf, "ignored", o->ignored, err)) ||
+	    cli_set_network(&o->net, NULL, conf, net, err))
 		return -1;
 	so->dirty = (enum ga_dirty)conf->dirty;
+	so->hide_ignored = conf->ignored == GA_IGNORED_HIDE;
+	so->live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
+			       so->dirty != GA_DIRTY_IGNORE);
 	cli_settle(c, conf, filter, so);
+	cli_settle_network(c, conf, net);
 	return 0;
 }
 
@@ -106,13 +138,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->message,
-				    .live = o->live, .argv = argv, .argc = argc };
+				    .live = o->live, .no_setup = o->no_setup,
+				    .no_services = o->no_services, .no_finish = o->no_finish,
+				    .quiet = o->quiet, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_strv struct ga_strv expose = GA_STRV_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
 
+	c->untrusted = o->untrusted;
 	if (cli_parse_filter(o->filter, o->detach, &filter, err))
 		return -1;
 	if (o->live && o->base)
@@ -126,7 +161,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
-	if (settle(c, o, &filter, &so, &conf, err) || cli_find_exposed(c, &o->expose, &expose, err))
+	if (settle(c, o, &filter, &so, &conf, &net, err) ||
+	    cli_find_exposed(c, &o->expose, &expose, err))
 		return cli_not_started(err);
 	so.expose = &expose;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
@@ -158,5 +194,6 @@ const struct cli_command cli_start = {
 	.status_is_agents = true,
 	.min_args = 1,
 	.max_args = SIZE_MAX,
+	.words = "COMMAND...",
 	.run = run,
 };

@@ -30,6 +30,7 @@ static const struct cli_opt opts[] = {
 struct stopped {
 	struct ga_session s;
 	struct ga_live_peer peer;
+	bool runs;
 };
 
 /* A supervisor that does not do what it is told: nothing inside outlives it. */
@@ -70,15 +71,45 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	       cli_summary(c, &t->s, &r, stdout, err) ? -1 : 0;
 }
 
+/* That one of them cannot be stopped is no reason to let the others run. */
+static void tell(const struct ga_error *err, int *ret_status)
+{
+	int status = ga_error_status(err->code);
+
+	cli_print_error(err);
+	if (status > *ret_status)
+		*ret_status = status;
+}
+
 /* All are told first, so that they end beside each other. */
+static void stop(struct cli *c, const struct options *o, int ms, size_t n, char **names,
+		 struct stopped *all, int *ret_status)
+{
+	for (size_t i = 0; i < n; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+
+		all[i].runs = !cli_pick_running(c, names[i], &all[i].s, &all[i].peer, &one);
+		if (!all[i].runs)
+			tell(&one, ret_status);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (all[i].runs)
+			ga_live_stop(&all[i].peer, (unsigned)ms);
+	for (size_t i = 0; i < n; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+
+		if (all[i].runs && finish(c, &all[i], o, ms, &one))
+			tell(&one, ret_status);
+	}
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
 	struct stopped *all;
-	int ms, rc = 0;
+	int ms;
 
-	(void)ret_status;
 	if (cli_parse_timeout(o->timeout, TIMEOUT_MS, &ms, err))
 		return -1;
 	ms = o->force ? 0 : ms;
@@ -87,18 +118,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		all[i].s = (struct ga_session)GA_SESSION_INIT;
 		all[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 	}
-	for (size_t i = 0; !rc && i < argc; i++)
-		rc = cli_pick_running(c, argv[i], &all[i].s, &all[i].peer, err);
-	for (size_t i = 0; !rc && i < argc; i++)
-		ga_live_stop(&all[i].peer, (unsigned)ms);
-	for (size_t i = 0; !rc && i < argc; i++)
-		rc = finish(c, &all[i], o, ms, err);
+	stop(c, o, ms, argc, argv, all, ret_status);
 	for (size_t i = 0; i < argc; i++) {
 		ga_session_release(&all[i].s);
 		ga_live_peer_release(&all[i].peer);
 	}
 	free(all);
-	return rc ? -1 : 0;
+	return 0;
 }
 
 const struct cli_command cli_stop = {
@@ -111,5 +137,6 @@ const struct cli_command cli_stop = {
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = SIZE_MAX,
+	.words = "SESSION...",
 	.run = run,
 };

@@ -2,14 +2,40 @@
 #include <stddef.h>
 
 #include "cli.h"
+#include "ga/json.h"
 
 struct options {
 	bool json;
+	bool build;
 };
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON", offsetof(struct options, json) },
+	{ "build", 0, CLI_FLAG, NULL, "say as well what it was built with",
+	  offsetof(struct options, build) },
 };
+
+/* What configure found, and where it was told to install. */
+static const struct {
+	const char *what, *value;
+} build[] = {
+	{ "libgit2", GA_VERSION_GIT2 },
+	{ "libseccomp", GA_VERSION_SECCOMP },
+	{ "jansson", GA_VERSION_JANSSON },
+	{ "libyaml", GA_VERSION_YAML },
+	{ "zlib", GA_VERSION_ZLIB },
+	{ "compiler", __VERSION__ },
+	{ "programs", GA_LIBEXECDIR },
+};
+
+static json_t *build_json(void)
+{
+	json_t *j = json_object();
+
+	for (size_t i = 0; i < GA_NELEMS(build); i++)
+		ga_json_set_bytes(j, build[i].what, build[i].value);
+	return j;
+}
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
@@ -20,15 +46,22 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)argc;
 	(void)argv;
 	(void)ret_status;
-	if (o->json)
-		return cli_print_json(json_pack("{s:s}", "version", PACKAGE_VERSION), err);
+	if (o->json) {
+		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
+
+		if (o->build)
+			(void)json_object_set_new(j, "build", build_json());
+		return cli_print_json(j, err);
+	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
+	for (size_t i = 0; o->build && i < GA_NELEMS(build); i++)
+		(void)printf("%-10s %s\n", build[i].what, build[i].value);
 	return 0;
 }
 
 const struct cli_command cli_version = {
 	.name = "version",
-	.usage = "[--json]",
+	.usage = "[--build] [--json]",
 	.summary = "print the version",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

@@ -16,23 +16,10 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, timeout) },
 };
 
-static int add_running(struct cli *c, struct ga_strv *ret, struct ga_error *err)
+/* By itself, not within another one. */
+static bool is_running(const struct ga_session *s, bool running)
 {
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-
-	if (ga_session_names(c->env.state_dir, &names, err))
-		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		cleanup_close int lock = -1;
-		int rc = cli_load_session(c, names.v[i], false, &s, &lock, err);
-
-		if (rc < 0)
-			return -1;
-		if (rc == 2 && cli_is_live(&s) && !s.within)
-			ga_strv_push(ret, names.v[i]);
-	}
-	return 0;
+	return running && cli_is_live(s) && !s->within;
 }
 
 static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
@@ -68,7 +55,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 	for (size_t i = 0; i < argc; i++)
 		ga_strv_push(&names, argv[i]);
-	if (!argc && add_running(c, &names, err))
+	if (!argc && cli_sessions_where(c, is_running, &names, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++)
 		if (wait_for(c, names.v[i], ga_poll_timeout(deadline),
@@ -86,5 +73,6 @@ const struct cli_command cli_wait = {
 	.opts_size = sizeof(struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
+	.words = "SESSION...",
 	.run = run,
 };

@@ -8,10 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/yaml.h"
 #include "host.h"
 
 void cli_scrub_environment(void)
@@ -35,59 +33,6 @@ void cli_default_home(void)
 
 	if (pw && pw->pw_dir)
 		(void)setenv("HOME", pw->pw_dir, 1);
-}
-
-/* ---- settings ----------------------------------------------------------- */
-
-/* The file as the commit has it: what stands in the working tree, or in a session's, is nobody's
- * word yet. */
-static int read_repository_file(struct cli *c, const struct ga_oid *commit, struct ga_config *conf,
-				struct ga_error *err)
-{
-	static const char name[] = GA_CONFIG_REPOSITORY_FILE;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	struct ga_oid tree;
-	struct ga_entry e;
-	int rc;
-
-	if (ga_commit_tree(c->env.repo, commit, &tree, err) ||
-	    ga_tree_entry(c->env.repo, &tree, name, &e, err))
-		return -1;
-	if (e.mode == GA_MODE_NONE)
-		return 0;
-	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC) {
-		(void)ga_fail(err, GA_EFATAL, "%s: it is not a file", name);
-	} else {
-		rc = ga_blob_read(c->env.repo, &e.oid, GA_YAML_BYTES_MAX, &text, err);
-		if (rc < 0)
-			return -1;
-		if (rc)
-			(void)ga_fail(err, GA_EFATAL, "%s: it is longer than %zu KiB", name,
-				      GA_YAML_BYTES_MAX >> 10);
-		else if (!ga_config_read(conf, GA_ORIGIN_REPOSITORY, name, text.ptr, text.len, err))
-			return 0;
-	}
-	return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
-		       GA_HEX(commit));
-}
-
-int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
-		 struct ga_error *err)
-{
-	ga_config_copy(ret, &c->settings);
-	if (commit && read_repository_file(c, commit, ret, err))
-		return -1;
-	return ga_config_set_words(ret, &c->overrides, err);
-}
-
-int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err)
-{
-	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-
-	if (cli_settings(c, &s->onto, &conf, err))
-		return -1;
-	c->env.limits = conf.limits;
-	return 0;
 }
 
 /* Is the directory this path, or one above it, whatever it is called? `path` is resolved. */
@@ -192,6 +137,10 @@ void cli_context_release(struct cli *c)
 	free(e->path);
 	free(e->agent_home);
 	ga_strv_release(&e->tools);
+	ga_strv_release(&e->mounts_ro);
+	ga_strv_release(&e->mounts_rw);
+	ga_strv_release(&e->env_pass);
+	ga_strv_release(&e->env_set);
 	free(e->stage);
 	free(e->init);
 	free(e->bwrap);

@@ -355,7 +355,8 @@ static void look_for_traces(struct deep *d)
 
 /* ---- sessions that must not start, and one that must not live on ------------------------- */
 
-static int refused(struct deep *d, const char *home, const char *name, bool *ret,
+/* For this reason, not for any other. */
+static int refused(struct deep *d, const char *home, const char *name, const char *why, bool *ret,
 		   struct ga_error *err)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
@@ -365,7 +366,7 @@ static int refused(struct deep *d, const char *home, const char *name, bool *ret
 	start_words(d, home, name, &argv);
 	if (run(d, &argv, &out, &errout, &status, err))
 		return -1;
-	*ret = status == ga_error_status(GA_ESTART) || status == ga_error_status(GA_EFATAL);
+	*ret = status == ga_error_status(GA_ESTART) && strstr(errout.ptr, why);
 	return 0;
 }
 
@@ -385,7 +386,7 @@ static int planted_link(struct deep *d, struct ga_error *err)
 		return -1;
 	if (symlink(victim, link))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a link");
-	if (refused(d, home, "link", &ok, err))
+	if (refused(d, home, "link", "a symlink stands in the way", &ok, err))
 		return -1;
 	doctor_add(d->k, "SB-04", ok && ga_dir_is_empty(victim),
 		   "links where something is mounted are not followed", NULL);
@@ -402,7 +403,7 @@ static int widening_file(struct deep *d, struct ga_error *err)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", d->project);
 	if (ga_write_new(dir, GA_CONFIG_REPOSITORY_FILE, text, strlen(text), 0600, err) ||
 	    git(d, err, "add", "-A", NULL) || git(d, err, "commit", "-q", "-m", "widen", NULL) ||
-	    refused(d, d->home, "widen", &ok, err))
+	    refused(d, d->home, "widen", ": " GA_CONFIG_REPOSITORY_FILE ":1:", &ok, err))
 		return -1;
 	doctor_add(d->k, "PS-01", ok, "a repository cannot loosen what you have configured", NULL);
 	return git(d, err, "reset", "-q", "--hard", "HEAD~", NULL);

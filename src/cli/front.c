@@ -36,7 +36,24 @@ struct command {
 	struct ga_strv words; /* the settings it is given */
 	bool configured;      /* it needs git's configuration */
 	bool starts;          /* it will most likely start something */
+	const char *network;  /* "host", if it says that; "" for any other; or NULL */
 };
+
+/* What a start's options say of its network, or the words of what it starts: a guess. */
+static void read_network(char **argv, struct command *ret)
+{
+	static const char mode[] = "--network", mode_is[] = "--network=", allow[] = "--allow";
+
+	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+		if (!strcmp(*argv, mode) && argv[1])
+			ret->network = argv[1];
+		else if (!strncmp(*argv, mode_is, sizeof(mode_is) - 1))
+			ret->network = *argv + sizeof(mode_is) - 1;
+		else if (!strncmp(*argv, allow, sizeof(allow) - 1) ||
+			 !strcmp(*argv, "--no-network") || !strcmp(*argv, "--learn"))
+			ret->network = "";
+	}
+}
 
 static void read_command(char **argv, struct command *ret)
 {
@@ -49,6 +66,8 @@ static void read_command(char **argv, struct command *ret)
 	for (size_t i = 0; *argv && i < GA_NELEMS(configured); i++)
 		ret->configured |= !strcmp(*argv, configured[i]);
 	ret->starts = *argv && !strcmp(*argv, "start") && argv[1];
+	if (ret->starts)
+		read_network(argv, ret);
 	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
 		bool help = !strcmp(*argv, "-h") || !strcmp(*argv, "--help");
 
@@ -73,18 +92,23 @@ static void load(const char *project, struct ga_error *err)
 }
 
 /* The sandbox of a session in the working tree around us. */
-static int begin(struct ga_start_env *e, const char *project, const struct ga_strv *words,
+static int begin(struct ga_start_env *e, const char *project, const struct command *command,
 		 struct ga_error *err)
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_buf struct ga_buf value = GA_BUF_INIT;
 	struct ga_sandbox *sb;
+	bool own;
 
-	if (cli_find_host(e, err) || cli_read_settings(e, &conf, words, err) ||
-	    ga_start_begin_beside(e, project, &sb, err))
+	if (cli_find_host(e, err) || cli_read_settings(e, &conf, &command->words, err))
+		return -1;
+	own = command->network ? strcmp(command->network, ga_network_name(GA_NETWORK_HOST)) != 0
+			       : ga_start_guess_network(e, project);
+	e->net.mode = own ? GA_NETWORK_NONE : GA_NETWORK_HOST;
+	if (ga_start_begin_beside(e, project, &sb, err))
 		return -1;
 	if (!ga_run_hand_over(sb, &value, err)) {
-		ga_buf_addf(&value, ":%s", project);
+		ga_buf_addf(&value, ":%s:%s", own ? "own" : "host", project);
 		if (!setenv(CLI_BEGUN, value.ptr, 1))
 			return 0;
 	}
@@ -108,11 +132,12 @@ int main(int argc, char **argv)
 {
 	struct ga_error err = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	struct ga_start_env env = { 0 };
-	struct command command = { GA_STRV_INIT, false, false };
+	struct command command = { .words = GA_STRV_INIT };
 
 	if (argc < 1)
 		return ga_error_status(GA_EUSAGE);
 	sanitise_std_fds();
+	ga_trace_set(getenv("GIT_AGENT_TRACE"));
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	(void)unsetenv(CLI_BEGUN);
 	(void)unsetenv(CLI_LOADING);
@@ -122,7 +147,7 @@ int main(int argc, char **argv)
 		read_command(argv + 1, &command);
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)
-			(void)begin(&env, project, &command.words, &ignored);
+			(void)begin(&env, project, &command, &ignored);
 		if (project)
 			load(project, &ignored);
 		(void)become_main(&env, argv, &err);

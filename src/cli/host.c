@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "host.h"
 
 #ifndef GA_LIBEXECDIR
 #define GA_LIBEXECDIR "/usr/libexec/git-agent"
 #endif
+
+#define SHIMS "/git-agent/shims"
 
 static int find_home(struct ga_start_env *e, struct ga_error *err)
 {
@@ -49,20 +50,65 @@ int cli_find_programs(struct ga_start_env *e, struct ga_error *err)
 	return 0;
 }
 
-int cli_find_host(struct ga_start_env *e, struct ga_error *err)
-{
-	const char *path = getenv("PATH");
-
-	e->environ = (const char *const *)environ;
-	e->path = ga_strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
-	return find_home(e, err);
-}
-
 static const char *absolute(const char *name)
 {
 	const char *value = getenv(name);
 
 	return value && value[0] == '/' ? value : NULL;
+}
+
+static void replace(struct ga_strv *to, const struct ga_strv *from)
+{
+	ga_strv_release(to);
+	ga_strv_extend(to, from);
+}
+
+void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf)
+{
+	replace(&e->mounts_ro, &conf->mounts_ro);
+	replace(&e->mounts_rw, &conf->mounts_rw);
+	replace(&e->env_pass, &conf->env_pass);
+	replace(&e->env_set, &conf->env_set);
+}
+
+char *cli_shims(const char *home)
+{
+	const char *xdg = absolute("XDG_DATA_HOME");
+
+	return xdg ? ga_strf("%s" SHIMS, xdg) : ga_strf("%s/.local/share" SHIMS, home);
+}
+
+/* $PATH without the directory of our own shims, however it is spelled: an agent is to be what they
+ * would run, and not one of them. */
+static char *real_path(const char *path)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	bool any = false;
+
+	for (const char *p = path;; p++) {
+		size_t n = strcspn(p, ":"), end = n;
+
+		while (end > 1 && p[end - 1] == '/')
+			end--;
+		if (end < strlen(SHIMS) ||
+		    strncmp(p + end - strlen(SHIMS), SHIMS, strlen(SHIMS)) != 0) {
+			ga_buf_adds(&b, any ? ":" : "");
+			ga_buf_add(&b, p, n);
+			any = true;
+		}
+		p += n;
+		if (!*p)
+			return b.ptr ? ga_buf_steal(&b) : ga_strdup("");
+	}
+}
+
+int cli_find_host(struct ga_start_env *e, struct ga_error *err)
+{
+	const char *path = getenv("PATH");
+
+	e->environ = (const char *const *)environ;
+	e->path = real_path(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	return find_home(e, err);
 }
 
 int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
@@ -85,9 +131,12 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 	e->disk_free = conf.disk_free;
 	e->transcript = conf.record ? conf.transcript : 0;
 	e->renames = conf.rename;
+	e->net = (struct ga_start_network){ .mode = (enum ga_network)conf.network };
+	e->nested = conf.nested;
 	e->agent_home = ga_strdup(conf.home);
 	e->home_mode = (enum ga_home_mode)conf.home_mode;
 	ga_strv_extend(&e->tools, &conf.tools);
+	cli_settle_shown(e, &conf);
 	e->state_root = ga_strdup(conf.state_dir);
 	return 0;
 }

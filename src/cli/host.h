@@ -9,7 +9,8 @@
 #include "ga/start.h"
 
 /* In the environment of git-agent-main when git-agent has begun a sandbox: what
- * ga_run_take_over() wants, a colon, and the project that it is for. */
+ * ga_run_take_over() wants, a colon, "own" if it has a network of its own, else "host", a colon,
+ * and the project that it is for. */
 #define CLI_BEGUN "GIT_AGENT_BEGUN"
 /* The same when git is reading its configuration: what ga_gitconfig_take_over() wants. */
 #define CLI_LOADING "GIT_AGENT_LOADING"
@@ -22,5 +23,10 @@ int cli_find_host(struct ga_start_env *e, struct ga_error *err);
  * from; with KEY=VALUE `words` as well they make the directories and limits of `e`. */
 int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
 		      struct ga_error *err);
+/* What sessions see besides, as these settings have it: directories, variables. */
+void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf);
+
+/* Where shims are installed (git agent shim); the caller frees it. */
+char *cli_shims(const char *home);
 
 #endif

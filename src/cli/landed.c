@@ -88,6 +88,8 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 		return -1;
 	if (!note(s, &a))
 		return 0;
+	if (ga_session_save(s, err))
+		return -1;
 	journal(s);
-	return ga_session_save(s, err);
+	return 0;
 }

@@ -18,9 +18,10 @@
 /* In the order of the help text. */
 static const struct cli_command *const commands[] = {
 	&cli_start, &cli_resume, &cli_attach, &cli_shell, &cli_logs, &cli_wait, &cli_stop,
-	&cli_list, &cli_show, &cli_log, &cli_diff, &cli_review, &cli_land, &cli_drop, &cli_gc,
-	&cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules, &cli_secrets, &cli_home,
-	&cli_config, &cli_doctor, &cli_version,
+	&cli_refresh, &cli_list, &cli_show, &cli_log, &cli_diff, &cli_review, &cli_land, &cli_drop,
+	&cli_gc, &cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules, &cli_secrets,
+	&cli_agents, &cli_home, &cli_config, &cli_init, &cli_trust, &cli_shim, &cli_doctor,
+	&cli_version,
 };
 
 static const struct cli_command *find_command(const char *name)
@@ -59,15 +60,17 @@ static int unknown_command(const char *name, struct ga_error *err)
 static int take_over(struct cli *c, struct ga_error *err)
 {
 	const char *value = getenv(CLI_BEGUN), *colon = value ? strchr(value, ':') : NULL;
+	const char *project = colon ? strchr(colon + 1, ':') : NULL;
 	cleanup_free char *word = colon ? ga_strndup(value, (size_t)(colon - value)) : NULL;
 	const char *loading = getenv(CLI_LOADING);
 
 	if (loading && ga_gitconfig_take_over(loading, &c->env.loading, err))
 		return -1;
 	(void)unsetenv(CLI_LOADING);
-	if (!word)
+	if (!project)
 		return 0;
-	c->begun_for = ga_strdup(colon + 1);
+	c->begun_for = ga_strdup(project + 1);
+	c->begun_own = !strncmp(colon, ":own:", 5);
 	(void)unsetenv(CLI_BEGUN);
 	return ga_run_take_over(word, &c->begun, err) ? cli_not_started(err) : 0;
 }
@@ -81,6 +84,10 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 
 	if (take_over(&c, err))
 		return -1;
+	if (argc && !strcmp(argv[0], "--complete")) {
+		cli_complete(&c, commands, GA_NELEMS(commands), argv + 1, argc - 1);
+		return 0;
+	}
 	/* as git has it */
 	for (; argc && !strcmp(argv[0], "-c"); argc -= 2, argv += 2) {
 		if (argc < 2)
@@ -188,6 +195,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	cli_scrub_environment();
 	cli_default_home();
+	ga_trace_set(getenv("GIT_AGENT_TRACE"));
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	if (run((size_t)argc - 1, argv + 1, &status, &err)) {
 		cli_print_error(&err);

@@ -125,10 +125,10 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	return ga_hint(err, "'git agent list' shows the sessions of this repository");
 }
 
-/* Without a name: the one session that still wants something from the user. */
-static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
+int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, bool running),
+		       struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv names = GA_STRV_INIT, open = GA_STRV_INIT;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
@@ -139,11 +139,31 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 
 		if (rc < 0)
 			return -1;
-		if (rc == 1 || s.state == GA_STATE_LANDED || s.state == GA_STATE_DROPPED ||
-		    (rc == 2 && !running_too))
-			continue;
-		ga_strv_push(&open, names.v[i]);
+		if (rc != 1 && is(&s, rc == 2))
+			ga_strv_push(ret, names.v[i]);
 	}
+	return 0;
+}
+
+/* It still wants something from the user. */
+static bool is_open(const struct ga_session *s, bool running)
+{
+	(void)running;
+	return s->state != GA_STATE_LANDED && s->state != GA_STATE_DROPPED;
+}
+
+static bool is_over(const struct ga_session *s, bool running)
+{
+	return !running && is_open(s, running);
+}
+
+/* Without a name: if there is only one. */
+static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv open = GA_STRV_INIT;
+
+	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err))
+		return -1;
 	if (open.n == 1) {
 		*ret = ga_strdup(open.v[0]);
 		return 0;

@@ -53,6 +53,14 @@ int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, stru
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err);
 
+/* The options of commands that are on a terminal and about a session that is there. */
+struct cli_terminal_options {
+	const char *filter;
+	bool quiet;
+};
+#define CLI_TERMINAL_OPTS 2
+extern const struct cli_opt cli_terminal_opts[CLI_TERMINAL_OPTS];
+
 /* --terminal-filter. */
 struct cli_filter {
 	bool given;
@@ -66,16 +74,32 @@ bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf);
 int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
 			   bool *ret, struct ga_error *err);
 
+/* --network, --no-network and --allow, as both have them. */
+struct cli_network {
+	const char *mode;
+	struct ga_strv allow;
+	bool none, learn;
+};
+/* Into `conf`, and as KEY=VALUE into `ret`; without any of them what `former` says (NULL:
+ * nothing). */
+int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
+		    struct ga_config *conf, struct ga_strv *ret, struct ga_error *err);
+/* Print what a service of it wrote. */
+int cli_service_log(const struct ga_session *s, const char *name, struct ga_error *err);
+
 /* What starting and resuming one have in common: the settings; the files of --expose as absolute
  * paths, added to `ret`; what is said and set before; and the agent, then what it did. */
 void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
 		struct ga_start_opts *ret);
+/* Of these, what it can reach: before the options of the command line are in `conf`, and then. */
+void cli_settle_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options);
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 void cli_before_run(struct cli *c, bool quiet);
 int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
-		       const struct cli_filter *filter, const struct ga_strv *exposed, bool quiet,
-		       int *ret_status, struct ga_error *err);
+		       const struct cli_filter *filter, const struct ga_strv *exposed,
+		       const struct cli_network *o, bool quiet, int *ret_status,
+		       struct ga_error *err);
 int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
 			struct ga_error *err);
 
@@ -95,6 +119,9 @@ int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_statu
  * locked, or another command has it (*ret_lock -1). 2: neither within that time (-1: for ever). */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
+/* The names of those of which this is true; `running`: or busy, cli_load_session()'s 2. */
+int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, bool running),
+		       struct ga_strv *ret, struct ga_error *err);
 /* How one that runs says that it is; `ret` is not connected if it does not say. */
 void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
 /* Does it run, or is it about to? For one that somebody holds the lock of. */

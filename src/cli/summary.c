@@ -4,6 +4,7 @@
 
 #include "ga/json.h"
 #include "ga/objects.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -50,6 +51,41 @@ static json_t *limits_json(const struct ga_session *s)
 		(void)json_array_append_new(list, j);
 	}
 	return list;
+}
+
+/* A session that did nothing has no report, and one from elsewhere nothing but that. */
+static const struct ga_strv *checks_of(const struct ga_session *s, const struct ga_report *r)
+{
+	return r && r->checks.n ? &r->checks : &s->checks;
+}
+
+/* Each is "COUNT TO". */
+static const char *split_refused(const char *word, unsigned long long *ret)
+{
+	const char *to = strchr(word, ' ');
+	cleanup_free char *count = ga_strndup(word, to ? (size_t)(to - word) : 0);
+	uint64_t n = 1;
+
+	(void)ga_parse_u64(count, UINT64_MAX, &n);
+	*ret = n;
+	return to ? to + 1 : word;
+}
+
+static json_t *network_json(const struct ga_session *s)
+{
+	json_t *refused = json_array();
+
+	for (size_t i = 0; i < s->refused.n; i++) {
+		unsigned long long n;
+		const char *to = split_refused(s->refused.v[i], &n);
+		json_t *j = json_object();
+
+		ga_json_set_bytes(j, "to", to);
+		(void)json_object_set_new(j, "count", json_integer((json_int_t)n));
+		(void)json_array_append_new(refused, j);
+	}
+	return json_pack("{s:s, s:o, s:o}", "mode", s->network ? s->network : "host", "published",
+			 ga_json_strv(&s->published), "refused", refused);
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -105,8 +141,10 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
 	(void)json_object_set_new(j, "limits", limits_json(s));
+	(void)json_object_set_new(j, "network", network_json(s));
 	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
 	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
+	(void)json_object_set_new(j, "checks", ga_report_checks_json(checks_of(s, r)));
 	set_counts(j, r);
 	return j;
 }
@@ -216,6 +254,15 @@ static void say_left(const struct ga_report *r, FILE *f)
 	}
 }
 
+static void say_checks(const struct ga_session *s, const struct ga_report *r, FILE *f)
+{
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
+
+	ga_report_checks(checks_of(s, r), &checks);
+	for (size_t i = 0; i < checks.n; i++)
+		(void)fprintf(f, "  check: %s\n", checks.v[i]);
+}
+
 static int count_work(struct cli *c, const struct ga_session *s, size_t *commits, size_t *files,
 		      struct ga_error *err)
 {
@@ -280,6 +327,35 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 	return 0;
 }
 
+#define REFUSED_SHOWN 5
+
+static void say_refused(const struct ga_session *s, FILE *f)
+{
+	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+	unsigned long long all = 0, n;
+	cleanup_free char *word = NULL;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < s->refused.n; i++) {
+		const char *to = split_refused(s->refused.v[i], &n);
+		cleanup_free char *q = ga_quote(to);
+
+		all += n;
+		first = first ? first : to;
+		if (i < REFUSED_SHOWN)
+			ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
+		if (i < REFUSED_SHOWN && n > 1)
+			ga_buf_addf(&list, " (%llu times)", n);
+	}
+	if (!first)
+		return;
+	if (s->refused.n > REFUSED_SHOWN)
+		ga_buf_addf(&list, " and %zu more", s->refused.n - REFUSED_SHOWN);
+	word = ga_quote(first);
+	(void)fprintf(f, "  refused %llu connection%s: %s; allow with --allow %s%s\n", all,
+		      all == 1 ? "" : "s", list.ptr, word, strchr(first, ':') ? "" : ":PORT");
+}
+
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
@@ -297,9 +373,11 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 			      s->name);
 	else
 		(void)fprintf(f, "agent/%s: %s, %s changed\n", s->name, n, m);
+	say_checks(s, r, f);
 	say_flags(r, f);
 	say_left_out(s, f);
 	say_left(r, f);
+	say_refused(s, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
 	return say_next(c, s, r, f, err);

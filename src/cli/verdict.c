@@ -43,8 +43,12 @@ static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_fr
 	return true;
 }
 
-static int mark(const struct ga_hunks *h, const char *list, bool *undo, struct ga_error *err)
+/* All edits but those of hunks in the list are `!mark`. */
+static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, bool *ret,
+		      struct ga_error *err)
 {
+	for (size_t e = 0; e < h->n_edits; e++)
+		ret[e] = !mark;
 	for (const char *p = list;; p++) {
 		const char *end = p + strcspn(p, ",");
 		size_t from, to;
@@ -53,15 +57,15 @@ static int mark(const struct ga_hunks *h, const char *list, bool *undo, struct g
 			return fail_list(list, h->n, err);
 		for (size_t i = from; i < to; i++)
 			for (size_t e = 0; e < h->v[i].n; e++)
-				undo[h->v[i].first + e] = true;
+				ret[h->v[i].first + e] = mark;
 		p = end;
 		if (!*p)
 			return 0;
 	}
 }
 
-int cli_reject_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
-		     const char *list, struct cli_verdict *v, struct ga_error *err)
+int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
+		     const char *list, bool keep, struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	cleanup_free char *q = ga_escape(path);
@@ -80,13 +84,18 @@ int cli_reject_hunks(struct cli *c, const struct ga_review_items *items, const c
 		return -1;
 	if (rc) {
 		(void)ga_fail(err, GA_EFATAL, "'%s' has no hunks", q);
-		return ga_hint(err, "without --hunk it is rejected as a whole");
+		return ga_hint(err, "without --hunk it is %s as a whole",
+			       keep ? "accepted" : "rejected");
 	}
 	undo = ga_calloc(h.n_edits, sizeof(*undo));
-	if (mark(&h, list, undo, err))
+	if (mark_edits(&h, list, !keep, undo, err))
 		return -1;
-	ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD, undo,
-			      h.n_edits);
+	if (keep)
+		ga_strv_push(&v->decision.accept, path);
+	/* with all of them it is accepted as it is */
+	if (memchr(undo, true, h.n_edits))
+		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
+				      undo, h.n_edits);
 	return 0;
 }
 

@@ -20,9 +20,10 @@ struct cli_verdict {
 void cli_verdict_release(struct cli_verdict *v);
 #define cleanup_verdict cleanup_(cli_verdict_release)
 
-/* Reject the hunks that `list` ("1,3-4") names, as the diff of `path` counts them. */
-int cli_reject_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
-		     const char *list, struct cli_verdict *v, struct ga_error *err);
+/* Reject the hunks that `list` ("1,3-4") names, as the diff of `path` counts them; with `keep`
+ * all others, and accept the path as it is then. */
+int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
+		     const char *list, bool keep, struct cli_verdict *v, struct ga_error *err);
 
 /* Make it true; what was rejected goes to the file. */
 int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,

@@ -10,6 +10,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/service.h"
 #include "ga/yaml.h"
 #include "schema.h"
 
@@ -28,29 +29,34 @@ const char *ga_origin_name(enum ga_origin o)
 
 void ga_config_release(struct ga_config *c)
 {
-	free(c->home);
-	free(c->state_dir);
-	free(c->notify);
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
+		void *at = (char *)c + config_keys[i].offset;
+
+		if (config_is_list(&config_keys[i]))
+			ga_strv_release(at);
+		else if (config_keys[i].type == KEY_PATH)
+			free(*(char **)at);
+	}
 	free(c->user_home);
 	free(c->user_file);
-	ga_strv_release(&c->tools);
-	ga_strv_release(&c->secrets_add);
-	ga_strv_release(&c->secrets_allow);
 	*c = (struct ga_config)GA_CONFIG_INIT;
 }
 
 void ga_config_copy(struct ga_config *to, const struct ga_config *from)
 {
 	*to = *from;
-	to->home = ga_strdup(from->home);
-	to->state_dir = ga_strdup(from->state_dir);
-	to->notify = ga_strdup(from->notify);
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
+		void *at = (char *)to + config_keys[i].offset;
+
+		if (config_is_list(&config_keys[i])) {
+			*(struct ga_strv *)at = (struct ga_strv)GA_STRV_INIT;
+			ga_strv_extend(at, config_list(from, &config_keys[i]));
+		} else if (config_keys[i].type == KEY_PATH) {
+			*(char **)at = ga_strdup(*(char **)at);
+		}
+	}
 	to->user_home = ga_strdup(from->user_home);
 	to->user_file = ga_strdup(from->user_file);
-	to->tools = to->secrets_add = to->secrets_allow = (struct ga_strv)GA_STRV_INIT;
-	ga_strv_extend(&to->tools, &from->tools);
-	ga_strv_extend(&to->secrets_add, &from->secrets_add);
-	ga_strv_extend(&to->secrets_allow, &from->secrets_allow);
 }
 
 void ga_config_defaults(struct ga_config *c, const char *home, const char *state_home,
@@ -81,6 +87,7 @@ struct place {
 	enum ga_origin origin;
 	const char *name;
 	unsigned line, column;
+	struct ga_grants *grants; /* collects what needs trust; NULL: the settings say what of it */
 };
 
 static char *shown(const char *text)
@@ -107,78 +114,124 @@ static int fail_value(const struct place *p, const struct config_key *k, const c
 	return fail_at(p, err, what);
 }
 
-static int fail_loose(const struct ga_config *c, const struct place *p, const char *what,
+static int fail_never(const struct ga_config *c, const struct place *p, const struct config_key *k,
 		      struct ga_error *err)
 {
+	cleanup_free char *what = ga_strf("'%s' is yours alone: a repository cannot set it",
+					  k->name);
+
 	(void)fail_at(p, err, what);
 	return ga_hint(err, "put it in your own file, '%s', and out of the repository's",
 		       c->user_file);
 }
 
-static bool is_looser(const struct config_key *k, uint64_t n, uint64_t than)
+static int fail_looser(const struct ga_config *c, const struct place *p,
+		       const struct config_key *k, struct ga_error *err)
 {
-	if (k->limit == KEY_OR_NONE && (!n || !than))
-		return !n && than;
-	return k->type == KEY_WORD ? n < than : n > than;
+	cleanup_free char *text = ga_config_text(c, (size_t)(k - config_keys));
+	cleanup_free char *what = ga_strf("'%s': a repository can only make '%s' stricter", k->name,
+					  text);
+
+	(void)fail_at(p, err, what);
+	return ga_hint(err, "put it in your own file, '%s', and out of the repository's",
+		       c->user_file);
 }
 
+enum verdict { TAKEN, LEFT_OUT, NEEDS_TRUST };
+
 /* A repository's file is written by whoever wrote the repository. Of what it says and what the user
- * says the stricter counts: 1, the user's. What is looser than that and than what is built in is
- * an error, since nobody but its writer wants it. */
-static int check_repository(const struct ga_config *c, const struct place *p,
-			    const struct config_key *k, uint64_t n, struct ga_error *err)
+ * says the stricter counts. What is looser than that and than what is built in is for the user to
+ * allow: nobody but its writer has wanted it yet. */
+static enum verdict judge(const struct ga_config *c, const struct config_key *k, uint64_t n)
 {
 	cleanup_config struct ga_config built_in = GA_CONFIG_INIT;
-	const struct ga_config *looser = c;
-	cleanup_free char *text = NULL, *what = NULL;
 
-	if (!is_looser(k, n, config_number(c, k)))
-		return 0;
+	if (k->repository == KEY_TRUST)
+		return NEEDS_TRUST;
+	if (config_is_list(k) || !config_is_looser(k, n, config_number(c, k)))
+		return TAKEN;
 	ga_config_defaults(&built_in, c->user_home, NULL, c->user_file);
-	if (!is_looser(k, n, config_number(&built_in, k)))
+	return config_is_looser(k, n, config_number(&built_in, k)) ? NEEDS_TRUST : LEFT_OUT;
+}
+
+static void add_grant(const struct ga_config *c, const struct place *p, const struct config_key *k,
+		      const char *text)
+{
+	struct ga_grants *g = p->grants;
+
+	GA_GROW(g->v, g->n, g->cap);
+	g->v[g->n++] = (struct ga_grant){ (size_t)(k - config_keys), ga_strdup(text),
+					  config_grant_text(c, k, text), p->line, p->column };
+}
+
+/* 1: it stays as it is. */
+static int check_repository(struct ga_config *c, const struct place *p,
+			    const struct config_key *k, const char *text,
+			    const union config_value *v, struct ga_error *err)
+{
+	/* a path is no number */
+	enum verdict verdict = judge(c, k, k->repository == KEY_TRUST ? 0 : v->n);
+	cleanup_free char *what = NULL;
+
+	if (verdict != NEEDS_TRUST)
+		return verdict == LEFT_OUT;
+	if (k->repository == KEY_STRICTER)
+		return fail_looser(c, p, k, err);
+	if (p->grants)
+		add_grant(c, p, k, text);
+	if (p->grants || c->trusted)
+		return 0;
+	if (c->untrusted) {
+		c->set[k - config_keys].left_out = true;
 		return 1;
-	if (is_looser(k, config_number(&built_in, k), config_number(c, k)))
-		looser = &built_in;
-	text = ga_config_text(looser, (size_t)(k - config_keys));
-	what = ga_strf("'%s' needs trust: a repository can only make '%s' stricter", k->name, text);
-	return fail_loose(c, p, what, err);
+	}
+	what = ga_strf("'%s' needs trust", k->name);
+	(void)fail_at(p, err, what);
+	return ga_hint(err, "'git agent trust' shows what it lets agents do, and asks");
+}
+
+static int fail_full(const struct place *p, const struct config_key *k, struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("'%s' has more than %d words", k->name, LIST_MAX);
+
+	return fail_at(p, err, what);
+}
+
+/* A file's place is that of its last word. */
+static void note_set(struct ga_config *c, const struct config_key *k, const struct place *p)
+{
+	struct ga_config_set *s = &c->set[k - config_keys];
+
+	*s = (struct ga_config_set){ p->origin, p->line, p->column, s->left_out };
+	if (k->limit >= 0) {
+		uint32_t bit = (uint32_t)1 << k->limit;
+
+		c->limits.lowered = p->origin == GA_ORIGIN_REPOSITORY ? c->limits.lowered | bit
+								     : c->limits.lowered & ~bit;
+	}
 }
 
 static int set(struct ga_config *c, const struct config_key *k, const char *text,
 	       const struct place *p, struct ga_error *err)
 {
 	bool repository = p->origin == GA_ORIGIN_REPOSITORY;
-	size_t i = (size_t)(k - config_keys);
 	cleanup_buf struct ga_buf takes = GA_BUF_INIT;
 	union config_value v;
 	int rc;
 
-	if (repository && k->repository == KEY_NEVER) {
-		cleanup_free char *what = ga_strf("'%s' needs trust: a repository cannot set it",
-						  k->name);
-
-		return fail_loose(c, p, what, err);
-	}
+	if (repository && k->repository == KEY_NEVER)
+		return fail_never(c, p, k, err);
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
-	if (config_is_list(k) && config_list(c, k)->n >= LIST_MAX) {
-		cleanup_free char *what = ga_strf("'%s' has more than %d words", k->name,
-						  LIST_MAX);
-
-		free(v.path);
-		return fail_at(p, err, what);
-	}
-	rc = repository && !config_is_list(k) ? check_repository(c, p, k, v.n, err) : 0;
-	if (rc)
+	rc = config_is_list(k) && config_list(c, k)->n >= LIST_MAX ? fail_full(p, k, err)
+	     : repository ? check_repository(c, p, k, text, &v, err) : 0;
+	if (rc) {
+		if (config_is_list(k) || k->type == KEY_PATH)
+			free(v.path);
 		return rc < 0 ? -1 : 0;
-	config_store(c, k, v);
-	c->set[i] = (struct ga_config_set){ p->origin, p->line, p->column };
-	if (k->limit >= 0) {
-		uint32_t bit = (uint32_t)1 << k->limit;
-
-		c->limits.lowered = repository ? c->limits.lowered | bit
-					       : c->limits.lowered & ~bit;
 	}
+	config_store(c, k, v);
+	note_set(c, k, p);
 	return 0;
 }
 
@@ -209,7 +262,7 @@ static int read_list(struct ga_config *c, const struct config_key *k, const stru
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct ga_yaml *y = &list->v[i];
-		struct place p = { at->origin, at->name, y->line, y->column };
+		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
 		cleanup_free char *what = ga_strf("'%s' takes a list of words", k->name);
 
 		if (y->kind != GA_YAML_TEXT)
@@ -220,10 +273,88 @@ static int read_list(struct ga_config *c, const struct config_key *k, const stru
 	return 0;
 }
 
+static int read_pairs(struct ga_config *c, const struct config_key *k, const struct place *at,
+		      const struct ga_yaml *map, struct ga_error *err)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ga_yaml *y = &map->v[i];
+		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
+		cleanup_free char *what = ga_strf("'%s' takes names with one value each", k->name);
+		cleanup_free char *pair = NULL;
+
+		if (y->kind != GA_YAML_TEXT || strchr(y->key, '='))
+			return fail_at(&p, err, what);
+		pair = ga_strf("%s=%s", y->key, y->text);
+		if (set(c, k, pair, &p, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int fail_service(const struct place *at, const struct ga_yaml *service,
+			const struct ga_yaml *item, struct ga_error *err)
+{
+	struct place p = { at->origin, at->name, item ? item->key_line : at->line,
+			   item ? item->key_column : at->column, at->grants };
+	cleanup_free char *q = item ? shown(item->key) : ga_strdup(service->key);
+	cleanup_free char *what = ga_strf(item ? "a service has 'command' and 'ready', not '%s'"
+					       : "service '%s' has no 'command'", q);
+
+	return fail_at(&p, err, what);
+}
+
+static int store_service(struct ga_config *c, const struct config_key *k, const struct place *at,
+			 const char *name, const char *what, const struct ga_yaml *y,
+			 struct ga_error *err)
+{
+	struct place p = { at->origin, at->name, y->line, y->column, at->grants };
+	cleanup_free char *word = ga_strf("%s%s: %s", name, what, y->kind == GA_YAML_TEXT ?
+					  y->text : "");
+
+	/* without a command it is none that the key takes */
+	return set(c, k, word, &p, err);
+}
+
+/* NAME: COMMAND, or NAME: {command: COMMAND, ready: COMMAND} */
+static int read_service(struct ga_config *c, const struct config_key *k, const struct place *at,
+			const struct ga_yaml *y, struct ga_error *err)
+{
+	struct place p = { at->origin, at->name, y->key_line, y->key_column,
+			   at->grants };
+	const struct ga_yaml *command = y->kind == GA_YAML_TEXT ? y : NULL, *ready = NULL;
+	cleanup_free char *q = shown(y->key);
+	cleanup_free char *what = ga_strf("'%s' is no name of a service: letters, digits, '.', "
+					  "'_' and '-'", q);
+
+	if (!ga_service_name_ok(y->key))
+		return fail_at(&p, err, what);
+	for (size_t i = 0; y->kind == GA_YAML_MAP && i < y->n; i++) {
+		if (!strcmp(y->v[i].key, "command"))
+			command = &y->v[i];
+		else if (!strcmp(y->v[i].key, "ready"))
+			ready = &y->v[i];
+		else
+			return fail_service(&p, y, &y->v[i], err);
+	}
+	if (!command)
+		return fail_service(&p, y, NULL, err);
+	return store_service(c, k, &p, y->key, "", command, err) ||
+	       (ready && store_service(c, k, &p, y->key, " ready", ready, err)) ? -1 : 0;
+}
+
+static int read_services(struct ga_config *c, const struct config_key *k, const struct place *at,
+			 const struct ga_yaml *map, struct ga_error *err)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (read_service(c, k, at, &map->v[i], err))
+			return -1;
+	return 0;
+}
+
 static int read_item(struct ga_config *c, const struct place *in, const char *group,
 		     const struct ga_yaml *item, struct ga_error *err)
 {
-	struct place p = { in->origin, in->name, item->key_line, item->key_column };
+	struct place p = { in->origin, in->name, item->key_line, item->key_column, in->grants };
 	cleanup_free char *name = ga_strf("%s%s%s", group, *group ? "." : "", item->key);
 	const struct config_key *k = config_find(name);
 	cleanup_free char *what = NULL;
@@ -232,20 +363,25 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 		return unknown(&p, group, item->key, err);
 	p.line = item->line;
 	p.column = item->column;
-	if (k && config_is_list(k) && item->kind == GA_YAML_LIST)
+	if (k && k->named && item->kind == GA_YAML_MAP)
+		return read_services(c, k, &p, item, err);
+	if (k && k->type == KEY_PAIRS && item->kind == GA_YAML_MAP)
+		return read_pairs(c, k, &p, item, err);
+	if (k && config_is_list(k) && k->type != KEY_PAIRS && item->kind == GA_YAML_LIST)
 		return read_list(c, k, &p, item, err);
 	/* a list with nothing in it */
 	if (k && config_is_list(k) && item->kind == GA_YAML_TEXT && item->plain &&
 	    !*item->text)
 		return 0;
-	if (k && item->kind == GA_YAML_TEXT)
+	if (k && k->type != KEY_PAIRS && item->kind == GA_YAML_TEXT)
 		return set(c, k, item->text, &p, err);
 	if (!k && item->kind == GA_YAML_MAP)
 		return read_map(c, &p, name, item, err);
 	/* a group whose keys are all commented out */
 	if (!k && item->kind == GA_YAML_TEXT && item->plain && !*item->text)
 		return 0;
-	what = ga_strf(k ? "'%s' takes one value" : "'%s' takes keys of its own", name);
+	what = ga_strf(!k ? "'%s' takes keys of its own" : k->type == KEY_PAIRS ?
+		       "'%s' takes names with a value each" : "'%s' takes one value", name);
 	return fail_at(&p, err, what);
 }
 
@@ -258,13 +394,48 @@ static int read_map(struct ga_config *c, const struct place *in, const char *gro
 	return 0;
 }
 
+static int read_text(struct ga_config *c, const struct place *p, const void *text, size_t n,
+		     struct ga_error *err)
+{
+	cleanup_yaml struct ga_yaml top = GA_YAML_INIT;
+
+	return ga_yaml_parse(p->name, text, n, &top, err) || read_map(c, p, "", &top, err) ? -1 : 0;
+}
+
 int ga_config_read(struct ga_config *c, enum ga_origin origin, const char *name, const void *text,
 		   size_t n, struct ga_error *err)
 {
-	cleanup_yaml struct ga_yaml top = GA_YAML_INIT;
 	struct place p = { .origin = origin, .name = name };
 
-	return ga_yaml_parse(name, text, n, &top, err) || read_map(c, &p, "", &top, err) ? -1 : 0;
+	return read_text(c, &p, text, n, err);
+}
+
+void ga_grants_release(struct ga_grants *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->v[i].value);
+		free(g->v[i].words);
+	}
+	free(g->v);
+	*g = (struct ga_grants)GA_GRANTS_INIT;
+}
+
+bool ga_grants_have(const struct ga_grants *g, const struct ga_grant *one)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->v[i].key == one->key && !strcmp(g->v[i].value, one->value))
+			return true;
+	return false;
+}
+
+int ga_config_grants(const struct ga_config *c, const char *name, const void *text, size_t n,
+		     struct ga_grants *ret, struct ga_error *err)
+{
+	cleanup_config struct ga_config over = GA_CONFIG_INIT;
+	struct place p = { .origin = GA_ORIGIN_REPOSITORY, .name = name, .grants = ret };
+
+	ga_config_copy(&over, c);
+	return read_text(&over, &p, text, n, err);
 }
 
 int ga_config_read_user(struct ga_config *c, struct ga_error *err)
@@ -321,108 +492,4 @@ int ga_config_set_words(struct ga_config *c, const struct ga_strv *words, struct
 		if (ga_config_set_word(c, words->v[i], err))
 			return -1;
 	return 0;
-}
-
-/* ---- printing --------------------------------------------------------------- */
-
-char *ga_config_origin(const struct ga_config *c, size_t i)
-{
-	const struct ga_config_set *s = &c->set[i];
-	cleanup_free char *q = ga_escape(c->user_file);
-
-	switch (s->origin) {
-	case GA_ORIGIN_DEFAULT:
-		break;
-	case GA_ORIGIN_USER:
-		return ga_strf("%s:%u", q, s->line);
-	case GA_ORIGIN_REPOSITORY:
-		return ga_strf(GA_CONFIG_REPOSITORY_FILE ":%u", s->line);
-	case GA_ORIGIN_COMMAND:
-		return ga_strdup("command line");
-	}
-	return ga_strdup("default");
-}
-
-static bool is_plain(const char *text)
-{
-	for (const char *p = text; *p; p++)
-		if (!strchr("/._-~+", *p) && (*p < '0' || *p > '9') && (*p < 'a' || *p > 'z') &&
-		    (*p < 'A' || *p > 'Z'))
-			return false;
-	return *text != '\0';
-}
-
-/* `n` 0: a byte that is none, which the environment can have and no YAML. */
-static void print_character(const char *s, size_t n, uint32_t c, struct ga_buf *out)
-{
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
-
-	ga_quote_add(&q, s, n ? n : 1);
-	if (n && (q.len != n || *s == '"'))
-		ga_buf_addf(out, "\\U%08x", (unsigned)c);
-	else
-		ga_buf_add(out, q.ptr, q.len);
-}
-
-static void print_value(const char *text, struct ga_buf *out)
-{
-	if (is_plain(text)) {
-		ga_buf_adds(out, text);
-		return;
-	}
-	ga_buf_addch(out, '"');
-	for (size_t left = strlen(text), n; left; text += n, left -= n) {
-		uint32_t c;
-
-		n = ga_utf8_decode(text, left, &c);
-		print_character(text, n, c, out);
-		n = n ? n : 1;
-	}
-	ga_buf_addch(out, '"');
-}
-
-static void print_list(const struct ga_strv *list, struct ga_buf *out)
-{
-	ga_buf_addch(out, '[');
-	for (size_t i = 0; i < list->n; i++) {
-		ga_buf_adds(out, i ? ", " : "");
-		print_value(list->v[i], out);
-	}
-	ga_buf_addch(out, ']');
-}
-
-/* The names of maps that the key is in and the one before was not; its own name. */
-static void print_name(const char *name, const char *before, struct ga_buf *out)
-{
-	unsigned depth = 0;
-	const char *p = name, *dot;
-	bool same = true;
-
-	for (; (dot = strchr(p, '.')); p = dot + 1, depth++) {
-		size_t upto = (size_t)(dot + 1 - name);
-
-		same = same && !strncmp(name, before, upto);
-		if (!same)
-			ga_buf_addf(out, "%*s%.*s:\n", (int)depth * 2, "", (int)(dot - p), p);
-	}
-	ga_buf_addf(out, "%*s%s: ", (int)depth * 2, "", p);
-}
-
-void ga_config_print(const struct ga_config *c, bool origin, struct ga_buf *out)
-{
-	const char *before = "";
-
-	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
-		cleanup_free char *text = ga_config_text(c, i), *from = ga_config_origin(c, i);
-
-		print_name(ga_config_key(i), before, out);
-		before = ga_config_key(i);
-		if (config_is_list(&config_keys[i]))
-			print_list(config_list(c, &config_keys[i]), out);
-		else
-			print_value(text, out);
-		if (origin)
-			ga_buf_addf(out, " # %s", from);
-		ga_buf_addch(out, '\n');
-	}
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "ga/nearest.h"
+#include "ga/net.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/service.h"
 #include "ga/wildmatch.h"
 
 #define KiB ((uint64_t)1 << 10)
@@ -18,8 +20,20 @@ static const char *const dirty_words[] = {
 	[GA_DIRTY_CARRY] = "carry", [GA_DIRTY_IGNORE] = "ignore", [GA_DIRTY_REFUSE] = "refuse", NULL
 };
 
+static const char *const ignored_words[] = {
+	[GA_IGNORED_SHARE] = "share", [GA_IGNORED_HIDE] = "hide", NULL
+};
+
+static const char *const tree_words[] = {
+	[GA_TREE_BASE] = "base", [GA_TREE_LIVE] = "live", NULL
+};
+
 static const char *const secrets_words[] = {
 	[GA_SECRETS_OFF] = "off", [GA_SECRETS_WARN] = "warn", [GA_SECRETS_MASK] = "mask", NULL
+};
+
+static const char *const network_words[] = {
+	[GA_NETWORK_HOST] = "host", [GA_NETWORK_ALLOW] = "allow", [GA_NETWORK_NONE] = "none", NULL
 };
 
 static const char *const switch_words[] = { "off", "on", NULL };
@@ -37,55 +51,162 @@ static const char *const land_words[] = {
 
 static const char *const notify_words[] = { "none", "desktop", NULL };
 
-#define AT(member) offsetof(struct ga_config, member)
+static size_t name_length(const char *text)
+{
+	size_t n = 0;
+
+	while ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z') ||
+	       text[n] == '_' || (n && text[n] >= '0' && text[n] <= '9'))
+		n++;
+	return n;
+}
+
+/* Names that have another value inside, whatever is said here. */
+static bool is_reserved(const char *text, size_t n)
+{
+	static const char *const names[] = {
+		"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "IS_SANDBOX", "GIT_DIR",
+		"GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE",
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (strlen(names[i]) == n && !strncmp(names[i], text, n))
+			return true;
+	return n >= 10 && !strncmp(text, "GIT_AGENT_", 10);
+}
+
+static bool is_variable(const char *text)
+{
+	size_t n = name_length(text);
+
+	return n && !is_reserved(text, n) && (!text[n] || !strcmp(text + n, "*"));
+}
+
+static bool is_assignment(const char *text)
+{
+	size_t n = name_length(text);
+
+	return n && !is_reserved(text, n) && text[n] == '=' && strlen(text) <= 32 * KiB;
+}
+
+/* `member` of struct ga_config is what it fills. */
+#define KEY(key, kind, may, member, text)                                             \
+	.name = key, .type = KEY_##kind, .repository = KEY_##may,                     \
+	.offset = offsetof(struct ga_config, member), .value = text, .limit = NO_LIMIT
+
 /* A limit of captures: member, id, type, default, least, most. What the most is for: a walk holds
  * a descriptor for each level; what a walk finds comes back in one answer; the rest is far beyond
  * what makes sense, and no sum of it overflows. */
-#define LIMIT(member, id, type, value, min, max, help)                                      \
-	{ "limits.capture." #member, KEY_##type, KEY_TIGHTEN, AT(limits.member), value, NULL, min, \
-	  max, GA_LIMIT_##id, help }
+#define LIMIT(member, id, kind, text, least, most, about)                                 \
+	{ .name = "limits.capture." #member, .type = KEY_##kind, .repository = KEY_TIGHTEN, \
+	  .offset = offsetof(struct ga_config, limits.member), .value = text, .min = least, \
+	  .max = most, .limit = GA_LIMIT_##id, .help = about }
 
 /* The same of what a session may use. */
-#define USE(member, type, value, max, help)                                                 \
-	{ "limits." #member, KEY_##type, KEY_TIGHTEN, AT(use.member), value, NULL, 0, max, \
-	  KEY_OR_NONE, help }
+#define USE(member, kind, text, most, about)                                          \
+	{ .name = "limits." #member, .type = KEY_##kind, .repository = KEY_TIGHTEN,   \
+	  .offset = offsetof(struct ga_config, use.member), .value = text, .max = most, \
+	  .limit = KEY_OR_NONE, .help = about }
+
+/* Shell commands, all of which run, the same twice too. */
+#define COMMANDS                                                                      \
+	.check = ga_command_ok, .repeats = true,                                      \
+	.takes = "shell commands, of 16 KiB at most, without control characters"
 
 const struct config_key config_keys[GA_CONFIG_KEYS] = {
-	{ "dirty", KEY_WORD, KEY_TIGHTEN, AT(dirty), "carry", dirty_words, 0, 0, -1,
-	  "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
-	{ "home", KEY_PATH, KEY_NEVER, AT(home), "~/aihome", NULL, 0, 0, -1,
-	  "the agents' home, shown inside in place of yours" },
-	{ "home_mode", KEY_WORD, KEY_TIGHTEN, AT(home_mode), "shared", home_words, 0, 0, -1,
-	  "who has it: all sessions, those of one repository, or each a layer of its own" },
-	{ "tools", KEY_PATHS, KEY_NEVER, AT(tools), NULL, NULL, 0, 0, -1,
-	  "more directories with programs, shown inside read-only" },
-	{ "state_dir", KEY_PATH, KEY_NEVER, AT(state_dir), NULL, NULL, 0, 0, -1,
-	  "where sessions and base trees are kept" },
-	{ "disk_free", KEY_SIZE, KEY_NEVER, AT(disk_free), "256MiB", NULL, 0, 16 * TiB, -1,
-	  "a session is ended when less than that is free where its files go; 0: never" },
-	{ "land", KEY_WORD, KEY_NEVER, AT(land), "merge", land_words, 0, 0, -1,
-	  "how to land: a merge commit, one commit of all changes, rebased, or only moving on" },
-	{ "terminal_filter", KEY_WORD, KEY_TIGHTEN, AT(terminal_filter), "on", switch_words, 0,
-	  0, -1, "keep sequences from the terminal that reach beyond its window, or make it type" },
-	{ "notify", KEY_PATH, KEY_NEVER, AT(notify), "none", notify_words, 0, 0, -1,
-	  "the end of a detached session: none, desktop (notify-send), or a program to run" },
-	{ "record", KEY_WORD, KEY_NEVER, AT(record), "true", bool_words, 0, 0, -1,
-	  "keep what goes to the terminal of a session, to be read or shown again" },
-	{ "sandbox.rename", KEY_WORD, KEY_NEVER, AT(rename), "true", bool_words, 0, 0, -1,
-	  "rename directories inside where the overlay refuses to" },
-	{ "secrets.mode", KEY_WORD, KEY_TIGHTEN, AT(secrets), "mask", secrets_words, 0, 0, -1,
-	  "secrets in the project: keep the live ones out of sessions, warn, or do not look" },
-	{ "secrets.add", KEY_PATTERNS, KEY_TIGHTEN, AT(secrets_add), NULL, NULL, 0, 0, -1,
-	  "more files that are kept out, whatever is in them" },
-	{ "secrets.allow", KEY_PATTERNS, KEY_NEVER, AT(secrets_allow), NULL, NULL, 0, 0, -1,
-	  "files that are no secrets" },
-	{ "limits.transcript", KEY_SIZE, KEY_NEVER, AT(transcript), "64MiB", NULL, 64 * KiB, TiB,
-	  -1, "size of a recording; what comes after that is not recorded" },
+	{ KEY("dirty", WORD, STRICTER, dirty, "carry"), .words = dirty_words,
+	  .help = "uncommitted work at a start: show it, stand on HEAD without it, or refuse" },
+	{ KEY("ignored", WORD, STRICTER, ignored, "share"), .words = ignored_words,
+	  .help = "ignored files at a start: show them, or those that .worktreeinclude lists; or "
+		  "none" },
+	{ KEY("tree", WORD, NEVER, tree, "base"), .words = tree_words,
+	  .help = "what lies beneath a session: a copy of its base, or the working tree itself" },
+	{ KEY("home", PATH, NEVER, home, "~/aihome"),
+	  .help = "the agents' home, shown inside in place of yours" },
+	{ KEY("home_mode", WORD, STRICTER, home_mode, "shared"), .words = home_words,
+	  .help = "who has it: all sessions, those of one repository, or each a layer of its own" },
+	{ KEY("tools", PATHS, NEVER, tools, NULL),
+	  .help = "more directories with programs, shown inside read-only" },
+	{ KEY("mounts.ro", PATHS, TRUST, mounts_ro, NULL),
+	  .help = "more directories that are shown, read-only, at their own place",
+	  .grants = "read everything in %s" },
+	{ KEY("mounts.rw", PATHS, TRUST, mounts_rw, NULL),
+	  .help = "the same, and what is written there is written on your disk at once",
+	  .grants = "read and change everything in %s, at once and without a review" },
+	{ KEY("env.pass", TEXTS, TRUST, env_pass, NULL), .check = is_variable,
+	  .takes = "names of variables, with '*' at most at their end, and none that git-agent "
+		   "sets",
+	  .help = "variables of your environment that sessions have too",
+	  .grants = "read the value of %s in your environment" },
+	{ KEY("env.set", PAIRS, TRUST, env_set, NULL), .check = is_assignment,
+	  .takes = "names of variables with a value each, and none that git-agent sets",
+	  .help = "variables that sessions have",
+	  .grants = "run with %s in the environment" },
+	{ KEY("state_dir", PATH, NEVER, state_dir, NULL),
+	  .help = "where sessions and base trees are kept" },
+	{ KEY("disk_free", SIZE, NEVER, disk_free, "256MiB"), .max = 16 * TiB,
+	  .help = "a session is ended when less than that is free where its files go; 0: never" },
+	{ KEY("setup", TEXTS, TRUST, setup, NULL), COMMANDS,
+	  .help = "commands that run inside before the agent, one after the other",
+	  .grants = "run, in the sandbox and before the agent: %s" },
+	{ KEY("services", TEXTS, TRUST, services, NULL), .check = ga_service_ok, .repeats = true,
+	  .named = true,
+	  .takes = "shell commands, or names with a shell command each, or with 'command' and "
+		   "'ready'",
+	  .help = "commands that run inside beside the agent, until it has ended",
+	  .grants = "run, in the sandbox and beside the agent: %s" },
+	{ KEY("finish", TEXTS, TRUST, finish, NULL), COMMANDS,
+	  .help = "commands that run inside after the agent; how they end is noted",
+	  .grants = "run, in the sandbox and after the agent: %s" },
+	{ KEY("land", WORD, NEVER, land, "merge"), .words = land_words,
+	  .help = "how to land: a merge commit, one commit of all changes, rebased, or only moving "
+		  "on" },
+	{ KEY("terminal_filter", WORD, STRICTER, terminal_filter, "on"), .words = switch_words,
+	  .help = "keep sequences from the terminal that reach beyond its window, or make it "
+		  "type" },
+	{ KEY("notify", PATH, NEVER, notify, "none"), .words = notify_words,
+	  .help = "the end of a detached session: none, desktop (notify-send), or a program to "
+		  "run" },
+	{ KEY("record", WORD, NEVER, record, "true"), .words = bool_words,
+	  .help = "keep what goes to the terminal of a session, to be read or shown again" },
+	{ KEY("network.mode", WORD, TIGHTEN, network, "host"), .words = network_words,
+	  .help = "what a session can reach: all that you can, what is listed, or nothing" },
+	{ KEY("network.allow", TEXTS, TRUST, network_allow, NULL), .check = ga_net_rule_ok,
+	  .takes = GA_NET_RULE_TAKES,
+	  .help = "hosts and ports that can be reached, of the network that is called 'allow'",
+	  .grants = "reach %s over the network" },
+	{ KEY("network.sockets", TEXTS, TRUST, network_sockets, NULL), .check = ga_net_socket_ok,
+	  .takes = GA_NET_SOCKET_TAKES,
+	  .help = "unix sockets of the host that are shown inside, unless the network is 'none'",
+	  .grants = "talk to what listens at %s on your machine" },
+	{ KEY("network.publish", TEXTS, TRUST, network_publish, NULL), .check = ga_net_publish_ok,
+	  .takes = GA_NET_PUBLISH_TAKES,
+	  .help = "ports of a session that can be reached on the host",
+	  .grants = "listen on your machine (%s)" },
+	{ KEY("sandbox.nested", WORD, TRUST, nested, "false"), .words = bool_words,
+	  .help = "let programs inside make sandboxes of their own, as browsers do",
+	  .grants = "make sandboxes of its own inside (%s), which shows it more of the kernel" },
+	{ KEY("sandbox.rename", WORD, NEVER, rename, "true"), .words = bool_words,
+	  .help = "rename directories inside where the overlay refuses to" },
+	{ KEY("secrets.mode", WORD, TIGHTEN, secrets, "mask"), .words = secrets_words,
+	  .help = "secrets in the project: keep the live ones out of sessions, warn, or do not "
+		  "look" },
+	{ KEY("secrets.add", PATTERNS, TIGHTEN, secrets_add, NULL),
+	  .help = "more files that are kept out, whatever is in them" },
+	{ KEY("secrets.allow", PATTERNS, TRUST, secrets_allow, NULL),
+	  .help = "files that are no secrets",
+	  .grants = "show files that match %s, though they look like secrets" },
+	{ KEY("limits.transcript", SIZE, NEVER, transcript, "64MiB"), .min = 64 * KiB, .max = TiB,
+	  .help = "size of a recording; what comes after that is not recorded" },
 	USE(memory, SIZE, "0", 16 * TiB, "memory of a session; 0: no limit"),
 	USE(tasks, COUNT, "8192", 4194304, "processes and threads of a session; 0: no limit"),
 	USE(cpu, COUNT, "0", 1000000,
 	    "processor time of a session, in percent of one processor; 0: no limit"),
 	USE(time, TIME, "0", 31536000, "time from its start to its end; 0: no limit"),
+	USE(setup, TIME, "30m", 31536000, "time for all commands of setup; 0: no limit"),
+	USE(ready, TIME, "1m", 31536000, "time until all services are up; 0: no limit"),
+	USE(finish, TIME, "30m", 31536000, "time for all commands of finish; 0: no limit"),
 	USE(output, SIZE, "0", 16 * TiB, "what it writes to the terminal; 0: no limit"),
 	USE(upper, SIZE, "0", 16 * TiB, "what its layers take of the disk; 0: no limit"),
 	LIMIT(depth, DEPTH, COUNT, "128", 1, 512, "directories in one another"),
@@ -212,7 +333,7 @@ static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
 	static const char *const kinds[] = { [KEY_WORD] = "", [KEY_PATH] = "",
 					     [KEY_COUNT] = "a number", [KEY_SIZE] = "a size",
 					     [KEY_TIME] = "a time", [KEY_PATTERNS] = "",
-					     [KEY_PATHS] = "" };
+					     [KEY_PATHS] = "", [KEY_TEXTS] = "" };
 	cleanup_free char *min = number_text(k, k->min), *max = number_text(k, k->max);
 
 	if (k->type == KEY_PATH || k->type == KEY_PATHS) {
@@ -224,6 +345,10 @@ static void say_what_it_takes(const struct config_key *k, struct ga_buf *out)
 	}
 	if (k->type == KEY_PATTERNS) {
 		ga_buf_adds(out, "patterns as in .gitignore, without '!', braces and backslashes");
+		return;
+	}
+	if (k->type == KEY_TEXTS || k->type == KEY_PAIRS) {
+		ga_buf_adds(out, k->takes);
 		return;
 	}
 	if (k->type != KEY_WORD) {
@@ -245,6 +370,8 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 		ok = (ret->path = parse_path(user_home, text)) != NULL;
 	else if (k->type == KEY_PATTERNS)
 		ok = (ret->path = ga_pattern_ok(text) ? ga_strdup(text) : NULL) != NULL;
+	else if (k->type == KEY_TEXTS || k->type == KEY_PAIRS)
+		ok = (ret->path = k->check(text) ? ga_strdup(text) : NULL) != NULL;
 	else
 		ok = k->type == KEY_WORD ? parse_word(k, text, &ret->n)
 					 : parse_number(k, text, &ret->n);
@@ -255,7 +382,8 @@ bool config_value_parse(const struct config_key *k, const char *user_home, const
 
 bool config_is_list(const struct config_key *k)
 {
-	return k->type == KEY_PATTERNS || k->type == KEY_PATHS;
+	return k->type == KEY_PATTERNS || k->type == KEY_PATHS || k->type == KEY_TEXTS ||
+	       k->type == KEY_PAIRS;
 }
 
 uint64_t config_number(const struct ga_config *c, const struct config_key *k)
@@ -270,12 +398,44 @@ const struct ga_strv *config_list(const struct ga_config *c, const struct config
 	return (const struct ga_strv *)((const char *)c + k->offset);
 }
 
+bool config_is_looser(const struct config_key *k, uint64_t n, uint64_t than)
+{
+	if (k->limit == KEY_OR_NONE && (!n || !than))
+		return !n && than;
+	return k->type == KEY_WORD ? n < than : n > than;
+}
+
+/* The pair that has the name of this one, or NULL. */
+static char **pair_of(struct ga_strv *pairs, const char *pair)
+{
+	size_t n = strcspn(pair, "=") + 1;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		if (!strncmp(pairs->v[i], pair, n))
+			return &pairs->v[i];
+	return NULL;
+}
+
+static void store_pair(struct ga_strv *pairs, char *pair)
+{
+	char **same = pair_of(pairs, pair);
+
+	if (!same) {
+		ga_strv_take(pairs, pair);
+		return;
+	}
+	free(*same);
+	*same = pair;
+}
+
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v)
 {
 	char *at = (char *)c + k->offset;
 
-	if (config_is_list(k)) {
-		if (ga_strv_has((struct ga_strv *)at, v.path))
+	if (k->type == KEY_PAIRS) {
+		store_pair((struct ga_strv *)at, v.path);
+	} else if (config_is_list(k)) {
+		if (!k->repeats && ga_strv_has((struct ga_strv *)at, v.path))
 			free(v.path);
 		else
 			ga_strv_take((struct ga_strv *)at, v.path);
@@ -289,6 +449,17 @@ void config_store(struct ga_config *c, const struct config_key *k, union config_
 	}
 }
 
+char *config_grant_text(const struct ga_config *c, const struct config_key *k, const char *text)
+{
+	cleanup_free char *q = ga_escape(text), *old = NULL;
+	const char *at = k->grants ? strstr(k->grants, "%s") : NULL;
+
+	if (at)
+		return ga_strf("%.*s%s%s", (int)(at - k->grants), k->grants, q, at + 2);
+	old = ga_config_text(c, (size_t)(k - config_keys));
+	return ga_strf("set %s to %s instead of %s (%s)", k->name, q, old, k->help);
+}
+
 /* ---- for those above ------------------------------------------------------- */
 
 const char *ga_config_key(size_t i)
@@ -296,9 +467,22 @@ const char *ga_config_key(size_t i)
 	return config_keys[i].name;
 }
 
+const char *ga_network_name(enum ga_network n)
+{
+	return network_words[n];
+}
+
 const char *ga_config_help(size_t i)
 {
 	return config_keys[i].help;
+}
+
+const char *ga_config_may(size_t i)
+{
+	static const char *const names[] = { [KEY_NEVER] = "never", [KEY_STRICTER] = "stricter",
+					     [KEY_TIGHTEN] = "tighten", [KEY_TRUST] = "trust" };
+
+	return names[config_keys[i].repository];
 }
 
 char *ga_config_text(const struct ga_config *c, size_t i)

@@ -9,17 +9,30 @@
 
 #include "ga/config.h"
 
-enum key_type { KEY_WORD, KEY_PATH, KEY_COUNT, KEY_SIZE, KEY_TIME, KEY_PATTERNS, KEY_PATHS };
+enum key_type {
+	KEY_WORD,
+	KEY_PATH,
+	KEY_COUNT,
+	KEY_SIZE,
+	KEY_TIME,
+	KEY_PATTERNS,
+	KEY_PATHS,
+	KEY_TEXTS, /* a list of what `check` accepts, kept as it was written */
+	KEY_PAIRS, /* a map of names, kept as a list of NAME=VALUE; a name counts as last set */
+};
 
 /* What a repository's file may do with a key. */
 enum key_may {
 	KEY_NEVER,
-	KEY_TIGHTEN, /* a number: lower it; a word: give one that stands later in its list; a
-		      * list: add to it */
+	KEY_STRICTER, /* a number: lower it; a word: give one that stands later in its list; a
+		       * list: add to it */
+	KEY_TIGHTEN,  /* the same, and the other way once the user trusts what it says */
+	KEY_TRUST,    /* nothing, unless the user trusts what it says (ga_config.trusted) */
 };
 
 /* A number whose 0 is no limit at all, and looser than any other. */
 #define KEY_OR_NONE (-2)
+#define NO_LIMIT (-1)
 
 struct config_key {
 	const char *name; /* from the top, with dots */
@@ -30,8 +43,14 @@ struct config_key {
 	const char *value; /* default, as a file would have it; NULL: ga_config_defaults() knows */
 	const char *const *words; /* KEY_WORD, or what KEY_PATH takes besides; ended by NULL */
 	uint64_t min, max;        /* numbers */
-	int limit;                /* enum ga_limit, -1, or KEY_OR_NONE */
+	int limit;                /* enum ga_limit, NO_LIMIT, or KEY_OR_NONE */
 	const char *help;
+	bool (*check)(const char *text); /* KEY_TEXTS: is it one? */
+	const char *takes;               /* KEY_TEXTS: what `check` accepts, for messages */
+	const char *grants; /* KEY_TRUST: what it lets an agent do, for people, with "%s" for the
+			     * value (or the word of a list) */
+	bool repeats;                    /* KEY_TEXTS: the same can be in it twice */
+	bool named;                      /* KEY_TEXTS: of services, which can have names */
 };
 extern const struct config_key config_keys[GA_CONFIG_KEYS];
 
@@ -51,9 +70,13 @@ union config_value {
 bool config_value_parse(const struct config_key *k, const char *user_home, const char *text,
 			union config_value *ret, struct ga_buf *ret_takes);
 uint64_t config_number(const struct ga_config *c, const struct config_key *k);
-/* Of a key that is a list. */
+/* Of a key that is a list, or pairs. */
 bool config_is_list(const struct config_key *k);
+/* Is `n` looser than `than`? Of numbers and words. */
+bool config_is_looser(const struct config_key *k, uint64_t n, uint64_t than);
 const struct ga_strv *config_list(const struct ga_config *c, const struct config_key *k);
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
+/* What storing `text` grants an agent, for people. The caller frees it. */
+char *config_grant_text(const struct ga_config *c, const struct config_key *k, const char *text);
 
 #endif

@@ -32,7 +32,7 @@ struct seen {
 
 /* What was copied; memory and all ends with the process. */
 struct copy {
-	int root;
+	int root; /* the copy, while it is filled and while what was copied is emptied */
 	void *seen; /* tsearch(3) */
 	char path[PATH_MAX];
 	size_t len;
@@ -313,12 +313,17 @@ static int make_copy(struct copy *c, const struct rename_end *from, int at, cons
 
 static int empty(struct copy *c, int src, int dst, unsigned depth);
 
-/* A further name of a file below, which was linked from its copy. */
-static bool linked_again(struct copy *c, const struct statx *st)
+/* A further name of a file below, and `there` is the one that was linked from its copy? What was
+ * there before it was renamed to this name is not. */
+static bool linked_again(struct copy *c, const struct statx *st, const struct statx *there)
 {
 	const struct seen key = { st->stx_ino, st->stx_dev_major, st->stx_dev_minor };
+	struct seen *const *found = st->stx_nlink > 1 ? tfind(&key, &c->seen, by_inode) : NULL;
+	struct statx first;
 
-	return st->stx_nlink > 1 && tfind(&key, &c->seen, by_inode);
+	return found && !statx(c->root, (*found)->path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
+			       &first) &&
+	       same(&first, there);
 }
 
 /* Both names lead to one file, or this one came after the copy was made and goes along. */
@@ -328,7 +333,7 @@ static int follow_file(struct copy *c, int src, int dst, const char *name, const
 
 	/* renaming it to another name of the same file would do nothing */
 	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) ||
-	    (!same(st, &there) && !linked_again(c, st)))
+	    (!same(st, &there) && !linked_again(c, st, &there)))
 		return renameat(src, name, dst, name) && errno != ENOENT ? errno : 0;
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }
@@ -345,6 +350,8 @@ static int empty_into(struct copy *c, int from_at, const char *from, const struc
 	if (closed && fchmodat(to_at, to, (st->stx_mode & 07777) | S_IXUSR, 0))
 		rc = errno;
 	dst = openat(to_at, to, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!depth)
+		c->root = dst;
 	if (!rc)
 		rc = dst < 0 ? errno : empty(c, src, dst, depth);
 	if (dst >= 0)

@@ -41,8 +41,9 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
-/* One for each command, or for what it left running. */
-#define MAX_LISTENERS MAX_COMMANDS
+/* One for each command, or for what it left running; of commands that come at the same time none
+ * is to find the last one taken. */
+#define MAX_LISTENERS (4 * MAX_COMMANDS)
 #define MAX_MOVING 4
 #define MAX_JOBS 16
 
@@ -62,6 +63,7 @@ struct renames {
 	int send;        /* the other end */
 	unsigned filters;
 	int listeners[MAX_LISTENERS];
+	_Atomic unsigned n_listeners;
 	struct job jobs[MAX_JOBS];
 };
 
@@ -288,6 +290,7 @@ static void drop_listener(struct renames *r, size_t i)
 	}
 	(void)close(r->listeners[i]);
 	r->listeners[i] = -1;
+	atomic_fetch_sub(&r->n_listeners, 1);
 }
 
 static int receive_listener(int sock)
@@ -324,6 +327,7 @@ static void on_listener(struct renames *r)
 		if (r->listeners[i] >= 0)
 			continue;
 		r->listeners[i] = fd;
+		atomic_fetch_add(&r->n_listeners, 1);
 		return;
 	}
 	/* calls of that command fail (ENOSYS) */
@@ -369,8 +373,10 @@ int renames_start(struct renames **ret)
 	int pair[2], rc;
 	pthread_t thread;
 
-	if (r)
-		return r->send;
+	if (r) {
+		errno = EAGAIN;
+		return atomic_load(&r->n_listeners) > MAX_LISTENERS - MAX_COMMANDS ? -1 : r->send;
+	}
 	r = calloc(1, sizeof(*r));
 	if (!r || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		free(r);

@@ -22,7 +22,7 @@ const void *renames_program(size_t *ret_n);
 struct renames;
 
 /* Start it; once only, later calls return the same. A socket that commands send their listeners
- * to; -1 with errno. */
+ * to; -1 with errno: EAGAIN while what former commands left running has nearly all listeners. */
 int renames_start(struct renames **r);
 /* Is that a process that moves a directory? Not to be left standing when somebody stops it. */
 bool renames_has(const struct renames *r, pid_t pid);

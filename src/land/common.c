@@ -91,3 +91,17 @@ char *land_list(const struct ga_strv *paths)
 		ga_buf_addf(&out, " and %zu more", paths->n - LISTED);
 	return ga_buf_steal(&out);
 }
+
+int land_ask_git(struct land *l, const char *const *args, const char *index,
+		 const struct ga_buf *in, struct ga_buf *out, struct ga_error *err)
+{
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.index_file = index;
+	g.in = in ? in->ptr : NULL;
+	g.in_len = in ? in->len : 0;
+	g.out = out;
+	return ga_git_ok(l->repo, &g, err);
+}

@@ -9,7 +9,6 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/worktree.h"

@@ -40,6 +40,61 @@ static bool is_unmerged(char x, char y)
 	return x == 'U' || y == 'U' || (x == y && (x == 'A' || x == 'D'));
 }
 
+/* To look at more than that takes longer than git's own look at the whole working tree. */
+#define LOOK_FILES 200
+#define LOOK_BYTES ((uint64_t)8 << 20)
+
+/* Does the file stand there byte by byte as HEAD has it, and is that what git would see? */
+static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budget)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid oid;
+
+	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK)
+		return c->old.mode == c->new.mode;
+	if (land_open_here(root, c->path, &h) || !h.mode || h.size > *budget)
+		return false;
+	*budget -= h.size;
+	if (h.fd < 0)
+		return c->old.mode == GA_MODE_LINK &&
+		       !ga_blob_id_of(h.target, h.size, &oid, &ignored) &&
+		       ga_oid_equal(&oid, &c->old.oid);
+	return c->old.mode == (h.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE) &&
+	       !ga_read_fd(h.fd, h.size, &b, &ignored) &&
+	       !ga_blob_id_of(b.ptr, b.len, &oid, &ignored) &&
+	       ga_oid_equal(&oid, &c->old.oid) && !land_bytes_convert(&b);
+}
+
+/* Paths that git was told to take for unchanged, and are not, or are too large to tell: a merge of
+ * git's that comes upon one of them puts the whole working tree back to HEAD (2.38 and newer). */
+static int hidden_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-v", "-z", NULL };
+	cleanup_close int root = land_open_root(l->repo, err);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0;
+
+	if (root < 0 || land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos))) {
+		bool skipped = line[0] == 'S' || line[0] == 's';
+		uint64_t budget = LOOK_BYTES;
+		struct land_look here;
+
+		if ((line[0] >= 'A' && line[0] <= 'Z' && !skipped) || strlen(line) < 3 ||
+		    !overwrites(l, line + 2) ||
+		    (skipped && land_look_here(root, line + 2, &here) && !here.mode) ||
+		    is_as_committed(root, ga_changes_find(&l->changes, line + 2), &budget))
+			continue;
+		ga_strv_push(&f->all, line + 2);
+		ga_strv_push(&f->changed, line + 2);
+	}
+	return 0;
+}
+
 /* Staged and changed tracked paths, by git: it knows the index, filters and what counts as
  * changed. */
 static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
@@ -47,14 +102,10 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	const char *const args[] = { "status", "--porcelain=v1", "-z", "--no-renames",
 				     "--untracked-files=no", "--ignore-submodules=dirty", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	const char *line;
 	size_t pos = 0;
 
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.out = &out;
-	if (ga_git_ok(l->repo, &g, err))
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		if (strlen(line) < 4)
@@ -69,7 +120,10 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 		else if (overwrites(l, line + 3))
 			ga_strv_push(&f->changed, line + 3);
 	}
+	if (hidden_in_the_way(l, f, err))
+		return -1;
 	ga_strv_sort_unique(&f->all);
+	ga_strv_sort_unique(&f->changed);
 	return 0;
 }
 
@@ -193,10 +247,6 @@ static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_
 
 /* ---- nothing is ------------------------------------------------------------------ */
 
-/* To look at more than that takes longer than git's own look at the whole working tree. */
-#define LOOK_FILES 200
-#define LOOK_BYTES ((uint64_t)8 << 20)
-
 int land_ask_staged(struct land *l, struct ga_error *err)
 {
 	/* what is only intended to be added counts: that is for the closer look */
@@ -228,26 +278,6 @@ static bool nothing_staged(struct land *l)
 	return job && !ga_process_end(job, &status, &ignored) && !status;
 }
 
-/* Does the file stand there byte by byte as HEAD has it? Where git converts files it does not. */
-static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budget)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	struct ga_oid oid;
-
-	if (c->old.mode == GA_MODE_GITLINK || c->new.mode == GA_MODE_GITLINK)
-		return c->old.mode == c->new.mode;
-	if (land_open_here(root, c->path, &h) || !h.mode || h.size > *budget)
-		return false;
-	*budget -= h.size;
-	if (h.fd < 0)
-		return c->old.mode == GA_MODE_LINK &&
-		       !ga_blob_id_of(h.target, h.size, &oid, &ignored) &&
-		       ga_oid_equal(&oid, &c->old.oid);
-	return c->old.mode == (h.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE) &&
-	       !ga_blob_id(h.fd, &oid, &ignored) && ga_oid_equal(&oid, &c->old.oid);
-}
-
 /* Nothing of the user's is in the way, which is nearly always so and can be told without a look at
  * each file of the working tree. False where there is any doubt. */
 static bool is_clear(struct land *l, const struct land_found *f)
@@ -268,7 +298,7 @@ static bool is_clear(struct land *l, const struct land_found *f)
 		if (c->old.mode != GA_MODE_NONE && !is_as_committed(root, c, &budget))
 			return false;
 	}
-	return true;
+	return !land_may_convert(l, root);
 }
 
 /* ---- all of it --------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct 
 	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	return work_git(l, args, index, NULL, &out, err) ||
+	return land_ask_git(l, args, index, NULL, &out, err) ||
 	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
 }
 
@@ -94,7 +94,7 @@ static int copy_index(const char *file, int lock, struct ga_error *err)
 
 /* With the time of the one it was: a newer one would vouch for files that changed in the second in
  * which it was written. */
-int land_install_index(struct land *l, const char *file, struct ga_error *err)
+int land_install_index(struct land *l, int note, const char *file, struct ga_error *err)
 {
 	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
 	cleanup_close int fd = open(lock, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -106,5 +106,7 @@ int land_install_index(struct land *l, const char *file, struct ga_error *err)
 		return -1;
 	if (rename(lock, index))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot replace the index");
+	/* another git's next lock may be a file of the same number */
+	(void)unlinkat(note, LAND_NOTE_LOCK, 0);
 	return 0;
 }

@@ -129,6 +129,10 @@ bool land_is_wanted(const struct land *l, const char *path);
 
 /* flags.c: GA_EFLAGS while some block. */
 int land_check_flags(struct land *l, struct ga_error *err);
+/* converts.c: would git make other bytes of these as it adds them, by attributes that take no
+ * command; could attributes have it convert any of the changed paths otherwise? */
+bool land_bytes_convert(const struct ga_buf *b);
+bool land_may_convert(struct land *l, int root);
 /* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at
  * once. Whether anything is staged can be asked before, so that git finds out beside other work. */
 int land_ask_staged(struct land *l, struct ga_error *err);
@@ -228,8 +232,13 @@ int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
  * on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
 /* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
- * is settled. With `only_look` that there is one is an error. */
+ * is settled. With `only_look` that there is one is an error, and so is always that nobody can tell
+ * whether there is. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
+
+/* Run git in the working tree, on the index `index` (NULL: the user's). */
+int land_ask_git(struct land *l, const char *const *args, const char *index,
+		 const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
 
 /* index.c: where the user's index is, and what `git ls-files` says of one (NULL: the user's), as
  * one id. */
@@ -239,7 +248,7 @@ int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct 
 int land_lock_index(struct land *l, int note, struct ga_error *err);
 void land_unlock_index(struct land *l, int note);
 /* The file becomes the index, which is locked, and is not any more. */
-int land_install_index(struct land *l, const char *file, struct ga_error *err);
+int land_install_index(struct land *l, int note, const char *file, struct ga_error *err);
 
 /* carry.c: decide about all left-out paths before anything is touched, then write. */
 int land_carry_decide(struct land *l, struct ga_error *err);

@@ -13,14 +13,10 @@ int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 	const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
 				     "--diff-filter=U", "-z", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	const char *path;
 	size_t pos = 0;
 
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.out = &out;
-	if (ga_git_ok(l->repo, &g, err))
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos)))
 		ga_strv_push(ret, path);

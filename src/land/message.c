@@ -46,15 +46,41 @@ static void part_message(struct land *l, struct ga_buf *ret)
 	}
 }
 
+/* Does the last paragraph look like trailers? Then more of them go there. */
+static bool ends_in_trailers(const struct ga_buf *m)
+{
+	const char *last = m->ptr + m->len, *colon;
+	size_t n;
+
+	while (last > m->ptr && last[-1] != '\n')
+		last--;
+	n = strspn(last, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	colon = last + n;
+	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
+}
+
+/* What was checked was all of it. */
+static void add_checks(const struct land *l, struct ga_buf *ret)
+{
+	if (!l->report || !l->report->checks.n)
+		return;
+	while (ret->len && ret->ptr[ret->len - 1] == '\n')
+		ga_buf_chomp(ret);
+	ga_buf_adds(ret, ends_in_trailers(ret) ? "\n" : "\n\n");
+	ga_report_check_trailers(&l->report->checks, ret);
+}
+
 int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
 {
 	if (l->opts->message)
 		ga_buf_adds(ret, l->opts->message);
 	else if (l->opts->paths)
 		part_message(l, ret);
-	else if (l->opts->how == GA_LAND_SQUASH)
-		return squash_message(l, ret, err);
-	else
+	else if (l->opts->how != GA_LAND_SQUASH)
 		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
+	else if (squash_message(l, ret, err))
+		return -1;
+	if (!l->opts->paths)
+		add_checks(l, ret);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "undo.h"
 
 #define RECORD_MAX ((size_t)64 << 20)
@@ -84,49 +85,79 @@ static bool parse(const struct ga_buf *b, struct undo *u)
 	return pos == b->len;
 }
 
-static int fail_none(const struct ga_session *s, struct ga_error *err)
+/* Is it in the note? 1; 0: no; -1: nobody knows. */
+static int has(int dir, const char *name, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "there is no landing of session '%s' to undo", s->name);
-	return ga_hint(err, "'git reflog' shows where your branch was");
+	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return 1;
+	if (errno == ENOENT)
+		return 0;
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what a landing noted");
 }
 
 static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t pos = 0;
+	int rc = has(u->dir, LAND_NOTE_WORK, err), done;
 
-	u->by_path = !faccessat(u->dir, LAND_NOTE_WORK, F_OK, AT_SYMLINK_NOFOLLOW);
-	if (!u->by_path)
-		return 0;
+	u->by_path = rc > 0;
+	if (rc <= 0)
+		return rc;
 	if (ga_read_file_at(u->dir, LAND_NOTE_WORK, RECORD_MAX, &b, err))
 		return -1;
 	if (!next_oid(&b, &pos, &u->commit) || !next_oid(&b, &pos, &u->index) ||
 	    !next_oid(&b, &pos, &u->index_after) || pos != b.len)
 		return ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
+	done = has(u->dir, LAND_NOTE_DONE, err);
 	/* killed on the way? */
 	if (!(l->s->state == GA_STATE_LANDED && ga_oid_equal(&l->s->landed, &u->commit)) ||
 	    ga_oid_equal(&u->commit, &u->head))
-		u->begun |= faccessat(u->dir, LAND_NOTE_DONE, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
-	return 0;
+		u->begun |= !done;
+	return done < 0 ? -1 : 0;
+}
+
+static int open_note(const char *dir, struct undo *u, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(dir);
+
+	u->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return u->dir < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
+}
+
+bool undo_may_have_begun(const struct undo *u)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return u->dir < 0 || (has(u->dir, LAND_NOTE_WORK, &ignored) &&
+			      (has(u->dir, UNDO_BEGUN, &ignored) ||
+			       has(u->dir, LAND_NOTE_DONE, &ignored) != 1));
 }
 
 int undo_read(struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *dir = NULL, *q = NULL;
+	int rc;
 
 	l->notes = land_notes(l->s);
 	if (land_note_last(l->notes, &l->note, err))
 		return -1;
+	if (!l->note)
+		return 1;
 	dir = ga_strf("%s/%u", l->notes, l->note);
 	q = ga_escape(dir);
-	u->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* without a record a landing did not get far enough to touch anything */
-	if (!l->note || u->dir < 0 || faccessat(u->dir, "record", F_OK, AT_SYMLINK_NOFOLLOW))
-		return fail_none(l->s, err);
-	u->begun = !faccessat(u->dir, UNDO_BEGUN, F_OK, AT_SYMLINK_NOFOLLOW);
-	if (ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
+	if (open_note(dir, u, err))
 		return -1;
+	rc = has(u->dir, "record", err);
+	/* without a record a landing did not get far enough to touch anything */
+	if (rc <= 0)
+		return rc ? -1 : 1;
+	rc = has(u->dir, UNDO_BEGUN, err);
+	if (rc < 0 || ga_fault_stop("land:read", err) ||
+	    ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
+		return -1;
+	u->begun = rc;
 	if (parse(&b, u))
 		return read_work(l, u, err);
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);

@@ -160,6 +160,7 @@ int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
 	DIR *d = opendir(notes);
 	struct dirent *e;
 	uint64_t n;
+	int failed;
 
 	*ret = 0;
 	if (!d && errno != ENOENT) {
@@ -167,12 +168,13 @@ int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}
-	while (d && (e = readdir(d)))
+	while (d && (errno = 0, e = readdir(d)))
 		if (ga_parse_u64(e->d_name, 1000000, &n) && n > *ret)
 			*ret = (unsigned)n;
+	failed = d ? errno : 0;
 	if (d)
 		(void)closedir(d);
-	return 0;
+	return failed ? ga_fail_errno(err, GA_EFATAL, failed, "cannot read what was noted") : 0;
 }
 
 static char *note_ref(const struct land *l, unsigned n)
@@ -213,7 +215,8 @@ static int choose_number(struct land *l, struct ga_error *err)
 		if (land_note_remove(l, last, err))
 			return -1;
 	l->note = last + 1;
-	return 0;
+	/* the ref of one that somebody removed by hand, because it could not be read */
+	return land_note_remove(l, l->note, err);
 }
 
 int land_note_dir(struct land *l, struct ga_error *err)

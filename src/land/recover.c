@@ -9,6 +9,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/quote.h"
 #include "undo.h"
 
 int land_take_back(struct land *failed, struct ga_error *err)
@@ -51,16 +52,35 @@ static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git agent land --abort %s' takes it back", s->name);
 }
 
+/* What is half done, and cannot be taken back, is nothing to land on. */
+static int unread(const struct land *l, const struct undo *u, struct ga_error *err)
+{
+	cleanup_free char *dir = l->note ? ga_strf("%s/%u", l->notes, l->note)
+					 : ga_strdup(l->notes);
+	cleanup_free char *q = NULL;
+
+	if (!undo_may_have_begun(u)) {
+		ga_error_release(err);
+		return 0;
+	}
+	q = ga_quote_shell(dir);
+	(void)ga_error_wrap(err, "a landing of agent/%s may have been left half done", l->s->name);
+	return ga_hint(err, "try again; if it stays so, put right what 'git status' shows, then "
+			    "'rm -r %s'", q);
+}
+
 int land_recover(struct land *of, bool only_look, struct ga_error *err)
 {
 	struct land l = { .repo = of->repo, .s = of->s };
 	cleanup_(undo_release) struct undo u = UNDO_INIT;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	int rc = 0;
+	int rc = undo_read(&l, &u, err);
 
-	/* without a note nothing was begun */
-	if (!undo_read(&l, &u, &none) && u.by_path && u.begun)
+	if (rc < 0)
+		rc = unread(&l, &u, err);
+	else if (!rc && u.by_path && u.begun)
 		rc = only_look ? fail_interrupted(of->s, err) : recover(&l, &u, err);
+	else
+		rc = 0;
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	return rc;

@@ -10,7 +10,6 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
@@ -149,16 +148,19 @@ static int put_all_back(int root, const struct undo *u, struct ga_error *err)
 /* The session is what it was before, and the note before is the note. */
 static int settle(struct land *l, struct undo *u, struct ga_error *err)
 {
-	json_t *o = json_object();
+	json_t *o;
 
-	ga_json_set_oid(o, "commit", &u->head);
-	(void)ga_journal(l->s->dir, "undone", o);
 	l->s->state = ga_oid_is_zero(&u->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
 	l->s->landed = u->landed;
 	ga_strv_release(&l->s->left_out);
 	l->s->left_out = u->left_out;
 	u->left_out = (struct ga_strv)GA_STRV_INIT;
-	return ga_session_save(l->s, err) || land_note_remove(l, l->note, err) ? -1 : 0;
+	if (ga_session_save(l->s, err))
+		return -1;
+	o = json_object();
+	ga_json_set_oid(o, "commit", &u->head);
+	(void)ga_journal(l->s->dir, "undone", o);
+	return land_note_remove(l, l->note, err);
 }
 
 /* Branch, index and files that git takes back, then those it knows nothing of. */
@@ -178,7 +180,7 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_err
 	if (land_lock_index(l, u->dir, err))
 		return -1;
 	if (put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ||
-	    land_install_index(l, index, err) || ga_fault_stop("undo:index", err))
+	    land_install_index(l, u->dir, index, err) || ga_fault_stop("undo:index", err))
 		return -1;
 	return ga_oid_equal(&l->head, &u->head)
 		   ? 0
@@ -191,9 +193,18 @@ int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 
 	if (root < 0 || check_head(l, u, err) || check_files(l, u, root, err) ||
 	    (!u->begun && ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err)) ||
-	    (u->by_path ? by_path(l, u, root, err) : by_git(l, u, root, err)))
+	    (u->by_path ? by_path(l, u, root, err) : by_git(l, u, root, err))) {
+		/* what is in the way is put right with git; the next try looks at all of it anew */
+		land_unlock_index(l, u->dir);
 		return -1;
+	}
 	return settle(l, u, err);
+}
+
+static int fail_none(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, "there is no landing of session '%s' to undo", s->name);
+	return ga_hint(err, "'git reflog' shows where your branch was");
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
@@ -201,8 +212,12 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 {
 	struct land l = { .repo = r, .s = s };
 	cleanup_(undo_release) struct undo u = UNDO_INIT;
-	int rc = undo_read(&l, &u, err) || undo_take_back(&l, &u, err) ? -1 : 0;
+	int rc = undo_read(&l, &u, err);
 
+	if (rc > 0)
+		rc = fail_none(s, err);
+	if (!rc)
+		rc = undo_take_back(&l, &u, err);
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	*ret_head = u.head;

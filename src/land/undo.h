@@ -33,8 +33,13 @@ struct undo {
 #define UNDO_INIT { .dir = -1 }
 void undo_release(struct undo *u);
 
-/* Read the last note of the session (fills l->notes, l->note). */
+/* Read the last note of the session (fills l->notes, l->note): 0; 1, `err` untouched: there is
+ * none, or one of a landing that had not touched anything yet; -1: it cannot be read. */
 int undo_read(struct land *l, struct undo *u, struct ga_error *err);
+
+/* After undo_read() returned -1: could a landing that is noted there, beside uncommitted work, have
+ * been left half done? */
+bool undo_may_have_begun(const struct undo *u);
 
 /* Put everything back, whatever of it was done, if nothing else happened since; the session is what
  * it was before, and saved, and the note is gone. */

@@ -11,7 +11,6 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/trace.h"
 #include "work.h"
 
@@ -81,15 +80,15 @@ static int write_files(struct land *l, int root, int note, struct ga_error *err)
 	return ga_fault_stop("land:files", err);
 }
 
-static int install_index(struct land *l, struct ga_error *err)
+static int install_index(struct land *l, int note, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
 	cleanup_free char *name = ga_path_join(l->work->dir, "index.new");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	/* it fails where something is changed, which does not matter */
-	(void)work_git(l, args, name, NULL, NULL, &ignored);
-	if (land_install_index(l, name, err))
+	(void)land_ask_git(l, args, name, NULL, NULL, &ignored);
+	if (land_install_index(l, note, name, err))
 		return -1;
 	return ga_fault_stop("land:index", err);
 }
@@ -145,7 +144,7 @@ static int do_it(struct land *l, int root, int note, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-	if (!write_files(l, root, note, err) && !install_index(l, err) && !move_head(l, err))
+	if (!write_files(l, root, note, err) && !install_index(l, note, err) && !move_head(l, err))
 		return 0;
 	if (land_take_back(l, &second))
 		(void)ga_hint(err, "'git agent land --abort %s' takes back what was done",

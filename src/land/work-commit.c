@@ -11,7 +11,6 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "work.h"
 
 #define MESSAGE_MAX ((size_t)1 << 20)
@@ -74,7 +73,7 @@ static int index_tree(struct land *l, const char *index, struct ga_oid *ret, str
 	static const char *const args[] = { "write-tree", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (work_git(l, args, index, NULL, &out, err))
+	if (land_ask_git(l, args, index, NULL, &out, err))
 		return -1;
 	ga_buf_chomp(&out);
 	return ga_oid_parse(out.ptr, out.len, ret)
@@ -90,7 +89,7 @@ static int before_commit(struct land *l, const char *index, struct ga_error *err
 	const char *const hook[] = { is_merge(l) ? "pre-merge-commit" : "pre-commit", NULL };
 	struct ga_oid tree;
 
-	if (work_git(l, read, index, NULL, NULL, err) || must(l, index, hook, err) ||
+	if (land_ask_git(l, read, index, NULL, NULL, err) || must(l, index, hook, err) ||
 	    index_tree(l, index, &tree, err))
 		return -1;
 	if (ga_oid_equal(&tree, &l->work->tree))
@@ -131,7 +130,7 @@ static int strip(struct land *l, struct ga_buf *message, struct ga_error *err)
 				     NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (work_git(l, args, NULL, message, &out, err))
+	if (land_ask_git(l, args, NULL, message, &out, err))
 		return -1;
 	if (!out.len)
 		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");

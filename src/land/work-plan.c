@@ -205,7 +205,7 @@ static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].lines)
 			ga_buf_add0(&in, w->v[i].path);
-	if (in.len && work_git(l, args, NULL, &in, &out, err))
+	if (in.len && land_ask_git(l, args, NULL, &in, &out, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos))) {
 		const char *name = ga_buf_next0(&out, &pos);

@@ -14,20 +14,6 @@
 #include "ga/quote.h"
 #include "work.h"
 
-int work_git(struct land *l, const char *const *args, const char *index, const struct ga_buf *in,
-	     struct ga_buf *out, struct ga_error *err)
-{
-	struct ga_git g = GA_GIT_INIT;
-
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.index_file = index;
-	g.in = in ? in->ptr : NULL;
-	g.in_len = in ? in->len : 0;
-	g.out = out;
-	return ga_git_ok(l->repo, &g, err);
-}
-
 /* ---- the index --------------------------------------------------------------------- */
 
 /* "mode id stage TAB path" */
@@ -59,7 +45,7 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 	const char *line;
 	size_t pos = 0;
 
-	if (work_git(l, args, NULL, NULL, &out, err))
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
@@ -162,9 +148,9 @@ static int read_files(struct land *l, const struct ga_buf *known, const struct g
 
 	if (!paths->len)
 		return 0;
-	if ((known->len && work_git(l, seed, index, known, NULL, err)) ||
-	    work_git(l, take, index, paths, NULL, err) ||
-	    work_git(l, list, index, NULL, &out, err))
+	if ((known->len && land_ask_git(l, seed, index, known, NULL, err)) ||
+	    land_ask_git(l, take, index, paths, NULL, err) ||
+	    land_ask_git(l, list, index, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;

@@ -64,8 +64,8 @@ int work_render(struct land *l, struct ga_error *err)
 	}
 	if (!lines.len)
 		return 0;
-	if (ga_mkdir_p(dir, 0700, err) || work_git(l, seed, index, &lines, NULL, err) ||
-	    work_git(l, write, index, NULL, NULL, err))
+	if (ga_mkdir_p(dir, 0700, err) || land_ask_git(l, seed, index, &lines, NULL, err) ||
+	    land_ask_git(l, write, index, NULL, NULL, err))
 		return -1;
 	return look_at_all(l, dir, err);
 }
@@ -89,7 +89,7 @@ static int flag(struct land *l, const char *index, const char *word, const struc
 {
 	const char *const args[] = { "update-index", word, "-z", "--stdin", NULL };
 
-	return paths->len ? work_git(l, args, index, paths, NULL, err) : 0;
+	return paths->len ? land_ask_git(l, args, index, paths, NULL, err) : 0;
 }
 
 int work_make_index(struct land *l, struct ga_error *err)
@@ -110,7 +110,7 @@ int work_make_index(struct land *l, struct ga_error *err)
 			ga_buf_add0(&valid, p->path);
 	}
 	if (copy_index(l, "index", err) || copy_index(l, "index.new", err) ||
-	    (lines.len && work_git(l, args, index, &lines, NULL, err)))
+	    (lines.len && land_ask_git(l, args, index, &lines, NULL, err)))
 		return -1;
 	return flag(l, index, "--skip-worktree", &skip, err) ||
 	       flag(l, index, "--assume-unchanged", &valid, err) ? -1 : 0;

@@ -73,8 +73,4 @@ bool work_is_written(const struct work_path *p);
 /* The path in a sorted list, or NULL. */
 struct work_path *work_find(struct work *w, const char *path);
 
-/* Run git in the working tree, on the index `index` (NULL: the user's). */
-int work_git(struct land *l, const char *const *args, const char *index, const struct ga_buf *in,
-	     struct ga_buf *out, struct ga_error *err);
-
 #endif

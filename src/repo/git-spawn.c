@@ -37,9 +37,14 @@ static const char *const always_config[] = {
 	NULL,
 };
 
+/* `git -c` takes what is before the first "=" for the name of a setting, --config-env what is
+ * before the last; names that people give may have one. */
+#define FALSE_ENV "GIT_AGENT_FALSE"
+
 static const char *const forced_env[] = {
 	"GIT_OPTIONAL_LOCKS=0",
 	"GIT_NO_REPLACE_OBJECTS=1",
+	FALSE_ENV "=false",
 	NULL,
 };
 
@@ -171,7 +176,7 @@ static void push_no_hooks(struct ga_strv *argv, const struct ga_repo *r)
 		ga_strv_pushf(argv, "hook.%s.enabled=false", *e);
 	}
 	for (size_t i = 0; i < r->hooks_off.n; i++)
-		ga_strv_push_many(argv, "-c", r->hooks_off.v[i], NULL);
+		ga_strv_pushf(argv, "--config-env=%s=" FALSE_ENV, r->hooks_off.v[i]);
 }
 
 int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_config,

@@ -23,6 +23,13 @@ static const char *const copied[] = {
 	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
 };
 
+/* Of the user's own file, for repositories that agents make. */
+static const char *const at_home[] = {
+	"author.email", "author.name", "committer.email", "committer.name", "diff.algorithm",
+	"diff.renames", "init.defaultbranch", "merge.conflictstyle", "merge.ff", "pull.ff",
+	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
+};
+
 static const char *const remote_keys[] = { "fetch", "tagopt", "promisor", "partialclonefilter" };
 static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushremote" };
 static const char *const lfs_filter[] = { "clean", "smudge", "process", "required" };
@@ -180,4 +187,11 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 
 		add_setting(out, "core.attributesfile", path);
 	}
+}
+
+void ga_gitdir_home_config(const struct ga_gitconfig *c, struct ga_buf *out)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->v[i].scope, "global") && IN(c->v[i].key, at_home))
+			add_setting(out, c->v[i].key, c->v[i].has_value ? c->v[i].value : NULL);
 }

@@ -17,7 +17,7 @@ static int take(const git_config_entry *e, void *payload)
 
 	if (n <= around)
 		return 0;
-	setting = ga_strf("%.*s.enabled=false", (int)(n - (sizeof(behind) - 1)), e->name);
+	setting = ga_strf("%.*s.enabled", (int)(n - (sizeof(behind) - 1)), e->name);
 	if (!off->n || strcmp(off->v[off->n - 1], setting) != 0)
 		ga_strv_take(off, ga_steal(&setting));
 	return 0;

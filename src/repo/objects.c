@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <git2/sys/odb_backend.h>
-
 void ga_cleanup_odb_objectp(git_odb_object **o)
 {
 	git_odb_object_free(*o);

@@ -22,7 +22,7 @@ struct ga_repo {
 	 * and git run for it see; NULL without one; belongs to the import */
 	const char *quarantine;
 	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
-	struct ga_strv hooks_off; /* configuration that has git run none of those it defines */
+	struct ga_strv hooks_off; /* settings that are false where none that it defines is to run */
 };
 
 /* Fail with ": " and libgit2's last message behind ours. To be called right

@@ -12,7 +12,6 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "repo-internal.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"

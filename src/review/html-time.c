@@ -16,14 +16,8 @@
 static void put_command(struct ga_buf *out, const json_t *list)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	const json_t *v;
-	size_t i;
 
-	json_array_foreach(list, i, v) {
-		cleanup_buf struct ga_buf word = GA_BUF_INIT;
-
-		ga_strv_push(&words, ga_json_bytes(v, &word) ? word.ptr : "(not text)");
-	}
+	ga_json_words(list, &words);
 	ga_buf_adds(out, "<code>");
 	html_put_words(out, &words);
 	ga_buf_adds(out, "</code>");

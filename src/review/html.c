@@ -310,11 +310,11 @@ static void put_left(struct ga_buf *out, const struct ga_report *r)
 	put_more(out, groups.n > LEFT_SHOWN ? groups.n - LEFT_SHOWN : 0, "places");
 }
 
-static void put_notes(struct ga_buf *out, const struct ga_strv *notes)
+static void put_notes(struct ga_buf *out, const char *title, const struct ga_strv *notes)
 {
 	if (!notes->n)
 		return;
-	put_title(out, "Notes");
+	put_title(out, title);
 	ga_buf_adds(out, "<ul>\n");
 	for (size_t i = 0; i < notes->n; i++) {
 		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
@@ -467,6 +467,7 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	struct ga_oid old, new, under, on_top;
 	struct ga_buf *b = &out->text;
 	int rc;
@@ -478,11 +479,13 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
 		return -1;
 	put_head(b, s);
 	put_summary(b, s, r, changes.n, commits.n);
+	ga_report_checks(&r->checks, &checks);
+	put_notes(b, "Checks", &checks);
 	put_flags(b, r);
 	put_held(b, &held);
 	put_paths(b, "Left out of the branch: changes on top of uncommitted work", &r->left_out);
 	put_left(b, r);
-	put_notes(b, &r->notes);
+	put_notes(b, "Notes", &r->notes);
 	if (html_put_timeline(s, b, err))
 		return -1;
 	put_commits(b, &commits);

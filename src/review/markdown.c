@@ -266,12 +266,15 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	struct ga_oid old, new;
 
 	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
 	    review_commits_read(repo, &r->base, &r->tip, &commits, err))
 		return -1;
 	put_head(out, s, r, &stat, commits.n);
+	ga_report_checks(&r->checks, &checks);
+	put_list(out, "Checks", &checks, false);
 	put_flags(out, r);
 	put_commits(out, &commits);
 	put_files(out, &stat);

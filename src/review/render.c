@@ -125,6 +125,7 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	(void)json_object_set_new(o, "left_behind", review_left_json(r, &r->left));
 	(void)json_object_set_new(o, "left_out", ga_report_paths_json(&r->left_out));
 	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));
+	(void)json_object_set_new(o, "checks", ga_report_checks_json(&r->checks));
 	(void)json_object_set_new(o, "limits", ga_json_strv(&r->limits));
 	return o;
 }

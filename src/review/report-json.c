@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ga/check.h"
 #include "ga/json.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -78,6 +79,8 @@ char *ga_report_encode(const struct ga_report *r)
 	(void)json_object_set_new(o, "left", left);
 	(void)json_object_set_new(o, "notes", strv_json(&r->notes));
 	(void)json_object_set_new(o, "left_out", strv_json(&r->left_out));
+	if (r->checks.n)
+		(void)json_object_set_new(o, "checks", strv_json(&r->checks));
 	if (r->limits.n)
 		(void)json_object_set_new(o, "limits", strv_json(&r->limits));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
@@ -242,6 +245,18 @@ static int get_left(const json_t *o, struct ga_left_list *l, struct ga_error *er
 	return damaged(err, "kind");
 }
 
+static int get_checks(const json_t *o, struct ga_strv *ret, struct ga_error *err)
+{
+	struct ga_check c;
+
+	if (get_strv(o, "checks", ret, err))
+		return -1;
+	for (size_t i = 0; i < ret->n; i++)
+		if (!ga_check_parse(ret->v[i], &c))
+			return damaged(err, "checks");
+	return 0;
+}
+
 static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 {
 	const json_t *flags = json_object_get(o, "flags"), *left = json_object_get(o, "left");
@@ -259,7 +274,9 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (get_strv(o, "command", &r->command, err) || get_strv(o, "notes", &r->notes, err) ||
 	    get_strv(o, "left_out", &r->left_out, err))
 		return -1;
-	/* reports did not always have it */
+	/* reports did not always have these */
+	if (json_object_get(o, "checks") && get_checks(o, &r->checks, err))
+		return -1;
 	if (json_object_get(o, "limits") && get_strv(o, "limits", &r->limits, err))
 		return -1;
 	/* these are looked for in the user's working tree */

@@ -35,6 +35,7 @@ void ga_report_release(struct ga_report *r)
 	ga_left_release(&r->left);
 	ga_strv_release(&r->notes);
 	ga_strv_release(&r->left_out);
+	ga_strv_release(&r->checks);
 	ga_strv_release(&r->limits);
 	*r = (struct ga_report)GA_REPORT_INIT;
 }
@@ -43,6 +44,7 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 {
 	r->session = ga_strdup(s->name);
 	ga_strv_extend(&r->command, &s->command);
+	ga_strv_extend(&r->checks, &s->checks);
 	r->base = s->onto;
 }
 

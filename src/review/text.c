@@ -81,6 +81,15 @@ static void put_command(const struct text *t, const struct ga_strv *argv)
 	ga_buf_addch(t->out, '\n');
 }
 
+static void put_checks(const struct text *t, const struct ga_report *r)
+{
+	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
+
+	ga_report_checks(&r->checks, &checks);
+	for (size_t i = 0; i < checks.n; i++)
+		ga_buf_addf(t->out, "  check    %s\n", checks.v[i]);
+}
+
 static void put_header(const struct text *t, const struct ga_session *s, const struct ga_report *r,
 		       size_t n_files, size_t n_commits)
 {
@@ -104,6 +113,7 @@ static void put_header(const struct text *t, const struct ga_session *s, const s
 	else
 		ga_buf_addf(t->out, "  branch   agent/%s at %.12s\n", s->name, GA_HEX(&r->tip));
 	ga_buf_addf(t->out, "  changes  %s, %s\n", commits, files);
+	put_checks(t, r);
 }
 
 static void put_commits(const struct text *t, const struct review_commits *c)

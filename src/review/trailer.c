@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ga/check.h"
+#include "ga/json.h"
 #include "ga/quote.h"
 #include "ga/report.h"
 
@@ -11,4 +15,50 @@ void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity
 	if (entry_or_null)
 		ga_buf_addf(message, " %06o %s", entry_or_null->mode, GA_HEX(&entry_or_null->oid));
 	ga_buf_addch(message, '\n');
+}
+
+void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret)
+{
+	struct ga_check c;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		cleanup_free char *text = NULL;
+		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
+
+		if (!ga_check_parse(checks->v[i], &c))
+			continue;
+		/* made safe where it was made; once more costs nothing */
+		text = ga_check_text(&c);
+		ga_quote_add_text(&safe, text, strlen(text));
+		ga_strv_push(ret, safe.ptr);
+	}
+}
+
+json_t *ga_report_checks_json(const struct ga_strv *checks)
+{
+	json_t *list = json_array();
+	struct ga_check c;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		json_t *o;
+
+		if (!ga_check_parse(checks->v[i], &c))
+			continue;
+		o = json_object();
+		ga_json_set_bytes(o, "command", c.command);
+		(void)json_object_set_new(o, "end", json_string(ga_check_end_name(c.end)));
+		(void)json_object_set_new(o, "status", c.end == GA_CHECK_EXITED ?
+					  json_integer(c.status) : json_null());
+		(void)json_array_append_new(list, o);
+	}
+	return list;
+}
+
+void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message)
+{
+	cleanup_strv struct ga_strv lines = GA_STRV_INIT;
+
+	ga_report_checks(checks, &lines);
+	for (size_t i = 0; i < lines.n && i < GA_REPORT_TRAILERS; i++)
+		ga_buf_addf(message, "Agent-Check: %s\n", lines.v[i]);
 }

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/treelevel.h"
 #include "internal.h"

@@ -8,7 +8,6 @@
 #include "ga/lfs.h"
 #include "ga/objects.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/secret.h"
 #include "known.h"
 #include "text.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ga/quote.h"
 #include "known.h"
 
 /* ---- VS Code ------------------------------------------------------------------ */

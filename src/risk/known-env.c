@@ -90,7 +90,6 @@ void ga_known_version(const struct ga_known *f)
 		}
 }
 
-
 /* ---- settings of package managers -------------------------------------------------------- */
 
 /* The name that a line of INI, TOML, YAML or .yarnrc sets, or the element of XML that it opens. */

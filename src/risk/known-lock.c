@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "ga/quote.h"
 #include "known.h"
 
 /* What lines of a lock file say, whatever its format. */

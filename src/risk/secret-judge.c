@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "ga/path.h"
 #include "secret-internal.h"
 
 /* What a file is called a secret for by its content alone. */

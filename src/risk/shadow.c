@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "known.h"
 
 /* Modules that come with Python and that programs import. */

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ga/path.h"
 #include "ga/quote.h"
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256, JOINED_LINES = 8, JOINED_MAX = 8192 };

@@ -218,7 +218,8 @@ static int loop(struct attach *a, struct ga_error *err)
 	/* what was written before it ended is shown */
 	while (!a->over || (a->n && a->how == GA_LIVE_ENDED && !a->signal)) {
 		struct pollfd p[] = {
-			{ .fd = a->over ? -1 : a->peer,
+			/* asked nothing, it would go on saying that it is gone */
+			{ .fd = a->over || (a->n && !a->in_n) ? -1 : a->peer,
 			  .events = (short)((a->n ? 0 : POLLIN) | (a->in_n ? POLLOUT : 0)) },
 			{ .fd = a->over || a->in_n ? -1 : IN_FD, .events = POLLIN },
 			{ .fd = a->signals->sigfd, .events = POLLIN },
@@ -237,7 +238,7 @@ static int loop(struct attach *a, struct ga_error *err)
 			on_signals(a);
 		if (p[1].revents)
 			on_typing(a);
-		if (p[0].revents & POLLOUT)
+		if (p[0].revents)
 			send_typed(a);
 		if (!a->n && (p[0].revents & ~POLLOUT))
 			on_peer(a);

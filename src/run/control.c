@@ -188,13 +188,21 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 	return n == (ssize_t)sizeof(*m) && !(h.msg_flags & MSG_TRUNC) ? 1 : -1;
 }
 
+/* Of what is about no one command, whoever waits for one. */
+static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
+{
+	if (m->type == GA_CTL_LOST)
+		sb->lost = true;
+	run_services_message(sb, m);
+}
+
 int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 {
 	pid_t pid;
 	int r = run_recv_raw(sb, m, &pid, NULL);
 
-	if (r > 0 && m->type == GA_CTL_LOST)
-		sb->lost = true;
+	if (r > 0)
+		take_note(sb, m);
 	return r < 0 ? socket_ended(sb, err) : r;
 }
 
@@ -215,8 +223,8 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 
 	*ret_fd = -1;
 	r = run_recv_raw(sb, m, &pid, ret_fd);
-	if (r > 0 && m->type == GA_CTL_LOST)
-		sb->lost = true;
+	if (r > 0)
+		take_note(sb, m);
 	if (r > 0 && *ret_fd >= 0 && !is_pty_master(*ret_fd)) {
 		(void)close(ga_steal_fd(ret_fd));
 		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");

@@ -172,16 +172,21 @@ static int on_signals(const struct exec *e, struct ga_error *err)
 static int pump(struct exec *e, struct ga_error *err)
 {
 	while (!e->exited) {
-		struct pollfd p[5] = { { .fd = e->sb->ctl, .events = POLLIN },
+		const int64_t next = run_relay_next(e->sb);
+		const int64_t until = next && (!e->deadline || next < e->deadline) ? next
+										   : e->deadline;
+		struct pollfd p[6] = { { .fd = e->sb->ctl, .events = POLLIN },
 				       { .fd = e->sb->sigfd, .events = POLLIN },
 				       { .fd = e->in, .events = POLLOUT },
 				       { .fd = e->out, .events = POLLIN },
-				       { .fd = e->err, .events = POLLIN } };
+				       { .fd = e->err, .events = POLLIN },
+				       run_relay_poll(e->sb) };
 
-		if (poll(p, GA_NELEMS(p), ga_poll_timeout(e->deadline)) < 0 && errno != EINTR)
+		if (poll(p, GA_NELEMS(p), ga_poll_timeout(until)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a command");
 		if (e->deadline && ga_now_ms() >= e->deadline)
 			return failed(e, err, "took too long");
+		run_relay_serve(e->sb, &p[5]);
 		if (p[1].revents && on_signals(e, err))
 			return -1;
 		if (p[2].revents)

@@ -403,7 +403,7 @@ static int tell(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_
 	    ga_spec_plan_root(s, p->init, &root, err) || feed(sb->plan, root.ptr, root.len, err))
 		return -1;
 	ga_spec_bwrap_args(s, &args);
-	filter = ga_seccomp_program(&n);
+	filter = s->nested ? ga_seccomp_nested_program(&n) : ga_seccomp_program(&n);
 	return feed_all(&sb->args, args.ptr, args.len, err) ||
 	       feed_all(&sb->seccomp, filter, n, err) ? -1 : 0;
 }

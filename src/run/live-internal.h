@@ -2,7 +2,7 @@
  *
  * What is said over the socket of ga/live.h. Each message is one packet: a struct ga_ctl_msg and,
  * for some, bytes behind it. The first is LIVE_HELLO, and what is answered LIVE_STATUS. After that
- * the client asks for one of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP and LIVE_SHELL.
+ * the client asks for one of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP, LIVE_SHELL and LIVE_STAGE.
  */
 #ifndef LIVE_INTERNAL_H
 #define LIVE_INTERNAL_H
@@ -26,6 +26,7 @@ enum live_type {
 	LIVE_WATCH,      /* value: not 0: to the end, else what there is */
 	LIVE_STOP,       /* value: milliseconds until it is killed */
 	LIVE_SHELL,      /* answered by LIVE_ENV; what follows is ga/control.h, see live-shell.c */
+	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
 	/* to it */
 	LIVE_STATUS = 96, /* value: version; struct live_status */
 	LIVE_RESET,      /* what comes is from another place; bytes: what was switched on */
@@ -35,6 +36,7 @@ enum live_type {
 	LIVE_STOPPED,    /* the command was stopped from its terminal */
 	LIVE_TAKEN,      /* another terminal was attached */
 	LIVE_ENV,        /* the command's environment, NUL behind each; without bytes: its end */
+	LIVE_STAGE_IS,   /* a pidfd of git-agent-stage, which holds every mount of the session */
 };
 
 struct live_status {
@@ -66,6 +68,10 @@ int live_say(int fd, uint32_t type, int32_t value, uint32_t flags);
 /* 1: one; 0: there is none now; -1: nobody is there, or it makes no sense. Descriptors are the
  * caller's. */
 int live_recv(int fd, struct live_packet *p);
+/* The same, waiting until `deadline` (0: for ever). */
+int live_wait(int fd, struct live_packet *p, int64_t deadline);
+/* What it says makes no sense, or it is gone: -1. */
+int live_fail(struct ga_error *err);
 
 /* ---- ring.c: the last of what was written */
 
@@ -90,6 +96,7 @@ struct live_client {
 	int fd;            /* -1: none, or gone */
 	enum live_role role;
 	int64_t hello_by;
+	bool gone;         /* but what it typed before is still to be read */
 	/* of those who see the output */
 	bool fresh, follow;
 	uint64_t at;

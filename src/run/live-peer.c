@@ -37,8 +37,7 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot reach the session of '%s'", q);
 }
 
-/* 1: one; 0: none in time; -1: the supervisor is gone. */
-static int next(int fd, struct live_packet *p, int64_t deadline)
+int live_wait(int fd, struct live_packet *p, int64_t deadline)
 {
 	for (;;) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -53,7 +52,7 @@ static int next(int fd, struct live_packet *p, int64_t deadline)
 	}
 }
 
-static int gone(struct ga_error *err)
+int live_fail(struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, "the session does not talk to us");
 	return ga_hint(err, "it has just ended, or another version of git-agent runs it");
@@ -64,16 +63,16 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 	int64_t deadline = ga_now_ms() + ms;
 	struct live_status st;
 	struct live_packet k;
-	int rc = next(p->fd, &k, deadline);
+	int rc = live_wait(p->fd, &k, deadline);
 
 	if (!rc)
 		return 1;
 	if (rc > 0)
 		live_close_fds(&k);
 	if (rc < 0 || k.m.type == LIVE_EXITED)
-		return rc < 0 ? gone(err) : 1;
+		return rc < 0 ? live_fail(err) : 1;
 	if (k.m.type != LIVE_STATUS || k.m.value != LIVE_VERSION || k.n != sizeof(st))
-		return gone(err);
+		return live_fail(err);
 	memcpy(&st, k.bytes, sizeof(st));
 	p->detached = st.detached;
 	p->attached = st.attached;
@@ -88,7 +87,7 @@ int ga_live_wait(const struct ga_live_peer *p, int ms)
 	struct live_packet k;
 
 	for (;;) {
-		int rc = next(p->fd, &k, deadline);
+		int rc = live_wait(p->fd, &k, deadline);
 
 		if (rc <= 0)
 			return rc ? 0 : 1;
@@ -108,7 +107,7 @@ int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
 	struct live_packet k;
 
 	for (;;) {
-		int rc = next(p->fd, &k, deadline);
+		int rc = live_wait(p->fd, &k, deadline);
 
 		if (rc <= 0)
 			return rc ? 1 : 2;

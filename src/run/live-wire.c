@@ -166,9 +166,10 @@ int live_recv(int fd, struct live_packet *p)
 
 	for (size_t i = 0; i < LIVE_FDS; i++)
 		p->fds[i] = -1;
+	/* that one is gone and has not read everything is told once, before what it said */
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	take_fds(&h, p);

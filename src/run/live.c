@@ -62,7 +62,8 @@ void ga_live_remove(const char *dir)
 static struct live_client *attached(struct ga_live *l)
 {
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
-		if (l->clients[i].fd >= 0 && l->clients[i].role == LIVE_TYPES)
+		if (l->clients[i].fd >= 0 && l->clients[i].role == LIVE_TYPES &&
+		    !l->clients[i].gone)
 			return &l->clients[i];
 	return NULL;
 }
@@ -86,6 +87,26 @@ void live_drop(struct ga_live *l, struct live_client *c)
 		live_shell_gone(l, c);
 	if (typed)
 		go_on(l);
+}
+
+static const struct live_client *gone(const struct ga_live *l)
+{
+	for (size_t i = 0; i < LIVE_CLIENTS; i++)
+		if (l->clients[i].fd >= 0 && l->clients[i].gone)
+			return &l->clients[i];
+	return NULL;
+}
+
+/* It is not there any more, and what it typed before that is read when its turn comes. One such
+ * keeps a place until then, not all of them. */
+static void leave(struct ga_live *l, struct live_client *c)
+{
+	if (c->role != LIVE_TYPES || gone(l)) {
+		live_drop(l, c);
+		return;
+	}
+	c->gone = true;
+	go_on(l);
 }
 
 /* There for others: none is connected, and no command of one that was is left. */
@@ -126,6 +147,14 @@ static int say_status(struct ga_live *l, struct live_client *c)
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		st.shells += l->clients[i].id != 0;
 	return live_send(c->fd, &m, &st, sizeof(st), NULL, 0) ? -1 : 0;
+}
+
+/* Whoever may talk to us may as well enter what a process of ours made. */
+static int say_stage(struct ga_live *l, struct live_client *c)
+{
+	struct ga_ctl_msg m = { .type = LIVE_STAGE_IS };
+
+	return live_send(c->fd, &m, NULL, 0, &l->s->sb->child, 1) ? -1 : 0;
 }
 
 /* ---- the terminal */
@@ -220,7 +249,7 @@ static bool sees_output(const struct live_client *c)
 
 static bool wants_output(const struct ga_live *l, const struct live_client *c)
 {
-	return sees_output(c) && (c->fresh || c->at < l->ring.end);
+	return sees_output(c) && !c->gone && (c->fresh || c->at < l->ring.end);
 }
 
 /* As much as it takes now: 0, or -1: it is gone. */
@@ -271,6 +300,8 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_
 	case LIVE_SHELL:
 		c->role = LIVE_COMMANDS;
 		return live_shell_begin(l, c);
+	case LIVE_STAGE:
+		return say_stage(l, c);
 	default:
 		return -1;
 	}
@@ -335,7 +366,9 @@ static void hear(struct ga_live *l, struct live_client *c)
 /* What is typed waits for what was typed before it, and until the terminal has its size. */
 static bool is_heard(const struct ga_live *l, const struct live_client *c)
 {
-	return c->role != LIVE_TYPES || (!l->in_n && !l->resize_at);
+	if (c->role != LIVE_TYPES)
+		return true;
+	return !l->in_n && !l->resize_at && (c->gone || !gone(l));
 }
 
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
@@ -346,7 +379,9 @@ void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
 		const struct live_client *c = &l->clients[i];
 		int events = (is_heard(l, c) ? POLLIN : 0) | (wants_output(l, c) ? POLLOUT : 0);
 
-		p[2 + i] = (struct pollfd){ .fd = c->fd, .events = (short)events };
+		/* that it is gone would be said again and again */
+		p[2 + i] = (struct pollfd){ .fd = c->gone && !events ? -1 : c->fd,
+					    .events = (short)events };
 	}
 }
 
@@ -393,11 +428,11 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))
 			hear(l, c);
 		else if (p[2 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
-			live_drop(l, c);
+			leave(l, c);
 	}
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		if (sees_output(&l->clients[i]) && show(l, &l->clients[i]))
-			live_drop(l, &l->clients[i]);
+			leave(l, &l->clients[i]);
 	if (p[0].revents)
 		welcome(l);
 	tick(l);
@@ -445,6 +480,11 @@ static void show_rest(struct ga_live *l, struct live_client *c, int64_t deadline
 		else if (wants_output(l, c) && poll(&p, 1, ga_poll_timeout(deadline)) <= 0)
 			return;
 	}
+}
+
+void run_live_pause(struct ga_live *l)
+{
+	l->s = NULL;
 }
 
 void run_live_end(struct ga_live *l, int status)

@@ -13,6 +13,7 @@
 #include <termios.h>
 
 #include "ga/control.h"
+#include "ga/net.h"
 #include "ga/run.h"
 #include "ga/termfilter.h"
 
@@ -29,9 +30,11 @@ struct ga_sandbox {
 	pid_t bwrap;        /* 0 once reaped */
 	pid_t teller;       /* of ga_run_begin_beside(); 0 once reaped */
 	uint64_t pidns;
+	struct ga_relay *relay; /* the caller's, or NULL */
 	char *cgroup;       /* to be removed with it, or NULL */
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST came */
+	struct run_services *services; /* NULL: none */
 	bool elsewhere;     /* another process runs it: `ctl` is a socket to that */
 	int no_renames;     /* of a command's STARTED message */
 	bool masked;        /* old_mask is to be restored */
@@ -44,6 +47,12 @@ struct ga_sandbox *run_sandbox_new(void);
 bool run_wait_gone(int pidfd, int ms);
 /* Kill bwrap and what it started, and reap it. Returns its wait status. */
 int run_kill_bwrap(struct ga_sandbox *sb);
+
+/* ---- relay.c: of the sandbox's network, for whoever waits; nothing without a relay */
+
+struct pollfd run_relay_poll(const struct ga_sandbox *sb);
+int64_t run_relay_next(const struct ga_sandbox *sb); /* 0: never */
+void run_relay_serve(const struct ga_sandbox *sb, const struct pollfd *p);
 
 /* ---- cgroup.c: control groups, version 2 */
 
@@ -169,6 +178,14 @@ struct run_keys {
  * RUN_KEYS_HELD bytes more than came. */
 bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *ret_n);
 
+/* ---- service.c: commands beside others; with none of them nothing happens */
+
+void run_services_poll(const struct ga_sandbox *sb, struct pollfd p[GA_RUN_SERVICES_MAX]);
+void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN_SERVICES_MAX]);
+/* Take note of a message that is about one of them. */
+void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
+void run_services_free(struct ga_sandbox *sb);
+
 /* ---- live.c: what ga/live.h shows of a session while it runs */
 
 struct ga_live;
@@ -176,6 +193,7 @@ struct run_live_session {
 	struct ga_sandbox *sb;
 	const char *const *envp;
 	bool detached;
+	bool renames;            /* served for the command, and so for further ones */
 	unsigned columns, rows;  /* of the command's terminal */
 	void *payload;
 	/* what others ask for */
@@ -195,6 +213,8 @@ int64_t run_live_next(const struct ga_live *l); /* 0: never */
 bool run_live_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd);
 /* The command was stopped from its terminal: false if nobody could continue it. */
 bool run_live_stopped(struct ga_live *l);
+/* It ended, and another command of the session is to come: nobody is told. */
+void run_live_pause(struct ga_live *l);
 /* It ended: everybody gets the rest of the output and its status. */
 void run_live_end(struct ga_live *l, int status);
 

@@ -15,6 +15,8 @@
 /* From being asked to end until the command is killed, and until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
+/* The same of what runs beside the agent. */
+#define BESIDE_GRACE_MS 5000
 /* More than a pty can hold on its way from the one end to the other. */
 #define PTY_LEFTOVER ((size_t)64 << 10)
 
@@ -38,6 +40,8 @@ struct session {
 	int64_t term_at;           /* when to ask once more */
 	int64_t tick;              /* when to ask the caller next, 0: never */
 	bool killed;
+	bool suspended;            /* by us, not by itself */
+	int signal;                /* that was to end what runs beside */
 };
 
 static void release_stream(struct run_stream *st)
@@ -156,6 +160,34 @@ static int open_pipe(int p[2], int ours, struct ga_error *err)
 	return 0;
 }
 
+/* Nothing comes in, and all that goes out goes to standard error. */
+static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
+{
+	struct run_stream *st = &s->streams[ERR];
+	int in[2], out[2];
+
+	if (open_pipe(in, 1, err))
+		return -1;
+	(void)close(in[1]);
+	theirs[IN] = in[0];
+	if (open_pipe(out, 0, err))
+		return -1;
+	st->from = out[0];
+	st->own_from = true;
+	theirs[OUT] = out[1];
+	theirs[ERR] = fcntl(out[1], F_DUPFD_CLOEXEC, 0);
+	if (!s->c->silent) {
+		set_writer(s, st, STDERR_FILENO);
+		return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+						       "cannot prepare a pipe") : 0;
+	}
+	st->sink = &s->sink;
+	st->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	st->own_to = true;
+	return st->to < 0 || theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							     "cannot open '/dev/null'") : 0;
+}
+
 static bool same_terminal(int a, int b)
 {
 	unsigned at = 0, bt = 0;
@@ -251,6 +283,12 @@ static void go_on(void *payload)
 /* Ctrl-Z inside stops us too, in front of the shell we were started from, or who is attached. */
 static void suspend(struct session *s)
 {
+	/* who only stopped itself has nobody who could continue it */
+	if (s->c->beside && !s->suspended) {
+		go_on(s);
+		return;
+	}
+	s->suspended = false;
 	if (s->c->detached) {
 		if (!run_live_stopped(s->live))
 			go_on(s);
@@ -262,8 +300,24 @@ static void suspend(struct session *s)
 	go_on(s);
 }
 
+/* A second one does not wait. */
+static void end_beside(struct session *s, int n)
+{
+	int64_t now = ga_now_ms();
+
+	run_send(s->sb, GA_CTL_SIGNAL, s->id, n);
+	run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGCONT);
+	s->term_at = s->signal ? 0 : now + BESIDE_GRACE_MS / 2;
+	s->deadline = s->signal ? now : now + BESIDE_GRACE_MS;
+	s->signal = n;
+}
+
 static void on_signal(struct session *s, int n)
 {
+	if (s->c->beside && n != SIGWINCH && n != SIGCONT && n != SIGTSTP) {
+		end_beside(s, n);
+		return;
+	}
 	switch (n) {
 	case SIGWINCH:
 		if (s->master >= 0)
@@ -275,6 +329,7 @@ static void on_signal(struct session *s, int n)
 		break;
 	case SIGTSTP:
 		/* without a terminal the command's group is orphaned: it would not stop */
+		s->suspended = true;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, s->tty ? SIGTSTP : SIGSTOP);
 		break;
 	case SIGHUP:
@@ -390,7 +445,7 @@ static bool over(const struct session *s)
 static int timeout(const struct session *s)
 {
 	const int64_t all[] = { s->exited ? 0 : s->deadline, s->exited ? 0 : s->term_at, s->tick,
-				s->live ? run_live_next(s->live) : 0 };
+				s->live ? run_live_next(s->live) : 0, run_relay_next(s->sb) };
 	int64_t next = 0;
 
 	for (size_t i = 0; i < N_STREAMS; i++)
@@ -415,8 +470,9 @@ static void on_tick(struct session *s)
 	}
 }
 
-/* What to wait for: the sandbox, signals, streams, and others. */
-enum { CTL, SIGNALS, STREAMS, LIVE = STREAMS + N_STREAMS * RUN_STREAM_POLLS,
+/* What to wait for: the sandbox, signals, its network, streams, services, and others. */
+enum { CTL, SIGNALS, RELAY, STREAMS, SERVICES = STREAMS + N_STREAMS * RUN_STREAM_POLLS,
+       LIVE = SERVICES + GA_RUN_SERVICES_MAX,
        N_POLLS = LIVE + RUN_LIVE_POLLS };
 
 static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
@@ -424,6 +480,7 @@ static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 	p[CTL] = (struct pollfd){ .fd = s->sb->ctl, .events = POLLIN };
 	/* until there is a command, signals wait for it, and so does everybody else */
 	p[SIGNALS] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
+	p[RELAY] = run_relay_poll(s->sb);
 	for (size_t i = 0; i < N_STREAMS; i++)
 		run_stream_poll(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
 	/* the caller's input belongs to a command that runs */
@@ -432,6 +489,7 @@ static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 	/* and what it writes to a terminal that is raw by then */
 	if (!s->started && s->term.fd >= 0)
 		p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
+	run_services_poll(s->sb, p + SERVICES);
 	if (!s->live || !s->started)
 		return LIVE;
 	run_live_poll(s->live, p + LIVE);
@@ -457,10 +515,12 @@ static int loop(struct session *s, struct ga_error *err)
 		/* a terminal does not end but by being hung up */
 		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
 			hang_up(s);
+		run_relay_serve(s->sb, &p[RELAY]);
 		if (p[SIGNALS].revents)
 			on_signals(s);
 		if ((p[CTL].revents && on_message(s, err)) || on_deadline(s, err))
 			return -1;
+		run_services_move(s->sb, p + SERVICES);
 		if (n == N_POLLS)
 			run_live_move(s->live, p + LIVE);
 		on_tick(s);
@@ -471,8 +531,9 @@ static int loop(struct session *s, struct ga_error *err)
 static int begin_live(struct session *s, const struct ga_run_command *c, struct ga_error *err)
 {
 	s->live_session = (struct run_live_session){
-		.sb = s->sb, .envp = c->envp, .detached = c->detached, .columns = c->columns,
-		.rows = c->rows, .payload = s, .size = set_size, .stop = end_within, .go_on = go_on,
+		.sb = s->sb, .envp = c->envp, .detached = c->detached, .renames = c->renames,
+		.columns = c->columns, .rows = c->rows, .payload = s,
+		.size = set_size, .stop = end_within, .go_on = go_on,
 	};
 	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
 }
@@ -483,7 +544,8 @@ static int start(struct session *s, struct ga_error *err)
 	const struct ga_run_command *c = s->c;
 	uint32_t flags = (s->tty ? GA_SPAWN_TTY : 0) | (c->renames ? GA_SPAWN_RENAMES : 0);
 	int theirs[3] = { -1, -1, -1 };
-	int rc = s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
+	int rc = c->beside ? open_beside(s, theirs, err)
+		 : s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
 
 	if (!rc)
 		rc = run_spawn(s->sb, flags, c->cwd, c->argv, c->envp, theirs, s->tty ? 1 : 3,
@@ -493,17 +555,28 @@ static int start(struct session *s, struct ga_error *err)
 	return rc;
 }
 
+/* What is ended from outside has none to follow, whatever was meant to. */
+static void end_live(const struct session *s, int status)
+{
+	const struct ga_run_command *c = s->c;
+
+	if (c->live && c->beside && !s->deadline)
+		run_live_pause(c->live);
+	else if (c->live)
+		run_live_end(c->live, status);
+}
+
 int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *ret_status,
 		   struct ga_error *err)
 {
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
-		.tty = c->detached || (isatty(0) && isatty(1)),
+		.tty = !c->beside && (c->detached || (isatty(0) && isatty(1))),
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
 		.sink = { .output = on_output },
 	};
-	int rc;
+	int rc, n;
 
 	s.sink.payload = &s;
 	s.streams = ga_calloc(N_STREAMS, sizeof(*s.streams));
@@ -511,13 +584,17 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 		s.streams[i].from = s.streams[i].to = -1;
 	s.term.fd = s.tty && !c->detached ? 0 : -1;
 	rc = begin_live(&s, c, err) || start(&s, err) || loop(&s, err) ? -1 : 0;
-	if (c->live)
-		run_live_end(c->live, rc ? -1 : s.status);
+	end_live(&s, rc ? -1 : s.status);
 	if (rc)
 		return -1;
 	/* those that came while the command ended were for the command */
-	while (run_signals_next(sb))
-		;
+	while ((n = run_signals_next(sb)))
+		if (n != SIGWINCH && n != SIGCONT && n != SIGTSTP)
+			s.signal = n;
+	if (c->signal)
+		*c->signal = s.signal;
+	if (c->ended)
+		*c->ended = s.deadline != 0;
 	*ret_status = s.status;
 	return 0;
 }

@@ -2,6 +2,7 @@
  *
  * The output of a session that runs, for who only reads it.
  */
+#include <errno.h>
 #include <poll.h>
 
 #include "ga/fd.h"
@@ -35,7 +36,8 @@ static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, boo
 	}
 }
 
-int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
+int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
+		  struct ga_error *err)
 {
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	bool begun = false;
@@ -47,8 +49,8 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w)
 		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 		struct live_packet k;
 
-		if (poll(&pfd, 1, -1) < 0)
-			continue;
+		if (poll(&pfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for the session");
 		rc = live_recv(p->fd, &k);
 		if (rc <= 0)
 			continue;

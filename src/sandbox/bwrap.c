@@ -49,7 +49,9 @@ void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret)
 		      "--unshare-cgroup", NULL);
 	if (!s->network)
 		sandbox_words(ret, "--unshare-net", NULL);
-	sandbox_words(ret, "--disable-userns", "--cap-drop", "ALL", "--as-pid-1", NULL);
+	if (!s->nested)
+		sandbox_words(ret, "--disable-userns", NULL);
+	sandbox_words(ret, "--cap-drop", "ALL", "--as-pid-1", NULL);
 	/* with devices allowed: only the nodes of /dev are not mounted nodev already */
 	sandbox_words(ret, "--dev-bind", root, "/", NULL);
 	add_proc(empty_file, ret);

@@ -132,11 +132,11 @@ static int add_layers(const struct ga_spec *s, const char *dest, struct ga_buf *
 }
 
 /* A host directory below home, at the same place in the agents' home. */
-static void add_at_home(const struct ga_spec *s, const char *rel, struct ga_buf *b)
+static void add_at_home(const struct ga_spec *s, const char *op, const char *rel, struct ga_buf *b)
 {
 	cleanup_free char *dest = ga_path_join("home", rel), *source = ga_path_join(s->home, rel);
 
-	sandbox_words(b, "mountpoint", dest, "bind-ro", source, dest, NULL);
+	sandbox_words(b, "mountpoint", dest, op, source, dest, NULL);
 }
 
 /* A directory above the project could be renamed inside, and the project with it: what is
@@ -170,14 +170,20 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	for (size_t i = 0; i < s->tools.n; i++)
 		/* what lies in the project is shown by the project */
 		if (!project || !ga_path_inside(s->tools.v[i], project))
-			add_at_home(s, s->tools.v[i], b);
+			add_at_home(s, "bind-ro", s->tools.v[i], b);
 	for (size_t i = 0; i < s->ro.n; i++) {
 		const char *rel = ga_path_below(s->ro.v[i], s->home);
 
 		if (!rel)
 			continue;
-		add_at_home(s, rel, b);
+		add_at_home(s, "bind-ro", rel, b);
 		ga_strv_push(&shown, rel);
+	}
+	for (size_t i = 0; i < s->rw.n; i++) {
+		const char *rel = ga_path_below(s->rw.v[i], s->home);
+
+		if (rel)
+			add_at_home(s, "bind-rw", rel, b);
 	}
 	ga_strv_extend(&shown, &s->tools);
 	sandbox_tool_masks(s->home, &shown, &masks);
@@ -244,7 +250,18 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	add_all_objects(s, &shown, b);
 	if (s->feedback)
 		sandbox_words(b, "bind-ro", s->feedback, "odb/feedback", NULL);
+	for (size_t i = 0; i < s->n_shown; i++) {
+		cleanup_free char *at = ga_strf("odb/shown/%zu", i);
+
+		sandbox_words(b, "bind-ro", s->shown[i].source, at, NULL);
+	}
 	sandbox_words(b, "read-only", "odb", "move", "odb", "root" GA_ODB_INSIDE, NULL);
+	for (size_t i = 0; i < s->n_shown; i++) {
+		cleanup_free char *at = ga_strf("odb/shown/%zu", i);
+		cleanup_free char *dest = ga_strf("root%s", s->shown[i].at);
+
+		sandbox_words(b, "move", at, dest, NULL);
+	}
 }
 
 /* Last, since nothing more may be put where an agent writes. */

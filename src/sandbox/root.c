@@ -61,6 +61,9 @@ static bool on_the_way(const struct ga_spec *s, const char *dir)
 	for (size_t i = 0; i < s->ro.n; i++)
 		if (ga_path_inside(s->ro.v[i], dir))
 			return true;
+	for (size_t i = 0; i < s->rw.n; i++)
+		if (ga_path_inside(s->rw.v[i], dir))
+			return true;
 	return ga_path_inside(s->project, dir) || ga_path_inside(s->home, dir);
 }
 
@@ -133,12 +136,26 @@ static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
-static void add_read_only(const struct ga_spec *s, struct ga_buf *b)
+static int by_text(const void *a, const void *b)
 {
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A directory before what lies in it. */
+static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_free const char **v = ga_calloc(s->ro.n + s->rw.n + 1, sizeof(*v));
+	size_t n = 0;
+
 	for (size_t i = 0; i < s->ro.n; i++)
-		/* below home the stage has put it */
-		if (!ga_path_inside(s->ro.v[i], s->home))
-			at_same_place(b, "bind-ro", s->ro.v[i]);
+		v[n++] = s->ro.v[i];
+	for (size_t i = 0; i < s->rw.n; i++)
+		v[n++] = s->rw.v[i];
+	qsort(v, n, sizeof(char *), by_text);
+	for (size_t i = 0; i < n; i++)
+		/* below home the stage puts it */
+		if (!ga_path_inside(v[i], s->home))
+			at_same_place(b, ga_strv_has(&s->rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
 }
 
 /* Where the home directory is reached through a symlink (/home -> /usr/home),
@@ -185,7 +202,7 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 	if (mask_private(s, b, err))
 		return -1;
 	add_resolver(s, b);
-	add_read_only(s, b);
+	add_mounts(s, b);
 	hide_real_home(s, b);
 	add_run_dir(init, b);
 	if (sandbox_starts_early(s))

@@ -59,10 +59,16 @@ void ga_spec_release(struct ga_spec *s)
 	for (size_t i = 0; i < s->n_parts; i++)
 		ga_spec_release(&s->parts[i]);
 	free(s->parts);
+	for (size_t i = 0; i < s->n_shown; i++) {
+		free(s->shown[i].source);
+		free(s->shown[i].at);
+	}
+	free(s->shown);
 	ga_strv_release(&s->object_dirs);
 	ga_strv_release(&s->hidden_objects);
 	ga_strv_release(&s->tools);
 	ga_strv_release(&s->ro);
+	ga_strv_release(&s->rw);
 	ga_strv_release(&s->env);
 	*s = (struct ga_spec)GA_SPEC_INIT;
 }
@@ -122,6 +128,8 @@ const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
 		dir = within(path, sandbox_brew_dirs);
 	if (!dir && s->ro.v)
 		dir = within(path, (const char *const *)s->ro.v);
+	if (!dir && s->rw.v)
+		dir = within(path, (const char *const *)s->rw.v);
 	return dir;
 }
 
@@ -242,7 +250,8 @@ static bool visible_below_home(const struct ga_spec *s, const char *rel, const c
 	for (size_t i = 0; i < s->tools.n; i++)
 		if (ga_path_inside(rel, s->tools.v[i]))
 			return exists(path);
-	if (s->ro.v && within(path, (const char *const *)s->ro.v))
+	if ((s->ro.v && within(path, (const char *const *)s->ro.v)) ||
+	    (s->rw.v && within(path, (const char *const *)s->rw.v)))
 		return exists(path);
 	return !*rel || exists(agents);
 }
@@ -258,7 +267,8 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 	rel = ga_path_below(path, s->home);
 	if (rel)
 		return visible_below_home(s, rel, path);
-	if (s->ro.v && within(path, (const char *const *)s->ro.v))
+	if ((s->ro.v && within(path, (const char *const *)s->ro.v)) ||
+	    (s->rw.v && within(path, (const char *const *)s->rw.v)))
 		return exists(path);
 	if (within(path, fresh_dirs))
 		return false;

@@ -5,9 +5,9 @@
  *
  * "renames" is what has renames announced to pid 1 (src/init/renames.h); which of them are of
  * directories no filter can know, as paths are behind pointers. "session" is for all
- * processes of a sandbox. Everything is allowed but what the
- * table names: an agent runs compilers, browsers, databases and debuggers. What
- * is refused is what reaches beyond the sandbox or opens kernel code that no
+ * processes of a sandbox, or "nested" where programs may make sandboxes of their own in it.
+ * Everything is allowed but what the table names: an agent runs compilers, browsers, databases and
+ * debuggers. What is refused is what reaches beyond the sandbox or opens kernel code that no
  * development work needs.
  */
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,25 +47,30 @@ struct rule {
 	int errnum;
 	unsigned n; /* conditions, all of which must hold */
 	struct scmp_arg_cmp cond[2];
+	bool nested; /* needed by who makes a sandbox */
 };
 
-#define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } } }
-#define DENY_NR(nr) { nr, EPERM, 0, { { 0 } } }
+#define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, false }
+#define DENY_NR(nr) { nr, EPERM, 0, { { 0 } }, false }
+#define DENY_BUT_NESTED(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, true }
 
 static const struct rule rules[] = {
 	/* namespaces and mounts: a mount over the project hides what is written below it */
-	DENY(unshare), DENY(setns), DENY(mount), DENY(umount), DENY(umount2), DENY(pivot_root),
-	DENY(chroot), DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig),
+	DENY_BUT_NESTED(unshare), DENY_BUT_NESTED(setns), DENY_BUT_NESTED(mount),
+	DENY_BUT_NESTED(umount), DENY_BUT_NESTED(umount2), DENY_BUT_NESTED(pivot_root),
+	DENY_BUT_NESTED(chroot),
+	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) }, true },
+	/* the younger calls do the same, and no sandbox that is in use cannot do without */
+	DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig),
 	DENY(fsmount), DENY(fspick), DENY(mount_setattr), DENY_NR(NR_OPEN_TREE_ATTR),
-	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) } },
 	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as
 	 * "use clone" */
-	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } } },
+	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } }, false },
 	/* the terminal: typing on behalf of the user, the console, line disciplines */
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) } },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) } },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) } },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSETD) } },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) }, false },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) }, false },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) }, false },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSETD) }, false },
 	DENY(vhangup),
 	/* keyrings have no namespace */
 	DENY(add_key), DENY(request_key), DENY(keyctl),
@@ -84,11 +90,11 @@ static const struct rule rules[] = {
 	DENY(delete_module), DENY(reboot), DENY(swapon), DENY(swapoff), DENY(settimeofday),
 	DENY(clock_settime), DENY(clock_settime64), DENY(stime), DENY(adjtimex),
 	DENY(clock_adjtime), DENY(clock_adjtime64), DENY(iopl), DENY(ioperm),
-	DENY(sethostname), DENY(setdomainname),
+	DENY_BUT_NESTED(sethostname), DENY(setdomainname),
 	/* sockets: addresses of the internet, local ones, and questions about routes */
 	{ SCMP_SYS(socket), EPROTONOSUPPORT, 2,
-	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } } },
-	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } } },
+	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } }, false },
+	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } }, false },
 };
 
 static int add(scmp_filter_ctx ctx, const struct rule *r)
@@ -105,7 +111,7 @@ static int add(scmp_filter_ctx ctx, const struct rule *r)
 static int add_families(scmp_filter_ctx ctx)
 {
 	for (int family = 0; family < 64; family++) {
-		struct rule r = { SCMP_SYS(socket), EAFNOSUPPORT, 1, { LOW(0, family) } };
+		struct rule r = { SCMP_SYS(socket), EAFNOSUPPORT, 1, { LOW(0, family) }, false };
 		int rc;
 
 		if (family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
@@ -127,9 +133,9 @@ static int add_personality(scmp_filter_ctx ctx)
 
 	for (scmp_datum_t bit = 1; bit < top; bit <<= 1) {
 		struct rule set = { SCMP_SYS(personality), EPERM, 1,
-				    { { 0, SCMP_CMP_MASKED_EQ, top | bit, bit } } };
+				    { { 0, SCMP_CMP_MASKED_EQ, top | bit, bit } }, false };
 		struct rule clear = { SCMP_SYS(personality), EPERM, 1,
-				      { { 0, SCMP_CMP_MASKED_EQ, top | bit, top } } };
+				      { { 0, SCMP_CMP_MASKED_EQ, top | bit, top } }, false };
 		int rc = bit == ADDR_NO_RANDOMIZE ? 0 : add(ctx, &set);
 
 		if (!rc)
@@ -140,7 +146,7 @@ static int add_personality(scmp_filter_ctx ctx)
 	return 0;
 }
 
-static int fill_session(scmp_filter_ctx ctx)
+static int fill(scmp_filter_ctx ctx, bool nested)
 {
 	/* programs of another ABI (x32, i386) would come past every row above */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -149,10 +155,21 @@ static int fill_session(scmp_filter_ctx ctx)
 	if (!rc)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; !rc && i < GA_NELEMS(rules); i++)
-		rc = add(ctx, &rules[i]);
+		if (!nested || !rules[i].nested)
+			rc = add(ctx, &rules[i]);
 	if (!rc)
 		rc = add_families(ctx);
 	return rc ? rc : add_personality(ctx);
+}
+
+static int fill_session(scmp_filter_ctx ctx)
+{
+	return fill(ctx, false);
+}
+
+static int fill_nested(scmp_filter_ctx ctx)
+{
+	return fill(ctx, true);
 }
 
 static int fill_renames(scmp_filter_ctx ctx)
@@ -172,6 +189,7 @@ static const struct filter {
 	int (*fill)(scmp_filter_ctx ctx);
 } filters[] = {
 	{ "session", "ga/sandbox.h", "ga_seccomp_program", fill_session },
+	{ "nested", "ga/sandbox.h", "ga_seccomp_nested_program", fill_nested },
 	{ "renames", "renames.h", "renames_program", fill_renames },
 };
 

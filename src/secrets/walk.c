@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
-#include "ga/quote.h"
 
 #define DEPTH_MAX 100
 

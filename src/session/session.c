@@ -51,8 +51,14 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->masked);
 	ga_strv_release(&s->masked_objects);
 	ga_strv_release(&s->limits);
+	free(s->network);
+	ga_strv_release(&s->network_options);
+	ga_strv_release(&s->published);
+	ga_strv_release(&s->refused);
 	ga_strv_release(&s->exposed);
 	ga_strv_release(&s->notes);
+	ga_strv_release(&s->checks);
+	ga_strv_release(&s->remarks);
 	ga_strv_release(&s->left_out);
 	ga_strv_release(&s->again);
 	*s = (struct ga_session)GA_SESSION_INIT;

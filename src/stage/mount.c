@@ -204,7 +204,7 @@ static int do_bind(int root, const struct stage_op *op, enum ga_copy how, struct
 
 static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
 {
-	cleanup_close int source = open_dest(root, op->source, O_DIRECTORY);
+	cleanup_close int source = open_dest(root, op->source, 0);
 
 	if (source < 0)
 		return stage_fail(f, GA_STEP_DEST, errno, op->source);

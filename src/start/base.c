@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <poll.h>
 #include <string.h>
 
 #include "ga/fd.h"
@@ -12,6 +13,10 @@
 
 /* An untracked file above this is left out of a snapshot and named. */
 #define MAX_UNTRACKED (100u << 20)
+
+/* How long an operation of another git's is waited for. */
+#define OPERATION_MS 1000
+#define AGAIN_MS 20
 
 void start_base_release(struct start_base *b)
 {
@@ -84,6 +89,7 @@ static int without_work(struct ga_start_env *e, const struct ga_start_opts *o, b
 			struct start_base *b, struct ga_error *err)
 {
 	return ga_scan_ignored(e->repo, e->state_dir, &b->scan, err) ||
+	       start_narrow_ignored(e, o, &b->scan, err) ||
 	       start_find_secrets(e, o, dry, false, b, err) ? -1 : 0;
 }
 
@@ -107,7 +113,8 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 {
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err))
 		return -1;
-	if (!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err))
+	if ((!dry && ga_scan_cache_store(e->repo, e->state_dir, &b->scan, err)) ||
+	    start_narrow_ignored(e, o, &b->scan, err))
 		return -1;
 	b->carried = b->scan.changed.n + b->scan.untracked.n;
 	if (b->carried && o->dirty == GA_DIRTY_REFUSE) {
@@ -125,12 +132,28 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, &b->hidden, &b->base, err);
 }
 
+/* A merge that another git is just making, for a landing say, is over in a moment, and then HEAD is
+ * another. One that waits for the user is refused later. */
+static void wait_for_others(struct ga_repo *r)
+{
+	for (int waited = 0; waited < OPERATION_MS; waited += AGAIN_MS) {
+		const char *operation = ga_repo_operation(r);
+
+		if (!operation || !strcmp(operation, "bisect"))
+			return;
+		(void)poll(NULL, 0, AGAIN_MS);
+	}
+}
+
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err)
 {
 	struct ga_oid head;
-	int rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
+	int rc;
 
+	if (!o->base_rev && (o->live || o->dirty != GA_DIRTY_IGNORE))
+		wait_for_others(e->repo);
+	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -205,6 +228,8 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 	if (ga_scan_worktree(e->repo, MAX_UNTRACKED, &ret->scan, err))
 		return -1;
 	*ret_dirty = ret->scan.changed.n + ret->scan.untracked.n;
+	if (start_narrow_ignored(e, o, &ret->scan, err))
+		return -1;
 	return start_find_secrets(e, o, false, false, ret, err) || start_hide_objects(e, ret, err)
 		       ? -1 : 0;
 }

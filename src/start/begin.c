@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "ga/quote.h"
+#include "ga/fd.h"
+#include "ga/path.h"
 #include "start.h"
 
-/* The same configuration serves on machines that do not have all of it. */
-static int add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
-{
-	for (size_t i = 0; i < e->tools.n; i++) {
-		cleanup_free char *q = NULL;
-		struct stat st;
-
-		if (stat(e->tools.v[i], &st))
-			continue;
-		if (S_ISDIR(st.st_mode)) {
-			ga_strv_push(&s->ro, e->tools.v[i]);
-			continue;
-		}
-		q = ga_escape(e->tools.v[i]);
-		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
-		return ga_hint(err, "name the directory it is in");
-	}
-	return 0;
-}
+#define ID_BYTES 16
 
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err)
@@ -33,8 +19,9 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 	ret->project = ga_strdup(project);
 	ret->home = ga_strdup(e->home);
 	ret->home_source = ga_strdup(e->agent_home);
-	ret->network = true;
-	return add_tools(e, ret, err);
+	ret->network = e->net.mode == GA_NETWORK_HOST;
+	ret->nested = e->nested;
+	return 0;
 }
 
 static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *ret_spec,
@@ -43,7 +30,8 @@ static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *
 	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
 		return -1;
 	*ret_paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
-	return start_make_surroundings(e, project, ret_spec, err);
+	return start_make_surroundings(e, project, ret_spec, err) ||
+	       start_add_mounts(e, project, ret_spec, err) ? -1 : 0;
 }
 
 int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
@@ -69,13 +57,30 @@ int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga
 }
 
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
-		   struct ga_start *ret, struct ga_error *err)
+		   bool own_network, struct ga_start *ret, struct ga_error *err)
 {
-	if (start_make_surroundings(e, project, &ret->spec, err)) {
+	if (start_make_surroundings(e, project, &ret->spec, err) ||
+	    start_add_mounts(e, project, &ret->spec, err)) {
 		ga_run_finish(begun);
 		ga_spec_release(&ret->spec);
 		return -1;
 	}
 	ret->sandbox = begun;
+	ret->spec.network = !own_network;
 	return 0;
+}
+
+/* The repository has not been opened: where its id is not at the usual place, nothing is known. */
+bool ga_start_guess_network(const struct ga_start_env *e, const char *project)
+{
+	cleanup_free char *file = ga_path_join(project, ".git/git-agent/id"), *note = NULL;
+	cleanup_close int fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char id[ID_BYTES + 1] = "";
+
+	if (e->net.mode != GA_NETWORK_HOST)
+		return true;
+	if (fd < 0 || read(fd, id, ID_BYTES) != ID_BYTES || strchr(id, '/'))
+		return false;
+	note = ga_strf("%s/%s/" START_NETWORK_NOTE, e->state_root, id);
+	return !access(note, F_OK);
 }

@@ -20,7 +20,6 @@
 #include "ga/objects.h"
 #include "ga/oidmap.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/rewrite.h"
 #include "ga/trace.h"

@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/home.h"
 #include "ga/preset.h"
+#include "ga/path.h"
+#include "ga/quote.h"
 #include "home.h"
 
 #define LOGIN_MAX ((size_t)1 << 20)
@@ -83,4 +86,55 @@ int home_share_logins(const char *one, const char *two, struct ga_error *err)
 			if (share(homes, p->logins[j], err))
 				return -1;
 	return 0;
+}
+
+/* ---- the user's own ----------------------------------------------------------------------- */
+
+static int read_own(const struct ga_start_env *e, const char *rel, struct ga_buf *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *file = ga_path_join(e->home, rel);
+	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	       ga_read_fd(fd, LOGIN_MAX, ret, &ignored) || !ret->len ? -1 : 0;
+}
+
+int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga_home_login *ret,
+			  struct ga_error *err)
+{
+	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
+	cleanup_buf struct ga_buf own = GA_BUF_INIT;
+	cleanup_close int home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*ret = GA_HOME_LOGIN_NONE;
+	if (read_own(e, rel, &own))
+		return 0;
+	*ret = GA_HOME_LOGIN_NEW;
+	if (home < 0)
+		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno,
+							   "cannot open the agents' home");
+	read_login(home, rel, &theirs);
+	if (theirs.odd || theirs.there)
+		*ret = !theirs.odd && theirs.bytes.len == own.len &&
+				       !memcmp(theirs.bytes.ptr, own.ptr, own.len)
+			       ? GA_HOME_LOGIN_SAME : GA_HOME_LOGIN_OTHER;
+	return 0;
+}
+
+int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf own = GA_BUF_INIT;
+	cleanup_free char *q = ga_escape(rel);
+	cleanup_close int lock = -1, home = -1;
+
+	if (read_own(e, rel, &own))
+		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", q);
+	/* of whatever mode: it is where projects' homes get theirs from */
+	if (home_open_shared(e, &lock, err))
+		return -1;
+	home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return home < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home")
+			: home_write(home, rel, own.ptr, own.len, 0600, err);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
+ * What of the user's own home is copied into one that has none of it yet.
+ *
  * Shims of asdf and mise run nothing without the versions that the user set for all of his home.
  * Of mise's file only those, as it may set variables as well.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
-#include "ga/path.h"
+#include "ga/gitdir.h"
 #include "home.h"
 
 #define VERSIONS_MAX ((size_t)64 << 10)
@@ -63,4 +66,21 @@ int home_bring_versions(const char *user, const char *dir, struct ga_error *err)
 		return 0;
 	return bring(from, to, ".tool-versions", false, err) ||
 	       bring(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
+}
+
+/* The project's private git dir has its own; this is for repositories beside it. */
+int home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	static const char *const names[] = { ".gitconfig", ".config/git/config" };
+	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		cleanup_close int there = ga_openat_beneath(to, names[i], O_PATH, 0);
+
+		if (to < 0 || there >= 0 || errno != ENOENT)
+			return 0;
+	}
+	ga_gitdir_home_config(c, &text);
+	return text.len ? home_write(to, names[0], text.ptr, text.len, 0644, err) : 0;
 }

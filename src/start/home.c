@@ -121,15 +121,50 @@ int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err
 	return lock_homes(e, true, ret_fd, err);
 }
 
+int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
+{
+	return ga_mkdir_p(e->state_root, 0700, err) || lock_homes(e, false, ret_lock, err) ||
+	       make_home(e, e->agent_home, err) ? -1 : 0;
+}
+
+int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_home_dir(e, e->home_mode);
+
+	return home_open_shared(e, ret_lock, err) || make_home(e, dir, err) ? -1 : 0;
+}
+
+/* What the first start of an agent cannot know. */
+static void describe_login(const struct ga_start_env *e, const char *command, struct ga_start *st)
+{
+	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
+	const struct ga_preset *p = ga_preset_find(command);
+
+	if (!p || !p->logins[0])
+		return;
+	agents_look_at_login(e, p, &f);
+	if (f.login || f.key)
+		return;
+	ga_strv_pushf(&st->banner, "%s is not logged in: %s, or set %s", p->name, p->login,
+		      p->keys[0]);
+	if (f.importable)
+		ga_strv_pushf(&st->banner, "your own login stays outside: 'git agent home import "
+			      "%s' brings it", p->name);
+}
+
 int start_open_home(struct ga_start_env *e, const char *command, struct ga_start *st,
 		    struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
-	cleanup_free char *dir = ga_home_dir(e, e->home_mode);
+	cleanup_free char *dir = ga_home_dir(e, e->home_mode), *q = ga_escape(e->agent_home);
+	bool first = access(e->agent_home, F_OK) != 0;
 
-	if (lock_homes(e, false, &st->home_lock, err) || make_home(e, e->agent_home, err) ||
-	    make_home(e, dir, err))
+	if (home_open(e, &st->home_lock, err))
 		return -1;
+	if (first)
+		ga_strv_pushf(&st->banner, "made '%s', the agents' home: they see it in place of "
+			      "yours", q);
+	describe_login(e, command, st);
 	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e->agent_home, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);
 	ga_error_release(&odd);

@@ -12,13 +12,11 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/mount.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "start.h"
-
-#define MOUNTINFO "/proc/self/mountinfo"
-#define MOUNTINFO_MAX ((size_t)16 << 20)
 
 /* Entries that one start looks at, some milliseconds. A directory in which nothing was found is
  * looked through again when it changed at its top, and otherwise after a while. */
@@ -30,46 +28,16 @@
 
 /* ---- mounts */
 
-/* "\040" and the like; in place. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
-
 void start_find_mounts(const char *project, struct ga_strv *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	char *line, *next;
+	cleanup_strv struct ga_strv mounts = GA_STRV_INIT;
 
-	if (ga_read_file_at(AT_FDCWD, MOUNTINFO, MOUNTINFO_MAX, &text, &ignored))
+	if (ga_mount_list(&mounts, &ignored))
 		return;
-	for (line = text.ptr; line && *line; line = next) {
-		char *field = line;
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		for (int i = 0; field && i < 4; i++)
-			field = (field = strchr(field, ' ')) ? field + 1 : NULL;
-		if (!field)
-			continue;
-		field[strcspn(field, " ")] = '\0';
-		unescape(field);
-		if (ga_path_below(field, project))
-			ga_strv_push(ret, field);
-	}
+	for (size_t i = 0; i < mounts.n; i += 3)
+		if (ga_path_below(mounts.v[i], project))
+			ga_strv_push(ret, mounts.v[i]);
 }
 
 const char *start_mount_in(const struct ga_strv *mounts, const char *dir)

@@ -14,11 +14,16 @@
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
+#include "home.h"
 #include "start.h"
 
 void ga_start_release(struct ga_start *s)
 {
 	ga_run_leave(s->sandbox);
+	ga_relay_close(s->relay);
+	ga_net_plan_release(&s->plan);
+	if (s->ports >= 0)
+		(void)close(s->ports);
 	ga_session_release(&s->session);
 	/* while the lock says that the socket is ours; who sees its end waits for the lock */
 	ga_live_close(s->live);
@@ -31,76 +36,15 @@ void ga_start_release(struct ga_start *s)
 	ga_spec_release(&s->spec);
 	ga_confine_release(&s->confine);
 	ga_strv_release(&s->argv);
+	ga_strv_release(&s->setup);
+	ga_strv_release(&s->services);
+	ga_strv_release(&s->finish);
 	free(s->cwd);
 	free(s->transcript);
+	free(s->own);
 	ga_strv_release(&s->banner);
 	ga_strv_release(&s->notes);
 	*s = (struct ga_start)GA_START_INIT;
-}
-
-/* The command with its preset's words between the first and its arguments. */
-void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret)
-{
-	const struct ga_preset *preset = ga_preset_find(argv[0]);
-
-	again = again && preset && (argc == 1 || preset->resume_args);
-	ga_strv_push(ret, argv[0]);
-	for (size_t i = 0; again && preset->resume[i]; i++)
-		ga_strv_push(ret, preset->resume[i]);
-	for (size_t i = 0; preset && preset->flags[i]; i++)
-		ga_strv_push(ret, preset->flags[i]);
-	for (size_t i = 1; i < argc; i++)
-		ga_strv_push(ret, argv[i]);
-}
-
-/* Where agents' installers put them, whether $PATH leads there or not: below home, or anywhere. */
-static const char *const places[] = {
-	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
-	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
-	"/home/linuxbrew/.linuxbrew/bin",
-};
-
-static bool is_in(const char *dir, const char *command)
-{
-	cleanup_free char *file = ga_path_join(dir, command);
-
-	return !access(file, X_OK);
-}
-
-/* Fail early, and on the host, for a command that is nowhere: a session made for
- * nothing would have to be cleaned up. */
-int start_check_command(struct ga_start_env *e, const char *command, struct ga_error *err)
-{
-	cleanup_free char *q = ga_escape(command);
-
-	if (!*command) {
-		(void)ga_fail(err, GA_EUSAGE, "the command is empty");
-		return ga_hint(err, "name a program, as in 'git agent start bash'");
-	}
-	if (strchr(command, '/'))
-		return 0; /* a path inside: the sandbox will tell */
-	for (const char *p = e->path; *p;) {
-		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = ga_strndup(p, n);
-
-		if (n && is_in(dir, command))
-			return 0;
-		p += n + (p[n] == ':');
-	}
-	for (size_t i = 0; ga_preset_find(command) && i < GA_NELEMS(places); i++) {
-		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
-							     : ga_path_join(e->home, places[i]);
-		char *path;
-
-		if (!is_in(dir, command))
-			continue;
-		path = ga_strf("%s:%s", e->path, dir);
-		free(e->path);
-		e->path = path;
-		return 0;
-	}
-	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
-	return ga_hint(err, "install it, or give its path");
 }
 
 int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
@@ -128,6 +72,20 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 	return 0;
 }
 
+void start_take_commands(const struct ga_start_opts *o, struct ga_start *st)
+{
+	const struct ga_strv *const from[] = { o->no_setup ? NULL : o->setup,
+					       o->no_services ? NULL : o->services,
+					       o->no_finish ? NULL : o->finish };
+	struct ga_strv *const to[] = { &st->setup, &st->services, &st->finish };
+
+	for (size_t i = 0; i < GA_NELEMS(from); i++)
+		if (from[i])
+			ga_strv_extend(to[i], from[i]);
+	st->unfiltered = o->unfiltered;
+	st->quiet = o->quiet;
+}
+
 static void describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
@@ -146,6 +104,14 @@ static void describe_paths(const char *what, const struct ga_strv *paths, struct
 
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
+	/* there may be no sandbox, only a plan of one */
+	st->spec.nested = e->nested;
+	if (e->nested && geteuid() == 0) {
+		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
+			      "kernel maps uid 0 no further");
+		return ga_hint(err, "start the session as an ordinary user, or with "
+				    "'git agent -c sandbox.nested=false start'");
+	}
 	ga_confine_release(&st->confine);
 	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
 }
@@ -162,9 +128,12 @@ void start_describe_limits(struct ga_start *st)
 			ga_buf_addf(&line, "%s%s", line.len ? ", " : "limits: ", limits.v[i]);
 	if (line.len)
 		ga_strv_push(&st->banner, line.ptr);
+	if (st->spec.nested)
+		ga_strv_push(&st->banner, "programs inside may make sandboxes of their own");
 }
 
-static void describe(const struct ga_start_opts *o, const struct start_base *b, struct ga_start *st)
+static void describe(const struct ga_start_env *e, const struct ga_start_opts *o,
+		     const struct start_base *b, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
 	const char *branch = o->base_rev ? NULL : ga_ref_branch(b->onto_ref);
@@ -184,6 +153,7 @@ static void describe(const struct ga_start_opts *o, const struct start_base *b, 
 			     "the working tree itself lies beneath: changes you make show inside");
 	describe_paths("shared", &s->shared, &st->banner);
 	describe_paths("submodules", &s->submodules, &st->banner);
+	start_describe_mounts(e, st);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);
 	for (size_t i = 0; i < s->skipped.n; i++) {
@@ -284,12 +254,16 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		       const struct start_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err)
 {
+	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	struct ga_session *s = &st->session;
 
 	fill_session(e, o, b, st);
 	if (ga_session_save(s, err) || start_make_layers(e, s, b, &st->notes, err) ||
 	    check_identity(e, err))
 		return -1;
+	/* a part has the home of its superproject */
+	if (st->spec.home_source && home_bring_git(st->spec.home_source, &e->config, &odd))
+		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;
 	if (start_make_gitdir(e, s, b, &st->base, visible, err))
@@ -310,13 +284,14 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, ga_preset_find(o->argv[0]), &st->spec, s);
-	if (start_layer_home(e, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
+	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
+	    ga_run_trees(st->sandbox, &st->spec, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
 	start_make_argv(o->argv, o->argc, false, &st->argv);
 	st->cwd = ga_start_cwd(s->project);
 	st->carried = b->carried;
-	describe(o, b, st);
+	describe(e, o, b, st);
 	if (ga_fault("start:prepared"))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare session '%s'", s->name);
 	return 0;
@@ -326,22 +301,31 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 		struct ga_error *err)
 {
 	const char *project = ga_repo_info(e->repo)->workdir;
+	bool other = st->sandbox && !start_has_network(e, st), same = true;
 
-	if (st->sandbox && (strcmp(st->spec.project, project) || !ga_run_told(st->sandbox))) {
+	if (st->sandbox && start_has_mounts(e, &st->spec, &same, err))
+		return -1;
+	if (other)
+		start_note_guess(e);
+	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
+				      st->spec.nested != e->nested ||
+				      !ga_run_told(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);
 	}
 	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
-	    start_open_home(e, command, st, err) || start_find_tools(e, command, &st->spec, err))
+	    start_open_home(e, command, st, err) ||
+	    start_find_tools(e, st->own ? "node" : command, &st->spec, err))
 		return -1;
 	/* a layer of the session's own is not there yet */
 	return e->home_mode == GA_HOME_OVERLAY ? 0 : ga_run_home(st->sandbox, &st->spec, err);
 }
 
-static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_error *err)
+static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
+		      struct ga_error *err)
 {
-	return start_check_project(e, err) || start_check_command(e, o->argv[0], err) ? -1 : 0;
+	return start_check_project(e, err) || start_check_command(e, o->argv[0], st, err) ? -1 : 0;
 }
 
 /* There is no use in beginning what would be ended at once. */
@@ -420,10 +404,10 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	ret->unfiltered = o->unfiltered;
+	start_take_commands(o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
-	if (check_host(e, o, err) || start_begin(e, o->argv[0], ret, err) ||
+	if (check_host(e, o, ret, err) || start_begin(e, o->argv[0], ret, err) ||
 	    start_check_room(e, err) || start_plan_limits(e, ret, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
@@ -452,8 +436,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	cleanup_free char *stem = ga_session_stem(o->argv[0]);
 
-	if (check_host(e, o, err) ||
+	if (check_host(e, o, ret, err) ||
 	    (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
+	    start_add_mounts(e, ga_repo_info(e->repo)->workdir, &ret->spec, err) ||
 	    start_plan_limits(e, ret, err) || start_choose_base(e, o, true, &b, err) ||
 	    start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
@@ -466,6 +451,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
 	start_make_argv(o->argv, o->argc, false, &ret->argv);
 	ret->carried = b.carried;
-	describe(o, &b, ret);
+	start_describe_network(e, ret);
+	describe(e, o, &b, ret);
+	start_take_commands(o, ret);
+	start_describe_commands(ret);
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include "ga/fd.h"
 #include "ga/gitdir.h"
 #include "ga/objects.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "start.h"

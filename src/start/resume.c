@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
-#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -157,6 +156,8 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->full = p->full;
 	s->bring = s->bring_full = (struct ga_oid){ 0 };
 	s->resumed = (uint64_t)time(NULL);
+	ga_strv_release(&s->checks);
+	ga_strv_release(&s->remarks);
 	s->finished = 0;
 	s->exit_status = -1;
 }
@@ -172,7 +173,8 @@ static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
-static void describe(const struct start_base *b, const struct start_point *p, struct ga_start *st)
+static void describe(const struct ga_start_env *e, const struct start_base *b,
+		     const struct start_point *p, struct ga_start *st)
 {
 	char hex[GA_OID_HEXSZ + 1];
 
@@ -182,8 +184,10 @@ static void describe(const struct start_base *b, const struct start_point *p, st
 	if (p->bring.n)
 		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");
+	start_describe_mounts(e, st);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);
+	ga_strv_extend(&st->banner, &st->notes);
 }
 
 /* Of mounts that are gone: a volatile overlay cannot be mounted with them again. That is the
@@ -208,8 +212,9 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	start_add_environment(e, ga_preset_find(st->argv.v[0]), &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
-	if (start_layer_home(e, st, err) || ga_run_trees(st->sandbox, &st->spec, err) ||
-	    ga_run_wait_ready(st->sandbox, err))
+	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
+	    ga_run_trees(st->sandbox, &st->spec, err) ||
+	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(e, st, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->project);
 	return 0;
@@ -223,7 +228,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	struct ga_session *s = &st->session;
 
 	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
-	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], err) ||
+	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
 	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
 	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||
@@ -233,7 +238,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	    start_move_to_point(e, st, &p, err) || start_keep_stand(e, s, err))
 		return -1;
 	fill_session(o, &p, s);
-	describe(&b, &p, st);
+	describe(e, &b, &p, st);
 	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
 }
 
@@ -241,7 +246,7 @@ int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struc
 		    int *lock, struct ga_start *ret, struct ga_error *err)
 {
 	ret->resumed = true;
-	ret->unfiltered = o->unfiltered;
+	start_take_commands(o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
 	ret->session = *s;

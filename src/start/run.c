@@ -10,11 +10,9 @@
 #include "ga/gitdir.h"
 #include "ga/journal.h"
 #include "ga/live.h"
-#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
-#include "ga/sync.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
@@ -85,11 +83,21 @@ static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, str
 	start_part_paths(st, ret);
 }
 
+/* What has to be there before the agent is. Without that it does not begin. */
+static int before(struct start_watch *w, struct ga_start *st, struct ga_error *err)
+{
+	if (!start_run_setup(w, st, err) && !start_run_services(w, st, err))
+		return 0;
+	err->code = GA_ESTART;
+	return -1;
+}
+
 static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 	struct ga_sandbox *sb = st->sandbox;
 	struct start_watch w = { .e = e, .s = s, .detach = &st->detach };
+	bool ended = false;
 	struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
@@ -101,6 +109,7 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 		.payload = &w,
 		.written = &w.written,
 		.started = started,
+		.ended = &ended,
 		.detached = st->detach.begun != NULL,
 		.columns = st->detach.columns,
 		.rows = st->detach.rows,
@@ -126,10 +135,17 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
 	w.recorder = start_record(e, st);
+	w.relay = st->relay;
 	c.sink = w.recorder ? ga_record_sink(w.recorder) : NULL;
 	start_watch_begin(&w);
-	rc = ga_run_session(sb, &c, ret_status, err);
+	rc = before(&w, st, err);
+	if (!rc)
+		rc = ga_run_session(sb, &c, ret_status, err);
+	if (!rc)
+		start_run_finish(&w, st, ended);
+	start_end_services(st);
 	start_record_end(st, w.recorder, &w.noted);
+	start_end_network(st, &w.connections);
 	if (start_watch_end(&w, s, rc ? &ignored : err))
 		rc = -1;
 	note_oom(sb, &st->confine, s);
@@ -166,8 +182,14 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	int rc;
 
 	*ret_status = -1;
+	if (st->own) {
+		free(st->argv.v[0]);
+		st->argv.v[0] = ga_steal(&st->own);
+	}
 	start_note_begin(e, st);
-	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err);
+	/* what goes on has been there since its layers were brought to where it does */
+	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
+			       start_enter_network(e, st, err) ? -1 : 0;
 	if (!rc)
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
@@ -246,7 +268,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	c->spec.home_source = ga_steal(&home);
 	ga_strv_release(&c->spec.tools);
 	ga_strv_release(&c->spec.ro);
-	c->spec.network = false;
+	c->spec.network = c->spec.nested = false;
 	return ga_run_launch(&c->spec, &paths, ret, err);
 }
 

@@ -48,16 +48,36 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 	return 0;
 }
 
+/* What is there already is replaced. */
+static void set(struct ga_strv *env, const char *entry)
+{
+	size_t n = strcspn(entry, "=") + 1, kept = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		if (strncmp(env->v[i], entry, n))
+			env->v[kept++] = env->v[i];
+		else
+			free(env->v[i]);
+	}
+	env->n = kept;
+	ga_strv_push(env, entry);
+}
+
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
 			   struct ga_spec *spec, const struct ga_session *s)
 {
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
 
+	for (size_t i = 0; preset && preset->keys[i]; i++)
+		ga_strv_push(&pass, preset->keys[i]);
 	for (size_t i = 0; preset && preset->pass[i]; i++)
 		ga_strv_push(&pass, preset->pass[i]);
+	ga_strv_extend(&pass, &e->env_pass);
 	ga_spec_environment(spec, e->path, e->environ, &pass);
 	for (size_t i = 0; preset && preset->set[i]; i++)
-		ga_strv_push(&spec->env, preset->set[i]);
+		set(&spec->env, preset->set[i]);
+	for (size_t i = 0; i < e->env_set.n; i++)
+		set(&spec->env, e->env_set.v[i]);
 	ga_strv_push(&spec->env, "IS_SANDBOX=1");
 	ga_strv_pushf(&spec->env, "GIT_AGENT_NOTES=%s/" HOME_NOTES, spec->home);
 	ga_strv_pushf(&spec->env, "GIT_AGENT_SESSION=%s", s->name);

@@ -34,6 +34,10 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err);
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err);
 
+/* include.c: leave no more of what is ignored in `scan` than the session is to show. */
+int start_narrow_ignored(struct ga_start_env *e, const struct ga_start_opts *o,
+			 struct ga_scan *scan, struct ga_error *err);
+
 /* secrets.c: fill b->secrets and b->hidden; `carried`: uncommitted work is shown as well. A dry
  * run keeps nothing on the disk. */
 int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
@@ -156,6 +160,8 @@ struct start_watch {
 	const struct ga_session *s;
 	const struct ga_detach *detach;
 	struct ga_recorder *recorder; /* NULL: none */
+	const struct ga_relay *relay; /* NULL: none */
+	size_t connections;           /* of what it tells are noted */
 	bool noted;                   /* that it stopped */
 	/* What start made without waiting for the disk goes there after a while: refs that a power
 	 * cut left empty would be in git's way. */
@@ -174,7 +180,62 @@ bool start_watch_tick(void *payload); /* for ga_run_session() */
  * disk. */
 int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error *err);
 
-/* prepare.c: how the limits of a session are going to be kept, and a line for the banner. */
+/* network.c: what a session can reach. Was its sandbox begun with the right network? */
+#define START_NETWORK_NOTE "network" /* in the state directory of a repository */
+bool start_has_network(const struct ga_start_env *e, const struct ga_start *st);
+/* One that was not: what the next begins with is noted. */
+void start_note_guess(const struct ga_start_env *e);
+/* Before its trees are mounted: the plan, its files and sockets, into the spec, with what of it is
+ * in the environment, and lines for the banner. */
+int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* Those lines alone, for a dry run: into st->notes. */
+void start_describe_network(const struct ga_start_env *e, struct ga_start *st);
+/* Once process 1 is there, and before anything else is inside. */
+int start_enter_network(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* What was new of it since the last time, for the journal; how it went; and the end of it. */
+void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted);
+void start_end_network(struct ga_start *st, size_t *noted);
+
+/* ports.c: a range of ports that no other session of the user's has, as long as `*ret_fd` is open:
+ * its first, 0 if there is none to be had. */
+unsigned start_take_ports(const struct ga_start_env *e, int *ret_fd);
+
+/* beside.c: a command of the user's, by a shell inside. */
+struct start_step {
+	struct start_watch *watch;
+	struct ga_start *st;
+	const char *script;  /* what that shell runs, with $0 `heading` and $1 `command`; NULL: the
+			      * line, then the command */
+	const char *heading, *command;
+	int64_t deadline;    /* start_step_deadline() */
+	/* asked often: true ends it; NULL */
+	bool (*give_up)(struct start_step *s);
+	/* how it went */
+	int status, signal;
+	bool timed_out, ended;
+	char tail[1024];     /* the last it wrote */
+	size_t tail_n;
+	/* its own */
+	const struct ga_run_sink *record;
+	int64_t next_watch;
+};
+int64_t start_step_deadline(uint64_t seconds); /* 0: none */
+int start_step(struct start_step *s, struct ga_error *err);
+/* Why it did not end by itself, for people; NULL: it did. The caller frees it. */
+char *start_step_cut(const struct start_step *s, const char *limit, uint64_t seconds);
+/* The last line of some output, safe to show; "" if there is none. */
+char *start_last_line(const char *p, size_t n);
+
+/* What the user wants run before the agent; a failure is GA_ESTART. */
+int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* After it, with how each ended in the session's `checks`; `ended`: the agent was ended. */
+void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended);
+/* services.c: beside it, from now on, all of them ready; until then. */
+int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+void start_end_services(struct ga_start *st);
+
+/* prepare.c: how the limits of a session are going to be kept, and what of namespaces, and lines
+ * for the banner. */
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 void start_describe_limits(struct ga_start *st);
 
@@ -182,10 +243,15 @@ void start_describe_limits(struct ga_start *st);
 int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
 		  struct ga_report *ret, struct ga_error *err);
 
-/* prepare.c: what a start and a resume have in common. Fail early, and on the host, for a command
- * that is nowhere. Where an agent is found beside $PATH, e->path leads there from now on. */
-int start_check_command(struct ga_start_env *e, const char *command, struct ga_error *err);
-/* There is no use in beginning what would be ended at once. */
+/* command.c: where a command is on the host, or NULL; of an agent, where its installer puts it as
+ * well: then `*ret_place` (NULL: not wanted) is that directory. Caller frees both. */
+char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place);
+/* Fail early, and on the host, for a command that is nowhere. Where an agent is found beside $PATH,
+ * e->path leads there from now on; one that the user installed in the agents' home is st->own. */
+int start_check_command(struct ga_start_env *e, const char *command, struct ga_start *st,
+			struct ga_error *err);
+/* prepare.c: what a start and a resume have in common.
+ * There is no use in beginning what would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
 /* The sandbox up to home, with what `command` needs there; begun already or not. */
 int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,
@@ -197,8 +263,13 @@ int start_open_home(struct ga_start_env *e, const char *command, struct ga_start
 		    struct ga_error *err);
 int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
-/* The words to run, a preset's with them; `again`: those to go on with. Adds to `ret`. */
+/* command.c: the words to run, a preset's with them; `again`: those to go on with. Adds to
+ * `ret`. */
 void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret);
+
+/* What the user wants run beside the agent, and how it is shown; as lines of a plan (beside.c). */
+void start_take_commands(const struct ga_start_opts *o, struct ga_start *st);
+void start_describe_commands(struct ga_start *st);
 
 /* A session's directory and layers; its refs. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
@@ -241,6 +312,14 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
  * session. Fresh work directories are made. `preset` may be NULL. */
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err);
+/* mounts.c: what `tools` shows; all that the settings show besides; is that what the spec has; and
+ * lines for the banner. */
+int start_add_tools(const struct ga_start_env *e, struct ga_spec *ret, struct ga_error *err);
+int start_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
+		     struct ga_error *err);
+int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
+		     struct ga_error *err);
+void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st);
 int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
 		     struct ga_error *err);
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,

@@ -10,7 +10,6 @@
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/trash.h"

@@ -18,7 +18,6 @@
 #include "ga/journal.h"
 #include "ga/ns.h"
 #include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "start.h"
 
@@ -169,6 +168,7 @@ bool start_watch_tick(void *payload)
 	if (w->unsynced.n && !w->beside)
 		w->beside = ga_sync_beside(&w->unsynced, 1);
 	start_record_tick(w->s, w->recorder, &w->noted);
+	start_note_network(w->s, w->relay, &w->connections);
 	watch_disk(w);
 	if (!w->why && l->time && (uint64_t)(ga_now_ms() - w->begun) >= l->time * 1000) {
 		cleanup_free char *t = ga_seconds_text(l->time);

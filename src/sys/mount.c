@@ -92,6 +92,15 @@ int ga_mount_read_only(int fd)
 			    sizeof(attr));
 }
 
+int ga_mount_refresh(int at)
+{
+	cleanup_close int fs = (int)syscall(SYS_fspick, at, "",
+					    FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
+
+	return fs < 0 ? -1 : (int)syscall(SYS_fsconfig, fs, FSCONFIG_CMD_RECONFIGURE, NULL, NULL,
+					  0);
+}
+
 int ga_mount_share(int fd, bool share)
 {
 	struct mount_attr attr = { .propagation = share ? MS_SHARED : MS_PRIVATE };

@@ -16,6 +16,7 @@
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 
 #define DEFAULT_OUT_MAX ((size_t)1 << 30)
 #define ERROUT_MAX ((size_t)64 << 10)
@@ -369,6 +370,7 @@ int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, st
 	struct ga_process_job *j = job_new(p);
 	struct child *c = &j->c;
 
+	ga_trace_run(p->argv);
 	if (open_streams(p, c, err) || spawn(p, c, err)) {
 		job_free(j);
 		return -1;

@@ -334,6 +334,45 @@ printf '%6d  %-30s %6s us  %-27s %6s us\n' 1 'rename of a file inside' "$served"
 results="$results,
   {\"files\": 1, \"what\": \"rename of a file inside\", \"against\": \"sandbox.rename: false\", \"us\": $served, \"against_us\": $alone}"
 
+# The relay of a network where little is allowed, against the same server reached directly, in turn with
+# it: the medians of a few rounds. What is measured runs inside and takes its own time.
+mkdir -p -m 700 "$HOME/aihome"
+cp "$TEST_BUILDDIR/tests/helpers/traffic" "$HOME/aihome/traffic"
+"$TEST_BUILDDIR/tests/helpers/traffic" serve 127.0.0.1 >"$scratch/port" &
+server=$!
+trap 'kill $server; cd /; chmod -R u+rwX "$scratch"; rm -rf "$scratch"' EXIT
+while [ ! -s "$scratch/port" ]; do sleep 0.1; done
+read -r port <"$scratch/port"
+for how in 'bulk 1024' 'ping 4000' 'open 400' 'many 500'; do
+	for _ in $(seq "$few"); do
+		echo "direct ${how% *} $("$TEST_BUILDDIR/tests/helpers/traffic" "${how% *}" 127.0.0.1 "$port" "${how#* }")"
+		echo "relayed ${how% *} $("$agent" start -q --base HEAD --allow "localhost:$port" -- \
+			"$HOME/traffic" "${how% *}" 127.0.0.1 "$port" "${how#* }")"
+	done
+done >"$scratch/traffic"
+# middle WHERE WHAT: the median
+middle() {
+	awk -v where="$1" -v what="$2" '$1 == where && $2 == what { print $3 }' "$scratch/traffic" | sort -n |
+		awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+relayed=$(middle relayed bulk) direct=$(middle direct bulk)
+ratio=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.2f", a / b }')
+printf '%6d  %-30s %6d MiB/s %-26s %6d MiB/s %4s  at least 0.50\n' 1 'relay: one stream' "$relayed" 'direct' "$direct" "$ratio"
+results="$results,
+  {\"files\": 1, \"what\": \"relay: one stream\", \"against\": \"direct\", \"ratio\": $ratio, \"mib_s\": $relayed, \"against_mib_s\": $direct}"
+for what in ping open; do
+	relayed=$(middle relayed $what) direct=$(middle direct $what)
+	[ $what = ping ] && name='relay: a byte there and back' bar=', at most 200' || name='relay: the same, with connecting' bar=''
+	more=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.1f", a - b }')
+	printf '%6d  %-30s %6s us  %-27s %6s us  more: %s%s\n' 1 "$name" "$relayed" 'direct' "$direct" "$more" "$bar"
+	results="$results,
+  {\"files\": 1, \"what\": \"$name\", \"against\": \"direct\", \"us\": $relayed, \"against_us\": $direct, \"more_us\": $more}"
+done
+relayed=$(middle relayed many)
+printf '%6d  %-30s %6d     %-27s %6d\n' 1 'relay: connections at once' "$relayed" 'asked for' 500
+results="$results,
+  {\"files\": 1, \"what\": \"relay: connections at once\", \"against\": \"asked for\", \"count\": $relayed, \"against_count\": 500}"
+
 # all rules on that many changed paths, content read and all, against a tenth of them: processor time,
 # the least of three
 flags() {

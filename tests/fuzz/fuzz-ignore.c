@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../src/capture/ignore.h"
+#include "ga/ignore.h"
 #include "fuzz.h"
 #include "ga/path.h"
 #include "ga/wildmatch.h"
@@ -36,28 +36,28 @@ static bool same(const char *a, const char *b, size_t n, bool icase)
 }
 
 /* What one line says about `rel`, the path below the directory of its file. */
-static enum ignore_verdict line_says(char *s, const char *rel, bool is_dir, bool icase)
+static enum ga_ignore_verdict line_says(char *s, const char *rel, bool is_dir, bool icase)
 {
-	enum ignore_verdict verdict = IGNORE_YES;
+	enum ga_ignore_verdict verdict = GA_IGNORE_YES;
 	size_t literal, n;
 	bool anywhere, hit;
 
 	trim(s);
 	if (*s == '!') {
-		verdict = IGNORE_NO;
+		verdict = GA_IGNORE_NO;
 		s++;
 	}
 	n = strlen(s);
 	if (n && s[n - 1] == '/') {
 		if (!is_dir)
-			return IGNORE_UNDECIDED;
+			return GA_IGNORE_UNDECIDED;
 		s[--n] = '\0';
 	}
 	anywhere = !strchr(s, '/');
 	if (*s == '/')
 		s++, n--;
 	if (!n || n > MODEL_MAX)
-		return IGNORE_UNDECIDED;
+		return GA_IGNORE_UNDECIDED;
 	if (anywhere)
 		rel = ga_path_base(rel);
 	literal = strcspn(s, "*?[\\");
@@ -69,19 +69,19 @@ static enum ignore_verdict line_says(char *s, const char *rel, bool is_dir, bool
 		hit = model_wildmatch(s, rel, icase);
 	else /* what stands before the first wildcard is no part of the pattern */
 		hit = model_wildmatch(s + literal, rel + literal, icase);
-	return hit ? verdict : IGNORE_UNDECIDED;
+	return hit ? verdict : GA_IGNORE_UNDECIDED;
 }
 
-static enum ignore_verdict text_says(const char *text, const char *rel, bool is_dir, bool icase)
+static enum ga_ignore_verdict text_says(const char *text, const char *rel, bool is_dir, bool icase)
 {
-	enum ignore_verdict ret = IGNORE_UNDECIDED;
+	enum ga_ignore_verdict ret = GA_IGNORE_UNDECIDED;
 
 	if (!strncmp(text, "\xef\xbb\xbf", 3))
 		text += 3;
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 		cleanup_free char *line = ga_strndup(text, n);
-		enum ignore_verdict v;
+		enum ga_ignore_verdict v;
 
 		text += n + (text[n] == '\n');
 		if (*line == '#')
@@ -89,7 +89,7 @@ static enum ignore_verdict text_says(const char *text, const char *rel, bool is_
 		if (n && line[n - 1] == '\r')
 			line[n - 1] = '\0';
 		v = line_says(line, rel, is_dir, icase);
-		if (v != IGNORE_UNDECIDED)
+		if (v != GA_IGNORE_UNDECIDED)
 			ret = v;
 	}
 	return ret;
@@ -111,22 +111,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	cleanup_free char *path = fuzz_string(&in), *root = fuzz_string(&in), *sub = fuzz_text(&in);
 	size_t dir_len = strcspn(path, "/");
 	cleanup_free char *dir = dir_len && path[dir_len] ? ga_strndup(path, dir_len) : NULL;
-	struct ignore ig = { .icase = icase };
-	enum ignore_verdict want = IGNORE_UNDECIDED, got;
+	struct ga_ignore ig = { .icase = icase };
+	enum ga_ignore_verdict want = GA_IGNORE_UNDECIDED, got;
 
 	if (!ga_path_relative_ok(path))
 		return 0;
-	ignore_push(&ig, "", root, strlen(root));
+	ga_ignore_push(&ig, "", root, strlen(root));
 	if (dir)
-		ignore_push(&ig, dir, sub, strlen(sub));
-	got = ignore_check(&ig, path, is_dir);
+		ga_ignore_push(&ig, dir, sub, strlen(sub));
+	got = ga_ignore_check(&ig, path, is_dir);
 	if (strlen(path) <= MODEL_MAX && !has_long_line(root) && !has_long_line(sub)) {
 		if (dir)
 			want = text_says(sub, path + dir_len + 1, is_dir, icase);
-		if (want == IGNORE_UNDECIDED)
+		if (want == GA_IGNORE_UNDECIDED)
 			want = text_says(root, path, is_dir, icase);
 		CHECK(got == want);
 	}
-	ignore_release(&ig);
+	ga_ignore_release(&ig);
 	return 0;
 }

@@ -60,6 +60,31 @@ static void check_tightened(const struct ga_config *before, const struct ga_conf
 		CHECK(!ga_limit_is_lowered(&before->limits, (enum ga_limit)i));
 }
 
+/* What needs trust is found without taking it; without trust it is left out, and that is all that
+ * is: whatever is wrong with a file is found in the same place. */
+static void check_trust(const struct ga_config *c, const char *repo, size_t n)
+{
+	cleanup_config struct ga_config no = GA_CONFIG_INIT, yes = GA_CONFIG_INIT;
+	cleanup_error struct ga_error e1 = GA_ERROR_INIT, e2 = GA_ERROR_INIT, e3 = GA_ERROR_INIT;
+	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
+	int rc = ga_config_grants(c, "repo", repo, n, &g, &e1);
+
+	ga_config_copy(&no, c);
+	ga_config_copy(&yes, c);
+	no.untrusted = yes.trusted = true;
+	CHECK(rc == ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "repo", repo, n, &e2));
+	CHECK(!rc || !strcmp(e1.msg, e2.msg));
+	/* a list that is full is full only of what was taken */
+	if (ga_config_read(&no, GA_ORIGIN_REPOSITORY, "repo", repo, n, &e3))
+		CHECK(rc);
+	check_tightened(c, &no);
+	CHECK(c->secrets_allow.n == no.secrets_allow.n && c->mounts_ro.n == no.mounts_ro.n &&
+	      c->mounts_rw.n == no.mounts_rw.n && c->env_pass.n == no.env_pass.n &&
+	      c->env_set.n == no.env_set.n);
+	for (size_t i = 0; i < g.n; i++)
+		CHECK(*g.v[i].words && !strchr(g.v[i].words, '\n') && !strchr(g.v[i].words, '\033'));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const uint8_t *nul = n ? memchr(data, 0, n) : NULL;
@@ -77,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ga_config_copy(&both, &c);
 	if (ga_config_read(&both, GA_ORIGIN_REPOSITORY, "repo", repo, rest, &err2))
 		check_error(&err2, "repo:");
+	check_trust(&c, repo, rest);
 	/* also as far as it was taken */
 	check_tightened(&c, &both);
 	check_print(&both);

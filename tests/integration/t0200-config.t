@@ -101,11 +101,15 @@ test_expect_success 'it may make things stricter than the user has them' '
 '
 
 test_expect_success 'PS-01: what would loosen is refused, with what to do, and nothing starts' '
-	n=0 && for line in "home: /tmp/x" "state_dir: /tmp/x" "limits: {capture: {depth: 129}}" "limits: {capture: {git_time: 2m}}"
+	n=0 && for line in "home: /tmp/x" "state_dir: /tmp/x" "terminal_filter: off" "notify: /bin/true"
 	do
-		n=$((n + 1)) && (repo loose$n "$line\n" && user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" && test_expect_code 128 git agent config 2>../err &&
-		grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust: " ../err && grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
-		test_expect_code 125 git agent start -- touch x 2>../err && grep "needs trust" ../err && test -z "$(git for-each-ref refs/agent)") || exit 1
+		n=$((n + 1)) && (repo loose$n "$line\n" && user "dirty: ignore\n" && test_expect_code 128 git agent config 2>../err &&
+		grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" ../err && grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
+		test_expect_code 125 git agent start -- touch x 2>../err && grep "a repository can" ../err && test -z "$(git for-each-ref refs/agent)") || exit 1
+	done && for line in "limits: {capture: {depth: 129}}" "limits: {capture: {git_time: 2m}}"
+	do
+		n=$((n + 1)) && (repo loose$n "$line\n" && user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" && git agent config >../out && grep "depth: 40" ../out && grep "git_time: 1m" ../out &&
+		test_expect_code 125 git agent start -- touch x </dev/null 2>../err && grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" ../err && test -z "$(git for-each-ref refs/agent)") || exit 1
 	done
 '
 

@@ -54,6 +54,17 @@ test_expect_success 'an interrupted session can be interrupted any number of tim
 	done && git agent list | grep captured && git show agent/a:f | grep -x 2
 '
 
+test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '
+	git init -q w && cd w && echo 1 >f && git add f && git commit -qm 1 && git rev-parse HEAD >.git/MERGE_HEAD &&
+	test_expect_code 125 git agent start -q -- true 2>../err && grep "a merge is in progress" ../err && git agent start -q --dirty ignore -- true &&
+	rm .git/MERGE_HEAD && git switch -q -c other && echo 2 >g && git add g && git commit -qm 2 && git switch -q - &&
+	for i in 1 2 3 4 5; do
+		git merge -q --no-ff -m "merge $i" other & merge=$!
+		git agent start -q -n s$i -- sh -c "echo $i >n" || exit 1
+		wait $merge && git agent land s$i && git reset -q --hard HEAD~2 || exit 1
+	done
+'
+
 test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
 	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"; test $? = 137; } &&
 	: >.git/refs/heads/agent/b.lock && : >.git/refs/agent/b/held.lock && git agent capture b && git show agent/b:f | grep -x 3 &&

@@ -32,7 +32,7 @@ test_expect_success 'what is no hunk, or no file with hunks' '
 	for list in 0 2 1,2 1-2 2-1 x "" 1, ,1 -1 1-- 99999999999999999999; do test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err && grep "hunk takes numbers from 1 to 1" ../err || exit 1; done &&
 	for path in bin b; do test_expect_code 128 git agent review --reject --hunk 1 wrong $path 2>../err && grep "has no hunks" ../err && grep "as a whole" ../err || exit 1; done &&
 	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err && grep "nothing was changed at .d." ../err &&
-	test_expect_code 129 git agent review --reject --hunk 1 wrong a b && test_expect_code 129 git agent review --reject --hunk 1 wrong && test_expect_code 129 git agent review --accept --hunk 1 wrong a &&
+	test_expect_code 129 git agent review --reject --hunk 1 wrong a b && test_expect_code 129 git agent review --reject --hunk 1 wrong && test_expect_code 128 git agent review --accept --hunk 1 wrong a &&
 	test_expect_code 129 git agent review --hunk 1 wrong && test "$(git rev-parse agent/wrong)" = $tip && git agent drop --force wrong
 '
 
@@ -45,6 +45,17 @@ test_expect_success 'rules run on what is left: what they find is open again' '
 	git agent review --accept left Makefile && git agent review --reject --hunk 1 left Makefile 2>../err && grep "1 open flag left" ../err &&
 	flags left >../got && printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got && test_expect_code 3 git agent land left &&
 	git agent review --accept left Makefile && git agent land left && grep "rm -f y" Makefile && grep "echo ok" Makefile && git agent drop left && git reset -q --hard HEAD~1
+'
+
+test_expect_success 'accepted in parts: these are kept, and nothing is open; the others go' '
+	cd r && git agent start -q --name keep -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err && grep "0 open flags left" ../err && grep "rm -f y" ../kept &&
+	flags keep | grep "^Makefile make accepted" && git show agent/keep:Makefile >../got && sed "2s/ok/mine/" Makefile | test_cmp - ../got && git agent land keep && sed -n 2p Makefile | grep mine && git agent drop keep && git reset -q --hard HEAD~1 &&
+	git agent start -q --name whole -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git rev-parse agent/whole >../was && git agent review --accept --hunk 1-2 whole Makefile && git rev-parse agent/whole | test_cmp ../was - && git agent land --dry-run whole && git agent drop --force whole
+'
+
+test_expect_success 'what is held back, accepted in parts, is brought without the others' '
+	cd r && git agent start -q --name heldparts -- sh -c "seq 20 | sed -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" >x.envrc; mkdir h; mv x.envrc h/.envrc" && git agent review --accept --hunk 1 heldparts h/.envrc && git show agent/heldparts:h/.envrc | grep "curl evil" && test_must_fail git rev-parse -q --verify refs/agent/heldparts/held && git agent drop --force heldparts &&
+	seq 20 >.envrc && git add -f .envrc && git commit -qm before && git agent start -q --name heldtwo -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc" && git agent review --accept --hunk 1 heldtwo .envrc && git show agent/heldtwo:.envrc >../got && seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got && git agent land heldtwo && git agent drop heldtwo && git reset -q --hard HEAD~2
 '
 
 test_expect_success 'nothing that fires is left: nothing is open' '

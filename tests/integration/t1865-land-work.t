@@ -117,6 +117,30 @@ cell 'converted line ends' dirty='echo "f text eol=crlf" >.git/info/attributes; 
 cell 'attributes change' agent='.gitattributes=x f@2A' user='git agent review --accept-all --critical $s; put f@8M' no='attributes change beside uncommitted changes: .gitattributes'
 cell 'a merge driver of the user'\''s' agent=f@2A user='echo "f merge=mine" >.git/info/attributes; git config merge.mine.driver true; put f@8M' no='a merge driver is needed for uncommitted changes: f'
 
+# ---- what git's own merge would come upon, and then put everything back to HEAD
+
+cell 'line ends that git converts since, dirty elsewhere' dirty='put f%@; git commit -qam crlf' agent='f%@2A' user='echo "f text" >.git/info/attributes; touch f; put g@8M' no='overlap with what is to land: f'
+cell 'a filter since, dirty elsewhere' agent=f@2A user='echo "f filter=ex" >.git/info/attributes; git config filter.ex.clean "sed s/9/X/"; touch f; put g@8M' work='f@2A9X g@8M' index=f@2A head=f@2A
+
+# since WHAT COMMANDS: git converts d/h since, and what is dirty elsewhere is there afterwards
+since() {
+	what=$2
+	test_expect_success "converted since, $1: work elsewhere stays" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put d/h@2A" && put d/.gitattributes=none && git add d && git commit -qm attributes && eval "$what" && touch d/h && put g@8M && picture >../before && git status --porcelain | grep d/h &&
+		git agent land $s && content g@8M | test_cmp g - && git show HEAD:d/h >../got && content d/h@2A | test_cmp - ../got && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+}
+since 'by a filter' 'echo "h filter=ex" >.git/info/attributes; git config filter.ex.clean "sed s/9/X/"'
+since 'by a filter that the user names for all repositories' 'git config core.attributesFile ../attributes; echo "h filter=ex" >../attributes; git config filter.ex.clean "sed s/9/X/"'
+since 'by attributes below' 'git config filter.ex.clean "sed s/9/X/"; echo "h filter=ex" >d/.gitattributes; git commit -qm filter d/.gitattributes'
+since 'by attributes that are gone' 'git config filter.ex.clean "sed s/9/X/"; echo "h filter=ex" >d/.gitattributes; git commit -qm filter d/.gitattributes; rm d/.gitattributes'
+cell 'an encoding since, dirty elsewhere' agent='d/h@2A' user='echo "h working-tree-encoding=UTF-16LE" >.git/info/attributes; touch d/h; put g@8M' no='overlap with what is to land: d/h'
+
+cell 'assumed unchanged, changed, and nothing else is' agent=f@2A user='git update-index --assume-unchanged f; put f@8M' work=f@2A8M index=f@2A head=f@2A
+cell 'assumed unchanged, the same hunk, dirty elsewhere' agent=f@2A user='git update-index --assume-unchanged f; put f@2M g@8M' no='overlap with what is to land: f'
+cell 'skipped in the working tree, but there and changed' agent=f@2A user='git update-index --skip-worktree f; put f@8M g@8M' work='f@2A8M g@8M' index=f@2A head=f@2A
+cell 'skipped in the working tree, the same hunk' agent=f@2A user='git update-index --skip-worktree f; put f@2M g@8M' no='overlap with what is to land: f'
+
 # ---- ways
 
 cell 'squashed beside work' how=--squash agent=f@2A user='put f@8M; git add f' work=f@2A8M index=f@2A8M head=f@2A also='! git rev-parse -q --verify HEAD^2'

@@ -94,6 +94,41 @@ test_expect_success 'killed when all was done: it has landed, and can be undone'
 	git agent land d 2>../err && grep "nothing to land" ../err && git agent list | grep "^d .*landed" && git agent land --undo d && picture >../after && test_cmp ../before ../after
 '
 
+# half NAME: of its landing half is done, and it is killed; where its note is
+half() {
+	begin && git agent start -q --name $1 -- sh -c "$words put f@2A" && put f@8M && git add f && picture >../whole && { GIT_AGENT_FAULT=land:files:kill git agent land $1; test $? = 137; } && rm .git/index.lock && picture >../before &&
+		note=$(echo "$HOME"/.local/state/git-agent/*/sessions/$1/undo/1) && test -e "$note/record"
+}
+unread="may have been left half done"
+
+test_expect_success 'half done and its note cannot be read: nothing is landed on it, and nothing touched, until it can be' '
+	half io && for c in "land io" "land --dry-run io" "land --abort io" "land --continue io"; do
+		GIT_AGENT_FAULT=land:read:fail test_expect_code 128 git agent $c 2>../err && grep "a landing of agent/io $unread: stopped" ../err && grep "^hint: try again; if it stays so, .*rm -r $note" ../err && picture >../after && test_cmp ../before ../after || return 1
+	done && GIT_AGENT_FAULT=land:read:fail test_expect_code 128 git agent land --undo io 2>../err && ! grep "no landing" ../err && picture >../after && test_cmp ../before ../after &&
+	git agent land --abort io && picture >../after && test_cmp ../whole ../after && git agent land io && git agent land --undo io
+'
+
+for damaged in record work
+do
+	test_expect_success "half done and its note is damaged ($damaged): the same, and the way out that is named is one" '
+		half d-$damaged && head -c 30 "$note/$damaged" >../cut && cp ../cut "$note/$damaged" && test_expect_code 128 git agent land d-$damaged 2>../err && grep "$unread" ../err && picture >../after && test_cmp ../before ../after &&
+		put f@8M && eval "$(sed -n "s/^hint: .*then .\(rm -r .*\).$/\1/p" ../err)" && git agent land d-$damaged && git show HEAD:f | grep A
+	'
+done
+
+test_expect_success 'a damaged note of a landing that came to its end keeps nobody from the next' '
+	begin && git agent start -q --name over -- sh -c "$words put f@2A" && put f@8M && git agent land over && note=$(echo "$HOME"/.local/state/git-agent/*/sessions/over/undo/1) && : >"$note/record" &&
+	git agent land over 2>../err && grep "nothing to land" ../err && test_expect_code 128 git agent land --undo over 2>../err && grep "is not what a landing notes" ../err
+'
+
+test_expect_success 'undoing that fails leaves no lock behind, and git can be used to go on' '
+	begin && git agent start -q --name lock -- sh -c "$words put f@2A -g" && put f@8M && git add f && picture >../before && git agent land lock &&
+	for point in undo:files undo:index; do
+		GIT_AGENT_FAULT=$point:fail test_expect_code 128 git agent land --undo lock 2>../err && grep "stopped at .$point" ../err && test ! -e .git/index.lock && git update-index --assume-unchanged old && git update-index --no-assume-unchanged old || return 1
+	done && git agent land --undo lock && picture >../after && test_cmp ../before ../after &&
+	half more && echo more >>f && { GIT_AGENT_FAULT=land:files:kill git agent land more; test $? = 2; } && test ! -e .git/index.lock
+'
+
 # refused WHAT COMMAND PATTERN: after COMMAND undoing is refused, and touches nothing.
 refused() {
 	action=$2 says=$3

@@ -60,21 +60,21 @@ installs PRE_COMMIT pre-commit 'pre-commit install'
 # switched_off CALLS: of these command lines of git those that switch hooks off switch them all off
 switched_off() {
 	grep -e "-c core.hooksPath=/dev/null" "$1" >"$HOME/forced" && test "$(wc -l <"$HOME/forced")" -gt 5 &&
-		for name in reference-transaction post-index-change post-checkout pre-push pre-commit mine two.words; do
-			grep -v -e "-c hook.$name.enabled=false" "$HOME/forced" && return 1
+		for name in reference-transaction post-index-change post-checkout pre-push pre-commit mine two.words "a = b"; do
+			grep -v -e "-c hook.$name.enabled=false" -e "--config-env=hook.$name.enabled=GIT_AGENT_FALSE .* false$" "$HOME/forced" && return 1
 		done
 	:
 }
 
 test_expect_success 'git commands of the tool switch off those that configuration defines, by event and by name' '
-	git init -q calls && cd calls && echo a >a && git add a && git commit -qm base && git config hook.mine.event reference-transaction && git config --add hook.mine.event pre-push && git config hook.mine.command false && git config --global hook.two.words.event post-index-change && git config --global hook.two.words.command false && test_when_finished "git config --global --remove-section hook.two.words" &&
-	mkdir -p ../logs && printf "#!/bin/sh\necho \"\$*\" >>$HOME/calls.log\nexec $(command -v git) \"\$@\"\n" >../logs/git && chmod +x ../logs/git && (PATH=$HOME/logs:$PATH && "$GIT_AGENT" start -q --name c -- sh -c "echo e >.envrc; echo c >c; git add c; git commit -qm c" && "$GIT_AGENT" review --accept c .envrc && "$GIT_AGENT" list && "$GIT_AGENT" drop --force c && "$GIT_AGENT" gc) && switched_off ../calls.log
+	git init -q calls && cd calls && echo a >a && git add a && git commit -qm base && git config hook.mine.event reference-transaction && git config --add hook.mine.event pre-push && git config hook.mine.command false && git config --global hook.two.words.event post-index-change && git config --global hook.two.words.command false && git config "hook.a = b.event" post-merge && git config "hook.a = b.command" false && test_when_finished "git config --global --remove-section hook.two.words" &&
+	mkdir -p ../logs && printf "#!/bin/sh\necho \"\$* \$GIT_AGENT_FALSE\" >>$HOME/calls.log\nexec $(command -v git) \"\$@\"\n" >../logs/git && chmod +x ../logs/git && (PATH=$HOME/logs:$PATH && "$GIT_AGENT" start -q --name c -- sh -c "echo e >.envrc; echo c >c; git add c; git commit -qm c" && "$GIT_AGENT" review --accept c .envrc && "$GIT_AGENT" list && "$GIT_AGENT" drop --force c && "$GIT_AGENT" gc) && switched_off ../calls.log
 '
 
 test_lazy_prereq CONFIG_HOOKS 'git init -q "$TRASH/probe" && git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit'
 test_expect_success CONFIG_HOOKS 'such hooks run when you land, and not otherwise; ours stand beside them' '
-	git init -q real && cd real && echo a >a && git add a && git commit -qm base && for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do git config --add hook.mine.event $e || exit 1; done && git config hook.mine.command "echo ran >>$HOME/mine; cat >/dev/null; :" && git agent list && : >../mine && picture >../before && session x && git agent start -q --name y -- sh -c "echo y >y; git add y; git commit -qm y" && git agent review x && git agent diff y && git agent list && git agent gc && test ! -s ../mine &&
-	git agent land y && test -s ../mine && git agent drop y && : >../mine && git agent guard on && how | grep "^config True$" && git hook list reference-transaction >../got && printf "mine\ngit-agent-reference-transaction\n" | test_cmp - ../got && refused git branch foo refs/agent/x/held && test -s ../mine && : >../mine && git agent review --reject x .envrc && test ! -s ../mine && git commit -q --allow-empty -m on &&
+	git init -q real && cd real && echo a >a && git add a && git commit -qm base && for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do git config --add hook.mine.event $e || exit 1; done && git config hook.mine.command "echo ran >>$HOME/mine; cat >/dev/null; :" && git config "hook.x=y.event" reference-transaction && git config "hook.x=y.command" "echo ran >>$HOME/mine; cat >/dev/null; :" && git agent list && : >../mine && picture >../before && session x && git agent start -q --name y -- sh -c "echo y >y; git add y; git commit -qm y" && git agent review x && git agent diff y && git agent list && git agent gc && test ! -s ../mine &&
+	git agent land y && test -s ../mine && git agent drop y && : >../mine && git agent guard on && how | grep "^config True$" && git hook list reference-transaction >../got && printf "mine\nx=y\ngit-agent-reference-transaction\n" | test_cmp - ../got && refused git branch foo refs/agent/x/held && test -s ../mine && : >../mine && git agent review --reject x .envrc && test ! -s ../mine && git commit -q --allow-empty -m on &&
 	git agent drop --force x && git agent guard off && picture >../after && test_cmp ../before ../after && test -z "$(git config --get-regexp "^hook\.git-agent")"
 '
 

@@ -71,7 +71,7 @@ test_expect_success 'patterns: the user adds and allows, a repository only adds'
 	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } && ! line .env && line sub/conf/a.prod &&
 	mkdir -p "$HOME/.config/git-agent" && test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" && printf "secrets:\n  allow: [\"vault/\"]\n" >"$HOME/.config/git-agent/config.yaml" && { git agent secrets >../out || :; } && ! line vault/x && line conf/a.prod &&
 	printf "secrets:\n  allow: [.env]\n" >.agentdev.yaml && git commit -qam allow && test_must_fail git agent start true 2>../err && grep ".agentdev.yaml:2:11: .secrets.allow. needs trust" ../err &&
-	printf "secrets:\n  mode: off\n" >.agentdev.yaml && git commit -qam off && test_must_fail git agent start true 2>../err && grep "can only make .mask. stricter" ../err
+	printf "secrets:\n  mode: off\n" >.agentdev.yaml && git commit -qam off && test_must_fail git agent start true 2>../err && grep ".agentdev.yaml:2:9: .secrets.mode. needs trust" ../err
 '
 
 test_expect_success 'over the working tree itself: whiteouts, what the base has, repositories in it, files git is told not to look at' '

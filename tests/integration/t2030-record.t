@@ -89,7 +89,7 @@ test_expect_success 'off by the user'\''s setting, which no repository has a say
 	test_expect_code 1 git agent log --text off 2>../err && grep "nothing of session .off. was recorded" ../err && grep "^hint: .*record" ../err &&
 	mkdir -p ../.config/git-agent && echo "record: false" >../.config/git-agent/config.yaml && git agent start -q --name off2 -- echo shown && test ! -e "$(dir off2)/transcript.cast" &&
 	rm ../.config/git-agent/config.yaml && git clone -q . ../r2 && cd ../r2 && echo "record: false" >.agentdev.yaml && git add -A && git commit -qm conf &&
-	test_expect_code 125 git agent start -- true 2>../err && grep "record. needs trust" ../err
+	test_expect_code 125 git agent start -- true 2>../err && grep "record. is yours alone: a repository cannot set it" ../err
 '
 
 test_expect_success 'who writes nothing leaves no recording' '
@@ -245,6 +245,10 @@ test_expect_success 'replay and text: a recording is not believed' '
 	file="$(dir bad)/transcript.cast" && rm "$file" && ln -s "$PWD/../bad" "$file" && test_expect_code 128 git agent log --text bad &&
 	rm "$file" && mkfifo "$file" && test_expect_code 128 git agent log --text bad 2>../err && grep "is not a file" ../err &&
 	rm "$file" && echo hello >"$file" && test_expect_code 128 git agent log --text bad 2>../err && grep "is no recording" ../err
+'
+
+test_expect_success 'names in the journal are escaped once, and can be copied' '
+	cd r && git agent start -q --name names -- sh -c "mkdir \"a b\\\\c\"; echo x >\"a b\\\\c/.envrc\"" && git agent log names >../out && grep -F "\"a b\\\\c/.envrc\" (id direnv" ../out && ! grep -F "c/.envrc\\\"" ../out
 '
 
 test_done

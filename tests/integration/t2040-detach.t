@@ -95,7 +95,9 @@ test_expect_success 'one that knows SIGTERM only, one that knows neither, and --
 test_expect_success 'several at once; one that has ended; none' '
 	cd stop && for n in 1 2 3; do git agent start -qd -n m$n -- sh -c "touch f; $hold" || exit 1; done && git agent stop -q m1 m2 m3 &&
 	test "$(git agent list | grep -c "^m[123] .*captured")" = 3 && test_expect_code 128 git agent stop m1 2>../err && grep "does not run: it is captured" ../err &&
-	test_expect_code 128 git agent stop nobody 2>../err && grep "no session" ../err && test_expect_code 129 git agent stop
+	test_expect_code 128 git agent stop nobody 2>../err && grep "no session" ../err && test_expect_code 129 git agent stop &&
+	for n in 4 5; do git agent start -qd -n m$n -- sh -c "touch f; $hold" || exit 1; done && test_expect_code 128 git agent stop nobody m4 m1 m5 >../out 2>../err && grep "no session .nobody" ../err && grep ".m1. does not run" ../err &&
+	test "$(git agent list | grep -c "^m[45] .*captured")" = 2 && test "$(grep -c "1 file changed" ../out)" = 2
 '
 
 test_expect_success 'stop ends a session on a terminal, too, and one that reads a pipe' '

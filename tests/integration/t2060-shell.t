@@ -20,6 +20,14 @@ test_expect_success 'a command beside the agent: its files, its processes, its e
 	test "$(running s "run[\"shells\"]")" = 0
 '
 
+test_expect_success 'directories can be renamed, in as many as there are at once, where the session has that' '
+	cd r && git agent start -qd -n moves -- sh -c "$hold" && git agent shell moves -- sh -c "mv sub moved && python3 -c \"import os; os.rename(\\\"moved\\\", \\\"sub2\\\")\"" && git agent shell moves -- test -e sub2/b &&
+	$pty expect="it is done" exit=0 -- git agent shell moves -- python3 -c "import os; os.rename(\"sub2\", \"sub\"); print(\"it is\", \"done\")" &&
+	for i in $(seq 1 40); do git agent shell moves -- sh -c "sleep 1000 >/dev/null 2>&1 </dev/null & mkdir n$i && mv n$i m$i" || exit; done && git agent shell moves -- python3 -c "import os; os.rename(\"sub\", \"new\")" &&
+	git agent stop -q moves && git ls-tree --name-only agent/moves >../out && grep -x new ../out && ! grep -x sub ../out &&
+	git agent -c sandbox.rename=false start -qd -n fixed -- sh -c "$hold" && test_must_fail git agent shell fixed -- python3 -c "import os; os.rename(\"sub\", \"x\")" 2>../err && grep "cross-device" ../err && git agent stop -qf fixed
+'
+
 test_expect_success 'where the user stands, and what it does is captured with the rest' '
 	cd r/sub && git agent shell s -- sh -c "pwd; echo new >c" >../../out && echo "$HOME/r/sub" >../../want && test_cmp ../../want ../../out &&
 	git agent diff s | grep "^+new" && test ! -e c

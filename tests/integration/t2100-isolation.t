@@ -44,6 +44,14 @@ test_expect_success 'nothing of it stays: no session, no file, no variable' '
 	test -z "$(ls -A "$HOME/.local/state/git-agent" | grep -v -x stage)"
 '
 
+test_expect_success 'SB-04: a session that does not start for another reason counts for nothing' '
+	mkdir -p bin && printf "#!/bin/sh\nfor a; do [ \"\$a\" != status ] || [ ! -e ../home2 ] || exit 1; done\nexec %s \"\$@\"\n" "$(command -v git)" >bin/git && chmod +x bin/git &&
+	{ PATH=$PWD/bin:$PATH "$GIT_AGENT" doctor --deep --json >other; test $? != 0; } && cat other && python3 -c "
+import json
+got = {c[\"check\"]: c for c in json.load(open(\"other\"))}
+assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
+'
+
 # What is tried must be possible where nothing keeps it: outside a sandbox, and in a bare one. Not as
 # root, who could do harm by it.
 test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held' '
@@ -67,6 +75,39 @@ test_expect_success ROOT 'as root: nothing that others cannot read, nothing of /
 		find /proc/sys -type f -writable
 		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do dd if=/dev/null of=\$f conv=notrunc 2>/dev/null && echo \$f; done
 		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null; cd .. && test_cmp /dev/null out
+'
+
+# ---- where sandboxes may be made inside ---------------------------------------------------
+
+test_lazy_prereq NESTS 'test "$(id -u)" != 0 && bwrap --unshare-user --ro-bind / / true'
+nested='-c sandbox.nested=true'
+
+test_expect_success NESTS 'SB-02: bwrap and unshare work inside with sandbox.nested, and not without' '
+	make_repo nested && cd nested && for c in "bwrap --ro-bind / / true" "unshare -Ur true" "unshare -Urm mount -t tmpfs none /tmp"; do
+		test_must_fail git agent start -q -- $c && git agent $nested start -q -- $c || exit 1
+	done && git agent $nested start -q -- bwrap --ro-bind / / --dev /dev --tmpfs /tmp --unshare-all --die-with-parent sh -c "! touch x 2>/dev/null && touch /tmp/x && ls /proc/self/fd" &&
+	git agent $nested start --dry-run -- true | grep "sandboxes of their own" && git agent start --dry-run -- true >../out && ! grep "of their own" ../out &&
+	git agent $nested doctor | grep "^ok   nested" && git agent doctor >../out && ! grep nested ../out && git agent log unshare-2 --json | grep "\"nested\": *true" && git agent log unshare-1 --json | grep "\"nested\": *false"
+'
+
+test_expect_success NESTS 'SB-01 SB-03: in such a session all else holds, and in a sandbox of its own nothing can be taken off' '
+	cd nested && { git agent start -q -- ./probe token=x >../out; git agent $nested start -q -- ./probe token=x >../out2; cat ../out ../out2; cd ..; ids failed >closed && mv out2 out && ids failed >open; cd nested; } &&
+	comm -13 ../closed ../open >../more && printf "SB-02\nSB-17\n" | test_cmp - ../more &&
+	printf "TOKEN=ghp_%s
+" 0123456789abcdefghijABCDEFGHIJ012345 >.env && echo .env >.git/info/exclude && git agent $nested start -q -n kept -- unshare -Urm sh -c "
+		for m in "$PWD" "$HOME" /proc/keys /usr /etc; do umount \$m && exit 3; umount -l \$m && exit 4; done; mount -o remount,rw /usr && exit 5; mount -o remount,bind,rw /usr && exit 6
+		touch /usr/x && exit 7; mkdir /tmp/m && mount --bind / /tmp/m && exit 8; mount --rbind / /tmp/m && touch /tmp/m/usr/x && exit 9; umount /tmp/m/proc/keys && exit 10
+		cat .env && exit 11; mount -t proc none /tmp/m && exit 12; mount -t overlay -o lowerdir=/usr:/etc none /tmp/m && umount /tmp/m; echo x >/proc/sys/kernel/core_pattern && exit 13; echo done >done" 2>/dev/null &&
+	git show agent/kept:done && test ! -e /usr/x
+'
+
+test_expect_success NOT_ROOT 'in a file of the repository it is refused until that is trusted' '
+	make_repo asks && cd asks && printf "sandbox: {nested: true}
+" >.agentdev.yaml && git add -A && git commit -qm ask && test_must_fail git agent start -q -- true 2>../err && grep "\.agentdev\.yaml:1" ../err
+'
+
+test_expect_success ROOT 'as root it is refused, with the reason' '
+	make_repo rootn && cd rootn && test_expect_code 125 git agent $nested start -q -- true 2>../err && grep "uid 0" ../err && test_must_fail git agent $nested doctor >../out && grep "^FAIL nested" ../out && git agent list >../out && test ! -s ../out
 '
 
 # ---- what fails while a sandbox is made ------------------------------------------------

@@ -143,8 +143,8 @@ test_expect_success 'the AppArmor profile: for these directories, and no second 
 	test_must_fail sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa "/a b" 2>err && grep "cannot stand in an AppArmor profile" err
 '
 
-test_expect_success 'make install puts it where AppArmor is, make uninstall takes it away' '
-	mkdir -p where && m="make -s -C $TEST_BUILDDIR DESTDIR=$PWD/dest" && $m apparmordir="$PWD/nowhere" install-data-hook && test ! -e dest &&
+test_expect_success 'make install puts it where an AppArmor is that knows it, and into a package; make uninstall takes it away' '
+	make -s -C "$TEST_BUILDDIR" apparmordir="$PWD/nowhere" install-data-hook && test ! -e nowhere && m="make -s -C $TEST_BUILDDIR DESTDIR=$PWD/dest" &&
 	$m apparmordir="$PWD/where" install-data-hook && grep "^@{GIT_AGENT_DIRS}=" "dest$PWD/where/git-agent" && $m apparmordir="$PWD/where" uninstall-hook && test ! -e "dest$PWD/where/git-agent"
 '
 

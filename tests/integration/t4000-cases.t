@@ -129,4 +129,67 @@ while IFS='|' read -r id want commands; do
 	test_expect_success "$id is $want" 'echo "$want" >want && outcome "$id" >got && test_cmp want got'
 done <cells
 
+# ---- directories that were renamed ------------------------------------------------------
+
+# process 1 looks a path up by it, and leaves the call to the overlay where it cannot
+test_lazy_prereq OPENAT2 'test -z "${NO_OPENAT2-}"'
+
+# A name, and what the agent does: `ren` is rename(2) and nothing else. What is captured must be the
+# tree that git makes of a plain copy of what the agent sees.
+cat >moves <<'EOT'
+a directory of the base|ren lib moved
+and something in it changed, added, removed|ren lib moved; echo more >>moved/deep/er/f; echo n >moved/new; rm moved/f1
+there and back is no change|ren lib moved; ren moved lib
+to a name that only differs in case|ren lib Lib
+into another directory of the base, and out further up|ren lib src/lib; ren src/lib/deep deep
+in the place of an empty one, of a file, of a link|rm -r doc/*; ren lib doc; rm top; ren src top; rm link; ren other link
+in the place of another that went|ren other gone; ren lib other; rm -r gone
+a ring of three|ren lib t; ren src lib; ren other src; ren t other
+two that are exchanged|exchange lib src
+twice, with a commit between|git mv lib one && git commit -qm one; ren one two; echo x >two/x
+one in another that is renamed after it|ren lib/deep lib/d2; ren lib l2; ren l2/d2/er l2/er
+what is new, beside what was there|mkdir new && echo n >new/n; ren new src/new; ren src s2
+to a name that is ignored|ren lib build
+out of an ignored name|mkdir -p made/cache && echo o >made/cache/o; ren made kept
+with ignored files in it|echo o >lib/deep/x.log; ren lib moved
+as go does with vendor|cp -r other vendor.new; ren vendor vendor.old; ren vendor.new vendor; rm -r vendor.old
+as npm does: beside, within a shared directory|mkdir -p mods/.pkg-Xy12/lib && echo v2 >mods/.pkg-Xy12/lib/f; ren mods/pkg mods/.pkg-old; ren mods/.pkg-Xy12 mods/pkg; rm -r mods/.pkg-old; test "$(cat mods/pkg/lib/f)" = v2
+as cargo does: one of a shared directory becomes final|mkdir -p target/tmp/deps && echo o >target/tmp/deps/o; ren target/debug target/old; ren target/tmp target/debug; test -e target/debug/deps/o
+into a shared directory, as mv does where rename(2) cannot|noren lib mods/lib; mv lib mods/lib; test -e mods/lib/deep/er/f
+out of a shared directory|noren mods/pkg pkg; mv mods/pkg pkg; test -e pkg/lib/f
+from one shared directory to another|noren mods/pkg target/pkg; mv mods/pkg target/pkg
+a directory that holds a shared one|noren ws ws2; mkdir ws2 && git mv ws/a ws2/a
+EOT
+
+make_moves() {
+	git init -q m && cd m && mkdir -p lib/deep/er src other doc vendor ws && for f in lib/f1 lib/deep/f2 lib/deep/er/f src/s other/o doc/d vendor/v ws/a top; do
+		echo "$f" >"$f" || return 1
+	done && chmod +x lib/f1 && ln -s f1 lib/l && ln -s lib link && printf 'mods\ntarget\nbuild\nmade\n*.log\n' >.gitignore && git add -A && git commit -qm base &&
+	mkdir -p mods/pkg/lib target/debug ws/mods && echo v1 >mods/pkg/lib/f && echo old >target/debug/o && echo w >ws/mods/w
+}
+cat >moves-head <<'EOT'
+ren() { perl -e 'rename($ARGV[0], $ARGV[1]) or die "$ARGV[0]: $!\n"' "$1" "$2" || echo "ren $1 $2" >&2; }
+noren() { ! perl -e 'exit(rename($ARGV[0], $ARGV[1]) ? 0 : 1)' "$1" "$2" || echo "was renamed: $1" >&2; }
+# renameat2(2), by its number
+exchange() { perl -e 'my %n = (x86_64 => 316, aarch64 => 276, riscv64 => 276, ppc64le => 357, s390x => 347); chomp(my $m = `uname -m`);
+	syscall($n{$m}, -100, $ARGV[0], -100, $ARGV[1], 2) == 0 or die "$!\n"' "$1" "$2" || echo "ren $1 $2" >&2; }
+EOT
+cat >moves-tail <<'EOT'
+mkdir /tmp/copy && tar -c --exclude=./.git . | tar -x -C /tmp/copy && git init -q /tmp/copy && git -C /tmp/copy add -A && git -C /tmp/copy write-tree
+EOT
+
+test_expect_success 'a project to rename in' 'make_moves'
+
+n=0
+while IFS='|' read -r name commands; do
+	n=$((n + 1))
+	{ cat moves-head && echo "{ $commands; } || echo failed >&2" && cat moves-tail; } >"$HOME/aihome/move"
+	test_expect_success OPENAT2 "renamed: $name" '
+		cd m && git agent start -q --name "m$n" -- sh "$HOME/move" >../tree 2>../err; cat ../err; ! grep -e "^ren" -e "^was renamed" -e "^failed" ../err &&
+		got=$(git rev-parse -q --verify "refs/agent/m$n/held^{tree}" || git rev-parse -q --verify "agent/m$n^{tree}" || git rev-parse "main^{tree}") &&
+		grep -E "^[0-9a-f]{40}\$" ../tree && { test "$(tail -n 1 ../tree)" = "$got" || { git diff-tree -r --name-status main "$got"; exit 1; }; } &&
+		git status --porcelain >../status && test ! -s ../status && test "$(cat mods/pkg/lib/f target/debug/o ws/mods/w | tr "\n" " ")" = "v1 old w "
+	'
+done <moves
+
 test_done

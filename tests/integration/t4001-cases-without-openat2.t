@@ -9,4 +9,6 @@ if ! "$no" openat2=ENOSYS -- "$no" openat2=ENOSYS; then
 	echo "not ok 1 - openat2() fails under the filter"
 	exit 1
 fi
+NO_OPENAT2=1
+export NO_OPENAT2
 exec "$no" openat2=ENOSYS -- /bin/sh "${TEST_SRCDIR:?}/tests/integration/t4000-cases.t"

@@ -72,14 +72,14 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	git init -q keys && cd keys && echo a >a && echo "*.log" >.gitignore && git add -A && git commit -qm a &&
 	git agent start -q --name j -- sh -c "echo x >\"\$(printf n\\\\377m)\"; echo x >.envrc; echo x >x.log; echo b >a; git commit -qam b" &&
 	git agent review --format=json j >../review.json && git agent list --json >../list.json && git agent show --json j >../show.json &&
-	git agent doctor --json >../doctor.json && git agent version --json >../version.json && git agent config --json >../config.json &&
+	git agent doctor --json >../doctor.json && git agent version --json >../version.json && git agent version --build --json >../build.json && git agent config --json >../config.json &&
 	git agent review --accept-all --critical j && git agent land --json j >../land.json &&
 	python3 - <<-\EOF
 	import base64, json
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
-	want = "session command base tip held commits files flags left_behind left_out notes limits".split()
+	want = "session command base tip held commits files flags left_behind left_out notes checks limits".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
 		"flags": "id also severity category path reason held left_behind verdict", "left_behind": "path kind count bytes flags"}
@@ -87,11 +87,12 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd
 	s = set("name state branch project command onto base tip held remote landed landed_how landed_in started finished resumed resumed_with exit_status "
-		"live shared submodules skipped masked limits notes left_out flags flags_open "
+		"live shared submodules skipped masked limits network notes checks left_out flags flags_open "
 		"flags_by_severity flags_by_verdict incomplete run".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
-	assert all(list(o) == "key value number origin file line column description".split() for o in load("config"))
+	assert list(load("build")) == ["version", "build"] and list(load("build")["build"]) == "libgit2 libseccomp jansson libyaml zlib compiler programs".split()
+	assert all(list(o) == "key value number origin file line column repository left_out description".split() for o in load("config"))
 	assert set(load("land")) == set("session dry_run landed nothing uncommitted rest commit brought not_brought ignored ignored_flags".split()), load("land")
 	EOF
 '
@@ -105,26 +106,6 @@ test_expect_success 'exit statuses tell what to do' '
 	test_expect_code 4 git agent land c 2>../err && grep "^hint: .*git agent land --continue c.*--abort" ../err && git agent land --abort &&
 	git agent start -q --name f -- sh -c "echo all: >Makefile" && test_expect_code 3 git agent land f &&
 	test_expect_code 125 git agent start -- nowhere-at-all && test_expect_code 3 git agent start -- sh -c "exit 3"
-'
-
-test_lazy_prereq GITCOMPLETION 'test -e /usr/share/bash-completion/completions/git && command -v bash'
-
-test_expect_success GITCOMPLETION 'bash completes commands, options and sessions' '
-	cat >complete <<-\EOF &&
-	. /usr/share/bash-completion/completions/git
-	. "$TEST_SRCDIR/docs/completion/git-agent"
-	while read -r -a COMP_WORDS
-	do
-		COMP_WORDS=("${COMP_WORDS[@]/%./}") COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-		COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE} COMPREPLY=()
-		__git_wrap__git_main
-		echo "${COMPREPLY[@]%" "}"
-	done
-	EOF
-	cd way && git agent start -q --name tab true && git agent start -q --name tub true &&
-	printf "%s\n" "git agent l." "git agent land t." "git agent resume t." "git agent resume --f." "git agent review ta." "git -C .. agent land --d." "git agent start --dirty=." "git agent rules e." |
-		bash ../complete >../got 2>../err &&
-	printf "%s\n" "logs list log land" "tab tub" "tab tub" --feedback= tab --dry-run "carry ignore refuse" explain | test_cmp - ../got && git agent drop tab tub
 '
 
 test_expect_success 'whoever is no one to git is told so before the agent works' '

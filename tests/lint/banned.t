@@ -52,7 +52,7 @@ never 'strtok|localtime|gmtime|ctime|asctime' - 'hidden state'
 never 'alloca' - 'unbounded stack'
 never 'getenv|secure_getenv|setenv|unsetenv|putenv' 'src/cli/|src/init/' 'the environment is read by the command line'
 never 'malloc|calloc|realloc|reallocarray|strdup|strndup' 'src/base/alloc\.c|src/init/' 'ga/alloc.h'
-never 'exit|_exit|printf|puts|putchar|perror' 'src/cli/|src/seccomp/|src/stage/|src/init/|src/probe/|src/sys/process\.c|src/run/|src/capture/|src/start/watch\.c' 'a library neither prints nor exits'
+never 'exit|_exit|printf|puts|putchar|perror' 'src/cli/|src/seccomp/|src/stage/|src/init/|src/probe/|src/sys/process\.c|src/net/|src/run/|src/capture/|src/start/watch\.c' 'a library neither prints nor exits'
 never 'printf|puts|putchar|perror' 'src/cli/|src/seccomp/|src/stage/|src/init/|src/probe/' 'a library does not print'
 
 never 'pipe|accept|dup|epoll_create|inotify_init|creat' 'src/init/' 'a program started later would inherit it'

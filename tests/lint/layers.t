@@ -8,18 +8,19 @@ cd "${TEST_SRCDIR:?}" || exit 1
 allowed='
 base: base
 sys: sys base
-config: config sys base
+net: net sys base
+config: config net sys base
 repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
-run: run sandbox sys base config/limits
+run: run net sandbox sys base config/limits
 risk: risk repo sys base config/yaml
 secrets: secrets risk repo sys base
 review: review session risk repo sys base
 capture: capture review session run risk repo sandbox config sys base
 land: land capture review session risk repo config sys base
-start: start secrets capture review session run risk repo sandbox config sys base
-cli: cli start land secrets capture review session run risk repo sandbox config sys base
+start: start secrets capture review session run net risk repo sandbox config sys base
+cli: cli start land secrets capture review session run net risk repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init run/control

@@ -1,29 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every attack on the layers (OV), on git (GT), on the terminal (TT), from inside the sandbox (SB), by what
+# Every attack on the layers (OV), on git (GT), on the terminal (TT), from inside the sandbox (SB), on the network (NW), by what
 # stays (PS) and on what it all rests on (RS) that docs/threats.md lists
 # has a test with its id in the name, and every such name is of one that is listed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
-listed=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|PS\|RS\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
-untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|PS\|RS\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
+listed=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
+untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
 # In shell the name of the test has it, in C that of the function.
 named=$(
 	{
 		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
 		grep -hoE 'cmocka_unit_test(_setup)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
-			sed -n 's/\(ov\|gt\|tt\|sb\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
-	} | grep -oE '(OV|GT|TT|SB|PS|RS)-[0-9][0-9]' | sort -u
+			sed -n 's/\(ov\|gt\|tt\|sb\|nw\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
+	} | grep -oE '(OV|GT|TT|SB|NW|PS|RS)-[0-9][0-9]' | sort -u
 )
 
-result 'there are 24 attacks on the layers, 20 on git, 8 on the terminal, 24, 10 and 9 of the rest, each once' "$(
+result 'there are 24 attacks on the layers, 20 on git, 8 on the terminal, 24, 8, 10 and 9 of the rest, each once' "$(
 	[ "$(echo "$listed" | grep -c '^OV-')" = 24 ] && [ "$(echo "$listed" | grep -c '^GT-')" = 20 ] &&
 		[ "$(echo "$listed" | grep -c '^TT-')" = 8 ] &&
-		[ "$(echo "$listed" | grep -c '^SB-')" = 24 ] && [ "$(echo "$listed" | grep -c '^PS-')" = 10 ] &&
-		[ "$(echo "$listed" | grep -c '^RS-')" = 9 ] && [ "$(echo "$listed" | sort -u | grep -c .)" = 95 ] || echo "$listed"
+		[ "$(echo "$listed" | grep -c '^SB-')" = 24 ] && [ "$(echo "$listed" | grep -c '^NW-')" = 8 ] && [ "$(echo "$listed" | grep -c '^PS-')" = 10 ] &&
+		[ "$(echo "$listed" | grep -c '^RS-')" = 9 ] && [ "$(echo "$listed" | sort -u | grep -c .)" = 103 ] || echo "$listed"
 )"
 
 result 'an attack has a test' "$(

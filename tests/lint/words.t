@@ -10,7 +10,7 @@ code=$(find src include tests hooks .ci autogen.sh -type f \
 	\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -path '.ci/run' -o -path 'hooks/*' \) \
 	! -path 'tests/results/*')
 text=$(find src include tests hooks docs .ci autogen.sh configure.ac Makefile.am README.md -type f \
-	\( -name '*.[ch15]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -name '*.md' -o -name '*.ac' \
+	\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -name '*.md' -o -name '*.ac' \
 	-o -name '*.am' -o -path '.ci/run' -o -path 'hooks/*' -o -path 'docs/completion/*' \) \
 	! -path 'tests/results/*')
 tab=$(printf '\t')

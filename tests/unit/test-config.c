@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ga/config.h"
+#include "../../src/config/schema.h"
 
 static void defaults_into(struct ga_config *c)
 {
@@ -172,8 +173,19 @@ static void values(void **state)
 		  "keys are nested: what is before a dot stands on a line above, followed by a colon" },
 		{ "limits: {capture.depth: 1}", NULL, NULL, "f:1:10: unknown key 'limits.capture.depth'",
 		  "did you mean 'limits.capture'?" },
-		{ "network: host", NULL, NULL, "f:1:1: unknown key 'network'",
-		  "'git agent config' lists the keys" },
+		{ "network: host", NULL, NULL, "f:1:10: 'network' takes keys of its own", NULL },
+		{ "network: {mode: none}", "network.mode", "none", NULL, NULL },
+		{ "network: {allow: ['db.test:5432', '[::1]:80']}", "network.allow",
+		  "db.test:5432, [::1]:80", NULL, NULL },
+		{ "network: {allow: [db.test]}", NULL, NULL,
+		  "f:1:19: 'network.allow' takes host:port or host:port-port; host is a name, "
+		  "*.name, an IPv4 address or an [IPv6] address, not 'db.test'", NULL },
+		{ "network: {publish: [0]}", NULL, NULL,
+		  "f:1:21: 'network.publish' takes PORT, auto:PORT, HOST_PORT:PORT or "
+		  "ADDRESS:HOST_PORT:PORT, not '0'", NULL },
+		{ "network: {sockets: [a/b]}", NULL, NULL,
+		  "f:1:21: 'network.sockets' takes the absolute path of a socket, without '..', "
+		  "not 'a/b'", NULL },
 		{ "'': x", NULL, NULL, "f:1:1: unknown key ''", "'git agent config' lists the keys" },
 		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
 		{ "dirty: carry\ndirty: carry", NULL, NULL,
@@ -217,6 +229,7 @@ static void a_long_key_is_cut_in_messages(void **state)
 }
 
 #define HINT "put it in your own file, '/h/.config/git-agent/config.yaml', and out of the repository's"
+#define TRUST "'git agent trust' shows what it lets agents do, and asks"
 
 /* What a repository may, with the user's file below it. */
 static void repository(void **state)
@@ -233,32 +246,34 @@ static void repository(void **state)
 		{ "dirty: refuse", "dirty: ignore", "dirty", "refuse", NULL },
 		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 128}}",
 		  "limits.capture.depth", "10", NULL },
-		{ "", "home: /x", NULL, NULL, "r:1:7: 'home' needs trust: a repository cannot set it" },
+		{ "", "home: /x", NULL, NULL, "r:1:7: 'home' is yours alone: a repository cannot set it" },
 		{ "", "home: nonsense", NULL, NULL,
-		  "r:1:7: 'home' needs trust: a repository cannot set it" },
+		  "r:1:7: 'home' is yours alone: a repository cannot set it" },
 		{ "", "home: ~/aihome", NULL, NULL,
-		  "r:1:7: 'home' needs trust: a repository cannot set it" },
+		  "r:1:7: 'home' is yours alone: a repository cannot set it" },
 		{ "", "state_dir: /x", NULL, NULL,
-		  "r:1:12: 'state_dir' needs trust: a repository cannot set it" },
+		  "r:1:12: 'state_dir' is yours alone: a repository cannot set it" },
+		{ "terminal_filter: off", "terminal_filter: on", "terminal_filter", "on", NULL },
+		{ "", "terminal_filter: off", NULL, NULL,
+		  "r:1:18: 'terminal_filter': a repository can only make 'on' stricter" },
 		{ "", "limits: {memory: 1GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 2GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 0}", "limits.memory", "1GiB", NULL },
 		{ "", "limits: {tasks: 0}", NULL, NULL,
-		  "r:1:17: 'limits.tasks' needs trust: a repository can only make '8192' stricter" },
+		  "r:1:17: 'limits.tasks' needs trust" },
 		{ "", "limits: {tasks: 100}", "limits.tasks", "100", NULL },
 		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
 		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
 		{ "", "limits: {capture: {depth: 129}}", NULL, NULL,
-		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '128' stricter" },
+		  "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 129}}",
 		  "limits.capture.depth", "129", NULL },
 		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 129}}", NULL, NULL,
-		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '128' stricter" },
+		  "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 201}}", NULL, NULL,
-		  "r:1:27: 'limits.capture.depth' needs trust: a repository can only make '200' stricter" },
+		  "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "", "limits: {capture: {read_time: 31m}}", NULL, NULL,
-		  "r:1:31: 'limits.capture.read_time' needs trust: a repository can only make '30m' "
-		  "stricter" },
+		  "r:1:31: 'limits.capture.read_time' needs trust" },
 		{ "", "limits: {capture: {file_size: 1}}", "limits.capture.file_size", "1", NULL },
 	};
 
@@ -277,12 +292,94 @@ static void repository(void **state)
 			fail_msg("'%s', '%s': %s", cases[i].user, cases[i].file,
 				 rc ? err.msg : "accepted");
 		if (rc)
-			assert_string_equal(err.hint, HINT);
+			assert_string_equal(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
 		else
 			assert_is(&c, cases[i].key, cases[i].value,
 				  strstr(cases[i].file, cases[i].value) ? ".agentdev.yaml:1" :
 				  "/h/.config/git-agent/config.yaml:1");
 	}
+}
+
+/* Whatever trust can let in says so in words that somebody can decide by. */
+static void every_grant_has_words(void **state)
+{
+	size_t trusted = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
+		const struct config_key *k = &config_keys[i];
+		const char *at = k->grants ? strstr(k->grants, "%s") : NULL;
+
+		if (k->repository != KEY_TRUST) {
+			if (k->grants)
+				fail_msg("%s: words that nobody reads", k->name);
+			continue;
+		}
+		trusted++;
+		if (!at || strstr(at + 2, "%") || strchr(k->grants, '%') != at || strlen(k->grants) < 12)
+			fail_msg("%s: 'grants' says with \"%%s\", once, what it lets agents do",
+				 k->name);
+	}
+	assert_true(trusted > 0);
+}
+
+#define FILE_OF_MANY                                                                 \
+	"dirty: refuse\n"                                                            \
+	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n"                     \
+	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"
+
+static void what_needs_trust(void **state)
+{
+	static const struct {
+		const char *key, *words;
+		unsigned line, column;
+	} want[] = {
+		{ "secrets.mode", "set secrets.mode to warn instead of mask (secrets in the project: keep "
+				  "the live ones out of sessions, warn, or do not look)", 2, 17 },
+		{ "secrets.allow", "show files that match a\\u{202e}, though they look like secrets", 2, 41 },
+		{ "secrets.allow", "show files that match b, though they look like secrets", 2, 52 },
+		{ "limits.tasks", "set limits.tasks to 0 instead of 8192 (processes and threads of a "
+				  "session; 0: no limit)", 3, 17 },
+		{ "limits.capture.depth", "set limits.capture.depth to 129 instead of 128 (directories in "
+					  "one another)", 3, 51 },
+	};
+	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
+	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	const size_t n = strlen(FILE_OF_MANY);
+
+	(void)state;
+	defaults_into(&c);
+	if (ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(g.n, GA_NELEMS(want));
+	for (size_t i = 0; i < g.n; i++) {
+		assert_string_equal(ga_config_key(g.v[i].key), want[i].key);
+		assert_string_equal(g.v[i].words, want[i].words);
+		assert_int_equal(g.v[i].line, want[i].line);
+		assert_int_equal(g.v[i].column, want[i].column);
+		assert_true(ga_grants_have(&g, &g.v[i]));
+	}
+	/* looking changes nothing */
+	assert_is(&c, "dirty", "carry", "default");
+	assert_is(&c, "secrets.mode", "mask", "default");
+	ga_config_copy(&yes, &c);
+	ga_config_copy(&no, &c);
+	yes.trusted = no.untrusted = true;
+	if (ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err) ||
+	    ga_config_read(&no, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err))
+		fail_msg("%s", err.msg);
+	assert_is(&yes, "secrets.mode", "warn", ".agentdev.yaml:2");
+	assert_is(&yes, "limits.tasks", "0", ".agentdev.yaml:3");
+	assert_is(&no, "secrets.mode", "mask", "default");
+	assert_is(&no, "secrets.allow", "", "default");
+	assert_is(&no, "limits.tasks", "8192", "default");
+	assert_is(&no, "limits.capture.depth", "128", "default");
+	/* and what tightens counts without */
+	assert_is(&no, "dirty", "refuse", ".agentdev.yaml:1");
+	assert_is(&no, "secrets.add", "x", ".agentdev.yaml:2");
+	assert_is(&no, "limits.memory", "1GiB", ".agentdev.yaml:3");
+	assert_is(&no, "limits.capture.entries", "5", ".agentdev.yaml:3");
 }
 
 static void who_lowered_a_limit_is_known(void **state)
@@ -351,9 +448,9 @@ static void patterns(void **state)
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  add: [b/, d]\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  mode: mask\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n",
-		  "f:2:11: 'secrets.allow' needs trust: a repository cannot set it" },
+		  "f:2:11: 'secrets.allow' needs trust" },
 		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n",
-		  "f:1:17: 'secrets.mode' needs trust: a repository can only make 'mask' stricter" },
+		  "f:1:17: 'secrets.mode' needs trust" },
 		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n",
 		  "f:2:12: 'secrets.add' takes a list of words" },
 		{ GA_ORIGIN_USER, "secrets:\n  add: ['!a']\n",
@@ -391,18 +488,37 @@ static void printed(void **state)
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
 				   "read_time: 90s, file_size: 3MiB}}\n"
 				   "secrets: {add: ['*.x', y], mode: warn}\n"
-				   "home_mode: project\ntools: [~/a, '/b, c]']\n";
+				   "home_mode: project\ntools: [~/a, '/b, c]']\n"
+				   "env: {set: {A: b=c d}}\n"
+				   "setup: [npm ci, npm ci]\nservices: {db: {command: a b, ready: c}}\n";
 	static const char want[] = "dirty: refuse\n"
+				   "ignored: share\n"
+				   "tree: base\n"
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
 				   "home_mode: project\n"
 				   "tools: [/h/a, \"/b, c]\"]\n"
+				   "mounts:\n"
+				   "  ro: []\n"
+				   "  rw: []\n"
+				   "env:\n"
+				   "  pass: []\n"
+				   "  set: {A: \"b=c d\"}\n"
 				   "state_dir: /h/.local/state/git-agent\n"
 				   "disk_free: 256MiB\n"
+				   "setup: [\"npm ci\", \"npm ci\"]\n"
+				   "services: [\"db: a b\", \"db ready: c\"]\n"
+				   "finish: []\n"
 				   "land: merge\n"
 				   "terminal_filter: on\n"
 				   "notify: none\n"
 				   "record: true\n"
+				   "network:\n"
+				   "  mode: host\n"
+				   "  allow: []\n"
+				   "  sockets: []\n"
+				   "  publish: []\n"
 				   "sandbox:\n"
+				   "  nested: false\n"
 				   "  rename: true\n"
 				   "secrets:\n"
 				   "  mode: warn\n"
@@ -414,6 +530,9 @@ static void printed(void **state)
 				   "  tasks: 8192\n"
 				   "  cpu: 0\n"
 				   "  time: 0s\n"
+				   "  setup: 30m\n"
+				   "  ready: 1m\n"
+				   "  finish: 30m\n"
 				   "  output: 0\n"
 				   "  upper: 0\n"
 				   "  capture:\n"
@@ -452,6 +571,8 @@ int main(void)
 		cmocka_unit_test(values),
 		cmocka_unit_test(a_long_key_is_cut_in_messages),
 		cmocka_unit_test(repository),
+		cmocka_unit_test(every_grant_has_words),
+		cmocka_unit_test(what_needs_trust),
 		cmocka_unit_test(who_lowered_a_limit_is_known),
 		cmocka_unit_test(command_line),
 		cmocka_unit_test(patterns), cmocka_unit_test(printed),

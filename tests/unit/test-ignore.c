@@ -5,18 +5,18 @@
 
 #include "ga/path.h"
 #include "ga/strv.h"
-#include "../../src/capture/ignore.h"
+#include "ga/ignore.h"
 
 /* ---- single lists ------------------------------------------------------ */
 
-static enum ignore_verdict one(const char *text, const char *path, bool dir)
+static enum ga_ignore_verdict one(const char *text, const char *path, bool dir)
 {
-	struct ignore ig = { 0 };
-	enum ignore_verdict v;
+	struct ga_ignore ig = { 0 };
+	enum ga_ignore_verdict v;
 
-	ignore_push(&ig, "", text, strlen(text));
-	v = ignore_check(&ig, path, dir);
-	ignore_release(&ig);
+	ga_ignore_push(&ig, "", text, strlen(text));
+	v = ga_ignore_check(&ig, path, dir);
+	ga_ignore_release(&ig);
 	return v;
 }
 
@@ -25,38 +25,38 @@ static void test_lines(void **state)
 	static const struct {
 		const char *text, *path;
 		bool dir;
-		enum ignore_verdict want;
+		enum ga_ignore_verdict want;
 	} cases[] = {
-		{ "a\n", "a", false, IGNORE_YES },
-		{ "a\n", "x/a", false, IGNORE_YES },
-		{ "a\n", "ab", false, IGNORE_UNDECIDED },
-		{ "a", "a", false, IGNORE_YES }, /* no newline at the end */
-		{ "a\r\n", "a", false, IGNORE_YES },
-		{ "/a\n", "x/a", false, IGNORE_UNDECIDED },
-		{ "/a\n", "a", false, IGNORE_YES },
-		{ "x/a\n", "x/a", false, IGNORE_YES },
-		{ "x/a\n", "y/x/a", false, IGNORE_UNDECIDED },
-		{ "**/x/a\n", "y/x/a", false, IGNORE_YES },
-		{ "a/\n", "a", false, IGNORE_UNDECIDED },
-		{ "a/\n", "a", true, IGNORE_YES },
-		{ "a\n!a\n", "a", false, IGNORE_NO },
-		{ "!a\na\n", "a", false, IGNORE_YES },
-		{ "#a\n", "#a", false, IGNORE_UNDECIDED },
-		{ "\\#a\n", "#a", false, IGNORE_YES },
-		{ "\\!a\n", "!a", false, IGNORE_YES },
-		{ "a  \n", "a", false, IGNORE_YES },
-		{ "a\\ \n", "a ", false, IGNORE_YES },
-		{ "a\\ \n", "a", false, IGNORE_UNDECIDED },
-		{ "a\\\n", "a", false, IGNORE_UNDECIDED },
-		{ "\xef\xbb\xbf" "a\n", "a", false, IGNORE_YES },
-		{ "\n\n\n", "a", false, IGNORE_UNDECIDED },
-		{ "/\n", "a", true, IGNORE_UNDECIDED },
-		{ "!\n", "a", false, IGNORE_UNDECIDED },
-		{ "*.[oa]\n", "x/y.o", false, IGNORE_YES },
-		{ "doc/**/x\n", "doc/x", false, IGNORE_YES },
-		{ "doc/**/x\n", "doc/1/2/x", false, IGNORE_YES },
-		{ "doc/*\n", "doc/1/2", false, IGNORE_UNDECIDED },
-		{ "A\n", "a", false, IGNORE_UNDECIDED },
+		{ "a\n", "a", false, GA_IGNORE_YES },
+		{ "a\n", "x/a", false, GA_IGNORE_YES },
+		{ "a\n", "ab", false, GA_IGNORE_UNDECIDED },
+		{ "a", "a", false, GA_IGNORE_YES }, /* no newline at the end */
+		{ "a\r\n", "a", false, GA_IGNORE_YES },
+		{ "/a\n", "x/a", false, GA_IGNORE_UNDECIDED },
+		{ "/a\n", "a", false, GA_IGNORE_YES },
+		{ "x/a\n", "x/a", false, GA_IGNORE_YES },
+		{ "x/a\n", "y/x/a", false, GA_IGNORE_UNDECIDED },
+		{ "**/x/a\n", "y/x/a", false, GA_IGNORE_YES },
+		{ "a/\n", "a", false, GA_IGNORE_UNDECIDED },
+		{ "a/\n", "a", true, GA_IGNORE_YES },
+		{ "a\n!a\n", "a", false, GA_IGNORE_NO },
+		{ "!a\na\n", "a", false, GA_IGNORE_YES },
+		{ "#a\n", "#a", false, GA_IGNORE_UNDECIDED },
+		{ "\\#a\n", "#a", false, GA_IGNORE_YES },
+		{ "\\!a\n", "!a", false, GA_IGNORE_YES },
+		{ "a  \n", "a", false, GA_IGNORE_YES },
+		{ "a\\ \n", "a ", false, GA_IGNORE_YES },
+		{ "a\\ \n", "a", false, GA_IGNORE_UNDECIDED },
+		{ "a\\\n", "a", false, GA_IGNORE_UNDECIDED },
+		{ "\xef\xbb\xbf" "a\n", "a", false, GA_IGNORE_YES },
+		{ "\n\n\n", "a", false, GA_IGNORE_UNDECIDED },
+		{ "/\n", "a", true, GA_IGNORE_UNDECIDED },
+		{ "!\n", "a", false, GA_IGNORE_UNDECIDED },
+		{ "*.[oa]\n", "x/y.o", false, GA_IGNORE_YES },
+		{ "doc/**/x\n", "doc/x", false, GA_IGNORE_YES },
+		{ "doc/**/x\n", "doc/1/2/x", false, GA_IGNORE_YES },
+		{ "doc/*\n", "doc/1/2", false, GA_IGNORE_UNDECIDED },
+		{ "A\n", "a", false, GA_IGNORE_UNDECIDED },
 	};
 
 	(void)state;
@@ -67,21 +67,21 @@ static void test_lines(void **state)
 
 static void test_stack(void **state)
 {
-	struct ignore ig = { .icase = true };
+	struct ga_ignore ig = { .icase = true };
 	size_t root;
 
 	(void)state;
-	ignore_push(&ig, "", "*.log\n", 6);
+	ga_ignore_push(&ig, "", "*.log\n", 6);
 	root = ig.n;
-	ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
-	assert_int_equal(ignore_check(&ig, "d/keep.log", false), IGNORE_NO);
-	assert_int_equal(ignore_check(&ig, "d/x", false), IGNORE_YES);
-	assert_int_equal(ignore_check(&ig, "D/X", false), IGNORE_YES);
-	assert_int_equal(ignore_check(&ig, "d/e/x", false), IGNORE_UNDECIDED);
-	assert_int_equal(ignore_check(&ig, "A.LOG", false), IGNORE_YES);
-	ignore_pop(&ig, root);
-	assert_int_equal(ignore_check(&ig, "d/keep.log", false), IGNORE_YES);
-	ignore_release(&ig);
+	ga_ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
+	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_NO);
+	assert_int_equal(ga_ignore_check(&ig, "d/x", false), GA_IGNORE_YES);
+	assert_int_equal(ga_ignore_check(&ig, "D/X", false), GA_IGNORE_YES);
+	assert_int_equal(ga_ignore_check(&ig, "d/e/x", false), GA_IGNORE_UNDECIDED);
+	assert_int_equal(ga_ignore_check(&ig, "A.LOG", false), GA_IGNORE_YES);
+	ga_ignore_pop(&ig, root);
+	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_YES);
+	ga_ignore_release(&ig);
 }
 
 /* ---- against git ------------------------------------------------------- */
@@ -123,7 +123,7 @@ static void write_text(const char *path, const struct ga_buf *text)
 }
 
 /* Make a directory and everything in it, asking our own rules on the way. */
-static void grow(struct world *w, struct ignore *ig, const char *root, const char *rel, unsigned depth,
+static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth,
 		 bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
@@ -136,7 +136,7 @@ static void grow(struct world *w, struct ignore *ig, const char *root, const cha
 		random_rules(&text);
 		write_text(rules, &text);
 		if (!ignored)
-			ignore_push(ig, rel, text.ptr, text.len);
+			ga_ignore_push(ig, rel, text.ptr, text.len);
 	}
 	for (unsigned i = 0; i < 5; i++) {
 		cleanup_free char *path = ga_path_join(rel, names[pick(GA_NELEMS(names))]);
@@ -145,7 +145,7 @@ static void grow(struct world *w, struct ignore *ig, const char *root, const cha
 
 		if (!access(full, F_OK))
 			continue;
-		yes = ignored || ignore_check(ig, path, is_dir) == IGNORE_YES;
+		yes = ignored || ga_ignore_check(ig, path, is_dir) == GA_IGNORE_YES;
 		ga_strv_push(&w->paths, path);
 		ga_buf_addch(&w->ignored, yes ? 'y' : 'n');
 		if (is_dir) {
@@ -156,7 +156,7 @@ static void grow(struct world *w, struct ignore *ig, const char *root, const cha
 			write_text(full, &none);
 		}
 	}
-	ignore_pop(ig, mark);
+	ga_ignore_pop(ig, mark);
 }
 
 /* One record of check-ignore -v -z: source, line, pattern, path. */
@@ -181,7 +181,7 @@ static void compare_once(unsigned round, unsigned long start)
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	struct world w = { GA_STRV_INIT, GA_BUF_INIT };
 	struct ga_process p = GA_PROCESS_INIT;
-	struct ignore ig = { 0 };
+	struct ga_ignore ig = { 0 };
 	size_t pos = 0;
 	int status;
 
@@ -202,7 +202,7 @@ static void compare_once(unsigned round, unsigned long start)
 	SH(".", "rm -rf %s", name);
 	ga_strv_release(&w.paths);
 	ga_buf_release(&w.ignored);
-	ignore_release(&ig);
+	ga_ignore_release(&ig);
 }
 
 static void test_against_git(void **state)

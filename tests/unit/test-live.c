@@ -9,11 +9,13 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ga/buf.h"
 #include "../../src/run/live-internal.h"
+#include "scratch.h"
 
 /* What comes, in pieces; what goes on; whether that detaches. */
 static const struct {
@@ -150,13 +152,120 @@ static void what_never_ends_is_not_begun(void **state)
 	free(r.buf);
 }
 
+/* ---- the supervisor's side, against a client of ours */
+
+static unsigned went_on;
+
+static void set_size(void *payload, unsigned columns, unsigned rows)
+{
+	(void)payload;
+	(void)columns;
+	(void)rows;
+}
+
+static void stop_it(void *payload, unsigned ms)
+{
+	(void)payload;
+	(void)ms;
+}
+
+static void continue_it(void *payload)
+{
+	(void)payload;
+	went_on++;
+}
+
+static const struct run_live_session detached = {
+	.detached = true, .columns = 80, .rows = 24,
+	.size = set_size, .stop = stop_it, .go_on = continue_it,
+};
+
+/* All there is to do now, which must come to an end. */
+static void turn(struct ga_live *l)
+{
+	struct pollfd p[RUN_LIVE_POLLS];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		run_live_poll(l, p);
+		if (poll(p, RUN_LIVE_POLLS, 0) == 0)
+			return;
+		run_live_move(l, p);
+	}
+	fail_msg("there is always something to do");
+}
+
+static void type_to(const struct ga_live_peer *peer, const char *text)
+{
+	struct ga_ctl_msg m = { .type = LIVE_INPUT };
+
+	assert_int_equal(live_send(peer->fd, &m, text, strlen(text), NULL, 0), 0);
+}
+
+static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
+{
+	struct ga_error err = GA_ERROR_INIT;
+
+	assert_int_equal(ga_live_connect(scratch_dir, peer, &err), 0);
+	turn(l);
+	assert_int_equal(live_say(peer->fd, LIVE_ATTACH, 80, 24), 0);
+	turn(l);
+}
+
+static void check_typed(int fd, const char *want)
+{
+	char got[64] = "";
+	ssize_t n = read(fd, got, sizeof(got) - 1);
+
+	if (n != (ssize_t)strlen(want) || strcmp(got, want) != 0)
+		fail_msg("'%s' arrived, not '%s'", got, want);
+}
+
+/* It is typed while the terminal gets its size, and hung up before it has it. */
+static void what_was_typed_outlives_a_hang_up(void **state)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_live_peer first, second;
+	struct ga_live *l;
+	int typed;
+
+	(void)state;
+	assert_int_equal(ga_live_open(scratch_dir, &l, &err), 0);
+	assert_int_equal(run_live_begin(l, &detached, &typed, &err), 0);
+	attach_to(l, &first);
+	assert_true(l->resize_at > 0);
+	assert_true(run_live_stopped(l));
+	type_to(&first, "one ");
+	type_to(&first, "two ");
+	/* output it never reads: its end is told as an error first */
+	run_live_output(l, "output", 6);
+	turn(l);
+	ga_live_peer_release(&first);
+	turn(l);
+	/* nobody waits for who is gone */
+	assert_int_equal(went_on, 1);
+	assert_false(run_live_stopped(l));
+	/* and whoever comes next types behind it */
+	attach_to(l, &second);
+	type_to(&second, "three");
+	turn(l);
+	l->resize_at = 0;
+	turn(l);
+	check_typed(typed, "one two three");
+	ga_live_peer_release(&second);
+	turn(l);
+	for (size_t i = 0; i < LIVE_CLIENTS; i++)
+		assert_int_equal(l->clients[i].fd, -1);
+	ga_live_close(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_found),
 		cmocka_unit_test(the_last_is_kept),
 		cmocka_unit_test(what_never_ends_is_not_begun),
+		cmocka_unit_test(what_was_typed_outlives_a_hang_up),
 	};
 
-	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("live", tests, scratch_enter, scratch_leave);
 }

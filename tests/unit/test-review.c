@@ -2,6 +2,7 @@
 #include "land-support.h"
 
 #include "../../src/review/review-internal.h"
+#include "ga/check.h"
 #include "ga/diff.h"
 #include "ga/palette.h"
 #include "ga/quote.h"
@@ -506,6 +507,7 @@ static void diff_hides_nothing(void **state)
 /* The object of docs/json.md, whole. */
 static void json(void **state)
 {
+	const struct ga_check check = { GA_CHECK_EXITED, 2, "make" };
 	cleanup_free char *id = NULL, *base = NULL, *want = NULL, *got = NULL;
 	struct ga_left left = {ga_strdup("node_modules"), GA_LEFT_IGNORED, 3, 4096};
 	json_t *j;
@@ -527,6 +529,7 @@ static void json(void **state)
 	t.r.tip = t.s.tip;
 	ga_strv_push(&t.r.notes, "note");
 	ga_strv_push(&t.r.left_out, "mine");
+	ga_strv_take(&t.r.checks, ga_check_encode(&check));
 	{
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
@@ -558,7 +561,8 @@ static void json(void **state)
 	    "\"severity\":\"critical\",\"category\":\"file-type\",\"path\":\"node_modules\","
 	    "\"reason\":\"editors and builds run what lies in directories like this one, "
 	    "ignored or not\"}]}],"
-	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],\"limits\":[]}",
+	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],"
+	    "\"checks\":[{\"command\":\"make\",\"end\":\"exited\",\"status\":2}],\"limits\":[]}",
 	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ignore.h"
+#include "ga/ignore.h"
 
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,7 @@ struct pattern {
 	bool base_only; /* no slash inside: matched against the last component */
 };
 
-struct ignore_list {
+struct ga_ignore_list {
 	char *dir;
 	size_t dir_len;
 	bool own; /* of no directory: the user's */
@@ -26,7 +26,7 @@ struct ignore_list {
 	size_t n, cap;
 };
 
-static void list_release(struct ignore_list *l)
+static void list_release(struct ga_ignore_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		free(l->v[i].text);
@@ -34,15 +34,15 @@ static void list_release(struct ignore_list *l)
 	free(l->dir);
 }
 
-void ignore_pop(struct ignore *ig, size_t n)
+void ga_ignore_pop(struct ga_ignore *ig, size_t n)
 {
 	while (ig->n > n)
 		list_release(&ig->v[--ig->n]);
 }
 
-void ignore_release(struct ignore *ig)
+void ga_ignore_release(struct ga_ignore *ig)
 {
-	ignore_pop(ig, 0);
+	ga_ignore_pop(ig, 0);
 	free(ig->v);
 	ig->v = NULL;
 	ig->cap = 0;
@@ -73,7 +73,7 @@ static size_t literal_length(const char *s, size_t n)
 	return i;
 }
 
-static void add_line(struct ignore_list *l, const char *s, size_t n)
+static void add_line(struct ga_ignore_list *l, const char *s, size_t n)
 {
 	struct pattern p = { 0 };
 
@@ -99,9 +99,9 @@ static void add_line(struct ignore_list *l, const char *s, size_t n)
 	l->v[l->n++] = p;
 }
 
-void ignore_push(struct ignore *ig, const char *dir, const char *text, size_t n)
+void ga_ignore_push(struct ga_ignore *ig, const char *dir, const char *text, size_t n)
 {
-	struct ignore_list l = { 0 };
+	struct ga_ignore_list l = { 0 };
 
 	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		text += 3, n -= 3;
@@ -138,7 +138,7 @@ static bool match(const struct pattern *p, const char *name, size_t len, bool ic
 	return ga_wildmatch(p->text + p->literal, name + p->literal, icase);
 }
 
-static const char *below(const struct ignore_list *l, const char *path, bool icase)
+static const char *below(const struct ga_ignore_list *l, const char *path, bool icase)
 {
 	if (!l->dir_len)
 		return path;
@@ -149,14 +149,14 @@ static const char *below(const struct ignore_list *l, const char *path, bool ica
 }
 
 /* The pattern that decides, and its list; NULL: none. */
-static const struct pattern *find(const struct ignore *ig, const char *path, bool is_dir,
-				  const struct ignore_list **ret_list)
+static const struct pattern *find(const struct ga_ignore *ig, const char *path, bool is_dir,
+				  const struct ga_ignore_list **ret_list)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t base_len = strlen(base);
 
 	for (size_t i = ig->n; i--;) {
-		const struct ignore_list *l = &ig->v[i];
+		const struct ga_ignore_list *l = &ig->v[i];
 		const char *rel = below(l, path, ig->icase);
 		size_t rel_len;
 
@@ -176,17 +176,17 @@ static const struct pattern *find(const struct ignore *ig, const char *path, boo
 	return NULL;
 }
 
-enum ignore_verdict ignore_check(const struct ignore *ig, const char *path, bool is_dir)
+enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *path, bool is_dir)
 {
-	const struct ignore_list *l;
+	const struct ga_ignore_list *l;
 	const struct pattern *p = find(ig, path, is_dir, &l);
 
-	return !p ? IGNORE_UNDECIDED : p->negated ? IGNORE_NO : IGNORE_YES;
+	return !p ? GA_IGNORE_UNDECIDED : p->negated ? GA_IGNORE_NO : GA_IGNORE_YES;
 }
 
-char *ignore_reason(const struct ignore *ig, const char *path, bool is_dir)
+char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir)
 {
-	const struct ignore_list *l;
+	const struct ga_ignore_list *l;
 	const struct pattern *p = find(ig, path, is_dir, &l);
 	cleanup_free char *text = NULL, *line = NULL, *file = NULL, *where = NULL;
 

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small programs of the names of agents, first on PATH for who wants that: typed in a repository,
+ * such a name starts the agent in a sandbox.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/preset.h"
+#include "ga/quote.h"
+#include "host.h"
+
+/* Told by its second line, wherever it lies and whatever PATH calls that. */
+#define MARK "# git-agent shim"
+#define SHIM_MAX ((size_t)16 << 10)
+
+/* Behind the lines that say which it is. The rest of PATH is that without shims: what the sandbox
+ * shows of it is looked for there, and so is the command itself. */
+static const char script[] =
+	"rest='' real=''\n"
+	"set -f\n"
+	"IFS=:\n"
+	"for dir in $PATH; do\n"
+	"\t[ -n \"$dir\" ] || dir=.\n"
+	"\tif [ -f \"$dir/$name\" ] && [ -x \"$dir/$name\" ]; then\n"
+	"\t\tcase $(head -c 100 \"$dir/$name\" 2>/dev/null | tr -d '\\000') in\n"
+	"\t\t*'" MARK "'*) continue ;;\n"
+	"\t\tesac\n"
+	"\t\t[ -n \"$real\" ] || real=$dir/$name\n"
+	"\tfi\n"
+	"\trest=$rest${rest:+:}$dir\n"
+	"done\n"
+	"unset IFS\n"
+	"set +f\n"
+	"if [ -z \"$real\" ]; then\n"
+	"\techo \"$name: not found on PATH, but for the shim of git-agent\" >&2\n"
+	"\texit 127\n"
+	"fi\n"
+	"case ${GIT_AGENT_SESSION:+inside}${GIT_AGENT_SHIM-} in\n"
+	"'') ;;\n"
+	"*) exec \"$real\" \"$@\" ;;\n"
+	"esac\n"
+	"# what only says something of the command needs no session\n"
+	"case $#,${1-} in\n"
+	"1,--version | 1,--help | 1,-v | 1,-V | 1,-h) exec \"$real\" \"$@\" ;;\n"
+	"esac\n"
+	"if [ \"$(git rev-parse --is-inside-work-tree 2>/dev/null)\" != true ]; then\n"
+	"\texec \"$real\" \"$@\"\n"
+	"fi\n"
+	"PATH=$rest\n"
+	"export PATH\n"
+	"if command -v git-agent >/dev/null; then\n"
+	"\texec git-agent start -- \"$name\" \"$@\"\n"
+	"fi\n"
+	"exec git agent start -- \"$name\" \"$@\"\n";
+
+struct options {
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md), with status",
+	  offsetof(struct options, json) },
+};
+
+/* ---- what there is ------------------------------------------------------- */
+
+static bool is_agent(const char *name)
+{
+	/* scripts call that, too */
+	return strcmp(name, "bash") != 0 && ga_preset_find(name);
+}
+
+static bool is_shim(int dir, const char *name)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct stat st;
+
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	       !ga_read_file_at(dir, name, SHIM_MAX, &text, &ignored) && text.len &&
+	       strstr(text.ptr, "\n" MARK);
+}
+
+static void list_shims(const char *path, struct ga_strv *ret)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_shim(dirfd(d), e->d_name))
+			ga_strv_push(ret, e->d_name);
+	if (d)
+		(void)closedir(d);
+	ga_strv_sort_unique(ret);
+}
+
+/* What a shell would run; NULL: nothing. The caller frees it. */
+static char *find_on(const char *path, const char *name)
+{
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = n ? ga_strndup(p, n) : ga_strdup(".");
+		cleanup_free char *file = ga_path_join(dir, name);
+		struct stat st;
+
+		if (!stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK))
+			return ga_steal(&file);
+		p += n + (p[n] == ':');
+	}
+	return NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Is the shim what a shell runs? */
+static bool is_first(const char *dir, const char *name)
+{
+	const char *path = getenv("PATH");
+	cleanup_free char *file = ga_path_join(dir, name);
+	cleanup_free char *found = find_on(path ? path : "", name);
+
+	return found && is_same(found, file);
+}
+
+/* ---- install -------------------------------------------------------------- */
+
+static int check_name(const char *name, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(name);
+	cleanup_buf struct ga_buf names = GA_BUF_INIT;
+
+	if (is_agent(name))
+		return 0;
+	for (size_t i = 0; ga_preset_at(i); i++)
+		if (is_agent(ga_preset_at(i)->name))
+			ga_buf_addf(&names, "%s%s", names.len ? ", " : "", ga_preset_at(i)->name);
+	(void)ga_fail(err, GA_EUSAGE, "'%s' is no agent that is known", q);
+	return ga_hint(err, "there are shims for %s", names.ptr);
+}
+
+static int install_one(int dir, const char *path, const char *name, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_free char *file = ga_path_join(path, name), *q = ga_escape(file);
+
+	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name)) {
+		(void)ga_fail(err, GA_ELOSE, "'%s' is there, and no shim of git-agent", q);
+		return ga_hint(err, "move it away");
+	}
+	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
+		    "# 'git agent shim remove %s' removes it; GIT_AGENT_SHIM=off passes it over.\n"
+		    "name=%s\n", name, name, name);
+	ga_buf_adds(&text, script);
+	return ga_write_atomic(dir, name, text.ptr, text.len, 0755, err);
+}
+
+/* Profiles are the user's. */
+static void say_path(const char *dir)
+{
+	const char *shell = getenv("SHELL"), *slash = shell ? strrchr(shell, '/') : NULL;
+	cleanup_free char *word = ga_quote_shell(dir);
+	bool fish = slash && !strcmp(slash + 1, "fish");
+
+	cli_note("put it first on PATH: add this line to %s, and begin a new shell",
+		 fish ? "~/.config/fish/config.fish" : "the profile of your shell, at its end");
+	if (fish)
+		(void)printf("fish_add_path --prepend --move %s\n", word);
+	else
+		(void)printf("export PATH=%s:\"$PATH\"\n", word);
+}
+
+static int install(struct cli *c, const char *dir, size_t argc, char **argv, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_close int fd = -1;
+	bool first = true;
+
+	for (size_t i = 0; i < argc; i++) {
+		if (check_name(argv[i], err))
+			return -1;
+		ga_strv_push(&names, argv[i]);
+	}
+	for (size_t i = 0; !argc && ga_preset_at(i); i++) {
+		const char *name = ga_preset_at(i)->name;
+		cleanup_free char *found = is_agent(name) ? find_on(c->env.path, name) : NULL;
+
+		if (found)
+			ga_strv_push(&names, name);
+	}
+	if (!names.n) {
+		(void)ga_fail(err, GA_ENEGATIVE, "none of the agents that are known is on PATH");
+		return ga_hint(err, "name those that will be");
+	}
+	if (ga_mkdir_p(dir, 0755, err))
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", dir);
+	for (size_t i = 0; i < names.n; i++) {
+		if (install_one(fd, dir, names.v[i], err))
+			return -1;
+		cli_note("%s: in a repository it starts in a sandbox", names.v[i]);
+		first = first && is_first(dir, names.v[i]);
+	}
+	if (!first)
+		say_path(dir);
+	return 0;
+}
+
+/* ---- remove, status -------------------------------------------------------- */
+
+static int remove_shims(const char *dir, size_t argc, char **argv, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *q = NULL;
+
+	if (!argc)
+		list_shims(dir, &names);
+	for (size_t i = 0; i < argc; i++)
+		ga_strv_push(&names, argv[i]);
+	for (size_t i = 0; i < names.n; i++) {
+		free(q);
+		q = ga_escape(names.v[i]);
+		if (fd < 0 || strchr(names.v[i], '/') || !is_shim(fd, names.v[i]))
+			return ga_fail(err, GA_ENEGATIVE, "there is no shim for '%s'", q);
+		if (unlinkat(fd, names.v[i], 0))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the shim for "
+					     "'%s'", q);
+		cli_note("%s: starts as it did without a shim", names.v[i]);
+	}
+	(void)rmdir(dir);
+	return 0;
+}
+
+static int status(const struct cli *c, const char *dir, bool json, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	json_t *list = json_array();
+	bool all_first = true;
+
+	list_shims(dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *real = find_on(c->env.path, names.v[i]);
+		cleanup_free char *q = ga_quote(real ? real : "nothing");
+		bool first = is_first(dir, names.v[i]);
+		json_t *o = json_object();
+
+		all_first = all_first && first;
+		ga_json_set_bytes(o, "name", names.v[i]);
+		(void)json_object_set_new(o, "first", json_boolean(first));
+		if (real)
+			ga_json_set_bytes(o, "real", real);
+		else
+			(void)json_object_set_new(o, "real", json_null());
+		(void)json_array_append_new(list, o);
+		if (!json)
+			(void)printf("%-14s %-9s for %s\n", names.v[i],
+				     first ? "in use" : "not first", q);
+	}
+	if (json)
+		return cli_print_json(list, err);
+	json_decref(list);
+	if (!names.n)
+		(void)puts("no shim is installed");
+	else if (!all_first)
+		say_path(dir);
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	const char *word = argc ? argv[0] : "status";
+	cleanup_free char *dir = cli_shims(c->env.home), *q = ga_escape(word);
+	bool is_status = !strcmp(word, "status");
+
+	(void)ret_status;
+	if (o->json && !is_status)
+		return ga_fail(err, GA_EUSAGE, "--json goes with status");
+	if (is_status && argc > 1)
+		return ga_fail(err, GA_EUSAGE, "status takes no names");
+	if (is_status)
+		return status(c, dir, o->json, err);
+	if (!strcmp(word, "install"))
+		return install(c, dir, argc - 1, argv + 1, err);
+	if (!strcmp(word, "remove"))
+		return remove_shims(dir, argc - 1, argv + 1, err);
+	return ga_fail(err, GA_EUSAGE, "shim takes install, remove or status, not '%s'", q);
+}
+
+const struct cli_command cli_shim = {
+	.name = "shim",
+	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
+	.summary = "have agents start in a sandbox by their own names",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.max_args = SIZE_MAX,
+	.words = "install|remove|status AGENT...",
+	.run = run,
+};

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a repository's settings may loosen: shown, and trusted once and for all as they are.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/yaml.h"
+#include "trusting.h"
+
+struct options {
+	bool show;
+	bool list;
+	bool revoke;
+	bool yes;
+	bool json;
+};
+
+static const struct cli_opt opts[] = {
+	{ "show", 0, CLI_FLAG, NULL, "say what it lets agents do, and ask nothing",
+	  offsetof(struct options, show) },
+	{ "list", 0, CLI_FLAG, NULL, "list what is trusted in this repository",
+	  offsetof(struct options, list) },
+	{ "revoke", 0, CLI_FLAG, NULL, "trust nothing in this repository any more",
+	  offsetof(struct options, revoke) },
+	{ "yes", 'y', CLI_FLAG, NULL, "do not ask", offsetof(struct options, yes) },
+	{ "json", 0, CLI_FLAG, NULL, "with --show or --list: print JSON (docs/json.md)",
+	  offsetof(struct options, json) },
+};
+
+/* ---- this one ---------------------------------------------------------------- */
+
+/* Who has just edited it may think that this is what he is asked about. */
+static void note_working_tree(const struct cli *c, const struct cli_grants *g)
+{
+	const char *workdir = ga_repo_info(c->env.repo)->workdir;
+	cleanup_close int at = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (at < 0 || ga_read_file_at(at, GA_CONFIG_REPOSITORY_FILE, GA_YAML_BYTES_MAX, &text,
+				      &ignored))
+		return;
+	if (!g->there || text.len != g->text.len || memcmp(text.ptr, g->text.ptr, text.len) != 0)
+		cli_note(GA_CONFIG_REPOSITORY_FILE " of the working tree is another one: it counts "
+			 "when it is committed");
+}
+
+static int find(struct cli *c, const char *rev, struct ga_config *conf, struct cli_grants *ret,
+		struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid commit;
+	int rc = rev ? ga_repo_resolve(c->env.repo, rev, &commit, err)
+		     : ga_repo_head(c->env.repo, &commit, &branch, err);
+
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "there is no commit yet");
+	ga_config_copy(conf, &c->settings);
+	if (rc || cli_find_grants(c, &commit, conf, ret, err) ||
+	    (!ret->trusted && cli_find_former(c, conf, ret, err)))
+		return -1;
+	if (!rev)
+		note_working_tree(c, ret);
+	return 0;
+}
+
+static const char *state_of(const struct cli_grants *g)
+{
+	return !g->there ? "absent" : !g->grants.n ? "tightens" : g->trusted ? "trusted"
+	       : "untrusted";
+}
+
+static int print_show_json(const struct cli_grants *g, struct ga_error *err)
+{
+	json_t *j = json_object(), *list = json_array(), *gone = json_array();
+
+	(void)json_object_set_new(j, "commit", json_string(GA_HEX(&g->commit)));
+	(void)json_object_set_new(j, "state", json_string(state_of(g)));
+	for (size_t i = 0; i < g->grants.n; i++) {
+		const struct ga_grant *one = &g->grants.v[i];
+		json_t *o = json_object();
+
+		(void)json_object_set_new(o, "key", json_string(ga_config_key(one->key)));
+		ga_json_set_bytes(o, "value", one->value);
+		ga_json_set_bytes(o, "grants", one->words);
+		(void)json_object_set_new(o, "line", json_integer(one->line));
+		(void)json_object_set_new(o, "column", json_integer(one->column));
+		(void)json_object_set_new(o, "new", json_boolean(!g->trusted &&
+					  !ga_grants_have(&g->former, one)));
+		(void)json_array_append_new(list, o);
+	}
+	for (size_t i = 0; i < g->former.n; i++)
+		if (!ga_grants_have(&g->grants, &g->former.v[i]))
+			(void)json_array_append_new(gone, json_string(g->former.v[i].words));
+	(void)json_object_set_new(j, "grants", list);
+	(void)json_object_set_new(j, "gone", gone);
+	return cli_print_json(j, err);
+}
+
+/* There is nothing to ask. */
+static bool said_all(const struct cli_grants *g)
+{
+	if (!g->there)
+		(void)puts("there is no " GA_CONFIG_REPOSITORY_FILE);
+	else if (!g->grants.n)
+		(void)puts(GA_CONFIG_REPOSITORY_FILE
+			   " only makes things stricter, and needs no trust");
+	return !g->there || !g->grants.n;
+}
+
+static int show(struct cli *c, const struct options *o, const char *rev, int *ret_status,
+		struct ga_error *err)
+{
+	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (find(c, rev, &conf, &g, err))
+		return -1;
+	*ret_status = g.trusted ? 0 : ga_error_status(GA_ENEGATIVE);
+	if (o->json)
+		return print_show_json(&g, err);
+	if (said_all(&g))
+		return 0;
+	cli_show_grants(&g, stdout);
+	(void)puts(g.trusted ? "it is trusted" : "it is not trusted");
+	return 0;
+}
+
+static int trust(struct cli *c, const struct options *o, const char *rev, int *ret_status,
+		 struct ga_error *err)
+{
+	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	int rc;
+
+	if (find(c, rev, &conf, &g, err))
+		return -1;
+	if (said_all(&g))
+		return 0;
+	if (g.trusted || o->yes) {
+		cli_show_grants(&g, stdout);
+		cli_trusted_text(&g, &all);
+		if (!g.trusted && ga_trust_add(c->env.state_dir, all.ptr, all.len, err))
+			return -1;
+		(void)puts(g.trusted ? "it is trusted already" : "it is trusted now");
+		return 0;
+	}
+	if (!isatty(STDIN_FILENO)) {
+		cli_show_grants(&g, stdout);
+		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
+		return ga_hint(err, "--yes trusts it unasked");
+	}
+	rc = cli_ask_trust(c, &conf, &g, err);
+	if (rc < 0)
+		return -1;
+	*ret_status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+	(void)puts(rc ? "it is not trusted" : "it is trusted now");
+	return 0;
+}
+
+/* ---- all of them -------------------------------------------------------------- */
+
+/* Is it the one that sessions started now would go by? */
+static bool is_current(const struct ga_trusted *t, const struct cli_grants *g)
+{
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	char id[GA_SHA256_HEXSZ + 1];
+
+	cli_trusted_text(g, &all);
+	ga_trust_id(all.ptr, all.len, id);
+	return g->there && !strcmp(t->id, id);
+}
+
+static void print_trusted(const struct ga_trusted *t, const struct ga_grants *grants, bool current)
+{
+	(void)printf("%.12s%s\n", t->id, current ? "  (HEAD)" : "");
+	for (size_t i = 0; i < grants->n; i++)
+		(void)printf("    %s\n", grants->v[i].words);
+}
+
+static json_t *trusted_json(const struct ga_trusted *t, const struct ga_grants *grants,
+			    bool current)
+{
+	json_t *j = json_object(), *words = json_array();
+
+	(void)json_object_set_new(j, "id", json_string(t->id));
+	(void)json_object_set_new(j, "when", json_integer((json_int_t)t->when));
+	(void)json_object_set_new(j, "current", json_boolean(current));
+	for (size_t i = 0; i < grants->n; i++)
+		(void)json_array_append_new(words, json_string(grants->v[i].words));
+	(void)json_object_set_new(j, "grants", words);
+	return j;
+}
+
+static int list(struct cli *c, const struct options *o, struct ga_error *err)
+{
+	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
+	cleanup_(cli_grants_release) struct cli_grants here = CLI_GRANTS_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	json_t *j = NULL;
+
+	/* nothing is current where the file at HEAD cannot be read */
+	(void)find(c, NULL, &conf, &here, &none);
+	if (ga_trust_list(c->env.state_dir, &l, err))
+		return -1;
+	j = o->json ? json_array() : NULL;
+	for (size_t i = 0; i < l.n; i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_grants struct ga_grants grants = GA_GRANTS_INIT;
+		bool current = is_current(&l.v[i], &here);
+
+		(void)ga_config_grants(&conf, GA_CONFIG_REPOSITORY_FILE, l.v[i].text.ptr,
+				       strlen(l.v[i].text.ptr), &grants, &ignored);
+		if (j)
+			(void)json_array_append_new(j, trusted_json(&l.v[i], &grants, current));
+		else
+			print_trusted(&l.v[i], &grants, current);
+	}
+	return j ? cli_print_json(j, err) : 0;
+}
+
+static int forget_all(struct cli *c, int *ret_status, struct ga_error *err)
+{
+	int rc = ga_trust_revoke(c->env.state_dir, NULL, err);
+
+	if (rc < 0)
+		return -1;
+	(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
+	*ret_status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	const char *rev = argc ? argv[0] : NULL;
+
+	if (o->show + o->list + o->revoke + o->yes > 1)
+		return ga_fail(err, GA_EUSAGE,
+			       "--show, --list, --revoke and --yes cannot be used together");
+	if (o->json && !o->show && !o->list)
+		return ga_fail(err, GA_EUSAGE, "--json goes with --show or --list");
+	if (rev && (o->list || o->revoke))
+		return ga_fail(err, GA_EUSAGE, "--%s takes no commit", o->list ? "list" : "revoke");
+	if (o->revoke)
+		return forget_all(c, ret_status, err);
+	if (o->list)
+		return list(c, o, err);
+	return o->show ? show(c, o, rev, ret_status, err) : trust(c, o, rev, ret_status, err);
+}
+
+const struct cli_command cli_trust = {
+	.name = "trust",
+	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
+	.summary = "allow what a repository's settings loosen",
+	.opts = opts,
+	.n_opts = GA_NELEMS(opts),
+	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.max_args = 1,
+	.words = "REV",
+	.run = run,
+};

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What could stand at the end of a command line, for the completions of shells (docs/completion),
+ * which know nothing of commands and options themselves: it is all in the tables.
+ */
+#include <string.h>
+
+#include "context.h"
+#include "ga/preset.h"
+#include "ga/session.h"
+
+/* What a word can be: of struct cli_command.words, or the placeholder of an option's value. */
+static const char file_line[] = ":file\n";
+
+/* One candidate, a line of its own: what stands before the word's part that is looked for, the
+ * candidate, a tab and what is known of it. */
+static void say(const char *before, const char *word, const char *end, const char *help)
+{
+	for (const char *p = word; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			return; /* no shell would take it for one word */
+	(void)printf("%s%s%s\t%s\n", before, word, end, help);
+}
+
+static void say_refs(struct cli *c, const char *before, const char *prefix)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_refs struct ga_refs l = GA_REFS_INIT;
+
+	if (ga_refs_list(c->env.repo, prefix, &l, &ignored))
+		return;
+	for (size_t i = 0; i < l.n; i++) {
+		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
+
+		/* every session has that ref, and asking for refs captures nothing */
+		if (base && !strcmp(base, "/base")) {
+			cleanup_free char *word = ga_strndup(name, (size_t)(base - name));
+
+			say(before, word, "", "session");
+		}
+	}
+}
+
+static void say_revisions(struct cli *c, const char *before)
+{
+	static const char *const kinds[] = { "refs/heads/", "refs/tags/", "refs/remotes/" };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_refs struct ga_refs l = GA_REFS_INIT;
+
+	say(before, "HEAD", "", "");
+	if (ga_session_host_refs(c->env.repo, &l, &ignored))
+		return;
+	for (size_t i = 0; i < l.n; i++)
+		for (size_t k = 0; k < GA_NELEMS(kinds); k++)
+			if (!strncmp(l.v[i].name, kinds[k], strlen(kinds[k])))
+				say(before, l.v[i].name + strlen(kinds[k]), "", "");
+}
+
+static void say_remotes(struct cli *c, const char *before)
+{
+	static const char section[] = "remote.", key[] = ".url";
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig conf = GA_GITCONFIG_INIT;
+
+	if (ga_gitconfig_load(c->env.repo, &conf, &ignored))
+		return;
+	for (size_t i = 0; i < conf.n; i++) {
+		const char *k = conf.v[i].key;
+		size_t n = strlen(k);
+
+		if (!strncmp(k, section, strlen(section)) && n > strlen(section) + strlen(key) &&
+		    !strcmp(k + n - strlen(key), key)) {
+			cleanup_free char *word = ga_strndup(
+				k + strlen(section), n - strlen(section) - strlen(key));
+
+			say(before, word, "", "remote");
+		}
+	}
+}
+
+/* `known`: those that more is known of than that they can be run. */
+static void say_agents(const char *before, bool known)
+{
+	const struct ga_preset *p;
+
+	for (size_t i = 0; (p = ga_preset_at(i)); i++)
+		if (!known || p->state[0])
+			say(before, p->name, "", "agent");
+}
+
+/* The repository around us; none is no error here. */
+static bool in_repository(struct cli *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, &ignored);
+}
+
+/* One of the words between bars in `kinds`, n bytes: a literal word, or one that means what is
+ * found, behind the word `after` only if that and a colon stand before it. `dropped`: sessions are
+ * meant that were. */
+static void say_kind(struct cli *c, const char *before, const char *kinds, size_t n,
+		     const char *after, bool dropped)
+{
+	cleanup_free char *word = ga_strndup(kinds, n);
+	char *colon = strchr(word, ':');
+	const char *kind = colon ? colon + 1 : word;
+
+	if (colon && (strncmp(after, word, (size_t)(colon - word)) || after[colon - word]))
+		return;
+	if (!strcmp(kind, "FILE") || !strcmp(kind, "PATH"))
+		(void)fputs(file_line, stdout);
+	else if (!strcmp(kind, "SESSION") && in_repository(c))
+		say_refs(c, before, dropped ? "refs/agent-trash/" : GA_SESSION_REFS);
+	else if (!strcmp(kind, "REV") && in_repository(c))
+		say_revisions(c, before);
+	else if (!strcmp(kind, "REMOTE") && in_repository(c))
+		say_remotes(c, before);
+	else if (!strcmp(kind, "AGENT"))
+		say_agents(before, true);
+	else if (n && kind[0] >= 'a' && kind[0] <= 'z')
+		say(before, kind, "", "");
+}
+
+static void say_kinds(struct cli *c, const char *before, const char *kinds, size_t n,
+		      const char *after, bool dropped)
+{
+	for (const char *p = kinds, *end = kinds + n; p <= end; p++) {
+		size_t len = strcspn(p, "| ");
+
+		if (len > (size_t)(end - p))
+			len = (size_t)(end - p);
+		say_kind(c, before, p, len, after, dropped);
+		p += len;
+	}
+}
+
+static void say_options(const struct cli_command *cmd, char **words, size_t n)
+{
+	for (size_t i = 0; i < cmd->n_opts; i++) {
+		const struct cli_opt *o = &cmd->opts[i];
+		cleanup_free char *word = ga_strf("--%s", o->name);
+		bool given = false;
+
+		for (size_t k = 1; k < n && o->kind == CLI_FLAG; k++)
+			given |= !strcmp(words[k], word);
+		if (!given)
+			say("", word, o->kind == CLI_FLAG ? "" : "=", o->help);
+	}
+}
+
+/* The option that `word` is, if its value is the next word. */
+static const struct cli_opt *takes_next(const struct cli_command *cmd, const char *word)
+{
+	for (size_t i = 0; i < cmd->n_opts; i++) {
+		const struct cli_opt *o = &cmd->opts[i];
+
+		if (o->kind == CLI_FLAG)
+			continue;
+		if (!strncmp(word, "--", 2) && !strcmp(word + 2, o->name))
+			return o;
+		if (o->letter && word[0] == '-' && word[1] == o->letter && !word[2])
+			return o;
+	}
+	return NULL;
+}
+
+/* Where the last of `n` words stands: words[0] is the command's name. */
+struct place {
+	size_t index;               /* of words that are no options */
+	bool behind;                /* no option can stand there */
+	const struct cli_opt *of;   /* it is this one's value */
+	size_t line;                /* where words of this kind begin */
+};
+
+static void find_place(const struct cli_command *cmd, char **words, size_t n, struct place *ret)
+{
+	*ret = (struct place){ .line = n - 1 };
+	for (size_t i = 1; i + 1 < n; i++) {
+		const char *w = words[i];
+
+		if (!ret->behind && !strcmp(w, "--")) {
+			ret->behind = true;
+			/* a name that was left out */
+			if ((cmd->name_first || cmd->paths_last) && !ret->index)
+				ret->index = 1;
+			continue;
+		}
+		if (!ret->behind && w[0] == '-' && w[1]) {
+			const struct cli_opt *o = takes_next(cmd, w);
+
+			if (o && i + 2 == n)
+				ret->of = o;
+			i += o != NULL;
+			continue;
+		}
+		if (cmd->stop_at_word || (cmd->name_first && ret->index))
+			ret->behind = true;
+		if (ret->behind && ret->line == n - 1 && (cmd->stop_at_word || ret->index))
+			ret->line = i;
+		ret->index++;
+	}
+}
+
+/* The kinds of word number `at`: parted by blanks, the last one repeated if "..." is behind it. */
+static const char *kinds_at(const char *words, size_t at, size_t *ret_n)
+{
+	const char *p = words ? words : "";
+
+	for (;;) {
+		*ret_n = strcspn(p, " .");
+		if (!at-- || p[*ret_n] == '.')
+			return p;
+		p += *ret_n;
+		if (!*p++)
+			return NULL;
+	}
+}
+
+static void complete(struct cli *c, const struct cli_command *cmd, char **words, size_t n,
+		     size_t before)
+{
+	const char *last = words[n - 1], *eq = strchr(last, '='), *kinds;
+	bool dropped = false;
+	struct place at;
+	size_t len;
+
+	find_place(cmd, words, n, &at);
+	for (size_t i = 1; i + 1 < n; i++)
+		dropped |= !strcmp(words[i], "--restore");
+	if (at.of) {
+		say_kinds(c, "", at.of->arg, strlen(at.of->arg), "", false);
+		return;
+	}
+	if (!at.behind && last[0] == '-') {
+		cleanup_free char *name = eq ? ga_strndup(last, (size_t)(eq - last)) : NULL;
+		cleanup_free char *prefix = name ? ga_strf("%s=", name) : NULL;
+		const struct cli_opt *o = name ? takes_next(cmd, name) : NULL;
+
+		if (o)
+			say_kinds(c, prefix, o->arg, strlen(o->arg), "", false);
+		else
+			say_options(cmd, words, n);
+		return;
+	}
+	kinds = kinds_at(cmd->words, at.index, &len);
+	if (!kinds)
+		return;
+	if (strncmp(kinds, "COMMAND", strlen("COMMAND")) != 0) {
+		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
+		return;
+	}
+	/* a command line, which begins at that word: the shell's own matter */
+	if (at.line == n - 1)
+		say_agents("", false);
+	(void)printf(":command %zu\n", before + at.line);
+}
+
+void cli_complete(struct cli *c, const struct cli_command *const *commands, size_t n_commands,
+		  char **words, size_t n)
+{
+	size_t skip = 0;
+
+	for (; n - skip >= 2 && !strcmp(words[skip], "-c"); skip += 2)
+		if (n - skip == 2) {
+			for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
+				say("", ga_config_key(i), "=", ga_config_help(i));
+			return;
+		}
+	for (size_t i = 0; i < n_commands; i++) {
+		if (n - skip == 1)
+			say("", commands[i]->name, "", commands[i]->summary);
+		else if (n - skip > 1 && !strcmp(commands[i]->name, words[skip]))
+			complete(c, commands[i], words + skip, n - skip, skip);
+	}
+}

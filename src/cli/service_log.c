@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a service of a session wrote, as text.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/record.h"
+#include "ga/service.h"
+#include "sessions.h"
+
+#define SUFFIX ".log"
+
+/* Those there are, for who asked for another. */
+static int fail_unknown(const struct ga_session *s, const char *dir, const char *name,
+			struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+	cleanup_free char *q = ga_escape(name);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		if (n > strlen(SUFFIX) && !strcmp(e->d_name + n - strlen(SUFFIX), SUFFIX))
+			ga_strv_push_n(&names, e->d_name, n - strlen(SUFFIX));
+	}
+	if (d)
+		(void)closedir(d);
+	ga_strv_sort_unique(&names);
+	for (size_t i = 0; i < names.n; i++)
+		ga_buf_addf(&list, "%s%s", i ? ", " : "", names.v[i]);
+	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no service '%s'", s->name, q);
+	return names.n ? ga_hint(err, "it has: %s", list.ptr)
+		       : ga_hint(err, "the setting 'services' names those of the sessions to come");
+}
+
+static int print_file(int fd, struct ga_record_text *text, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	char buf[16384];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		ga_record_text(text, buf, (size_t)n, &out);
+		if (out.len && fwrite(out.ptr, 1, out.len, stdout) != out.len)
+			return 0;
+		ga_buf_clear(&out);
+	}
+	return n < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read what a service wrote") : 0;
+}
+
+int cli_service_log(const struct ga_session *s, const char *name, struct ga_error *err)
+{
+	static const char *const suffixes[] = { SUFFIX ".old", SUFFIX };
+	cleanup_free char *dir = ga_path_join(s->dir, "services");
+	struct ga_record_text text = GA_RECORD_TEXT_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	bool found = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && ga_service_name_ok(name) && i < GA_NELEMS(suffixes); i++) {
+		cleanup_free char *path = ga_strf("%s/%s%s", dir, name, suffixes[i]);
+		cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0)
+			continue;
+		found = true;
+		rc = print_file(fd, &text, err);
+	}
+	ga_record_text_end(&text, &out);
+	if (out.len)
+		(void)fwrite(out.ptr, 1, out.len, stdout);
+	ga_record_text_release(&text);
+	return rc ? rc : found ? 0 : fail_unknown(s, dir, name, err);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/trust.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/yaml.h"
+
+#define DIR_NAME "trust"
+/* Words for people are longer than what they are about. */
+#define TRUSTED_MAX (16 * GA_YAML_BYTES_MAX)
+
+void ga_trust_list_release(struct ga_trust_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		ga_buf_release(&l->v[i].text);
+	free(l->v);
+	*l = (struct ga_trust_list)GA_TRUST_LIST_INIT;
+}
+
+void ga_trust_id(const void *text, size_t n, char ret[GA_SHA256_HEXSZ + 1])
+{
+	struct ga_sha h;
+
+	ga_sha256_init(&h);
+	ga_sha_add(&h, text, n);
+	ga_sha256_end_hex(&h, ret);
+}
+
+static int fail_open(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+}
+
+/* 1 and -1 as a descriptor if there is none. */
+static int open_dir(const char *dir, int *ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, DIR_NAME);
+	struct stat st;
+
+	*ret = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret < 0)
+		return errno == ENOENT ? 1 : fail_open(path, err);
+	if (fstat(*ret, &st) || st.st_uid != geteuid() || (st.st_mode & 022)) {
+		cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
+
+		(void)close(*ret);
+		*ret = -1;
+		(void)ga_fail(err, GA_EFATAL, "'%s' is not yours alone", q);
+		return ga_hint(err, "chmod 0700 %s, or, if it is somebody else's, remove it", word);
+	}
+	return 0;
+}
+
+/* 0 if it is what its name says and the user's. */
+static int read_one(int at, const char *name, struct ga_trusted *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct stat st;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	    st.st_uid != geteuid() || (st.st_mode & 022) ||
+	    ga_read_file_at(at, name, TRUSTED_MAX, &ret->text, &ignored))
+		return 1;
+	ga_trust_id(ret->text.ptr, ret->text.len, ret->id);
+	ret->when = (uint64_t)st.st_mtim.tv_sec;
+	ret->when_ns = (uint32_t)st.st_mtim.tv_nsec;
+	return strcmp(ret->id, name) != 0;
+}
+
+int ga_trust_has(const char *dir, const void *text, size_t n, struct ga_error *err)
+{
+	struct ga_trusted one = { .text = GA_BUF_INIT };
+	char id[GA_SHA256_HEXSZ + 1];
+	cleanup_close int at = -1;
+	int rc = open_dir(dir, &at, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	ga_trust_id(text, n, id);
+	rc = read_one(at, id, &one);
+	ga_buf_release(&one.text);
+	return !rc;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct ga_trusted *x = a, *y = b;
+
+	if (x->when != y->when)
+		return x->when < y->when ? 1 : -1;
+	if (x->when_ns != y->when_ns)
+		return x->when_ns < y->when_ns ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, DIR_NAME);
+	cleanup_close int at = -1;
+	int rc = open_dir(dir, &at, err);
+	struct dirent *e;
+	DIR *d;
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	d = opendir(path);
+	if (!d)
+		return fail_open(path, err);
+	while ((e = readdir(d))) {
+		struct ga_trusted one = { .text = GA_BUF_INIT };
+
+		if (strlen(e->d_name) != GA_SHA256_HEXSZ || read_one(at, e->d_name, &one)) {
+			ga_buf_release(&one.text);
+			continue;
+		}
+		GA_GROW(ret->v, ret->n, ret->cap);
+		ret->v[ret->n++] = one;
+	}
+	(void)closedir(d);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_age);
+	return 0;
+}
+
+static int forget(int at, const char *id, struct ga_error *err)
+{
+	if (unlinkat(at, id, 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", id);
+	return 0;
+}
+
+static int drop_oldest(const char *dir, int at, struct ga_error *err)
+{
+	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
+
+	if (ga_trust_list(dir, &l, err))
+		return -1;
+	for (size_t i = GA_TRUST_MAX; i < l.n; i++)
+		if (forget(at, l.v[i].id, err))
+			return -1;
+	return 0;
+}
+
+int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(dir, DIR_NAME);
+	char id[GA_SHA256_HEXSZ + 1];
+	cleanup_close int at = -1;
+
+	if (mkdir(path, 0700) && errno != EEXIST) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+	}
+	if (open_dir(dir, &at, err))
+		return -1;
+	ga_trust_id(text, n, id);
+	return ga_write_atomic(at, id, text, n, 0600, err) || drop_oldest(dir, at, err) ? -1 : 0;
+}
+
+int ga_trust_revoke(const char *dir, const char *id, struct ga_error *err)
+{
+	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
+	cleanup_close int at = -1;
+	bool any = false;
+	int rc = open_dir(dir, &at, err);
+
+	if (rc || ga_trust_list(dir, &l, err))
+		return rc > 0 ? 1 : -1;
+	for (size_t i = 0; i < l.n; i++) {
+		if (id && strcmp(l.v[i].id, id) != 0)
+			continue;
+		any = true;
+		if (forget(at, l.v[i].id, err))
+			return -1;
+	}
+	if (any && ga_fsync(at))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write what is trusted");
+	return !any;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sockets of a sandbox's network. A socket belongs to the network namespace that it was made in,
+ * whoever holds it: a child enters that, makes what is wanted, hands it out and is gone. It
+ * executes nothing, and no process inside sees it. Who made the stage's user namespace has every
+ * capability over those below it (user_namespaces(7)), so this needs no right of the sandbox's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/if_packet.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "net-internal.h"
+
+#define AT_ONCE 200  /* descriptors of one message; the kernel's SCM_MAX_FD is 253 */
+#define BACKLOG 128
+#define CHILD_S 10   /* it takes milliseconds */
+
+void net_space_close(struct net_space *s)
+{
+	ga_cleanup_closep(&s->net);
+	ga_cleanup_closep(&s->user);
+	*s = (struct net_space)NET_SPACE_INIT;
+}
+
+/* What is made in our own namespace would be reachable for everybody, and so would everything for
+ * the sandbox. */
+static bool is_ours(int net)
+{
+	struct stat a, b;
+
+	return fstat(net, &a) || stat("/proc/self/ns/net", &b) ||
+	       (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+int net_space_open(struct net_space *s, pid_t pid, struct ga_error *err)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	s->net = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->net < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open the sandbox's network");
+	if (is_ours(s->net))
+		return ga_fail(err, GA_ESTART, "the sandbox has no network of its own");
+	s->user = ioctl(s->net, NS_GET_USERNS);
+	return s->user < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+					   "cannot open the sandbox's network") : 0;
+}
+
+/* ---- in the child */
+
+struct told {
+	char what[64]; /* empty: all is well */
+	int errnum;
+};
+
+static int set_int(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+static int bind_stream(int fd, const struct net_want *w)
+{
+	struct sockaddr_storage sa;
+	socklen_t n = net_sockaddr(&w->addr, w->port, &sa);
+
+	/* every address is local by its route, but only some are lo's own */
+	if (set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+	    (w->addr.ip6 ? set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) ||
+				   set_int(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1)
+			 : set_int(fd, IPPROTO_IP, IP_FREEBIND, 1)) ||
+	    bind(fd, (const struct sockaddr *)&sa, n))
+		return -1;
+	return w->type == SOCK_STREAM ? listen(fd, BACKLOG) : 0;
+}
+
+static int bind_packet(int fd, const struct net_want *w)
+{
+	const struct sockaddr_ll sa = { .sll_family = AF_PACKET, .sll_protocol = htons(w->port),
+					.sll_ifindex = 1 };
+
+	/* the filter first: there is nothing else in it then */
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, w->filter,
+			  sizeof(struct sock_fprog)) ||
+			       bind(fd, (const struct sockaddr *)&sa, sizeof(sa))
+		       ? -1 : 0;
+}
+
+static int make(const struct net_want *w)
+{
+	int fd = socket(w->family, w->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && (w->filter ? bind_packet(fd, w) : w->listens && bind_stream(fd, w))) {
+		int e = errno;
+
+		(void)close(fd);
+		errno = e;
+		return -1;
+	}
+	return fd;
+}
+
+static int tell(int to, const struct told *t, const int *fds, size_t n)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(AT_ONCE * sizeof(int))];
+	} u = { .buf = { 0 } };
+	struct told copy = *t;
+	struct iovec iov = { &copy, sizeof(copy) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n) {
+		struct cmsghdr *c;
+
+		h.msg_control = u.buf;
+		h.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	}
+	return sendmsg(to, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(copy) ? 0 : -1;
+}
+
+static int make_all(int to, const struct net_want *want, size_t n, struct told *t)
+{
+	int fds[AT_ONCE];
+	size_t held = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *at = ga_net_addr_text(&want[i].addr);
+
+		fds[held] = make(&want[i]);
+		if (fds[held] < 0) {
+			(void)snprintf(t->what, sizeof(t->what), "listen on %s, port %u", at,
+				       want[i].port);
+			return -1;
+		}
+		if (++held == AT_ONCE || i + 1 == n) {
+			if (tell(to, t, fds, held))
+				return -1;
+			while (held)
+				(void)close(fds[--held]);
+		}
+	}
+	return 0;
+}
+
+static void __attribute__((noreturn))
+child(const struct net_space *s, const struct ga_net_plan *setup, const struct net_want *want,
+      size_t n, int to, pid_t parent)
+{
+	struct told t = { .what = "" };
+	const char *what = "enter it";
+	int rc;
+
+	/* a sandbox lives as long as somebody holds its socket, and we are a copy of who does */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
+	rc = setns(s->user, CLONE_NEWUSER) || setns(s->net, CLONE_NEWNET) ? -1 : 0;
+	if (!rc && setup)
+		rc = net_set_up(setup, &what);
+	if (rc)
+		(void)snprintf(t.what, sizeof(t.what), "%s", what);
+	else
+		rc = make_all(to, want, n, &t);
+	t.errnum = errno;
+	_exit(rc && tell(to, &t, NULL, 0));
+}
+
+/* ---- outside */
+
+static size_t take_fds(struct msghdr *h, int *ret, size_t room)
+{
+	size_t n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		size_t all;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		all = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < all; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (n < room)
+				ret[n++] = fd;
+			else
+				(void)close(fd);
+		}
+	}
+	return n;
+}
+
+static int receive(int from, int *ret, size_t n, struct ga_error *err)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		union {
+			struct cmsghdr align;
+			char buf[CMSG_SPACE(AT_ONCE * sizeof(int))];
+		} u;
+		struct told t;
+		struct iovec iov = { &t, sizeof(t) };
+		struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.buf,
+				    .msg_controllen = sizeof(u.buf) };
+		ssize_t r = recvmsg(from, &h, MSG_CMSG_CLOEXEC);
+		size_t got;
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r != (ssize_t)sizeof(t))
+			return ga_fail_errno(err, GA_ESTART, r < 0 ? errno : EIO,
+					     "cannot set up the sandbox's network");
+		t.what[sizeof(t.what) - 1] = '\0';
+		if (t.what[0])
+			return ga_fail_errno(err, GA_ESTART, t.errnum,
+					     "cannot set up the sandbox's network: %s", t.what);
+		got = take_fds(&h, ret + have, n - have);
+		if (!got || (h.msg_flags & MSG_CTRUNC))
+			/* the kernel leaves out what we may not open any more */
+			return ga_fail_errno(err, GA_ESTART, EMFILE,
+					     "cannot set up the sandbox's network");
+		have += got;
+	}
+	return 0;
+}
+
+int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
+		      const struct net_want *want, size_t n, int *ret, struct ga_error *err)
+{
+	const struct timeval patience = { .tv_sec = CHILD_S };
+	pid_t self = getpid(), pid;
+	int pair[2], rc;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
+	pid = fork();
+	if (!pid)
+		child(s, setup, want, n, pair[1], self);
+	(void)close(pair[1]);
+	rc = pid < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot create a process") : 0;
+	if (!rc && setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
+		rc = ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a socket");
+	if (!rc)
+		rc = receive(pair[0], ret, n, err);
+	(void)close(pair[0]);
+	if (pid > 0) {
+		/* it has said all it had to, or nobody waits for it */
+		(void)kill(pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	for (size_t i = 0; rc && i < n; i++)
+		if (ret[i] >= 0)
+			(void)close(ga_steal_fd(&ret[i]));
+	return rc;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside of the relay.
+ */
+#ifndef NET_INTERNAL_H
+#define NET_INTERNAL_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "ga/net.h"
+
+/* ---- address.c: between the plan's addresses and the kernel's */
+
+socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockaddr_storage *ret);
+
+/* ---- enter.c: sockets of another network namespace */
+
+/* What a sandbox's network is entered by. */
+struct net_space {
+	int net, user; /* the namespace, and the user namespace that owns it; -1 */
+};
+#define NET_SPACE_INIT { -1, -1 }
+int net_space_open(struct net_space *s, pid_t pid, struct ga_error *err);
+void net_space_close(struct net_space *s);
+
+/* A socket to be made inside. */
+struct net_want {
+	int family, type;
+	bool listens;             /* it is bound, and if it is a stream listens; else left alone */
+	struct ga_net_addr addr;
+	uint16_t port;
+	const void *filter;       /* AF_PACKET: a struct sock_fprog that is attached */
+};
+/* All of them, non-blocking, into `ret`; with `setup` routes first. On failure none is left. */
+int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
+		      const struct net_want *want, size_t n, int *ret, struct ga_error *err);
+
+/* ---- netlink.c */
+
+/* In the namespace of the caller: lo up, the plan's own addresses on it, all others local. -1 with
+ * errno, and `*ret_what` of what. */
+int net_set_up(const struct ga_net_plan *plan, const char **ret_what);
+
+/* ---- refusals.c: what the kernel refused, seen as the resets it sends */
+
+struct net_want net_refusal_want(bool ip6);
+/* One packet of such a socket: is it the refusal of a connection? Then whereto that was. */
+bool net_refusal_read(const void *p, size_t n, bool ip6, struct ga_net_addr *ret,
+		      uint16_t *ret_port);
+
+/* ---- lookup.c: names, by child processes */
+
+#define NET_ADDRS_MAX 16
+struct net_addrs {
+	size_t n;
+	struct ga_net_addr v[NET_ADDRS_MAX];
+};
+struct net_lookup {
+	pid_t pid;
+	int fd; /* readable when it is done */
+};
+/* False with errno if none can be begun. */
+bool net_lookup_begin(struct net_lookup *l, const char *name);
+/* The answer, and the end of it; none where the name does not resolve. */
+void net_lookup_end(struct net_lookup *l, struct net_addrs *ret);
+void net_lookup_abandon(struct net_lookup *l);
+
+/* ---- uses.c */
+
+struct net_uses {
+	struct ga_use *v;
+	size_t n, cap;
+	size_t others; /* of them that are no connections */
+	uint64_t more;
+	int64_t begun;
+};
+void net_uses_release(struct net_uses *u);
+/* Count one more; `which` 0 or 1 where the same thing is asked for in two ways, of which the more
+ * frequent one counts. -1: there is no room to remember it. */
+ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
+
+/* ---- flow.c: bytes from one socket to another */
+
+struct net_pipes {
+	int (*v)[2];
+	size_t n, cap; /* that are empty and free */
+};
+void net_pipes_release(struct net_pipes *p);
+
+struct net_end {
+	int fd; /* -1 */
+	bool readable, writable; /* as far as is known: told once (EPOLLET), until EAGAIN */
+};
+struct net_flow {
+	struct net_end *from, *to;
+	int pipe[2];      /* -1 while nothing is under way */
+	size_t n;         /* bytes in it */
+	bool ended, over; /* nothing more comes; and the other end was told so */
+	uint64_t total;
+};
+void net_flow_init(struct net_flow *f, struct net_end *from, struct net_end *to);
+void net_flow_release(struct net_flow *f, struct net_pipes *pipes);
+/* Put bytes in front of all that is read: at most NET_EARLY_MAX, once, before the first move. */
+#define NET_EARLY_MAX 65536
+bool net_flow_put(struct net_flow *f, struct net_pipes *pipes, const void *p, size_t n);
+/* Move what can be moved. 1: there may be more at once, others are to have their turn; 0: the ends
+ * are not ready, or it is over; -1: the connection is broken. */
+int net_flow_move(struct net_flow *f, struct net_pipes *pipes);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of netplan.h share.
+ */
+#ifndef NETPLAN_INTERNAL_H
+#define NETPLAN_INTERNAL_H
+
+#include "ga/netplan.h"
+
+/* "[2001:db8::1]" and the like are for ga_net_host_parse(); these must parse. */
+struct ga_net_addr net_addr(const char *text);
+
+/* Is `name` at least one label and a dot in front of `suffix`? */
+bool net_name_below(const char *name, const char *suffix);
+
+/* Where an address leads; the severest of all it can be read as. */
+enum net_class {
+	NET_ORDINARY,
+	NET_PRIVATE,
+	NET_MACHINE,  /* the one we run on */
+	NET_SPECIAL,  /* link-local, metadata services, multicast, reserved */
+};
+enum net_class net_addr_class(const struct ga_net_addr *a);
+/* 127.0.0.1 or ::1 */
+bool net_addr_is_localhost(const struct ga_net_addr *a);
+
+/* One step each of ga_net_ask_feed(): looks at all of `in`. */
+void net_http_feed(struct ga_net_ask *a);
+void net_socks5_feed(struct ga_net_ask *a);
+void net_socks4_feed(struct ga_net_ask *a);
+/* The rest of ga_net_ask_answer(): appends to `out`. */
+void net_http_answer(struct ga_net_ask *a, enum ga_net_outcome how);
+void net_socks5_answer(struct ga_net_ask *a, enum ga_net_outcome how);
+void net_socks4_answer(struct ga_net_ask *a, enum ga_net_outcome how);
+
+/* Digits of a port, 1 to 65535, without leading zeros: exactly `n` bytes. */
+bool net_port_parse(const char *s, size_t n, uint16_t *ret);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What crosses by name or by port: unix sockets, and ports that are published.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "netplan-internal.h"
+#include "relay-internal.h"
+
+#define BACKLOG 128
+
+/* ---- words */
+
+/* The host's: "auto" is one, too. */
+static bool parse_host_port(const char *s, size_t n, uint16_t *ret)
+{
+	if (n == 4 && !strncmp(s, "auto", 4)) {
+		*ret = 0;
+		return true;
+	}
+	return net_port_parse(s, n, ret);
+}
+
+bool ga_net_publish_parse(const char *word, struct ga_net_publish *ret)
+{
+	struct ga_net_publish p = { .addr = { .b = { 127, 0, 0, 1 } } };
+	const char *inside = strrchr(word, ':'), *mid;
+	struct ga_net_host host;
+
+	if (!inside) {
+		if (!net_port_parse(word, strlen(word), &p.port))
+			return false;
+		p.host_port = p.port;
+		*ret = p;
+		return true;
+	}
+	if (!net_port_parse(inside + 1, strlen(inside + 1), &p.port))
+		return false;
+	for (mid = inside; mid > word && mid[-1] != ':'; mid--)
+		;
+	if (!parse_host_port(mid, (size_t)(inside - mid), &p.host_port))
+		return false;
+	if (mid > word) {
+		if (!ga_net_host_parse(word, (size_t)(mid - 1 - word), &host) || *host.name ||
+		    (word[0] != '[') != !host.addr.ip6)
+			return false;
+		p.addr = host.addr;
+	}
+	*ret = p;
+	return true;
+}
+
+bool ga_net_publish_ok(const char *word)
+{
+	struct ga_net_publish p;
+
+	return ga_net_publish_parse(word, &p);
+}
+
+bool ga_net_socket_ok(const char *word)
+{
+	for (const char *p = word; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return false;
+	return word[0] == '/' && ga_path_relative_ok(word + 1);
+}
+
+/* ---- sockets */
+
+/* A socket's address has room for some hundred bytes, and a path may be longer: its directory is
+ * named by a descriptor. */
+static bool unix_address(int dir, const char *name, struct sockaddr_un *ret)
+{
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, name);
+	if (n > 0 && n < (int)sizeof(ret->sun_path))
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}
+
+int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	cleanup_free char *name = ga_strf("%zu", i), *q = NULL;
+	struct sockaddr_un sa;
+
+	if (fd >= 0 && unix_address(dir, name, &sa) &&
+	    !bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) &&
+	    !fchmodat(dir, name, 0600, 0) && !listen(fd, BACKLOG))
+		return ga_steal_fd(&fd);
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_ESTART, errno, "cannot make a socket in place of '%s'", q);
+}
+
+int net_dial_unix(const char *path)
+{
+	cleanup_free char *parent = ga_path_parent(path);
+	cleanup_close int dir = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct sockaddr_un sa;
+
+	if (dir < 0 || !unix_address(dir, ga_path_base(path), &sa))
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))
+		return -1;
+	return ga_steal_fd(&fd);
+}
+
+static int fail_published(const struct ga_net_publish *p, int errnum, struct ga_error *err)
+{
+	struct ga_net_host host = { .addr = p->addr };
+	cleanup_free char *at = ga_net_host_text(&host, p->host_port);
+
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot publish port %u at '%s'", p->port, at);
+	if (errnum == EADDRINUSE)
+		return ga_hint(err, "'auto:%u' takes any that is free", p->port);
+	return errnum == EACCES ? ga_hint(err, "ports below 1024 are the system's") : -1;
+}
+
+int net_listen_host(struct ga_net_publish *p, struct ga_error *err)
+{
+	cleanup_close int fd = -1;
+	struct sockaddr_storage sa;
+	socklen_t n = net_sockaddr(&p->addr, p->host_port, &sa);
+	const int on = 1;
+
+	fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    (p->addr.ip6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
+	    bind(fd, (const struct sockaddr *)&sa, n) || listen(fd, BACKLOG) ||
+	    getsockname(fd, (struct sockaddr *)&sa, &n))
+		return fail_published(p, errno, err);
+	/* the port is at the same place in both */
+	p->host_port = ntohs(((const struct sockaddr_in *)(const void *)&sa)->sin_port);
+	return ga_steal_fd(&fd);
+}

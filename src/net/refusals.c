@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A connection to where nobody listens is refused by the kernel, and no program is told. But lo is
+ * all there is in a sandbox's network, and a packet socket on it sees the reset that the kernel
+ * answers with: of all segments the one with RST and ACK, and sequence number 0 (RFC 9293,
+ * 3.10.7.1: an answer to what had no ACK, so to the first segment of a connection).
+ */
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <string.h>
+
+#include "net-internal.h"
+
+#define TCP 6
+#define RST_ACK 0x14
+#define TCP_SEQ 4
+#define TCP_FLAGS 13
+#define IP4_HEADER 20
+#define IP6_HEADER 40
+#define SNAP 128 /* bytes of a packet that are looked at */
+
+/* What the kernel makes itself has neither options nor extension headers. */
+static const struct sock_filter ip4_filter[] = {
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x45, 0, 7),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TCP, 0, 5),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP4_HEADER + TCP_FLAGS),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RST_ACK, 0, 3),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, IP4_HEADER + TCP_SEQ),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SNAP),
+	BPF_STMT(BPF_RET | BPF_K, 0),
+};
+static const struct sock_filter ip6_filter[] = {
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TCP, 0, 5),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP6_HEADER + TCP_FLAGS),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RST_ACK, 0, 3),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, IP6_HEADER + TCP_SEQ),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SNAP),
+	BPF_STMT(BPF_RET | BPF_K, 0),
+};
+
+struct net_want net_refusal_want(bool ip6)
+{
+	static const struct sock_fprog ip4 = { .len = (unsigned short)GA_NELEMS(ip4_filter),
+					       .filter = (struct sock_filter *)(uintptr_t)
+							 ip4_filter };
+	static const struct sock_fprog six = { .len = (unsigned short)GA_NELEMS(ip6_filter),
+					       .filter = (struct sock_filter *)(uintptr_t)
+							 ip6_filter };
+
+	return (struct net_want){ .family = AF_PACKET, .type = SOCK_DGRAM,
+				  .port = ip6 ? ETH_P_IPV6 : ETH_P_IP,
+				  .filter = ip6 ? &six : &ip4 };
+}
+
+bool net_refusal_read(const void *p, size_t n, bool ip6, struct ga_net_addr *ret,
+		      uint16_t *ret_port)
+{
+	size_t head = ip6 ? IP6_HEADER : IP4_HEADER;
+	const unsigned char *b = p;
+
+	if (n < head + TCP_FLAGS + 1)
+		return false;
+	*ret = (struct ga_net_addr){ .ip6 = ip6 };
+	/* who answered is who was asked for */
+	memcpy(ret->b, b + (ip6 ? 8 : 12), ip6 ? 16 : 4);
+	*ret_port = (uint16_t)(b[head] << 8 | b[head + 1]);
+	return true;
+}

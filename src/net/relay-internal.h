@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The relay's own parts.
+ */
+#ifndef RELAY_INTERNAL_H
+#define RELAY_INTERNAL_H
+
+#include <sys/resource.h>
+
+#include "net-internal.h"
+
+/* What epoll(7) tells of. */
+enum net_source_kind {
+	NET_LISTENER, /* owner: struct net_listener */
+	NET_LOOKUP,   /* struct net_job */
+	NET_CLIENT,   /* struct net_conn, as the next */
+	NET_TARGET,
+};
+struct net_source {
+	enum net_source_kind kind;
+	int fd;
+	void *owner;
+};
+
+enum net_listener_kind {
+	NET_L_RULE,    /* index: of the plan's listener */
+	NET_L_PROXY,
+	NET_L_DNS,     /* datagrams */
+	NET_L_DNS_TCP,
+	NET_L_REFUSED, /* a packet socket; index: 1 for IPv6 */
+	NET_L_UNIX,    /* index: of the word of network.sockets */
+	NET_L_PUBLISH, /* index: of the word of network.publish */
+};
+struct net_listener {
+	struct net_source s;
+	enum net_listener_kind kind;
+	size_t index;
+};
+
+/* A look-up, and who waits for it. */
+struct net_job {
+	struct net_source s;
+	struct net_lookup l;
+	char *name;
+	int64_t deadline;
+};
+
+enum net_state {
+	NET_ASKS,     /* a client of the proxy says what it wants */
+	NET_DNS,      /* one of the resolver's */
+	NET_WAITS,    /* for a name */
+	NET_CONNECTS,
+	NET_RELAYS,
+	NET_LINGERS,  /* it was told no, and is to read that */
+	NET_DEAD,
+};
+struct net_conn {
+	struct net_source client_src, target_src;
+	struct net_end client, target;
+	struct net_flow up, down; /* from the client, and to it */
+	enum net_state state;
+	enum net_listener_kind kind;
+	size_t index;         /* of its listener */
+	struct ga_net_ask ask; /* of NET_L_PROXY */
+	struct ga_buf in;     /* of NET_L_DNS_TCP */
+	char *to;             /* for people */
+	size_t rule;
+	char *name;           /* to be looked up, or NULL */
+	struct net_job *job;  /* that it waits for; NULL: until there is room for one */
+	struct net_addrs addrs;
+	size_t next;          /* of these */
+	uint16_t port;
+	bool forbidden;       /* one of them was */
+	int64_t deadline;     /* 0: none */
+	ssize_t use;          /* its entry, -1: none */
+	bool queued;
+	struct net_conn *after; /* in the queue */
+};
+
+#define NET_JOBS 32
+#define NET_POOL 16
+
+struct ga_relay {
+	const struct ga_net_plan *plan;
+	struct ga_strv sockets;
+	struct ga_net_publish *publish;
+	size_t n_publish;
+	int epoll;
+	int spare;               /* given up where there are no descriptors left */
+	struct net_space space;
+	struct net_listener *listeners;
+	size_t n_listeners, cap_listeners;
+	struct net_conn **conns;
+	size_t n_conns, cap_conns, max_conns;
+	size_t timed;            /* of them with a deadline, about */
+	struct net_conn *queue;  /* that have more to do */
+	struct net_job *jobs[NET_JOBS];
+	struct net_pipes pipes;
+	int pool[2][NET_POOL];   /* sockets inside, IPv4 and IPv6, to connect with */
+	size_t n_pool[2];
+	struct net_uses uses;
+	struct rlimit limit;     /* of descriptors, as it was */
+	bool raised;
+};
+
+/* ---- relay.c */
+
+int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
+/* Before it is closed: that alone ends nothing while a child that was just forked holds a copy, and
+ * what is told then would be of a source that is gone. */
+void net_unwatch(const struct ga_relay *r, int fd);
+/* A socket inside to connect with; -1: there is none to be had. */
+int net_inside(struct ga_relay *r, bool ip6);
+/* A destination as people know it: the name that stands for the address. */
+char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
+
+/* ---- conn.c */
+
+/* Takes over `fd`. */
+void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd);
+void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events);
+void net_conn_run(struct ga_relay *r, struct net_conn *c);
+void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
+/* What it waited for. */
+void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
+/* Closed, and marked to be freed by net_conn_free(). */
+void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset);
+void net_conn_free(struct ga_relay *r, struct net_conn *c);
+
+/* ---- jobs.c */
+
+/* Have the name of `c` looked up, together with others that want the same. */
+void net_job_want(struct ga_relay *r, struct net_conn *c);
+void net_job_done(struct ga_relay *r, struct net_job *j);
+/* End those that take too long. */
+void net_jobs_time(struct ga_relay *r, int64_t now);
+void net_jobs_abandon(struct ga_relay *r);
+
+/* ---- publish.c */
+
+/* The host's listeners: of unix sockets, and of what is published. */
+int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
+int net_listen_host(struct ga_net_publish *p, struct ga_error *err);
+/* A connection to a unix socket; -1 with errno. */
+int net_dial_unix(const char *path);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The relay: its sockets, and one epoll descriptor for all of them, which the supervisor's loop
+ * waits for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "relay-internal.h"
+
+#define EVENTS 64      /* handled at a time; then others have their turn */
+#define ACCEPTED 32    /* of one listener at a time */
+#define DATAGRAMS 32
+#define DESCRIPTORS 8192 /* wanted; a connection has two, and four more while both sides are slow */
+#define OURS 256       /* for all else */
+#define PER_CONNECTION 6
+
+int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = s };
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, s->fd, &e);
+}
+
+void net_unwatch(const struct ga_relay *r, int fd)
+{
+	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* ---- opening */
+
+/* Listeners are kept in an array that does not move any more once they are watched. */
+static void add_listener(struct ga_relay *r, enum net_listener_kind kind, size_t index, int fd)
+{
+	GA_GROW(r->listeners, r->n_listeners, r->cap_listeners);
+	r->listeners[r->n_listeners++] =
+		(struct net_listener){ .s = { NET_LISTENER, fd, NULL }, .kind = kind,
+				       .index = index };
+}
+
+static int watch_listeners(struct ga_relay *r, struct ga_error *err)
+{
+	for (size_t i = 0; i < r->n_listeners; i++) {
+		struct net_listener *l = &r->listeners[i];
+
+		l->s.owner = l;
+		if (net_watch(r, &l->s, EPOLLIN))
+			return ga_fail_errno(err, GA_ESTART, errno, "cannot watch a socket");
+	}
+	return 0;
+}
+
+static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct ga_error *err)
+{
+	size_t sockets = o->sockets ? o->sockets->n : 0, publish = o->publish ? o->publish->n : 0;
+
+	if (sockets > GA_RELAY_SOCKETS_MAX || publish > GA_RELAY_SOCKETS_MAX)
+		return ga_fail(err, GA_EUSAGE, "network.sockets and network.publish have room for "
+			       "%d words each", GA_RELAY_SOCKETS_MAX);
+	for (size_t i = 0; i < sockets; i++) {
+		int fd = net_listen_unix(o->sockets->v[i], o->socket_dir, i, err);
+
+		if (fd < 0)
+			return -1;
+		ga_strv_push(&r->sockets, o->sockets->v[i]);
+		add_listener(r, NET_L_UNIX, i, fd);
+	}
+	r->publish = ga_calloc(publish + 1, sizeof(*r->publish));
+	for (; r->n_publish < publish; r->n_publish++) {
+		struct ga_net_publish *p = &r->publish[r->n_publish];
+		int fd;
+
+		if (!ga_net_publish_parse(o->publish->v[r->n_publish], p))
+			return ga_fail(err, GA_EUSAGE, "network.publish takes "
+				       GA_NET_PUBLISH_TAKES);
+		fd = net_listen_host(p, err);
+		if (fd < 0)
+			return -1;
+		add_listener(r, NET_L_PUBLISH, r->n_publish, fd);
+	}
+	return 0;
+}
+
+/* Each connection takes several. What is started later inherits that, and has it back to what it
+ * was when the relay is closed. */
+static void raise_limit(struct ga_relay *r)
+{
+	struct rlimit now;
+	rlim_t room;
+
+	if (getrlimit(RLIMIT_NOFILE, &r->limit))
+		r->limit = (struct rlimit){ 1024, 1024 };
+	now = r->limit;
+	if (now.rlim_cur < DESCRIPTORS) {
+		now.rlim_cur = now.rlim_max < DESCRIPTORS ? now.rlim_max : DESCRIPTORS;
+		r->raised = !setrlimit(RLIMIT_NOFILE, &now);
+	}
+	room = r->raised ? now.rlim_cur : r->limit.rlim_cur;
+	room = room > OURS * 2 ? room - OURS : OURS;
+	r->max_conns = room / PER_CONNECTION < GA_RELAY_CONNECTIONS ? room / PER_CONNECTION
+								    : GA_RELAY_CONNECTIONS;
+}
+
+int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct ga_error *err)
+{
+	struct ga_relay *r = ga_calloc(1, sizeof(*r));
+
+	r->plan = o->plan;
+	r->space = (struct net_space)NET_SPACE_INIT;
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	r->uses.begun = ga_now_ms();
+	raise_limit(r);
+	if (r->epoll < 0)
+		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open an epoll descriptor");
+	else if (!open_host(r, o, err)) {
+		*ret = r;
+		return 0;
+	}
+	ga_relay_close(r);
+	return -1;
+}
+
+static void sweep(struct ga_relay *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_conns; i++) {
+		if (r->conns[i]->state == NET_DEAD && !r->conns[i]->queued)
+			net_conn_free(r, r->conns[i]);
+		else
+			r->conns[kept++] = r->conns[i];
+	}
+	r->n_conns = kept;
+}
+
+void ga_relay_close(struct ga_relay *r)
+{
+	if (!r)
+		return;
+	net_jobs_abandon(r);
+	for (size_t i = 0; i < r->n_conns; i++)
+		net_conn_free(r, r->conns[i]);
+	free(r->conns);
+	for (size_t i = 0; i < r->n_listeners; i++)
+		(void)close(r->listeners[i].s.fd);
+	free(r->listeners);
+	for (size_t k = 0; k < 2; k++)
+		while (r->n_pool[k])
+			(void)close(r->pool[k][--r->n_pool[k]]);
+	net_pipes_release(&r->pipes);
+	net_space_close(&r->space);
+	net_uses_release(&r->uses);
+	ga_strv_release(&r->sockets);
+	free(r->publish);
+	ga_cleanup_closep(&r->spare);
+	ga_cleanup_closep(&r->epoll);
+	if (r->raised)
+		(void)setrlimit(RLIMIT_NOFILE, &r->limit);
+	free(r);
+}
+
+/* ---- inside */
+
+/* What stands for a listener of the plan: one socket, or two for the resolver. */
+static size_t want_listener(const struct ga_net_listener *l, struct net_want *w)
+{
+	*w = (struct net_want){ .family = l->addr.ip6 ? AF_INET6 : AF_INET, .type = SOCK_STREAM,
+				.listens = true, .addr = l->addr, .port = l->port };
+	if (l->what != GA_NET_FOR_DNS)
+		return 1;
+	w[1] = w[0];
+	w[1].type = SOCK_DGRAM;
+	return 2;
+}
+
+static enum net_listener_kind listener_kind(enum ga_net_for what)
+{
+	switch (what) {
+	case GA_NET_FOR_PROXY:
+		return NET_L_PROXY;
+	case GA_NET_FOR_DNS:
+		return NET_L_DNS_TCP;
+	case GA_NET_FOR_RULE:
+		break;
+	}
+	return NET_L_RULE;
+}
+
+static int open_inside(struct ga_relay *r, struct ga_error *err)
+{
+	const struct ga_net_plan *p = r->plan;
+	cleanup_free struct net_want *want = ga_calloc(2 * p->n_listeners + 2, sizeof(*want));
+	cleanup_free int *fds = ga_calloc(2 * p->n_listeners + 2, sizeof(*fds));
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < p->n_listeners; i++)
+		n += want_listener(&p->listeners[i], &want[n]);
+	want[n++] = net_refusal_want(false);
+	if (p->ip6)
+		want[n++] = net_refusal_want(true);
+	if (net_space_sockets(&r->space, p, want, n, fds, err))
+		return -1;
+	for (size_t i = 0; i < p->n_listeners; i++) {
+		add_listener(r, listener_kind(p->listeners[i].what), i, fds[at++]);
+		if (p->listeners[i].what == GA_NET_FOR_DNS)
+			add_listener(r, NET_L_DNS, i, fds[at++]);
+	}
+	add_listener(r, NET_L_REFUSED, 0, fds[at++]);
+	if (p->ip6)
+		add_listener(r, NET_L_REFUSED, 1, fds[at++]);
+	return 0;
+}
+
+int ga_relay_enter(struct ga_relay *r, pid_t pid, struct ga_error *err)
+{
+	r->uses.begun = ga_now_ms();
+	if ((r->plan || r->n_publish) && net_space_open(&r->space, pid, err))
+		return -1;
+	if (r->plan && open_inside(r, err))
+		return -1;
+	return watch_listeners(r, err);
+}
+
+int net_inside(struct ga_relay *r, bool ip6)
+{
+	struct ga_error ignored = GA_ERROR_INIT;
+	struct net_want want[NET_POOL];
+
+	if (!r->n_pool[ip6]) {
+		for (size_t i = 0; i < NET_POOL; i++)
+			want[i] = (struct net_want){ .family = ip6 ? AF_INET6 : AF_INET,
+						     .type = SOCK_STREAM };
+		if (net_space_sockets(&r->space, NULL, want, NET_POOL, r->pool[ip6], &ignored)) {
+			ga_error_release(&ignored);
+			return -1;
+		}
+		r->n_pool[ip6] = NET_POOL;
+	}
+	return r->pool[ip6][--r->n_pool[ip6]];
+}
+
+/* ---- serving */
+
+static void accept_some(struct ga_relay *r, const struct net_listener *l)
+{
+	for (int i = 0; i < ACCEPTED; i++) {
+		int fd = accept4(l->s.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			net_conn_begin(r, l, fd);
+			continue;
+		}
+		if (errno == EINTR || errno == ECONNABORTED)
+			continue;
+		if (errno != EMFILE && errno != ENFILE)
+			return;
+		/* or the listener would be ready for ever */
+		ga_cleanup_closep(&r->spare);
+		fd = accept4(l->s.fd, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			(void)close(fd);
+		(void)net_use(&r->uses, GA_USE_FULL, "", 0);
+		r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return;
+	}
+}
+
+static void answer_some(struct ga_relay *r, const struct net_listener *l)
+{
+	unsigned char query[GA_NET_DNS_QUERY_MAX];
+	struct ga_net_dns_reply reply;
+	struct sockaddr_storage from;
+
+	for (int i = 0; i < DATAGRAMS; i++) {
+		struct iovec iov = { query, sizeof(query) };
+		struct msghdr h = { .msg_name = &from, .msg_namelen = sizeof(from),
+				    .msg_iov = &iov, .msg_iovlen = 1 };
+		ssize_t n = recvmsg(l->s.fd, &h, 0);
+
+		if (n < 0)
+			return;
+		ga_net_dns_answer(r->plan, query, (size_t)n, &reply);
+		if (reply.verdict == GA_NET_DNS_REFUSED)
+			(void)net_use(&r->uses, GA_USE_REFUSED, reply.name, reply.type != 1);
+		if (reply.n)
+			(void)sendto(l->s.fd, reply.b, reply.n, MSG_NOSIGNAL,
+				     (const struct sockaddr *)&from, h.msg_namelen);
+	}
+}
+
+char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
+{
+	static const struct ga_net_addr loop4 = { .b = { 127, 0, 0, 1 } };
+	static const struct ga_net_addr loop6 = { .ip6 = true, .b = { [15] = 1 } };
+	struct ga_net_host host = { .addr = *a };
+
+	if (ga_net_addr_same(a, &loop4) || ga_net_addr_same(a, &loop6))
+		return ga_strf("localhost:%u", port);
+	for (size_t i = 0; i < r->plan->n_names; i++) {
+		const struct ga_net_name *n = &r->plan->names[i];
+
+		if (ga_net_addr_same(a, &n->ip4) || ga_net_addr_same(a, &n->ip6))
+			return ga_strf("%s:%u", n->name, port);
+	}
+	return ga_net_host_text(&host, port);
+}
+
+/* That nothing listens where a published port leads to is no refusal. */
+static bool is_published(const struct ga_relay *r, uint16_t port)
+{
+	for (size_t i = 0; i < r->n_publish; i++)
+		if (r->publish[i].port == port)
+			return true;
+	return false;
+}
+
+static void note_refusals(struct ga_relay *r, const struct net_listener *l)
+{
+	unsigned char packet[128];
+
+	for (int i = 0; i < DATAGRAMS; i++) {
+		ssize_t n = recv(l->s.fd, packet, sizeof(packet), 0);
+		cleanup_free char *to = NULL;
+		struct ga_net_addr a;
+		uint16_t port;
+
+		if (n < 0)
+			return;
+		if (!net_refusal_read(packet, (size_t)n, l->index, &a, &port) ||
+		    is_published(r, port))
+			continue;
+		to = net_to_text(r, &a, port);
+		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
+	}
+}
+
+static void serve_listener(struct ga_relay *r, const struct net_listener *l)
+{
+	if (l->kind == NET_L_DNS)
+		answer_some(r, l);
+	else if (l->kind == NET_L_REFUSED)
+		note_refusals(r, l);
+	else
+		accept_some(r, l);
+}
+
+static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t events)
+{
+	switch (s->kind) {
+	case NET_LISTENER:
+		serve_listener(r, s->owner);
+		break;
+	case NET_LOOKUP:
+		net_job_done(r, s->owner);
+		break;
+	case NET_CLIENT:
+		net_conn_event(r, s->owner, true, events);
+		break;
+	case NET_TARGET:
+		net_conn_event(r, s->owner, false, events);
+		break;
+	}
+}
+
+/* Those that had more than their share to move, once each. */
+static void serve_queue(struct ga_relay *r)
+{
+	struct net_conn *c = r->queue;
+
+	r->queue = NULL;
+	while (c) {
+		struct net_conn *after = c->after;
+
+		c->queued = false;
+		net_conn_run(r, c);
+		c = after;
+	}
+}
+
+static void serve_times(struct ga_relay *r)
+{
+	int64_t now = ga_now_ms();
+
+	net_jobs_time(r, now);
+	for (size_t i = 0; r->timed && i < r->n_conns; i++)
+		if (r->conns[i]->deadline && r->conns[i]->deadline <= now)
+			net_conn_timeout(r, r->conns[i]);
+}
+
+void ga_relay_serve(struct ga_relay *r)
+{
+	struct epoll_event e[EVENTS];
+	int n = epoll_wait(r->epoll, e, EVENTS, 0);
+
+	/* nothing is freed while somebody may still name it */
+	for (int i = 0; i < n; i++)
+		serve_one(r, e[i].data.ptr, e[i].events);
+	serve_queue(r);
+	serve_times(r);
+	sweep(r);
+}
+
+int ga_relay_fd(const struct ga_relay *r)
+{
+	return r->epoll;
+}
+
+int64_t ga_relay_next(const struct ga_relay *r)
+{
+	int64_t next = 0;
+
+	if (r->queue)
+		return ga_now_ms();
+	for (size_t i = 0; i < NET_JOBS; i++)
+		if (r->jobs[i] && (!next || r->jobs[i]->deadline < next))
+			next = r->jobs[i]->deadline;
+	for (size_t i = 0; r->timed && i < r->n_conns; i++)
+		if (r->conns[i]->deadline && (!next || r->conns[i]->deadline < next))
+			next = r->conns[i]->deadline;
+	return next;
+}
+
+/* ---- what there is to tell */
+
+void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < r->n_publish; i++) {
+		struct ga_net_host host = { .addr = r->publish[i].addr };
+		cleanup_free char *at = ga_net_host_text(&host, r->publish[i].host_port);
+
+		ga_strv_pushf(ret, "%s:%u", at, r->publish[i].port);
+	}
+}
+
+const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more)
+{
+	*ret_n = r->uses.n;
+	*ret_more = r->uses.more;
+	return r->uses.v;
+}

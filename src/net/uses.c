@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was connected to, and what was refused: each destination once, with how often.
+ */
+#include <string.h>
+
+#include "ga/clock.h"
+#include "net-internal.h"
+
+const char *ga_use_name(enum ga_use_kind k)
+{
+	static const char *const names[] = {
+		[GA_USE_ALLOWED] = "allowed",	  [GA_USE_FAILED] = "failed",
+		[GA_USE_REFUSED] = "refused",	  [GA_USE_FORBIDDEN] = "forbidden",
+		[GA_USE_FULL] = "too many",
+	};
+
+	return names[k];
+}
+
+void net_uses_release(struct net_uses *u)
+{
+	for (size_t i = 0; i < u->n; i++)
+		free(u->v[i].to);
+	free(u->v);
+	*u = (struct net_uses){ 0 };
+}
+
+ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which)
+{
+	struct ga_use *e = NULL;
+
+	for (size_t i = 0; i < u->n && !e; i++)
+		if (u->v[i].kind == kind && !strcmp(u->v[i].to, to))
+			e = &u->v[i];
+	/* refusals cost an agent nothing, and are not to hide what is reached */
+	if (!e && (u->n >= GA_RELAY_USES_MAX ||
+		   (kind != GA_USE_ALLOWED && u->others >= GA_RELAY_USES_MAX / 2))) {
+		u->more++;
+		return -1;
+	}
+	if (!e) {
+		GA_GROW(u->v, u->n, u->cap);
+		e = &u->v[u->n++];
+		u->others += kind != GA_USE_ALLOWED;
+		*e = (struct ga_use){ .kind = kind, .to = ga_strdup(to),
+				      .first = ga_now_ms() - u->begun };
+	}
+	e->times[which]++;
+	e->count = e->times[0] > e->times[1] ? e->times[0] : e->times[1];
+	return e - u->v;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Single files and sockets at places of their own.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "sandbox-internal.h"
+
+static void add(struct ga_spec *s, const char *source, const char *at)
+{
+	s->shown = ga_reallocarray(s->shown, s->n_shown + 1, sizeof(*s->shown));
+	s->shown[s->n_shown++] =
+		(struct ga_shown){ .source = ga_strdup(source), .at = ga_strdup(at) };
+}
+
+/* Where a program finds it: a directory on the way may be a link of the host's (/var/run). */
+static char *place(const char *path)
+{
+	cleanup_free char *parent = ga_path_parent(path), *real = sandbox_real(parent);
+
+	return ga_path_join(real, ga_path_base(path));
+}
+
+int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+{
+	cleanup_free char *real = place(at), *q = ga_escape(at);
+	struct stat st;
+
+	if (!ga_path_inside(real, s->home) && !ga_path_inside(real, s->project) &&
+	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
+	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
+		add(s, source, real);
+		return 0;
+	}
+	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
+	return ga_hint(err, "a socket can be shown where neither the system, nor home, nor the "
+			    "project is, as in /run or /tmp");
+}
+
+int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
+			  const char *nsswitch, struct ga_error *err)
+{
+	const char *const files[][2] = { { "/etc/hosts", hosts },
+					 { "/etc/resolv.conf", resolv },
+					 { "/etc/nsswitch.conf", nsswitch } };
+
+	for (size_t i = 0; i < GA_NELEMS(files); i++) {
+		cleanup_free char *real = sandbox_real(files[i][0]);
+		struct stat st;
+
+		/* a link on the way is followed inside as it is here */
+		if (!stat(real, &st) && S_ISREG(st.st_mode) &&
+		    ga_spec_show(s, files[i][1], real, err))
+			return -1;
+	}
+	return 0;
+}

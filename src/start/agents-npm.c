@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * npm in a sandbox. It reads no configuration and no cache that agents could have written, and
+ * runs no script of a package but the agent's own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/agents.h"
+#include "ga/confine.h"
+#include "ga/fd.h"
+#include "ga/home.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/run.h"
+#include "home.h"
+#include "start.h"
+
+/* The one place beside the agents' home that is on a disk inside, and goes with the sandbox. */
+#define PLACE "/tmp/git-agent-agents"
+#define RUN ".run-" /* its directories, in that of the notes */
+#define NPM_MS (20u * 60 * 1000)
+#define REMOVE_MS (5u * 60 * 1000)
+#define ANSWER_MAX 4096
+
+/* What npm needs to get to a registry, which says nothing else. */
+static const char *const passed[] = {
+	"npm_config_registry", "NPM_CONFIG_REGISTRY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
+};
+
+/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others and gets
+ * its name when the program in it was seen to run. */
+static const char install_script[] =
+	"set -eu\n"
+	"top=$HOME/" GA_AGENTS_DIR "/$1 bin=$HOME/" GA_AGENT_BIN "\n"
+	"mkdir -p \"$top\" \"$bin\"\n"
+	"rm -rf \"$top/.new\" \"$top/.old\"\n"
+	"mkdir \"$top/.new\"\n"
+	"npm install --global --prefix \"$top/.new\" --ignore-scripts \"$3\" >&2\n"
+	"cd \"$top/.new/lib/node_modules/$2\"\n"
+	"npm run --if-present --silent postinstall >&2\n"
+	"version=$(sed -n 's/^ *\"version\": *\"\\([^\"]*\\)\".*/\\1/p' package.json | head -n 1)\n"
+	"case $version in [0-9]*) ;; *) version=- ;; esac\n"
+	"case $version in *[!0-9A-Za-z.+-]* | -)\n"
+	"\techo \"the package's version is not one\" >&2; exit 1 ;;\n"
+	"esac\n"
+	"cd \"$top\"\n"
+	".new/bin/\"$1\" --version </dev/null >&2\n"
+	"if [ -e \"$version\" ]; then mv \"$version\" .old; fi\n"
+	"mv .new \"$version\"\n"
+	"rm -rf .old\n"
+	"ln -sfn \"../npm/$1/$version/bin/$1\" \"$bin/.$1.new\"\n"
+	"mv -fT \"$bin/.$1.new\" \"$bin/$1\"\n"
+	"printf '%s\\n' \"$version\"\n";
+
+/* $1 the agent, $2 the version that stays, or nothing. */
+static const char remove_script[] =
+	"set -eu\n"
+	"cd \"$HOME/" GA_AGENTS_DIR "/$1\" || exit 0\n"
+	"for at in * .new .old; do\n"
+	"\t[ \"$at\" = \"$2\" ] || rm -rf \"$at\"\n"
+	"done\n"
+	"[ -n \"$2\" ] || { cd .. && rm -rf \"$1\" \"$HOME/" GA_AGENT_BIN "/$1\"; }\n";
+
+struct job {
+	const char *script;
+	const char *words[3];
+	bool network;
+	unsigned ms;
+	struct ga_buf out, errout;
+};
+
+static void job_release(struct job *j)
+{
+	ga_buf_release(&j->out);
+	ga_buf_release(&j->errout);
+}
+
+/* What one that was killed left. */
+static void remove_stale(int at)
+{
+	int copy = fcntl(at, F_DUPFD_CLOEXEC, 3);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	if (!d && copy >= 0)
+		(void)close(copy);
+	while (d && (e = readdir(d)) != NULL) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+		if (!strncmp(e->d_name, RUN, strlen(RUN)))
+			(void)ga_rmtree_at(at, e->d_name, &ignored);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* The directories of a sandbox without a project: an empty one in its place. One at a time for a
+ * home, as they work in the same place there. */
+static int make_scratch(const struct ga_start_env *e, int *ret_lock, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	static const char *const names[] = { "lower", "lower/.git", "upper", "work", "git" };
+	cleanup_free char *notes = agents_notes(e), *dir = NULL;
+
+	if (ga_mkdir_p(notes, 0700, err))
+		return -1;
+	*ret_lock = open(notes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_lock < 0)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", notes);
+	if (ga_flock(*ret_lock, true, true, err))
+		return -1;
+	remove_stale(*ret_lock);
+	dir = ga_path_join(notes, RUN "XXXXXX");
+	if (!mkdtemp(dir))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot make a directory in '%s'",
+				     notes);
+	ga_strv_push(ret, dir);
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		ga_strv_take(ret, ga_path_join(dir, names[i]));
+		if (ga_mkdir_p(ret->v[i + 1], 0755, err))
+			return -1;
+	}
+	return 0;
+}
+
+static void remove_scratch(struct ga_strv *dirs)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	/* in the state directory: nobody else gets there */
+	if (dirs->n)
+		(void)ga_rmtree_at(AT_FDCWD, dirs->v[0], &ignored);
+	ga_strv_release(dirs);
+}
+
+/* What `mounts` shows is for sessions: a package and its network have no business with it. */
+static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool network,
+		     struct ga_spec *s, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
+
+	if (start_make_surroundings(e, PLACE, s, err) || start_add_tools(e, s, err) ||
+	    ga_spec_find_tools(e->home, e->path, "npm", &s->tools, err))
+		return -1;
+	free(s->home_source);
+	s->home_source = ga_home_dir(e, e->home_mode);
+	s->network = network;
+	s->nested = false;
+	ga_strv_push(&s->lowers, dirs->v[1]);
+	s->upper = ga_strdup(dirs->v[3]);
+	s->work = ga_strdup(dirs->v[4]);
+	s->git_upper = ga_strdup(dirs->v[5]);
+	for (size_t i = 0; network && i < GA_NELEMS(passed); i++)
+		ga_strv_push(&pass, passed[i]);
+	ga_spec_environment(s, e->path, e->environ, &pass);
+	ga_strv_push_many(&s->env, "TMPDIR=" PLACE, "npm_config_userconfig=/dev/null",
+			  "npm_config_cache=" PLACE "/cache", "npm_config_audit=false",
+			  "npm_config_fund=false", "npm_config_loglevel=error",
+			  "npm_config_update_notifier=false", "npm_config_progress=false", NULL);
+	return 0;
+}
+
+static int run_in(struct ga_start_env *e, struct ga_sandbox *sb, const struct ga_spec *s,
+		  struct job *j, int *ret_status, struct ga_error *err)
+{
+	cleanup_(ga_confine_release) struct ga_confine limits = { 0 };
+	const char *const argv[] = { "sh", "-c", j->script, "sh", j->words[0],
+				     j->words[1] ? j->words[1] : "",
+				     j->words[2] ? j->words[2] : "", NULL };
+	struct ga_run_exec x = { .cwd = PLACE, .argv = argv,
+				 .envp = (const char *const *)s->env.v, .out = &j->out,
+				 .out_max = ANSWER_MAX, .out_fd = -1, .errout = &j->errout,
+				 .timeout_ms = j->ms };
+
+	return ga_confine_plan(&e->use, e->environ, e->path, &limits, err) ||
+	       ga_run_confine(sb, &limits, err) || ga_run_exec(sb, &x, ret_status, err) ? -1 : 0;
+}
+
+/* The last line that says something, escaped. Caller frees. */
+static char *last_words(const struct ga_buf *b)
+{
+	size_t end = b->len, at;
+
+	while (end && strchr(" \t\r\n", b->ptr[end - 1]))
+		end--;
+	for (at = end; at && b->ptr[at - 1] != '\n'; at--)
+		;
+	{
+		cleanup_free char *line = ga_strndup(b->ptr + at, end - at);
+
+		return ga_escape(line);
+	}
+}
+
+/* Run it in a sandbox with the home of `e`, whose lock is held. */
+static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
+{
+	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
+	cleanup_close int lock = -1;
+	struct ga_sandbox *sb = NULL;
+	struct ga_run_paths paths;
+	int rc, status = -1;
+
+	if ((!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
+	    make_scratch(e, &lock, &dirs, err) || make_spec(e, &dirs, j->network, &s, err))
+		return -1;
+	paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
+	if (ga_run_launch(&s, &paths, &sb, err))
+		return -1;
+	rc = run_in(e, sb, &s, j, &status, err);
+	ga_run_finish(sb);
+	if (!rc && status) {
+		cleanup_free char *words = last_words(&j->errout);
+
+		rc = ga_fail(err, GA_EFATAL, "%s", *words ? words : "it said nothing");
+	}
+	return rc;
+}
+
+int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+		    struct ga_error *err)
+{
+	cleanup_free char *npm = start_find_command(e, "npm", NULL);
+
+	if (!p->package) {
+		(void)ga_fail(err, GA_EUSAGE, "npm does not distribute '%s'", p->name);
+		return ga_hint(err, "install it on the host as its makers say; a start finds it");
+	}
+	if (wanted && !ga_agents_wanted_ok(wanted)) {
+		cleanup_free char *q = ga_escape(wanted);
+
+		(void)ga_fail(err, GA_EUSAGE, "'%s' is no version of '%s'", q, p->name);
+		return ga_hint(err, "one is 1.2.3, or a word such as latest");
+	}
+	if (npm)
+		return 0;
+	(void)ga_fail(err, GA_ESTART, "npm was not found on PATH, which '%s' is installed by",
+		      p->name);
+	return ga_hint(err, "install Node.js");
+}
+
+/* Alone: versions that nobody can be using any more go. */
+static int remove_others(struct ga_start_env *e, const char *name, const char *keep,
+			 bool *ret_kept, struct ga_error *err)
+{
+	cleanup_(job_release) struct job j = { .script = remove_script, .words = { name, keep },
+					       .ms = REMOVE_MS, .out = GA_BUF_INIT,
+					       .errout = GA_BUF_INIT };
+	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_close int lock = -1;
+	int rc = ga_home_lock(e, &lock, err);
+
+	*ret_kept = rc > 0;
+	/* a home that was reset has nothing of it */
+	return rc < 0 || (!rc && !access(home, F_OK) && run(e, &j, err)) ? -1 : 0;
+}
+
+static int note(const struct ga_start_env *e, const char *name, const char *version,
+		struct ga_error *err)
+{
+	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, name);
+	cleanup_free char *line = ga_strf("%s\n", version);
+
+	return ga_write_atomic(AT_FDCWD, file, line, strlen(line), 0600, err);
+}
+
+static int install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+		   char **ret_version, struct ga_error *err)
+{
+	cleanup_free char *spec = wanted ? ga_strf("%s@%s", p->package, wanted)
+					 : ga_strdup(p->package);
+	cleanup_(job_release) struct job j = { .script = install_script,
+					       .words = { p->name, p->package, spec },
+					       .network = true, .ms = NPM_MS,
+					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
+	cleanup_close int lock = -1;
+
+	if (home_open(e, &lock, err))
+		return -1;
+	if (run(e, &j, err))
+		return ga_error_wrap(err, "cannot install '%s'", p->name);
+	while (j.out.len && j.out.ptr[j.out.len - 1] == '\n')
+		ga_buf_truncate(&j.out, j.out.len - 1);
+	if (strlen(j.out.ptr) != j.out.len || !ga_agents_version_ok(j.out.ptr)) {
+		cleanup_free char *q = ga_escape(j.out.ptr);
+
+		return ga_fail(err, GA_EFATAL, "cannot install '%s': '%s' is no version", p->name,
+			       q);
+	}
+	*ret_version = ga_buf_steal(&j.out);
+	return note(e, p->name, *ret_version, err);
+}
+
+int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
+		      char **ret_version, bool *ret_kept, struct ga_error *err)
+{
+	return install(e, p, wanted, ret_version, err) ||
+	       remove_others(e, p->name, *ret_version, ret_kept, err) ? -1 : 0;
+}
+
+int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err)
+{
+	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, p->name);
+	bool kept;
+
+	if (access(file, F_OK))
+		return 1;
+	if (remove_others(e, p->name, NULL, &kept, err))
+		return ga_error_wrap(err, "cannot remove '%s'", p->name);
+	if (kept)
+		return 2;
+	return unlink(file) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot forget '%s'", p->name)
+			    : 0;
+}

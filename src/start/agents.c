@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "ga/agents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/home.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/sandbox.h"
+#include "home.h"
+#include "start.h"
+
+#define VERSION_MAX 64
+#define PACKAGE_MAX ((size_t)1 << 20) /* of a package.json */
+
+/* ---- versions ----------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Behind '-' or '+': what dots part is never empty. */
+static bool identifiers_ok(const char *s)
+{
+	bool begun = false;
+
+	for (; *s && *s != '+'; s++) {
+		if (*s == '.' ? !begun : !is_letter(*s) && !is_digit(*s) && *s != '-')
+			return false;
+		begun = *s != '.';
+	}
+	return begun && (!*s || identifiers_ok(s + 1));
+}
+
+bool ga_agents_version_ok(const char *s)
+{
+	if (strlen(s) > VERSION_MAX || (strchr(s, '+') && strchr(strchr(s, '+') + 1, '+')))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		size_t n = strspn(s, "0123456789");
+
+		if (!n || (n > 1 && *s == '0') || (i < 2 && s[n] != '.'))
+			return false;
+		s += n + (i < 2);
+	}
+	return !*s || ((*s == '-' || *s == '+') && identifiers_ok(s + 1));
+}
+
+bool ga_agents_wanted_ok(const char *s)
+{
+	if (ga_agents_version_ok(s))
+		return true;
+	if (!is_letter(*s) || strlen(s) > VERSION_MAX)
+		return false;
+	while (is_letter(*s) || is_digit(*s) || *s == '-' || *s == '_')
+		s++;
+	return !*s;
+}
+
+/* ---- where they are ----------------------------------------------------------------------- */
+
+char *agents_notes(const struct ga_start_env *e)
+{
+	return ga_path_join(e->home_mode == GA_HOME_PROJECT ? e->state_dir : e->state_root,
+			    "agents");
+}
+
+/* Is there a program, or a link that may lead to one? Inside it is seen. */
+static bool is_in_home(const char *home, const char *dir, const char *name)
+{
+	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct stat st;
+
+	if (at >= 0)
+		fd = ga_openat_beneath(at, dir, O_PATH | O_DIRECTORY, 0);
+	return fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       (S_ISLNK(st.st_mode) || (S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR)));
+}
+
+char *ga_agents_version(const struct ga_start_env *e, const char *name)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *notes = agents_notes(e), *home = ga_home_dir(e, e->home_mode);
+	cleanup_free char *file = ga_path_join(notes, name), *dir = NULL;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_read_file_at(AT_FDCWD, file, VERSION_MAX + 1, &b, &ignored) || !b.len ||
+	    b.ptr[b.len - 1] != '\n')
+		return NULL;
+	ga_buf_truncate(&b, b.len - 1);
+	if (strlen(b.ptr) != b.len || !ga_agents_version_ok(b.ptr))
+		return NULL;
+	dir = ga_strf(GA_AGENTS_DIR "/%s/%s/bin", name, b.ptr);
+	return is_in_home(home, dir, name) ? ga_buf_steal(&b) : NULL;
+}
+
+char *ga_agents_program(const struct ga_start_env *e, const char *name, const char *version)
+{
+	return ga_strf("%s/" GA_AGENTS_DIR "/%s/%s/bin/%s", e->home, name, version, name);
+}
+
+bool agents_own(const struct ga_start_env *e, const char *name)
+{
+	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+
+	return is_in_home(home, GA_AGENT_BIN, name);
+}
+
+/* ---- what is found ------------------------------------------------------------------------ */
+
+/* Of an npm package on the host, which is the user's own. */
+static char *package_version(const char *program, const char *package)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *real = realpath(program, NULL), *file = NULL;
+	cleanup_free char *below = package ? ga_strf("/node_modules/%s/", package) : NULL;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *at = real && below ? strstr(real, below) : NULL, *version;
+	json_t *j = NULL;
+	char *ret = NULL;
+
+	if (!at)
+		return NULL;
+	file = ga_strf("%.*spackage.json", (int)((size_t)(at - real) + strlen(below)), real);
+	if (!ga_read_file_at(AT_FDCWD, file, PACKAGE_MAX, &b, &ignored))
+		j = json_loadb(b.ptr, b.len, 0, NULL);
+	version = json_string_value(json_object_get(j, "version"));
+	if (version && ga_agents_version_ok(version))
+		ret = ga_strdup(version);
+	json_decref(j);
+	return ret;
+}
+
+static bool has_login(const char *home, const struct ga_preset *p)
+{
+	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; at >= 0 && p->logins[i]; i++) {
+		cleanup_close int fd = ga_openat_beneath(at, p->logins[i], O_PATH, 0);
+		struct stat st;
+
+		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The user's may be links to where he keeps such files. */
+static bool has_importable(const char *home, const struct ga_preset *p)
+{
+	for (size_t i = 0; p->logins[i]; i++) {
+		cleanup_free char *file = ga_path_join(home, p->logins[i]);
+		struct stat st;
+
+		if (!stat(file, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *find_key(const struct ga_start_env *e, const struct ga_preset *p)
+{
+	for (size_t i = 0; p->keys[i]; i++)
+		for (const char *const *v = e->environ; v && *v; v++) {
+			size_t n = strlen(p->keys[i]);
+
+			if (!strncmp(*v, p->keys[i], n) && (*v)[n] == '=' && (*v)[n + 1])
+				return p->keys[i];
+		}
+	return NULL;
+}
+
+void ga_agents_found_release(struct ga_agents_found *f)
+{
+	free(f->path);
+	free(f->version);
+	*f = (struct ga_agents_found){ 0 };
+}
+
+void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
+			  struct ga_agents_found *ret)
+{
+	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+
+	ret->key = find_key(e, p);
+	/* those of a project's are brought when it starts */
+	ret->login = has_login(home, p) || has_login(e->agent_home, p);
+	ret->importable = has_importable(e->home, p);
+}
+
+void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
+		    struct ga_agents_found *ret)
+{
+	*ret = (struct ga_agents_found){ .version = ga_agents_version(e, p->name) };
+	agents_look_at_login(e, p, ret);
+	if (ret->version) {
+		ret->where = GA_AGENTS_HOME;
+		ret->path = ga_agents_program(e, p->name, ret->version);
+		return;
+	}
+	ret->path = start_find_command(e, p->name, NULL);
+	if (ret->path) {
+		ret->where = GA_AGENTS_HOST;
+		ret->version = package_version(ret->path, p->package);
+	} else if (agents_own(e, p->name)) {
+		ret->where = GA_AGENTS_OWN;
+		ret->path = ga_strf("%s/" GA_AGENT_BIN "/%s", e->home, p->name);
+	}
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is run: which program a command word is, and with what words behind it.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/agents.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "home.h"
+#include "start.h"
+
+/* The command with its preset's words between the first and its arguments. */
+void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret)
+{
+	const struct ga_preset *preset = ga_preset_find(argv[0]);
+
+	again = again && preset && (argc == 1 || preset->resume_args);
+	ga_strv_push(ret, argv[0]);
+	for (size_t i = 0; again && preset->resume[i]; i++)
+		ga_strv_push(ret, preset->resume[i]);
+	for (size_t i = 0; preset && preset->flags[i]; i++)
+		ga_strv_push(ret, preset->flags[i]);
+	for (size_t i = 1; i < argc; i++)
+		ga_strv_push(ret, argv[i]);
+}
+
+/* Where agents' installers put them, whether $PATH leads there or not: below home, or anywhere. */
+static const char *const places[] = {
+	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
+	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
+	"/home/linuxbrew/.linuxbrew/bin",
+};
+
+static char *find_in(const char *dir, const char *command)
+{
+	cleanup_free char *file = ga_path_join(dir, command);
+
+	return access(file, X_OK) ? NULL : ga_steal(&file);
+}
+
+char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
+{
+	for (const char *p = e->path; *p;) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = ga_strndup(p, n);
+		char *file = n ? find_in(dir, command) : NULL;
+
+		if (file)
+			return file;
+		p += n + (p[n] == ':');
+	}
+	for (size_t i = 0; ga_preset_find(command) && i < GA_NELEMS(places); i++) {
+		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
+							     : ga_path_join(e->home, places[i]);
+		char *file = find_in(dir, command);
+
+		if (!file)
+			continue;
+		if (ret_place)
+			*ret_place = ga_steal(&dir);
+		return file;
+	}
+	return NULL;
+}
+
+/* What the user has installed into the agents' home comes before what else there is. */
+static char *find_own(const struct ga_start_env *e, const char *command)
+{
+	const struct ga_preset *p = ga_preset_find(command);
+	cleanup_free char *version = p && p->package ? ga_agents_version(e, command) : NULL;
+
+	return version ? ga_agents_program(e, command, version) : NULL;
+}
+
+static int not_found(const char *command, struct ga_error *err)
+{
+	const struct ga_preset *p = ga_preset_find(command);
+	cleanup_free char *q = ga_escape(command);
+
+	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
+	return p && p->package ? ga_hint(err, "'git agent agents install %s' puts it into the "
+					 "agents' home", command)
+			       : ga_hint(err, "install it, or give its path");
+}
+
+/* Fail early, and on the host, for a command that is nowhere: a session made for
+ * nothing would have to be cleaned up. */
+int start_check_command(struct ga_start_env *e, const char *command, struct ga_start *st,
+			struct ga_error *err)
+{
+	cleanup_free char *file = NULL, *place = NULL;
+
+	if (!*command) {
+		(void)ga_fail(err, GA_EUSAGE, "the command is empty");
+		return ga_hint(err, "name a program, as in 'git agent start bash'");
+	}
+	if (strchr(command, '/'))
+		return 0; /* a path inside: the sandbox will tell */
+	st->own = find_own(e, command);
+	file = st->own ? NULL : start_find_command(e, command, &place);
+	if (place) {
+		char *path = ga_strf("%s:%s", e->path, place);
+
+		free(e->path);
+		e->path = path;
+	}
+	return st->own || file || agents_own(e, command) ? 0 : not_found(command, err);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Directories of the host that are shown because the settings say so: `tools`, `mounts.ro` and
+ * `mounts.rw`.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+/* The same configuration serves on machines that do not have all of it. */
+int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
+{
+	for (size_t i = 0; i < e->tools.n; i++) {
+		cleanup_free char *q = NULL;
+		struct stat st;
+
+		if (stat(e->tools.v[i], &st))
+			continue;
+		if (S_ISDIR(st.st_mode)) {
+			ga_strv_push(&s->ro, e->tools.v[i]);
+			continue;
+		}
+		q = ga_escape(e->tools.v[i]);
+		(void)ga_fail(err, GA_ESTART, "'tools' takes directories, and '%s' is none", q);
+		return ga_hint(err, "name the directory it is in");
+	}
+	return 0;
+}
+
+/* What an agent can write may be a link to anywhere when the next session looks. */
+static int check_apart(const struct ga_start_env *e, const char *path, struct ga_error *err)
+{
+	for (size_t i = 0; i < e->mounts_rw.n; i++) {
+		const char *rw = e->mounts_rw.v[i];
+		cleanup_free char *q = NULL, *qrw = NULL;
+
+		if (!strcmp(rw, path) || !ga_path_inside(path, rw))
+			continue;
+		q = ga_escape(path);
+		qrw = ga_escape(rw);
+		(void)ga_fail(err, GA_ESTART, "'%s' lies in '%s', which is shown for writing", q,
+			      qrw);
+		return ga_hint(err, "take it out of 'mounts', or show less of '%s' for writing",
+			       qrw);
+	}
+	return 0;
+}
+
+static int add_mounts(const struct ga_start_env *e, const char *project,
+		      const struct ga_strv *paths, bool writable, struct ga_strv *ret,
+		      struct ga_error *err)
+{
+	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
+					      e->agent_home };
+
+	for (size_t i = 0; i < paths->n; i++) {
+		int rc = check_apart(e, paths->v[i], err) ? -1
+			 : ga_mount_check(&place, paths->v[i], writable, err);
+
+		if (rc < 0)
+			return ga_error_wrap(err, "mounts.%s", writable ? "rw" : "ro");
+		/* for writing counts more */
+		if (!rc && (writable || !ga_strv_has(&e->mounts_rw, paths->v[i])))
+			ga_strv_push(ret, paths->v[i]);
+	}
+	return 0;
+}
+
+int start_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
+		     struct ga_error *err)
+{
+	return start_add_tools(e, ret, err) ||
+	       add_mounts(e, project, &e->mounts_ro, false, &ret->ro, err) ||
+	       add_mounts(e, project, &e->mounts_rw, true, &ret->rw, err) ? -1 : 0;
+}
+
+static bool same(const struct ga_strv *a, const struct ga_strv *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i], b->v[i]))
+			return false;
+	return true;
+}
+
+int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool *ret,
+		     struct ga_error *err)
+{
+	cleanup_spec struct ga_spec want = GA_SPEC_INIT;
+
+	if (start_add_mounts(e, s->project, &want, err))
+		return -1;
+	*ret = same(&want.ro, &s->ro) && same(&want.rw, &s->rw);
+	return 0;
+}
+
+static void describe(const struct ga_strv *paths, const struct ga_strv *shown, const char *what,
+		     struct ga_start *st)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		cleanup_free char *q = ga_quote(paths->v[i]);
+
+		if (ga_strv_has(shown, paths->v[i]))
+			ga_buf_addf(&line, "%s%s", line.len ? ", " : "", q);
+		else if (!ga_strv_has(&st->spec.rw, paths->v[i]))
+			ga_strv_pushf(&st->banner, "left out: %s: it is not there", q);
+	}
+	if (line.len)
+		ga_strv_pushf(&st->banner, "%s: %s", what, line.ptr);
+}
+
+void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st)
+{
+	describe(&e->mounts_ro, &st->spec.ro, "shown read-only", st);
+	describe(&e->mounts_rw, &st->spec.rw,
+		 "WRITABLE, and not a part of what you review", st);
+}

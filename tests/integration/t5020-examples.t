@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+
+test_description='what README and tutorial have people type works as it stands there'
+
+. "${TEST_SRCDIR:?}/tests/lib/test-lib.sh"
+require_sandbox
+
+# Lines that begin with "$ ", as they would be typed one after the other. One that says
+# "# exit status N" ends with that, every other with success.
+run_examples() {
+	n=0
+	while IFS= read -r line <&3; do
+		echo "\$ $line"
+		want=0
+		case $line in *'# exit status '*) want=${line##*# exit status } ;; esac
+		got=0
+		eval "$line" || got=$?
+		[ "$got" = "$want" ] || { echo "exit status $got, not $want: $line" && return 1; }
+		n=$((n + 1))
+	done 3<"$1"
+	echo "$n examples"
+	[ "$n" -ge "$2" ]
+}
+
+# Who is named in the README, played by a script.
+mkdir -p .local/bin
+cat >.local/bin/claude <<\EOF
+#!/bin/sh
+echo 'int answer(void) { return 42; }' >answer.c
+git add answer.c
+git commit -qm 'Answer'
+EOF
+cat >.local/bin/codex <<\EOF
+#!/bin/sh
+echo 'all: ; cc -c answer.c' >Makefile
+echo 'ready'
+sleep 600
+EOF
+chmod +x .local/bin/*
+PATH=$HOME/.local/bin:$PATH
+export PATH
+
+test_expect_success 'the tutorial' '
+	sed -n "s/^\\$ //p" "$TEST_SRCDIR/docs/man/git-agent-tutorial.7" | sed "s/\\\\e/\\\\/g" >tutorial &&
+	run_examples tutorial 35 && test "$(cat notes.txt)" = "buy milk" && grep "tax = 19" config.ini && test -e Makefile && test ! -e .envrc &&
+	printf "left\nmore\n" | test_cmp - left.txt && test -z "$(git log --branches --format=%s -- notes.txt)"
+'
+
+test_expect_success 'the README' '
+	sed -n "s/^    \\$ //p" "$TEST_SRCDIR/README.md" >readme && git init -q your-repository && git -C your-repository commit -q --allow-empty -m begin &&
+	run_examples readme 10 && test -e answer.c && test ! -e Makefile
+'
+
+test_expect_success 'what is reached and run can be traced, to standard error or to a file' '
+	git init -q traced && cd traced && git commit -q --allow-empty -m a && GIT_AGENT_TRACE=1 git agent start -q --name t -- true 2>../err &&
+	grep "^git-agent\[[0-9]*\] *[0-9.]* ms start:prepared$" ../err && grep " ms runs git " ../err &&
+	GIT_AGENT_TRACE=$HOME/trace git agent list 2>../err && test ! -s ../err && grep " ms runs git" ../trace &&
+	GIT_AGENT_TRACE=0 git agent list 2>../err && test ! -s ../err
+'
+
+test_lazy_prereq PYTE '/usr/bin/python3 -c "import pyte"'
+
+test_expect_success PYTE 'the picture of a session is made of its recording' '
+	git init -q pic && cd pic && git commit -q --allow-empty -m a && "$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31ma red <word>\\033[0m\\n\"" &&
+	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) && /usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
+	/usr/bin/python3 -c "import sys, xml.dom.minidom as m; t = m.parse(sys.argv[1]).getElementsByTagName(\"text\"); assert [(e.firstChild.data, e.getAttribute(\"fill\")) for e in t] == [(\"a red <word>\", \"#e06c75\")], t" ../p.svg
+'
+
+test_done

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The manual has a page for each command, and each page the options that the program's own table
+# has, as `git agent COMMAND -h` prints it. What docs/completion completes is asked of the same tables
+# by tests/integration/t5010-completion.t.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+. tests/lib/lint.sh
+
+agent=${TEST_BUILDDIR:?}/git-agent
+commands=$("$agent" -h | sed -n 's/^    \([a-z-]*\) .*/\1/p')
+
+# "--name", a letter or "-", and whether there is a value, of what -h and of what a page says
+of_help() {
+	"$agent" "$1" -h | sed -n -E 's/^    (-(.), |    )--([a-z0-9-]+)( [^ ]+)?( .*)?$/--\3:\2:\4/p' |
+		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' | sort
+}
+of_page() {
+	sed -n -E 's/^\.It Fl (([a-zA-Z]) , )?-([a-z0-9-]+)( .*)?$/--\3:\2:\4/p' "docs/man/git-agent-$1.1" |
+		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' | sort
+}
+
+result 'there are commands, and the list of files of the manual is in Makefile.am' "$(
+	[ "$(echo "$commands" | grep -c .)" -ge 20 ] || echo "$agent -h lists: $commands"
+	[ "$(of_help land | grep -c .)" -ge 10 ] || echo "$agent land -h has these options: $(of_help land)"
+	for f in docs/man/*.[157]; do
+		grep -q "[[:blank:]]$f\( \|\$\)" Makefile.am || echo "$f is not in Makefile.am (dist_man_MANS)"
+	done
+)"
+
+result 'every command has a page and is in git-agent(1), and every page is of one' "$(
+	for c in $commands; do
+		[ -f "docs/man/git-agent-$c.1" ] || echo "docs/man/git-agent-$c.1 is missing"
+		grep -qx "\.It Cm $c" docs/man/git-agent.1 || echo "docs/man/git-agent.1 does not list $c"
+	done
+	for f in docs/man/git-agent-*.1; do
+		c=${f#docs/man/git-agent-}
+		echo "$commands" | grep -qx "${c%.1}" || echo "$f: there is no such command"
+	done
+)"
+
+result 'a page has the options of its command, with their letters and values, and no others' "$(
+	for c in $commands; do
+		[ -f "docs/man/git-agent-$c.1" ] || continue
+		of_help "$c" >"${TMPDIR:-/tmp}/ga-help.$$"
+		of_page "$c" >"${TMPDIR:-/tmp}/ga-page.$$"
+		comm -23 "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$" | sed "s/^/docs\/man\/git-agent-$c.1 lacks: /"
+		comm -13 "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$" | sed "s/^/docs\/man\/git-agent-$c.1 has, and the program not: /"
+	done
+	rm -f "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$"
+)"
+
+result 'a synopsis has every option, by its letter or its name' "$(
+	for c in $commands; do
+		[ -f "docs/man/git-agent-$c.1" ] || continue
+		synopsis=$(sed '/^\.Sh DESCRIPTION/,$d' "docs/man/git-agent-$c.1")
+		of_help "$c" | while read -r name letter _; do
+			echo "$synopsis" | grep -qE -- "Fl (-${name#--}|$letter)( |\$)" || echo "docs/man/git-agent-$c.1: $name is not in its synopsis"
+		done
+	done
+)"
+
+result 'what a page refers to of ours is there' "$(
+	grep -n -oE '\.?Xr (git-agent[a-z-]*|agentdev\.yaml) [0-9]' docs/man/* | while IFS= read -r line; do
+		page=$(echo "$line" | sed -E 's/.*Xr ([^ ]+) ([0-9])/\1.\2/')
+		[ -f "docs/man/$page" ] || [ -f "$TEST_BUILDDIR/docs/man/$page" ] || echo "${line%%:*}: there is no $page"
+	done
+)"
+
+if command -v mandoc >/dev/null; then
+	result 'mandoc finds nothing wrong with a page' "$(
+		# it cannot know of pages that are not installed, nor of our section names
+		mandoc -T lint -W warning docs/man/*.[157] "$TEST_BUILDDIR"/docs/man/git-agent-security.7 2>&1 |
+			grep -v -e 'referenced manual not found' -e 'unusual Xr' -e 'lower case character in document title' -e 'sections out of conventional order'
+	)"
+else
+	count=$((count + 1))
+	echo "ok $count - mandoc finds nothing wrong with a page # SKIP there is no mandoc"
+fi
+
+echo "1..$count"
+exit $failed

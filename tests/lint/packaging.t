@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What is built elsewhere has all there is: every file is in a distribution, and packages hold what
+# is installed.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+. tests/lib/lint.sh
+
+# tests/fuzz/corpus goes as a whole; what is only for a clone stays there
+result 'every file is in Makefile.am' "$(
+	find src include hooks docs tests -type f \( -name '*.[ch157]' -o -name '*.def' -o -name '*.t' -o -name '*.sh' -o -name '*.py' \
+		-o -name '*.md' -o -name '*.txt' -o -name '*.awk' -o -path 'hooks/*' -o -path 'docs/*' \) |
+		while read -r f; do
+			case $f in
+			src/seccomp/program.c | src/seccomp/nested.c | src/init/filter.c | docs/man/git-agent-security.7) continue ;; # made by the build
+			tests/results/* | tests/fuzz/corpus/* | tests/fuzz/found/* | docs/packaging/debian/*) continue ;;
+			tests/unit/test-*.c) f=${f%.c} ;; # of which its program is made
+			hooks/*) f=${f#hooks/} ;;
+			esac
+			grep -qE "(^|[[:blank:]=])$(printf %s "$f" | sed 's/[.]/\\./g')([[:blank:]]|\$)" Makefile.am || echo "$f"
+		done
+)"
+
+version=$(sed -n 's/^AC_INIT(\[git-agent\], \[\(.*\)\])/\1/p' configure.ac)
+result 'packages have the version of configure.ac' "$(
+	[ -n "$version" ] || echo "no version"
+	grep -qF "version = \"$version\";" docs/packaging/default.nix || echo "docs/packaging/default.nix is not of $version"
+)"
+
+result 'an RPM lists what is installed' "$(
+	for dir in bashcomp zshcomp fishcomp; do
+		for f in $(sed -n "s/^dist_${dir}_DATA = //p" Makefile.am); do
+			grep -q "^%{_datadir}/.*/$(basename "$f")\$" docs/packaging/git-agent.spec || echo "$f is not in docs/packaging/git-agent.spec"
+		done
+	done
+	for f in docs/man/*.[157]; do
+		n=${f##*.}
+		case $(basename "$f") in
+		git-agent*.1 | git-agent*.7 | agentdev.yaml.5) ;;
+		*) grep -q "man$n/$(basename "$f")" docs/packaging/git-agent.spec || echo "$f is not in docs/packaging/git-agent.spec" ;;
+		esac
+	done
+)"
+
+echo "1..$count"
+exit $failed

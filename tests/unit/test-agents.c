@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ga/agents.h"
+#include "ga/path.h"
+
+#define X64 "1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static const struct {
+	const char *text;
+	bool version, wanted;
+} versions[] = {
+	{ "1.2.3", true, true },
+	{ "0.0.0", true, true },
+	{ "10.20.30", true, true },
+	{ "1.0.0-alpha.1", true, true },
+	{ "1.0.0-0.3.7", true, true },
+	{ "1.0.0-x-y-z.--", true, true },
+	{ "1.0.0+build.5", true, true },
+	{ "1.0.0-rc.1+exp.sha.5114f85", true, true },
+	{ "0.169.0-linux-x64", true, true },
+	{ X64, true, true },
+	{ X64 "a", false, false },
+	{ "latest", false, true },
+	{ "next", false, true },
+	{ "v2", false, true },
+	{ "beta_2-x", false, true },
+	{ "", false, false },
+	{ "1", false, false },
+	{ "1.2", false, false },
+	{ "1.2.", false, false },
+	{ "1.2.3.4", false, false },
+	{ "01.2.3", false, false },
+	{ "1.02.3", false, false },
+	{ "1.2.3-", false, false },
+	{ "1.2.3+", false, false },
+	{ "1.2.3-a..b", false, false },
+	{ "1.2.3-.a", false, false },
+	{ "1.2.3-a.", false, false },
+	{ "1.2.3-a+", false, false },
+	{ "1.2.3+a+b", false, false },
+	{ "1.2.3+a.", false, false },
+	{ "1.2.3 ", false, false },
+	{ " 1.2.3", false, false },
+	{ "1.2.3\n", false, false },
+	{ "1.2.3/..", false, false },
+	{ "1.2.3-a/b", false, false },
+	{ "1.2.3-$(id)", false, false },
+	{ "1.2.3;id", false, false },
+	{ "^1.2.3", false, false },
+	{ ">=1.0.0", false, false },
+	{ "1.x", false, false },
+	{ "*", false, false },
+	{ "-", false, false },
+	{ "-g", false, false },
+	{ "--registry=x", false, false },
+	{ "../x", false, false },
+	{ ".", false, false },
+	{ "/etc/passwd", false, false },
+	{ "~", false, false },
+	{ "x.tgz", false, false },
+	{ "file:x", false, false },
+	{ "npm:other", false, false },
+	{ "npm:other@1.0.0", false, false },
+	{ "user/repository", false, false },
+	{ "git+ssh://x", false, false },
+	{ "https://x/y.tgz", false, false },
+	{ "a b", false, false },
+	{ "a@b", false, false },
+	{ "a\x1b[31m", false, false },
+	{ "caf\xc3\xa9", false, false },
+};
+
+static void what_is_a_version(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(versions); i++) {
+		if (ga_agents_version_ok(versions[i].text) != versions[i].version)
+			fail_msg("version: '%s'", versions[i].text);
+		if (ga_agents_wanted_ok(versions[i].text) != versions[i].wanted)
+			fail_msg("wanted: '%s'", versions[i].text);
+	}
+}
+
+/* HOST:PORT, the host a name or "*." and one. */
+static bool host_ok(const char *s)
+{
+	const char *colon = strchr(s, ':');
+	size_t n;
+
+	if (!strncmp(s, "*.", 2))
+		s += 2;
+	n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789.-");
+	return colon && n && s + n == colon && memchr(s, '.', n) && strspn(colon + 1, "0123456789") &&
+	       !colon[1 + strspn(colon + 1, "0123456789")];
+}
+
+static bool variable_ok(const char *s, bool value)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return n && (value ? s[n] == '=' : !s[n]);
+}
+
+/* Presets are data that other modules rely on. */
+static void presets_are_whole(void **state)
+{
+	const struct ga_preset *p;
+	size_t n = 0;
+
+	(void)state;
+	for (; (p = ga_preset_at(n)) != NULL; n++) {
+		assert_ptr_equal(ga_preset_find(p->name), p);
+		for (size_t i = 0; p->hosts[i]; i++)
+			if (!host_ok(p->hosts[i]))
+				fail_msg("%s: '%s'", p->name, p->hosts[i]);
+		for (size_t i = 0; p->keys[i]; i++)
+			assert_true(variable_ok(p->keys[i], false));
+		for (size_t i = 0; p->pass[i]; i++)
+			assert_true(variable_ok(p->pass[i], false));
+		for (size_t i = 0; p->set[i]; i++)
+			assert_true(variable_ok(p->set[i], true));
+		for (size_t i = 0; p->state[i]; i++)
+			assert_true(ga_path_relative_ok(p->state[i]));
+		for (size_t i = 0; p->logins[i]; i++) {
+			bool within = false;
+
+			for (size_t j = 0; p->state[j]; j++)
+				within |= ga_path_inside(p->logins[i], p->state[j]);
+			if (!within)
+				fail_msg("%s: '%s' is none of its state", p->name, p->logins[i]);
+		}
+		/* where there is something to log in to, there is somebody to reach, and a key */
+		assert_true(!p->login == !p->hosts[0]);
+		assert_true(!p->login == !p->keys[0]);
+	}
+	assert_int_equal(n, 9);
+	assert_null(ga_preset_find("Claude"));
+	assert_null(ga_preset_find(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_a_version),
+		cmocka_unit_test(presets_are_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

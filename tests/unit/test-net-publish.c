@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of network.publish and network.sockets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ga/net.h"
+
+static void published(void **state)
+{
+	static const struct {
+		const char *word, *at; /* NULL: refused */
+		unsigned host_port, port;
+	} cases[] = {
+		{ "3000", "127.0.0.1", 3000, 3000 },
+		{ "auto:3000", "127.0.0.1", 0, 3000 },
+		{ "8080:3000", "127.0.0.1", 8080, 3000 },
+		{ "127.0.0.1:8080:3000", "127.0.0.1", 8080, 3000 },
+		{ "0.0.0.0:auto:65535", "0.0.0.0", 0, 65535 },
+		{ "[::1]:8080:3000", "::1", 8080, 3000 },
+		{ "[::1]:auto:1", "::1", 0, 1 },
+		{ "", NULL, 0, 0 },
+		{ "0", NULL, 0, 0 },
+		{ "65536", NULL, 0, 0 },
+		{ "03000", NULL, 0, 0 },
+		{ "+3000", NULL, 0, 0 },
+		{ "3000 ", NULL, 0, 0 },
+		{ "auto", NULL, 0, 0 },
+		{ "auto:", NULL, 0, 0 },
+		{ ":3000", NULL, 0, 0 },
+		{ "0:3000", NULL, 0, 0 },
+		{ "8080:auto", NULL, 0, 0 },
+		{ "::3000", NULL, 0, 0 },
+		{ ":8080:3000", NULL, 0, 0 },
+		{ "::1:8080:3000", NULL, 0, 0 },
+		{ "[127.0.0.1]:8080:3000", NULL, 0, 0 },
+		{ "localhost:8080:3000", NULL, 0, 0 },
+		{ "127.1:8080:3000", NULL, 0, 0 },
+		{ "127.0.0.1:8080:3000/udp", NULL, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_net_publish p;
+		cleanup_free char *at = NULL;
+
+		if (ga_net_publish_parse(cases[i].word, &p) != (cases[i].at != NULL) ||
+		    ga_net_publish_ok(cases[i].word) != (cases[i].at != NULL))
+			fail_msg("'%s'", cases[i].word);
+		if (!cases[i].at)
+			continue;
+		at = ga_net_addr_text(&p.addr);
+		assert_string_equal(at, cases[i].at);
+		assert_int_equal(p.host_port, cases[i].host_port);
+		assert_int_equal(p.port, cases[i].port);
+	}
+}
+
+static void sockets(void **state)
+{
+	static const char *const good[] = { "/run/postgresql/.s.PGSQL.5432", "/tmp/a b" };
+	static const char *const bad[] = { "", "/", "a", "~/a", "/a/../b", "/a/./b", "/a//b", "/a/",
+					   "/a\n", "/a\x7f" };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(good); i++)
+		assert_true(ga_net_socket_ok(good[i]));
+	for (size_t i = 0; i < GA_NELEMS(bad); i++)
+		if (ga_net_socket_ok(bad[i]))
+			fail_msg("'%s'", bad[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(published),
+		cmocka_unit_test(sockets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ga/check.h"
+#include "ga/config.h"
+#include "ga/service.h"
+
+static void commands(void **state)
+{
+	static const struct {
+		const char *text;
+		bool ok, service;
+	} t[] = {
+		{ "npm ci", true, true },
+		{ "a\n\tb", true, true },
+		{ "", false, false },
+		{ " \n\t", false, false },
+		{ "a\x1b[m", false, false },
+		{ "a\r", false, false },
+		{ "\xff", false, false },
+		{ "db: a", true, true },
+		{ "db: ", true, false },
+		{ "db ready: ", true, false },
+		{ "db:", true, true }, /* a strange command, but no name */
+	};
+	cleanup_free char *large = ga_calloc(1, GA_COMMAND_MAX + 2);
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		assert_int_equal(ga_command_ok(t[i].text), t[i].ok);
+		assert_int_equal(ga_service_ok(t[i].text), t[i].service);
+	}
+	memset(large, 'a', GA_COMMAND_MAX);
+	assert_true(ga_command_ok(large));
+	large[GA_COMMAND_MAX] = 'a';
+	assert_false(ga_command_ok(large));
+	assert_true(ga_service_name_ok("a.B-c_9"));
+	assert_false(ga_service_name_ok(".a") || ga_service_name_ok("a/b") ||
+		     ga_service_name_ok("") || ga_service_name_ok("a b"));
+}
+
+static void names(void **state)
+{
+	static const char *const words[] = {
+		"redis: first --port 1", "/usr/bin/redis-server x", "redis ready: ping", "redis-server",
+		"FOO=1 run", "(a; b)", "nobody ready: x", "redis: second", "redis ready: pong",
+	};
+	static const struct {
+		const char *name, *command, *ready;
+	} want[] = {
+		{ "redis", "second", "pong" },
+		{ "redis-server", "/usr/bin/redis-server x", NULL },
+		{ "redis-server-2", "redis-server", NULL },
+		{ "FOO", "FOO=1 run", NULL },
+		{ "service", "(a; b)", NULL },
+	};
+	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	cleanup_services struct ga_services s = GA_SERVICES_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+		assert_true(ga_service_ok(words[i]));
+		ga_strv_push(&list, words[i]);
+	}
+	ga_services_parse(&list, &s);
+	assert_int_equal(s.n, GA_NELEMS(want));
+	for (size_t i = 0; i < s.n; i++) {
+		assert_string_equal(s.v[i].name, want[i].name);
+		assert_string_equal(s.v[i].command, want[i].command);
+		assert_int_equal(s.v[i].ready != NULL, want[i].ready != NULL);
+		if (s.v[i].ready)
+			assert_string_equal(s.v[i].ready, want[i].ready);
+	}
+}
+
+static void texts(void **state)
+{
+	static const struct {
+		const char *command, *text;
+		size_t most;
+	} t[] = {
+		{ "  make check\n", "make check", 100 },
+		{ "printf 'a\\n'", "printf 'a\\n'", 100 },
+		{ "a\nb", "a\\nb", 100 },
+		{ "abcdef", "abc...", 3 },
+		{ "ab\xc3\xa4", "ab...", 3 },
+		{ "a\xe2\x80\xae", "a\\u{202e}", 100 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		cleanup_free char *text = ga_command_text(t[i].command, t[i].most);
+
+		assert_string_equal(text, t[i].text);
+	}
+}
+
+static void checks(void **state)
+{
+	static const struct {
+		struct ga_check c;
+		const char *word, *text;
+	} t[] = {
+		{ { GA_CHECK_EXITED, 2, "make check" }, "exited 2 make check",
+		  "make check \xe2\x86\x92 2" },
+		{ { GA_CHECK_TIMED_OUT, 0, "a" }, "timed-out 0 a", "a \xe2\x86\x92 timed out" },
+		{ { GA_CHECK_INTERRUPTED, 0, "a" }, "interrupted 0 a",
+		  "a \xe2\x86\x92 interrupted" },
+		{ { GA_CHECK_NOT_RUN, 0, "a" }, "not-run 0 a", "a \xe2\x86\x92 not run" },
+	};
+	static const char *const bad[] = { "", "exited", "exited 0", "exited 256 a", "exited x a",
+					   "passed 0 a", "exited 0 a\nb", "exited 0 a\x1b" };
+	struct ga_check c;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		cleanup_free char *word = ga_check_encode(&t[i].c);
+		cleanup_free char *text = ga_check_text(&t[i].c);
+
+		assert_string_equal(word, t[i].word);
+		assert_string_equal(text, t[i].text);
+		assert_true(ga_check_parse(word, &c));
+		assert_int_equal(c.end, t[i].c.end);
+		assert_int_equal(c.status, t[i].c.status);
+		assert_string_equal(c.command, t[i].c.command);
+	}
+	for (size_t i = 0; i < GA_NELEMS(bad); i++)
+		assert_false(ga_check_parse(bad[i], &c));
+	assert_true(ga_check_passed(&(struct ga_check){ GA_CHECK_EXITED, 0, "a" }));
+	assert_false(ga_check_passed(&(struct ga_check){ GA_CHECK_NOT_RUN, 0, "a" }));
+}
+
+static void trusted_alone(void **state)
+{
+	static const char *const keys[] = { "setup: [a]\n", "services: {a: b}\n", "finish: [a]\n" };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(keys) * 2; i++) {
+		cleanup_config struct ga_config c = GA_CONFIG_INIT;
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		const char *text = keys[i / 2];
+
+		ga_config_defaults(&c, "/h", NULL, "/h/c");
+		c.trusted = i % 2;
+		assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", text, strlen(text),
+						&err), c.trusted ? 0 : -1);
+		assert_int_equal(c.setup.n + c.services.n + c.finish.n, c.trusted);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands), cmocka_unit_test(names), cmocka_unit_test(texts),
+		cmocka_unit_test(checks), cmocka_unit_test(trusted_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
