@@ -54,7 +54,7 @@ EOF_ZSH
 
 cat >fish-completes <<\EOF_FISH
 set -p fish_complete_path $TEST_SRCDIR/docs/completion
-source $TEST_SRCDIR/docs/completion/conf.fish
+source $TEST_SRCDIR/docs/completion/conf.d/git-agent.fish
 while read -l line
 	complete -C $line | string replace -r "\t.*" "" | string match -v -- --help | LC_ALL=C sort -u | paste -sd " " -
 end
