@@ -146,6 +146,8 @@ int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct 
 /* Is `anc` an ancestor of `desc`, or the same? 1 yes, 0 no. */
 int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
 		   struct ga_error *err);
+/* The same as far as it can be told from a few commits, without a process. */
+bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc);
 /* Is a commit reachable from `from` (may be NULL) or a branch, remote branch or tag, those of
  * sessions only with `sessions`? One that is not there at all is not. */
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,

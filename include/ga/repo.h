@@ -56,6 +56,10 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 /* An operation in progress ("merge", "rebase", "cherry-pick", ...) or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
 
+/* The tree that the index of the working tree is, as git noted in it when it last knew: nothing is
+ * staged, unmerged or intended to be added if that is HEAD's. Returns 1 where it cannot be told. */
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
+
 /* ---- submodules --------------------------------------------------------- */
 
 /* Append the paths of all gitlinks of the index, checked out or not. */

@@ -253,7 +253,11 @@ int land_ask_staged(struct land *l, struct ga_error *err)
 	const char *const args[] = { "diff-index", "--cached", "--quiet", "--no-ext-diff",
 				     "--ignore-submodules=dirty", GA_HEX(&l->head), "--", NULL };
 	struct ga_git g = GA_GIT_INIT;
+	struct ga_oid tree;
 
+	l->unstaged = !ga_repo_index_tree(l->repo, &tree) && ga_oid_equal(&tree, &l->head_tree);
+	if (l->unstaged)
+		return 0;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	l->staged_why = (struct ga_buf)GA_BUF_INIT;
@@ -275,7 +279,7 @@ static bool nothing_staged(struct land *l)
 	struct ga_process_job *job = ga_steal(&l->staged);
 	int status;
 
-	return job && !ga_process_end(job, &status, &ignored) && !status;
+	return l->unstaged || (job && !ga_process_end(job, &status, &ignored) && !status);
 }
 
 /* Nothing of the user's is in the way, which is nearly always so and can be told without a look at

@@ -66,7 +66,8 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
-	struct ga_process_job *staged; /* git, asked whether anything is staged; NULL: it was not */
+	bool unstaged;                 /* the index says itself that nothing is staged */
+	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
 	char *notes;               /* what undoing goes by ... */

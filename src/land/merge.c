@@ -13,7 +13,7 @@
  * there are conflicts (status 1). It runs in the user's working tree because the
  * attributes and merge drivers there are those the real merge will go by; all of
  * them are the user's own, nothing of the branch is checked out yet. */
-int land_preview(struct land *l, struct ga_error *err)
+static int merge_in_memory(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
 				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
@@ -45,6 +45,16 @@ int land_preview(struct land *l, struct ga_error *err)
 			ga_strv_push(&l->conflicted, tab + 1);
 	}
 	ga_strv_sort_unique(&l->conflicted);
+	return 0;
+}
+
+int land_preview(struct land *l, struct ga_error *err)
+{
+	/* nobody has committed since: there is nothing to merge with */
+	bool ahead = ga_is_near_ancestor(l->repo, &l->head, &l->tip);
+
+	if (ahead ? ga_commit_tree(l->repo, &l->tip, &l->merged, err) : merge_in_memory(l, err))
+		return -1;
 	if (ga_tree_diff(l->repo, &l->head_tree, &l->merged, &l->changes, err))
 		return -1;
 	/* squashed, cherry-picked or done again by hand: all of it is there */

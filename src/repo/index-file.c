@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "ga/fd.h"
+#include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/repo.h"
 
 #define HEADER 12
 #define TRAILER GA_OID_RAWSZ
@@ -127,20 +130,22 @@ static bool read_path(struct ga_index *ix, size_t start, size_t end)
 	return ix->pos <= end;
 }
 
-static bool has_extension(const struct ga_index *ix, const char *name)
+/* NULL if there is none; `n` bytes otherwise. Known once all entries were passed. */
+static const unsigned char *find_extension(const struct ga_index *ix, const char *name, size_t *n)
 {
 	size_t at = ix->pos, end = ix->len - TRAILER;
 
 	while (at <= end && end - at >= 8) {
-		uint32_t n = be32(ix->map + at + 4);
+		const unsigned char *e = ix->map + at;
 
-		if (!memcmp(ix->map + at, name, 4))
-			return true;
-		if (n > end - at - 8)
-			return false;
-		at += 8 + (size_t)n;
+		*n = be32(e + 4);
+		if (*n > end - at - 8)
+			return NULL;
+		if (!memcmp(e, name, 4))
+			return e + 8;
+		at += 8 + *n;
 	}
-	return false;
+	return NULL;
 }
 
 int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err)
@@ -148,9 +153,10 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	size_t end = ix->len - TRAILER, start = ix->pos;
 	const unsigned char *e = ix->map + start;
 	unsigned flags, xflags = 0;
+	size_t n;
 
 	if (ix->i == ix->n) {
-		ix->split = has_extension(ix, "link");
+		ix->split = find_extension(ix, "link", &n) != NULL;
 		return 1;
 	}
 	if (end < start || end - start < GA_INDEX_FLAGS + 5)
@@ -175,4 +181,54 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	ret->intent_to_add = (xflags & XFLAG_INTENT_TO_ADD) != 0;
 	ret->path = ix->path.ptr;
 	return 0;
+}
+
+/* ---- the tree it is ---------------------------------------------------------------- */
+
+/* Past all entries. False if one of them is in no tree, or where that cannot be told. */
+static bool pass_entries(struct ga_index *ix)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_index_entry e;
+	int rc;
+
+	while (!(rc = ga_index_next(ix, &e, &ignored)))
+		if (e.stage || e.intent_to_add)
+			return false;
+	return rc > 0 && !ix->split;
+}
+
+/* Of the root: an empty name, the number of entries below it, that of its directories, its id. No
+ * number below zero is one of a tree that is not known any more. */
+static bool parse_root(const unsigned char *p, size_t n, uint32_t entries, struct ga_oid *ret)
+{
+	cleanup_free char *want = ga_strf("%" PRIu32 " ", entries);
+	const unsigned char *nl = n ? memchr(p, '\n', n) : NULL;
+	size_t len = strlen(want);
+
+	if (!nl || *p || (size_t)(nl - p) < 1 + len || memcmp(p + 1, want, len) != 0 ||
+	    n - (size_t)(nl + 1 - p) < GA_OID_RAWSZ)
+		return false;
+	memcpy(ret->id, nl + 1, GA_OID_RAWSZ);
+	return true;
+}
+
+bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
+{
+	const unsigned char *tree;
+	size_t n;
+
+	if (!pass_entries(ix))
+		return false;
+	tree = find_extension(ix, "TREE", &n);
+	return tree && parse_root(tree, n, ix->n, ret);
+}
+
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
+{
+	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret) ? 1 : 0;
 }

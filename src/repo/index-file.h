@@ -47,6 +47,9 @@ enum {
 int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err);
 /* Returns 1 at the end, -1 if the file is damaged. */
 int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err);
+/* Right after it was opened: is it a tree, as git noted in it when it last knew? Not with entries
+ * that are unmerged or intended to be added, nor where the tree is not known any more. */
+bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret);
 void ga_index_release(struct ga_index *ix);
 #define cleanup_index cleanup_(ga_index_release)
 

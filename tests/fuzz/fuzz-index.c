@@ -30,10 +30,21 @@ static void read_all(struct ga_index *ix)
 	ix->map = map;
 }
 
+static void read_tree(struct ga_index *ix)
+{
+	cleanup_free char *copy = fuzz_exact(ix->map, ix->len);
+	const unsigned char *map = ix->map;
+	struct ga_oid tree;
+
+	ix->map = (const unsigned char *)copy;
+	CHECK(!ga_index_tree(ix, &tree) || (ix->i == ix->n && !ix->split));
+	ix->map = map;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	cleanup_index struct ga_index ix = GA_INDEX_INIT, again = GA_INDEX_INIT;
 	int fd = fuzz_file(data, n);
 	cleanup_free char *path = ga_strf("/proc/self/fd/%d", fd);
 
@@ -41,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		read_all(&ix);
 	else
 		CHECK(err.msg);
+	if (ix.map && !ga_index_open(path, &again, &err))
+		read_tree(&again);
 	(void)close(fd);
 	return 0;
 }

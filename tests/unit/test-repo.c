@@ -262,6 +262,48 @@ static void operations(void **state)
 	assert_null(ga_repo_operation(r));
 }
 
+/* Held against what git makes of a copy of it. */
+static void index_is_a_tree(void **state)
+{
+	static const struct {
+		const char *what;
+		bool told;
+	} steps[] = {
+		{ "mkdir d; echo 1 >d/f; echo 1 >g; git add .; git commit -qm 1", true },
+		{ "echo 2 >g; touch h; git commit -qam 2", true },
+		{ "git update-index --index-version 4", true },
+		{ "git add -N h", false },
+		{ "git rm -q --cached h; git read-tree HEAD", true },
+		{ "echo 3 >d/f; git add d", false },
+		{ "git write-tree >/dev/null", true },
+		{ "git rm -qf --cached d/f", false },
+		{ "git reset -q --hard; git update-index --split-index", false },
+		{ "git update-index --no-split-index; git read-tree HEAD", true },
+		{ "git switch -qc o HEAD~1; echo 4 >g; git commit -qam 4; git merge main && exit 1;"
+		  "exit 0", false },
+		{ "git merge --abort; git read-tree HEAD", true },
+		{ "printf x | dd of=.git/index bs=1 seek=8 conv=notrunc 2>/dev/null", false },
+		{ "rm .git/index", false },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("tree", "git init -q");
+	r = open_ok("tree");
+	for (size_t i = 0; i < GA_NELEMS(steps); i++) {
+		cleanup_free char *want = NULL;
+		struct ga_oid oid;
+
+		SH("tree", "%s", steps[i].what);
+		if (ga_repo_index_tree(r, &oid) == steps[i].told)
+			fail_msg("%s: not %d", steps[i].what, steps[i].told);
+		if (!steps[i].told)
+			continue;
+		want = sh("tree", "cp .git/index ../copy; GIT_INDEX_FILE=../copy git write-tree");
+		assert_string_equal(GA_HEX(&oid), want);
+	}
+}
+
 /* Neither hooks, nor monitors, nor variables of the surroundings. */
 static void git_runs_clean(void **state)
 {
@@ -543,6 +585,7 @@ int main(void)
 		cmocka_unit_test(object_dirs_follow_alternates),
 		cmocka_unit_test(head_and_revisions),
 		cmocka_unit_test(operations),
+		cmocka_unit_test(index_is_a_tree),
 		cmocka_unit_test(git_runs_clean),
 		cmocka_unit_test(git_failures_have_the_last_line),
 		cmocka_unit_test(quarantine_object_dir),
