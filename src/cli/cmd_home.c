@@ -245,7 +245,7 @@ static int ask(const struct options *o, const char *from, const char *to, bool r
 	if (o->yes)
 		return 0;
 	if (!isatty(STDIN_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "there is no terminal to ask on");
+		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
 		return ga_hint(err, "-y copies the login without asking");
 	}
 	letter = cli_ask(prompt, false, err);
@@ -293,7 +293,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 			return -1;
 	if (any)
 		return 0;
-	(void)ga_fail(err, GA_EUSAGE, "%s '%s'", p->logins[0] ? "your home has no login of"
+	(void)ga_fail(err, GA_ENEGATIVE, "%s '%s'", p->logins[0] ? "your home has no login of"
 				      : "there is no file that is a login and nothing else of", q);
 	return ga_hint(err, "in a session of '%s': %s", p->name, p->login);
 }

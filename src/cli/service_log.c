@@ -74,10 +74,11 @@ int cli_service_log(const struct ga_session *s, const char *name, struct ga_erro
 		cleanup_free char *path = ga_strf("%s/%s%s", dir, name, suffixes[i]);
 		cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-		if (fd < 0)
+		if (fd < 0 && errno == ENOENT)
 			continue;
 		found = true;
-		rc = print_file(fd, &text, err);
+		rc = fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", path)
+			    : print_file(fd, &text, err);
 	}
 	ga_record_text_end(&text, &out);
 	if (out.len)

@@ -68,9 +68,9 @@ int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_
 	ret->commit = *commit;
 	ret->there = rc == 0;
 	ret->trusted = true;
-	if (rc > 0)
-		return 0;
-	if (rc || ga_config_grants(conf, name, ret->text.ptr, ret->text.len, &ret->grants, err))
+	if (rc)
+		return rc > 0 ? 0 : -1;
+	if (ga_config_grants(conf, name, ret->text.ptr, ret->text.len, &ret->grants, err))
 		return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
 			       GA_HEX(commit));
 	if (!ret->grants.n)

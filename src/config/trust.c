@@ -152,18 +152,29 @@ static int drop_oldest(const char *dir, int at, struct ga_error *err)
 	return 0;
 }
 
+/* On the disk as well, or what is in it is not. */
+static int make_dir(const char *dir, const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+	cleanup_close int parent = -1;
+
+	if (!mkdir(path, 0700)) {
+		parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (parent >= 0 && !ga_fsync(parent))
+			return 0;
+	} else if (errno == EEXIST) {
+		return 0;
+	}
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+}
+
 int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, DIR_NAME);
 	char id[GA_SHA256_HEXSZ + 1];
 	cleanup_close int at = -1;
 
-	if (mkdir(path, 0700) && errno != EEXIST) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-	}
-	if (open_dir(dir, &at, err))
+	if (make_dir(dir, path, err) || open_dir(dir, &at, err))
 		return -1;
 	ga_trust_id(text, n, id);
 	return ga_write_atomic(at, id, text, n, 0600, err) || drop_oldest(dir, at, err) ? -1 : 0;

@@ -42,7 +42,7 @@ test_expect_success VIM 'vim: the whole window, smaller, larger, a shell from wi
 test_expect_success VIM 'vim in a pane that is split, and so resized, while it runs' '
 	in_tmux "git agent start -q --name split -- vim -u NONE -N numbers" && shows "^1\$" && test "$(tm display-message -p "#{pane_height}")" = 30 &&
 	tm split-window -v cat && tm select-pane -t 0 && test "$(tm display-message -p -t 0 "#{pane_height}")" -lt 20 &&
-	tm send-keys -t 0 ":set lines?" Enter && test_wait_for "tm capture-pane -p -t 0 | grep -q \"lines=\$(tm display-message -p -t 0 \"#{pane_height}\")\"" &&
+	test_wait_for "tm send-keys -t 0 Escape \":set lines?\" Enter && sleep 0.1 && tm capture-pane -p -t 0 | grep -q \"lines=\$(tm display-message -p -t 0 \"#{pane_height}\")\"" &&
 	tm send-keys -t 0 Enter ":q!" Enter && test_wait_for "test \"\$(tm list-panes | wc -l)\" = 1"
 '
 

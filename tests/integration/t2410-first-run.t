@@ -26,7 +26,7 @@ test_expect_success 'it makes the home, and says so once; how to log in as long 
 
 test_expect_success 'a login of the user is offered, and nothing of it is there without being asked for' '
 	own one && git agent start -- claude : 2>err && grep "your own login stays outside: .git agent home import claude. brings it" err && test ! -e "$theirs" &&
-	git agent agents | grep "^claude .* importable " && test_expect_code 129 git agent home import claude </dev/null 2>err && grep "no terminal to ask on" err && grep "^hint: -y" err && test ! -e "$theirs"
+	git agent agents | grep "^claude .* importable " && test_expect_code 128 git agent home import claude </dev/null 2>err && grep "no terminal to ask on" err && grep "^hint: -y" err && test ! -e "$theirs"
 '
 
 test_expect_success TTY 'it is asked for, with both paths; and y it has to be' '
@@ -49,9 +49,9 @@ test_expect_success 'another one is replaced only when told so; a link of the us
 '
 
 test_expect_success 'what is not there, or no login alone, is said' '
-	test_expect_code 129 git agent home import codex 2>err && grep "your home has no login of .codex." err && grep "^hint: in a session of .codex.: run .codex login" err && test_expect_code 129 git agent home import copilot 2>err && grep "no file that is a login and nothing else" err &&
+	test_expect_code 1 git agent home import codex 2>err && grep "your home has no login of .codex." err && grep "^hint: in a session of .codex.: run .codex login" err && test_expect_code 1 git agent home import copilot 2>err && grep "no file that is a login and nothing else" err &&
 	for bad in bash claud ../x ""; do test_expect_code 129 git agent home import "$bad" || exit 1; done && test_expect_code 129 git agent home import && test_expect_code 129 git agent home import --json claude && test_expect_code 129 git agent home show -y &&
-	mkfifo "$HOME/$login" && test_expect_code 129 timeout 60 git agent home import -y claude && rm "$HOME/$login" && : >"$HOME/$login" && test_expect_code 129 git agent home import -y claude && head -c 2000000 /dev/zero >"$HOME/$login" && test_expect_code 129 git agent home import -y claude
+	mkfifo "$HOME/$login" && test_expect_code 1 timeout 60 git agent home import -y claude && rm "$HOME/$login" && : >"$HOME/$login" && test_expect_code 1 git agent home import -y claude && head -c 2000000 /dev/zero >"$HOME/$login" && test_expect_code 1 git agent home import -y claude
 '
 
 test_expect_success 'PS-02: nothing an agent puts in its place leads the login elsewhere' '
