@@ -40,6 +40,9 @@ static const char install_script[] =
 	"mkdir -p \"$top\" \"$bin\"\n"
 	"rm -rf \"$top/.new\" \"$top/.old\"\n"
 	"mkdir \"$top/.new\"\n"
+	/* with another prefix npm would look for the machine's own settings there */
+	"npm_config_globalconfig=$(npm config get globalconfig)\n"
+	"export npm_config_globalconfig\n"
 	"npm install --global --prefix \"$top/.new\" --ignore-scripts \"$3\" >&2\n"
 	"cd \"$top/.new/lib/node_modules/$2\"\n"
 	"npm run --if-present --silent postinstall >&2\n"
@@ -181,19 +184,27 @@ static int run_in(struct ga_start_env *e, struct ga_sandbox *sb, const struct ga
 	       ga_run_confine(sb, &limits, err) || ga_run_exec(sb, &x, ret_status, err) ? -1 : 0;
 }
 
+/* npm ends with where its log is, which goes with the sandbox. */
+static bool is_about_log(const char *line)
+{
+	return strstr(line, "complete log of this run") || strstr(line, PLACE "/cache/_logs");
+}
+
 /* The last line that says something, escaped. Caller frees. */
 static char *last_words(const struct ga_buf *b)
 {
 	size_t end = b->len, at;
 
-	while (end && strchr(" \t\r\n", b->ptr[end - 1]))
-		end--;
-	for (at = end; at && b->ptr[at - 1] != '\n'; at--)
-		;
-	{
-		cleanup_free char *line = ga_strndup(b->ptr + at, end - at);
+	for (;; end = at) {
+		cleanup_free char *line = NULL;
 
-		return ga_escape(line);
+		while (end && strchr(" \t\r\n", b->ptr[end - 1]))
+			end--;
+		for (at = end; at && b->ptr[at - 1] != '\n'; at--)
+			;
+		line = ga_strndup(b->ptr + at, end - at);
+		if (!at || !is_about_log(line))
+			return ga_escape(line);
 	}
 }
 

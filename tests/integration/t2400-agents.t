@@ -33,6 +33,9 @@ install)
 	chmod +x "$dir/cli"
 	for name in claude codex; do ln -s "../lib/node_modules/$package/cli" "$prefix/bin/$name"; done
 	;;
+config)
+	[ "$*" = "config get globalconfig" ] && echo /usr/own/etc/npmrc
+	;;
 run)
 	echo "run $* in ${PWD#"$HOME"/}" >>~/npm-log
 	[ ! -e "$here/runs" ] || . "$here/runs"
@@ -72,12 +75,12 @@ test_expect_success 'npm runs in a sandbox without keys, without what agents cou
 	echo secret >"$HOME/.ssh-key" && echo "registry=http://example.org" >"$HOME/aihome/.npmrc" && mkdir -p "$HOME/.npm" && test_when_finished "rm -f $HOME/.ssh-key $bin/runs $HOME/aihome/.npmrc" &&
 	echo "test ! -e ~/.ssh-key && test ! -e $PWD/a && test ! -e /tmp/git-agent-agents/.npmrc && echo \$\$ >/tmp/x && ! echo x 2>/dev/null >$bin/x" >"$bin/runs" &&
 	ANTHROPIC_API_KEY=k HTTPS_PROXY=p npm_config_registry=http://r NPM_TOKEN=t git agent agents install -q claude && cat "$HOME/aihome/npm-env" && ! grep "ANTHROPIC\|NPM_TOKEN" "$HOME/aihome/npm-env" &&
-	grep -x "HTTPS_PROXY=p" "$HOME/aihome/npm-env" && grep -x "npm_config_registry=http://r" "$HOME/aihome/npm-env" && grep -x npm_config_userconfig=/dev/null "$HOME/aihome/npm-env" && grep "^npm_config_cache=/tmp/" "$HOME/aihome/npm-env" &&
+	grep -x "HTTPS_PROXY=p" "$HOME/aihome/npm-env" && grep -x "npm_config_registry=http://r" "$HOME/aihome/npm-env" && grep -x npm_config_userconfig=/dev/null "$HOME/aihome/npm-env" && grep -x npm_config_globalconfig=/usr/own/etc/npmrc "$HOME/aihome/npm-env" && grep "^npm_config_cache=/tmp/" "$HOME/aihome/npm-env" &&
 	grep "^run run --if-present --silent postinstall in .local/agent/npm/claude/.new/lib/node_modules/@anthropic-ai/claude-code$" "$log" && test ! -e /tmp/git-agent-agents && test -z "$(ls -A "$notes" | grep run)"
 '
 
 test_expect_success 'what npm or the package gets wrong is one line, and the version of before stays' '
-	PATH=$PATH:$HOME/host && brings 2.0.0 && printf "npm error 404\n\033[31mnot \033]0;x\007there\n\n" >"$bin/fails" && test_expect_code 128 git agent agents install claude@9.9.9 2>err && cat -v err && grep "^git-agent: cannot install .claude.: .*there$" err && ! grep "$(printf "\033")" err &&
+	PATH=$PATH:$HOME/host && brings 2.0.0 && printf "npm error 404\n\033[31mnot \033]0;x\007there\nnpm error A complete log of this run can be found in: x\n\n" >"$bin/fails" && test_expect_code 128 git agent agents install claude@9.9.9 2>err && cat -v err && grep "^git-agent: cannot install .claude.: .*there$" err && ! grep "$(printf "\033")" err &&
 	rm "$bin/fails" && for v in ../../x "9.9.9;id" -1.0.0 "" "1.0.0/x" 1..2 "\$(touch x)"; do
 		brings "$v" && test_expect_code 128 git agent agents install claude 2>err && grep "version" err || { echo "at $v"; exit 1; }
 	done && brings 2.0.0 && echo "exit 3" >"$bin/program" && test_expect_code 128 git agent agents install claude 2>err && rm "$bin/program" &&
