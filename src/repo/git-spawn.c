@@ -16,6 +16,8 @@ static const char *const forced_config[] = {
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
 	"core.untrackedCache=false",
+	/* an id is looked for among the names of refs otherwise, in six places each */
+	"core.warnAmbiguousRefs=false",
 	"core.splitIndex=false",
 	"index.sparse=false",
 	NULL,

@@ -176,12 +176,22 @@ EOF_WORK
 cat >"$scratch/commit" <<EOF_COMMIT
 cd "$scratch/plain" && git add -A && exec git commit -qm edits
 EOF_COMMIT
+# a session with the edits as it is, and one that stops before its capture
+cat >"$scratch/whole" <<EOF_WHOLE
+"$agent" start -q --base HEAD --name "whole\$1" -- /bin/sh -c "\$(cat "$scratch/edits")" sh "\$1" || :
+EOF_WHOLE
+cat >"$scratch/stopped" <<EOF_STOPPED
+GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name "stopped\$1" -- \
+	/bin/sh -c "\$(cat "$scratch/edits")" sh "\$1" || :
+EOF_STOPPED
 # Each round begins with the objects of the first: neither side has to look among what the other
 # rounds left.
 cat >"$scratch/work-after" <<EOF_AFTER
-"$agent" drop --force "work\$1"
+for kind in work whole stopped; do
+	"$agent" drop --force "\$kind\$1" || :
+done
 git for-each-ref --format='delete %(refname)' refs/agent-trash | git update-ref --stdin
-git -C "$scratch/plain" reset -q --hard HEAD~1
+git -C "$scratch/plain" reset -q --hard origin/main
 find .git/objects "$scratch/plain/.git/objects" -type f | LC_ALL=C sort |
 	LC_ALL=C comm -13 "$scratch/begun" - | xargs rm -f
 EOF_AFTER
@@ -201,6 +211,23 @@ compare_capture() {
 	compare "$n" "capture: $2" 'git add -A && git commit' "$1" \
 		"$agent" capture work% --against /bin/sh "$scratch/commit" \
 		--before /bin/sh "$scratch/work-before" % --after /bin/sh "$scratch/work-after" %
+}
+
+# compare_end ROUNDS: what that costs where a session makes it at its end, in the process that has
+# been there all along: by how much the session takes longer
+compare_end() {
+	git_us=$bm
+	"$measure" "$1" /bin/sh "$scratch/whole" % --against /bin/sh "$scratch/stopped" % \
+		--after /bin/sh "$scratch/work-after" % >"$scratch/times"
+	{
+		read -r am al ad
+		read -r bm bl bd
+	} <"$scratch/times"
+	awk -v a="$am" -v b="$bm" -v g="$git_us" 'BEGIN {
+		printf "%6s  %-30s %9.2f  %-27s %9.2f  %5.2f\n", "", "  at the end of a session", (a - b) / 1000, \
+			"the same", g / 1000, (a - b) / g
+	}'
+	results="${results%\}}, \"at_the_end_us\": $((am - bm))}"
 }
 
 # ---- the table
@@ -265,6 +292,7 @@ while [ \$i -lt $n ]; do
 done
 EOF_EDITS
 	compare_capture "$some" '20 edits'
+	compare_end "$some"
 done
 for n in $sizes; do
 	cd "$HOME/$n"
