@@ -34,6 +34,7 @@ struct ga_capture_env {
 	struct ga_repo *repo;
 	const struct ga_gitconfig *config;
 	const struct ga_limits *limits;
+	const struct ga_risk_paths *risk; /* NULL: nothing is configured */
 	const char *config_file; /* the user's, where limits are raised; for messages */
 	/* The base tree of the session, made if need be: `*ret` stays the owner's. Not asked for
 	 * with a live session. */

@@ -41,7 +41,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 52
+#define GA_CONFIG_KEYS 56
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -67,6 +67,7 @@ struct ga_config {
 	unsigned nested;  /* may programs inside make sandboxes of their own? 0 or 1 */
 	unsigned secrets; /* enum ga_secrets */
 	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer adds to them */
+	struct ga_strv risk_add, risk_allow, risk_hold, risk_block; /* the same (ga/risk.h) */
 	unsigned network; /* enum ga_network */
 	/* of these each layer adds to the former: rules (ga/netplan.h), paths, ports (ga/net.h) */
 	struct ga_strv network_allow, network_sockets, network_publish;

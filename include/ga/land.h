@@ -38,6 +38,7 @@ struct ga_land_opts {
 	const struct ga_strv *ignored;
 	bool force;          /* these may overwrite what differs here */
 	const struct ga_limits *limits; /* of reading them */
+	const struct ga_risk_paths *risk; /* what rules are told; NULL: nothing is configured */
 	const struct ga_gitconfig *config; /* git's, as it was read just now; NULL: read here */
 };
 
@@ -153,6 +154,7 @@ struct ga_decision {
 	struct ga_strv accept, reject;
 	bool accept_all;   /* every open flag */
 	bool critical_too;
+	const struct ga_risk_paths *risk; /* as it is configured now; NULL: nothing is. Borrowed */
 	bool exact;
 	struct ga_oid reviewed;       /* where the branch was then; zero: wherever it is */
 	struct ga_hunk_choice *hunks; /* of paths that are not in `reject` */
@@ -171,7 +173,8 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * branch by one commit (three-way of held's parent, the branch and held). Critical
  * and held paths only with `critical_too`, and then by their own name or `accept_all`, never by
  * their directory's. What is flagged for its place alone, left behind and not looked into yet, is
- * not accepted: there is no entry the verdict could bind to.
+ * not accepted: there is no entry the verdict could bind to. Nor is what `risk` blocks: GA_EFLAGS
+ * if it was named, and it stays open with `accept_all`.
  *
  * Rejecting: one commit puts the paths (flagged or not) back to what the base has; held ones are
  * dropped from `held`; left-out ones are not brought any more. Of a file of which parts are

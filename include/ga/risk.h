@@ -55,6 +55,24 @@ void ga_flags_release(struct ga_flags *f);
 /* Severity down, then path, then rule. */
 void ga_flags_sort(struct ga_flags *f);
 
+/* What is configured about paths (agentdev.yaml(5), `risk`). Patterns that ga_pattern_ok() takes
+ * cover files and links, "DIR/" what is beneath; without a leading '/' they hold at any depth. But
+ * for `allow` they are matched against folded names, and a link is covered by patterns of what is
+ * beneath it, as with rules. */
+struct ga_risk_paths {
+	struct ga_strv add;   /* any change is flagged, high */
+	struct ga_strv allow; /* none is, but for what is critical, what the host's state says of
+			       * a path, `hold` and `block`, and what is about several paths */
+	struct ga_strv hold;  /* flagged high and held back, until it is accepted */
+	struct ga_strv block; /* flagged critical and held back, and never accepted (ga/land.h) */
+};
+#define GA_RISK_PATHS_INIT { .add = GA_STRV_INIT }
+void ga_risk_paths_release(struct ga_risk_paths *p);
+#define cleanup_risk_paths cleanup_(ga_risk_paths_release)
+/* Does `block` cover a path, which is a link or a submodule (`link`)? */
+bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link);
+
+struct ga_configured;
 struct ga_matcher;
 struct ga_fact_index;
 
@@ -76,6 +94,7 @@ struct ga_host_facts {
 	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
 	struct ga_fact_index *index;  /* of the facts */
+	struct ga_configured *configured; /* of what is configured */
 };
 #define GA_HOST_FACTS_INIT { .v = NULL }
 void ga_host_facts_release(struct ga_host_facts *h);
@@ -86,8 +105,10 @@ void ga_host_facts_release(struct ga_host_facts *h);
  * HEAD's whole tree is listed only if a hook names something by its last part.
  * What a hook reaches is followed one script further. Bounded; where something is not followed
  * to its end, every path counts. Of a submodule, what its superproject's hooks and configuration
- * reach in it counts as well (ga_host_facts_extend()). */
-int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
+ * reach in it counts as well (ga_host_facts_extend()). `paths` (NULL: nothing is configured) is
+ * copied; it is of this repository alone. */
+int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
+			 const struct ga_risk_paths *paths, struct ga_host_facts *ret,
 			 struct ga_error *err);
 
 /* Add what another repository's facts say of a submodule of it at `path`: of paths in it, and,
@@ -126,8 +147,8 @@ void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail);
 
-/* Does this flag keep its path off the branch? Critical ones do, and high ones where the guard is
- * on. `h` may be NULL. */
+/* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones
+ * where the guard is on. `h` may be NULL. */
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f);
 
 #endif

@@ -44,6 +44,8 @@ struct ga_start_env {
 	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to be shown, as configured */
 	struct ga_strv env_pass, env_set; /* names of the host's variables, and NAME=VALUE */
 	struct ga_limits limits;    /* of captures, as the session at hand is configured */
+	struct ga_risk_paths risk;  /* paths that are flagged otherwise, as it is configured ... */
+	struct ga_risk_paths risk_own; /* ... and of submodules: by the user alone */
 	struct ga_use_limits use;   /* what a session may use */
 	uint64_t disk_free;         /* bytes that a session leaves to others */
 	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */

@@ -461,7 +461,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	if (o->have_facts)
 		return 0;
-	if (ga_host_facts_gather(c->e->repo, c->e->config, &o->facts, err))
+	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
 	o->have_facts = true;
 	return 0;

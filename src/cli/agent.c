@@ -65,6 +65,7 @@ void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_fi
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
 	c->env.limits = conf->limits;
+	cli_risk_paths(conf, &c->env.risk);
 	c->env.use = ga_config_use(conf);
 	ret->unfiltered = cli_unfiltered(filter, conf);
 	free(c->notify);

@@ -117,7 +117,7 @@ int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *r
  * said to do without. With `ask` the user is asked where he can be. */
 int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
 			struct ga_error *err);
-/* Those of a session, for what reads its layers. */
+/* Those of a session, for what reads its layers or runs rules on it. */
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err);
 
 /* The session named on the command line, by its name or its branch's, or with `name` NULL the

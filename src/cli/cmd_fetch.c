@@ -6,6 +6,7 @@
 #include "ga/fd.h"
 #include "ga/fetch.h"
 #include "ga/quote.h"
+#include "host.h"
 #include "sessions.h"
 
 struct options {
@@ -54,6 +55,18 @@ static void tell_remote(const struct fetch *f, const struct ga_remote_session *f
 	(void)json_array_append_new(f->list, o);
 }
 
+static int risk_at(void *payload, const struct ga_oid *onto, struct ga_risk_paths *ret,
+		   struct ga_error *err)
+{
+	struct fetch *f = payload;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+
+	if (cli_settings(f->c, onto, &conf, err))
+		return -1;
+	cli_risk_paths(&conf, ret);
+	return 0;
+}
+
 static int fetch_one(struct fetch *f, const struct ga_remote_session *from, const char *name,
 		     struct ga_error *err)
 {
@@ -66,7 +79,8 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 		tell_remote(f, from);
 		return 0;
 	}
-	rc = ga_fetch_session(&f->c->env, f->remote, from, name, &s, &lock, &r, err);
+	rc = ga_fetch_session(&f->c->env, f->remote, from, name, risk_at, f, &s, &lock, &r,
+			      err);
 	if (rc > 0 && !f->list)
 		cli_note("session '%s' is here as it is there", name);
 	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);

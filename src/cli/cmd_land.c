@@ -269,7 +269,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	struct ga_land_opts lo = { .dry_run = o->dry_run, .message = o->message,
 				   .ignored = &ignored, .force = o->force,
-				   .limits = &c->env.limits,
+				   .limits = &c->env.limits, .risk = &c->env.risk,
 				   .config = &c->env.config, .edit = o->edit,
 				   .no_commit = o->no_commit,
 				   .paths = argc > 1 ? &paths : NULL };
@@ -284,6 +284,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	    check_options(o, lo.how, argc > 1, err) || take_paths(c, argc, argv, &paths, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
+	    cli_session_settings(c, &s, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	    cli_check_parts(&c->env, &s, err))
 		return -1;

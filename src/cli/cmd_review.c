@@ -124,7 +124,7 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	cleanup_left_files struct ga_left_files files = { NULL, 0, 0 };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (ga_host_facts_gather(c->env.repo, &c->env.config, &facts, err) ||
+	if (ga_host_facts_gather(c->env.repo, &c->env.config, &c->env.risk, &facts, err) ||
 	    ga_left_behind(c->env.repo, s, &c->env.limits, &r->left, NULL, &files, err))
 		return -1;
 	if (wants(o, "json"))
@@ -353,7 +353,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	int rc;
 
 	if (check_options(o, argc, err) ||
-	    cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
+	    cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
+	    cli_session_settings(c, &s, err))
 		return -1;
 	rc = read_report(c, &s, &r, err);
 	if (rc)

@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/risk.h"
 #include "ga/strmap.h"
+#include "host.h"
 
 enum { FILE_MAX = (10 << 20) + 1 }; /* one more than rules look at: too long is told as they do */
 
@@ -235,11 +236,13 @@ static int classify(struct explain *e, const struct ga_host_facts *facts, struct
 
 static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 {
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head;
 	int rc;
 
-	if (ga_repo_open(".", &c->env.repo, err) ||
+	if (cli_read_settings(&c->env, &c->settings, &c->overrides, err) ||
+	    ga_repo_open(".", &c->env.repo, err) ||
 	    ga_gitconfig_load(c->env.repo, &c->env.config, err))
 		return -1;
 	e->repo = c->env.repo;
@@ -249,8 +252,11 @@ static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 	if (e->root < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree");
 	rc = ga_repo_head(e->repo, &head, &branch, err);
+	if (rc < 0 || cli_settings(c, rc ? NULL : &head, &conf, err))
+		return -1;
+	cli_risk_paths(&conf, &c->env.risk);
 	if (rc)
-		return rc < 0 ? -1 : 0;
+		return 0;
 	e->have_tree = true;
 	return ga_commit_tree(e->repo, &head, &e->tree, err);
 }
@@ -349,7 +355,8 @@ static int explain(struct cli *c, const struct options *o, size_t n, char **path
 	for (size_t i = 0; i < n; i++)
 		if (add_path(&e, paths[i], err))
 			return -1;
-	if (ga_host_facts_gather(e.repo, &c->env.config, &facts, err) || classify(&e, &facts, err))
+	if (ga_host_facts_gather(e.repo, &c->env.config, &c->env.risk, &facts, err) ||
+	    classify(&e, &facts, err))
 		return -1;
 	for (size_t i = 0; i < e.flags.n; i++)
 		ga_strmap_add(&e.by_path, e.flags.v[i].path, strlen(e.flags.v[i].path),

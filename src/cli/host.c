@@ -63,6 +63,14 @@ static void replace(struct ga_strv *to, const struct ga_strv *from)
 	ga_strv_extend(to, from);
 }
 
+void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
+{
+	replace(&ret->add, &conf->risk_add);
+	replace(&ret->allow, &conf->risk_allow);
+	replace(&ret->hold, &conf->risk_hold);
+	replace(&ret->block, &conf->risk_block);
+}
+
 void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf)
 {
 	replace(&e->mounts_ro, &conf->mounts_ro);
@@ -127,6 +135,8 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 		return -1;
 	e->config_file = ret->user_file;
 	e->limits = conf.limits;
+	cli_risk_paths(&conf, &e->risk);
+	cli_risk_paths(&conf, &e->risk_own);
 	e->use = ga_config_use(&conf);
 	e->disk_free = conf.disk_free;
 	e->transcript = conf.record ? conf.transcript : 0;

@@ -25,6 +25,8 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 		      struct ga_error *err);
 /* What sessions see besides, as these settings have it: directories, variables. */
 void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf);
+/* What rules are told besides; replaces what `ret` has. */
+void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret);
 
 /* Where shims are installed (git agent shim); the caller frees it. */
 char *cli_shims(const char *home);

@@ -4,6 +4,7 @@
  */
 #include <unistd.h>
 
+#include "host.h"
 #include "trusting.h"
 
 /* Can the user be asked now? */
@@ -82,8 +83,10 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
-	if (cli_settings(c, &s->onto, &conf, err))
+	/* a submodule's file is not asked when its session starts, nor is it then */
+	if (cli_settings(c, s->within ? NULL : &s->onto, &conf, err))
 		return -1;
 	c->env.limits = conf.limits;
+	cli_risk_paths(&conf, &c->env.risk);
 	return 0;
 }

@@ -121,6 +121,7 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct 
 		fd = open(v->feedback, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	if (v->feedback && fd < 0)
 		return fail_feedback(v->feedback, false, err);
+	v->decision.risk = &c->env.risk;
 	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
 		return -1;
 	v->decided = true;

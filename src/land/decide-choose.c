@@ -53,20 +53,29 @@ bool decide_flagged(const struct decision *d, const char *path)
 	return false;
 }
 
-bool decide_accepts(const struct decision *d, const char *path, bool grave)
+static bool is_blocked(const struct decision *d, const char *path, const struct ga_entry *e)
+{
+	return d->what->risk && d->what->risk->block.n &&
+	       ga_risk_blocks(d->what->risk, path,
+			      e->mode == GA_MODE_LINK || e->mode == GA_MODE_GITLINK);
+}
+
+bool decide_accepts(const struct decision *d, const char *path, const struct ga_entry *e,
+		    bool grave)
 {
 	enum match m = match_accepted(d, path);
 
-	return m != NOT && (!grave || (d->what->critical_too && m == EXACT));
+	return m != NOT && (!grave || (d->what->critical_too && m == EXACT)) &&
+	       !is_blocked(d, path, e);
 }
 
 /* The same, and remember what was not named. */
-static bool may_accept(struct decision *d, const char *path, bool grave)
+static bool may_accept(struct decision *d, const char *path, const struct ga_entry *e, bool grave)
 {
-	if (decide_accepts(d, path, grave))
+	if (decide_accepts(d, path, e, grave))
 		return true;
 	if (match_accepted(d, path) != NOT)
-		ga_strv_push(&d->by_name, path);
+		ga_strv_push(is_blocked(d, path, e) ? &d->blocked : &d->by_name, path);
 	return false;
 }
 
@@ -83,7 +92,8 @@ static void choose_accepted(struct decision *d)
 		}
 		d->any = d->any || meant;
 		if (f->verdict != GA_VERDICT_OPEN ||
-		    !may_accept(d, f->path, f->severity == GA_CRITICAL || f->held || held))
+		    !may_accept(d, f->path, &f->entry,
+				f->severity == GA_CRITICAL || f->held || held))
 			continue;
 		d->verdict[i] = GA_VERDICT_ACCEPTED;
 		if (held)
@@ -94,7 +104,7 @@ static void choose_accepted(struct decision *d)
 		const char *path = d->held.v[i].path;
 
 		d->any = d->any || match_accepted(d, path) != NOT;
-		if (!decide_flagged(d, path) && may_accept(d, path, true))
+		if (!decide_flagged(d, path) && may_accept(d, path, &d->held.v[i].new, true))
 			ga_strv_push(&d->bring, path);
 	}
 }
@@ -155,6 +165,19 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 		       d->s->name);
 }
 
+static int fail_blocked(struct decision *d, struct ga_error *err)
+{
+	cleanup_free char *list = NULL;
+
+	ga_strv_sort_unique(&d->blocked);
+	list = land_list(&d->blocked);
+	(void)ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s", list);
+	return ga_hint(err,
+		       "'git agent review --reject %s PATH...', or take the pattern out of your "
+		       "settings ('git agent config --origin')",
+		       d->s->name);
+}
+
 int decide_choose(struct decision *d, struct ga_error *err)
 {
 	cleanup_free char *list = NULL;
@@ -167,6 +190,9 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	ga_strv_sort_unique(&d->by_name);
 	for (size_t i = 0; i < d->report->n_flags; i++)
 		n_chosen += d->verdict[i] != GA_VERDICT_OPEN;
+	/* with all of them it stays open, as what is critical does */
+	if (d->blocked.n && !d->what->accept_all)
+		return fail_blocked(d, err);
 	if (!d->any && !d->what->accept_all && !d->what->n_hunks)
 		return fail_nothing(d, err);
 	if (!n_chosen && !d->bring.n && !d->restore.n && !d->give_up.n && !d->unlist.n &&

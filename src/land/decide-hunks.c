@@ -151,7 +151,7 @@ int decide_classify(struct decision *d, struct ga_error *err)
 	if (!d->cut.n && !d->cut_held.n)
 		return 0;
 	if (ga_gitconfig_load(d->repo, &config, err) ||
-	    ga_host_facts_gather(d->repo, &config, &facts, err) ||
+	    ga_host_facts_gather(d->repo, &config, d->what->risk, &facts, err) ||
 	    classify(d, &facts, &d->cut, &d->base_tree, &d->new_tip_tree, err) ||
 	    classify(d, &facts, &d->cut_held, &d->base_tree, &d->new_tip_tree, err))
 		return -1;
@@ -172,7 +172,8 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	for (size_t i = 0; i < d->found.n; i++) {
 		struct ga_report_flag *f = ga_report_find_added(r, &d->found.v[i]);
 
-		if (f && decide_accepts(d, f->path, f->severity == GA_CRITICAL || f->held))
+		if (f && decide_accepts(d, f->path, &f->entry,
+					f->severity == GA_CRITICAL || f->held))
 			f->verdict = GA_VERDICT_ACCEPTED;
 	}
 }

@@ -28,6 +28,7 @@ static void decision_release(struct decision *d)
 	ga_strv_release(&d->restore);
 	ga_strv_release(&d->unlist);
 	ga_strv_release(&d->by_name);
+	ga_strv_release(&d->blocked);
 	ga_strv_release(&d->unseen);
 }
 

@@ -25,6 +25,7 @@ struct decision {
 	struct ga_strv restore;        /* branch paths put back */
 	struct ga_strv unlist;         /* left-out paths not to be brought */
 	struct ga_strv by_name;        /* critical ones only their directory was given for */
+	struct ga_strv blocked;        /* what is never accepted, and was meant */
 	struct ga_strv unseen;         /* what was left behind, and nobody has looked into */
 	bool any;                      /* the paths given meant something */
 	struct ga_changes cut, cut_held; /* of the branch and of `held`: what is there, and the same
@@ -40,8 +41,10 @@ bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: which flags and paths are meant. */
 int decide_choose(struct decision *d, struct ga_error *err);
-/* Is what stands at the path accepted, if that is `grave`: critical or held back? */
-bool decide_accepts(const struct decision *d, const char *path, bool grave);
+/* Is what stands at the path accepted, if that is `grave`: critical or held back? Never what is
+ * configured so. */
+bool decide_accepts(const struct decision *d, const char *path, const struct ga_entry *e,
+		    bool grave);
 
 /* decide-hunks.c: write files without the parts that are rejected; `held` has them then. */
 int decide_cut(struct decision *d, struct ga_error *err);

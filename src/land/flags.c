@@ -41,7 +41,7 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
 
-	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	if (ga_host_facts_gather(l->repo, &l->config, l->opts->risk, &facts, err) ||
 	    ga_classify(l->repo, &facts, &l->head_tree, &l->merged, &l->changes, ret, err))
 		return -1;
 	/* what comes as uncommitted edits runs just as well */

@@ -189,7 +189,7 @@ int land_ignored_judge(struct land *l, const struct ga_oid *tree, const struct g
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 
-	if (ga_host_facts_gather(l->repo, &l->config, &facts, err) ||
+	if (ga_host_facts_gather(l->repo, &l->config, l->opts->risk, &facts, err) ||
 	    ga_classify(l->repo, &facts, &l->merged, tree, changes, &found, err) ||
 	    flag_places(l, &facts, only, &found, err))
 		return -1;

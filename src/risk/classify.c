@@ -229,14 +229,32 @@ static bool is_removed(const struct ga_change *c)
 	return c->new.mode == GA_MODE_NONE && c->old.mode != GA_MODE_NONE;
 }
 
+/* Drop what is configured to be no matter. What is critical, or the host's own state says, is. */
+static void drop_allowed(struct ga_look *k)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct ga_pending *p = &k->v[i];
+
+		if (p->severity < GA_CRITICAL && !p->host && ga_look_is_allowed(k, p->rule))
+			free(p->detail);
+		else
+			k->v[out++] = *p;
+	}
+	k->n = out;
+}
+
 /* Move what fired into the flags. */
 static void settle(struct ga_look *k, struct ga_flags *ret)
 {
 	bool removed = is_removed(k->c);
-	const struct ga_pending *lead = leading(k);
+	const struct ga_pending *lead;
 	cleanup_buf struct ga_buf more = GA_BUF_INIT;
 	struct ga_strv others = GA_STRV_INIT;
 
+	drop_allowed(k);
+	lead = leading(k);
 	gather_others(k, lead, &more, &others);
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
@@ -410,6 +428,7 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 	if (!removed)
 		look_at_aliases(k);
 	look_at_facts(k);
+	ga_look_configured(k);
 	look_at_modes(k);
 	if (removed) {
 		ga_look_link_gone(k);
@@ -490,8 +509,10 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);
-	if (!dir)
+	if (!dir) {
 		look_at_path(&k, false);
+		ga_look_configured(&k);
+	}
 	look_at_facts(&k);
 	ga_look_names(&k);
 	settle(&k, ret);

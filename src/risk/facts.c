@@ -26,6 +26,7 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	ga_strv_release(&h->raised_by);
 	free(h->lfs_store);
 	ga_matcher_free(h->matcher);
+	ga_configured_free(h->configured);
 	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 }
 

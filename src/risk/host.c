@@ -528,14 +528,15 @@ static int gather_around(struct ga_repo *r, struct ga_host_facts *h, struct ga_e
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (ga_gitconfig_load(super, &config, err) ||
-	    ga_host_facts_gather(super, &config, &of, err))
+	    ga_host_facts_gather(super, &config, NULL, &of, err))
 		return -1;
 	ga_host_facts_extend(h, &of, ga_path_below(ga_repo_info(r)->workdir,
 						   ga_repo_info(super)->workdir));
 	return 0;
 }
 
-int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_host_facts *ret,
+int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
+			 const struct ga_risk_paths *paths, struct ga_host_facts *ret,
 			 struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
@@ -549,6 +550,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct
 		return -1;
 	h.matcher = ga_matcher_new();
 	h.index = ga_fact_index_new(&h);
+	h.configured = ga_configured_new(paths);
 	*ret = h;
 	h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
 	return 0;

@@ -138,6 +138,12 @@ void ga_look_content(struct ga_look *k);    /* content.c */
 void ga_look_shadow(struct ga_look *k);     /* shadow.c */
 /* leak.c: of the two versions of a file */
 void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
+/* configured.c: what is configured of the path; does it take this rule's flag away? */
+struct ga_configured *ga_configured_new(const struct ga_risk_paths *p); /* NULL: nothing is */
+void ga_configured_free(struct ga_configured *x);
+void ga_look_configured(struct ga_look *k);
+bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule);
+bool ga_flag_is_configured_hold(const struct ga_flag *f);
 /* collide.c: names that are one name on some systems, over the whole new tree at once. */
 void ga_find_collisions(struct ga_look *k, struct ga_flags *ret);
 void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */

@@ -12,7 +12,7 @@
 #include "ga/wildmatch.h"
 #include "internal.h"
 
-enum { PATTERNS_MAX = 8192 };
+enum { SEEN_HERE = 8192 }; /* patterns that a search remembers without asking for memory */
 
 struct pattern {
 	char *glob;
@@ -66,7 +66,7 @@ static bool file_by_dir(struct ga_matcher *m, const char *body, uint32_t index)
 	return best != NULL;
 }
 
-/* The longest stretch without a wildcard. */
+/* The longest stretch without a wildcard; what follows a bracket is not looked at. */
 static char *longest_literal(const char *body)
 {
 	const char *best = body;
@@ -79,6 +79,8 @@ static char *longest_literal(const char *body)
 			best = p;
 			best_len = n;
 		}
+		if (p[n] == '[')
+			break;
 		p += n + (p[n] != '\0');
 	}
 	return ga_strndup(best, best_len);
@@ -147,8 +149,7 @@ static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const cha
 	p->glob = ga_strf("%s%.*s", anchored || p->on_base ? "" : "**/", (int)n, body);
 	p->rank = rank_of(p->glob);
 	file_pattern(m, p, p->glob + (anchored || p->on_base ? 0 : 3), anchored);
-	if (++m->n > PATTERNS_MAX)
-		GA_BUG("more patterns than a search has room for");
+	m->n++;
 }
 
 /* One pattern without braces, already in lower case. */
@@ -253,7 +254,7 @@ struct search {
 	const char *path, *base;
 	bool link;
 	struct ga_hits *ret;
-	uint64_t seen[PATTERNS_MAX / 64]; /* patterns that were tried */
+	uint64_t *seen; /* patterns that were tried */
 };
 
 /* A pattern found at one piece of the path is found at each like it: once is enough, or a path
@@ -302,8 +303,12 @@ static void try_filed(struct search *s, const struct ga_strmap *map, const char 
 void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
-	struct search s = { .m = m, .path = folded, .base = folded, .link = link, .ret = ret };
-	uint64_t letters = letters_of(folded);
+	uint64_t here[SEEN_HERE / 64] = { 0 }, letters = letters_of(folded);
+	/* what somebody configures can be more than the rules of the table are */
+	cleanup_free uint64_t *seen = m->n > SEEN_HERE ? ga_calloc(m->n / 64 + 1, sizeof(*seen))
+						       : NULL;
+	struct search s = { .m = m, .path = folded, .base = folded, .link = link, .ret = ret,
+			    .seen = seen ? seen : here };
 
 	ret->n = 0;
 	for (const char *slash; (slash = strchr(s.base, '/')); s.base = slash + 1)

@@ -56,5 +56,6 @@ const char *ga_severity_name(enum ga_severity s)
 
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 {
-	return f->severity >= (h && h->guard ? GA_HIGH : GA_CRITICAL);
+	return f->severity >= (h && h->guard ? GA_HIGH : GA_CRITICAL) ||
+	       ga_flag_is_configured_hold(f);
 }

@@ -39,6 +39,8 @@ struct fetch {
 	struct ga_rewrite rewrite;
 	struct ga_strv keeps;
 	struct ga_strv notes;
+	ga_fetch_risk_fn *risk;
+	void *payload;
 };
 
 static void fetch_release(struct fetch *f)
@@ -218,6 +220,7 @@ static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_
 static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_risk_paths struct ga_risk_paths paths = GA_RISK_PATHS_INIT;
 	cleanup_strv struct ga_strv in_the_way = GA_STRV_INIT;
 	bool held = !ga_oid_is_zero(&f->held);
 	struct ga_oid top = held ? f->held : f->tip;
@@ -226,7 +229,8 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 				     .committer = committer, .session = f->s->name };
 	size_t cleaned;
 
-	if (ga_host_facts_gather(f->r, &f->e->config, &facts, err) ||
+	if (f->risk(f->payload, &f->onto, &paths, err) ||
+	    ga_host_facts_gather(f->r, &f->e->config, &paths, &facts, err) ||
 	    ga_rewrite_texts(f->r, &f->onto, 1, &top, 1, &cleaned, &f->keeps, err))
 		return -1;
 	if (cleaned)
@@ -400,11 +404,12 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 
 int ga_fetch_session(struct ga_start_env *e, const char *remote,
 		     const struct ga_remote_session *from, const char *name,
-		     struct ga_session *ret, int *ret_lock, struct ga_report *ret_report,
-		     struct ga_error *err)
+		     ga_fetch_risk_fn *risk, void *payload, struct ga_session *ret, int *ret_lock,
+		     struct ga_report *ret_report, struct ga_error *err)
 {
 	cleanup_(fetch_release) struct fetch f = { .e = e, .r = e->repo, .remote = remote,
-						   .from = from, .s = ret };
+						   .from = from, .s = ret, .risk = risk,
+						   .payload = payload };
 	cleanup_close int lock = -1, keeps = -1;
 	bool made;
 	int rc = begin(&f, name, &lock, err);

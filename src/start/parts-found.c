@@ -54,6 +54,7 @@ int start_part_env(const struct ga_start_env *e, const char *project, const char
 
 	*ret = *e;
 	ret->repo = NULL;
+	ret->risk = e->risk_own;
 	ret->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
 	ret->loading = NULL;
 	ret->state_dir = NULL;

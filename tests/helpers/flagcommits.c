@@ -57,7 +57,7 @@ static int run(const char *dir, const char *rev, size_t count, struct ga_error *
 	if (!ga_oid_parse(rev, strlen(rev), &tip))
 		return ga_fail(err, GA_EUSAGE, "a commit is named by its id");
 	/* gathered of nothing: so that rules are compiled once */
-	if (ga_repo_open(dir, &r, err) || ga_host_facts_gather(r, &config, &facts, err) ||
+	if (ga_repo_open(dir, &r, err) || ga_host_facts_gather(r, &config, NULL, &facts, err) ||
 	    ga_rev_list(r, &tip, 1, NULL, 0, 10000000, &ids, &n, err))
 		return -1;
 	for (size_t i = n; i-- && count;) {

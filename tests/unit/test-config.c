@@ -326,7 +326,8 @@ static void every_grant_has_words(void **state)
 #define FILE_OF_MANY                                                                 \
 	"dirty: refuse\n"                                                            \
 	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n"                     \
-	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"
+	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"     \
+	"risk: {add: [a/], hold: [h, i], block: [/b], allow: [c]}\n"
 
 static void what_needs_trust(void **state)
 {
@@ -342,6 +343,8 @@ static void what_needs_trust(void **state)
 				  "session; 0: no limit)", 3, 17 },
 		{ "limits.capture.depth", "set limits.capture.depth to 129 instead of 128 (directories in "
 					  "one another)", 3, 51 },
+		{ "risk.allow", "change files that match c without a flag, unless that is critical",
+		  4, 53 },
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
 	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
@@ -379,6 +382,11 @@ static void what_needs_trust(void **state)
 	assert_is(&no, "dirty", "refuse", ".agentdev.yaml:1");
 	assert_is(&no, "secrets.add", "x", ".agentdev.yaml:2");
 	assert_is(&no, "limits.memory", "1GiB", ".agentdev.yaml:3");
+	assert_is(&no, "risk.add", "a/", ".agentdev.yaml:4");
+	assert_is(&no, "risk.hold", "h, i", ".agentdev.yaml:4");
+	assert_is(&no, "risk.block", "/b", ".agentdev.yaml:4");
+	assert_is(&no, "risk.allow", "", "default");
+	assert_is(&yes, "risk.allow", "c", ".agentdev.yaml:4");
 	assert_is(&no, "limits.capture.entries", "5", ".agentdev.yaml:3");
 }
 
@@ -524,6 +532,11 @@ static void printed(void **state)
 				   "  mode: warn\n"
 				   "  add: [\"*.x\", y]\n"
 				   "  allow: []\n"
+				   "risk:\n"
+				   "  add: []\n"
+				   "  allow: []\n"
+				   "  hold: []\n"
+				   "  block: []\n"
 				   "limits:\n"
 				   "  transcript: 64MiB\n"
 				   "  memory: 0\n"

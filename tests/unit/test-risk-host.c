@@ -29,7 +29,7 @@ static void host_open(struct host *h, const char *name, const char *setup)
 	   "git add . && git commit -qm start\n"
 	   "rm -f .git/hooks/*\n%s", setup);
 	if (ga_repo_open(path, &h->repo, &err) || ga_gitconfig_load(h->repo, &h->config, &err) ||
-	    ga_host_facts_gather(h->repo, &h->config, &h->facts, &err))
+	    ga_host_facts_gather(h->repo, &h->config, NULL, &h->facts, &err))
 		fail_msg("%s: %s", name, err.msg);
 }
 
@@ -557,7 +557,7 @@ static void test_unborn(void **state)
 	(void)state;
 	SH("unborn", "git init -q . && mkdir -p .git/hooks && echo ./run.sh >.git/hooks/pre-commit");
 	if (ga_repo_open(path, &h.repo, &err) || ga_gitconfig_load(h.repo, &h.config, &err) ||
-	    ga_host_facts_gather(h.repo, &h.config, &h.facts, &err))
+	    ga_host_facts_gather(h.repo, &h.config, NULL, &h.facts, &err))
 		fail_msg("%s", err.msg);
 	assert_string_equal(held_by(&h, "run.sh"), "host-hook-reached");
 	host_close(&h);

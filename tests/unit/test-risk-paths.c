@@ -36,7 +36,7 @@ static void test_table(void **state)
 	static const char *const categories[] = {
 		"git-hook", "git-config", "shell-env", "build", "package-manager", "ci", "editor",
 		"agent-config", "container", "language-autoload", "secrets", "file-type",
-		"filename", "content",
+		"filename", "content", "configured",
 	};
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);

@@ -193,6 +193,32 @@ static void make_hardlink(bool fires, struct ga_flags *ret)
 	make_found("hardlink", fires, ret);
 }
 
+/* What is configured: test-risk-configured.c has the rest. */
+static void make_configured(const struct ga_risk_paths *p, struct ga_flags *ret)
+{
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+
+	h.configured = ga_configured_new(p);
+	ga_classify_path(&h, "doc/x", false, ret);
+}
+
+static struct ga_strv configured[] = { GA_STRV_INIT, GA_STRV_INIT };
+
+static void make_configured_add(bool fires, struct ga_flags *ret)
+{
+	make_configured(&(struct ga_risk_paths){ .add = configured[fires] }, ret);
+}
+
+static void make_configured_hold(bool fires, struct ga_flags *ret)
+{
+	make_configured(&(struct ga_risk_paths){ .hold = configured[fires] }, ret);
+}
+
+static void make_configured_block(bool fires, struct ga_flags *ret)
+{
+	make_configured(&(struct ga_risk_paths){ .block = configured[fires] }, ret);
+}
+
 static const struct made {
 	const char *rule;
 	void (*make)(bool fires, struct ga_flags *ret);
@@ -204,12 +230,15 @@ static const struct made {
 	{ "name-unicode-collision", make_unicode_collision }, { "special-file", make_special },
 	{ "setuid-caps-xattr", make_set_id }, { "ignored-executables", make_executed },
 	{ "ignored-config", make_ignored_config }, { "ignore-rules-source", make_ignore_rules },
-	{ "hardlink", make_hardlink },
+	{ "hardlink", make_hardlink }, { "configured-add", make_configured_add },
+	{ "configured-hold", make_configured_hold }, { "configured-block", make_configured_block },
 };
 
 static void test_made(void **state)
 {
 	(void)state;
+	ga_strv_push(&configured[false], "doc/y");
+	ga_strv_push(&configured[true], "doc/x");
 	for (size_t i = 0; i < GA_NELEMS(made); i++)
 		for (int fires = 0; fires < 2; fires++) {
 			struct ga_flags f = GA_FLAGS_INIT;
@@ -220,6 +249,8 @@ static void test_made(void **state)
 					 fires ? "silent" : "fires");
 			ga_flags_release(&f);
 		}
+	ga_strv_release(&configured[false]);
+	ga_strv_release(&configured[true]);
 }
 
 /* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */

@@ -170,6 +170,30 @@ static void test_configured(void **state)
 	assert_false(ga_secret_named(names, "sub/conf/prod", &name));
 	assert_false(ga_secret_named(names, "a.env", &name));
 	assert_true(ga_secret_named(names, ".env.local", &name));
+	{
+		cleanup_secret_names struct ga_secret_names *some = names_with("*.[kp]ey", "[ab].pem");
+
+		assert_true(ga_secret_named(some, "doc/x.key", &name));
+		assert_false(ga_secret_named(some, "doc/x.hey", &name));
+		assert_false(ga_secret_named(some, "a.pem", &name));
+		assert_true(ga_secret_named(some, "c.pem", &name));
+	}
+	/* nor is there a number of patterns that is too many */
+	{
+		cleanup_buf struct ga_buf deep = GA_BUF_INIT;
+		struct ga_strv many = GA_STRV_INIT;
+		struct ga_secret_names *all;
+
+		for (int i = 0; i < 100; i++)
+			ga_buf_adds(&deep, "a/");
+		for (int i = 0; i < 1000; i++)
+			ga_strv_pushf(&many, "%s%d", deep.ptr, i);
+		all = ga_secret_names_new(&many, NULL);
+		assert_true(ga_secret_named(all, many.v[999], &name));
+		assert_false(ga_secret_named(all, deep.ptr, &name));
+		ga_secret_names_free(all);
+		ga_strv_release(&many);
+	}
 	/* however many rules cover a path, the user's word and the worst of them count */
 	{
 		cleanup_secret_names struct ga_secret_names *all = names_with("*", NULL);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths that somebody configured: flagged more than rules would, or less.
+ */
+#include <string.h>
+
+#include "ga/quote.h"
+#include "ga/wildmatch.h"
+#include "internal.h"
+
+/* The rules of the table that patterns fire. The most severe first: one is enough to say. */
+static const char *const kinds[] = { "configured-block", "configured-hold", "configured-add" };
+
+struct ga_configured {
+	struct ga_rule *rules;      /* one for each pattern; its id is that of the kind */
+	struct ga_strv patterns;    /* of these, as rules have them */
+	struct ga_matcher *matcher;
+	struct ga_strv allow;       /* as ga_wildmatch() has them */
+};
+
+void ga_risk_paths_release(struct ga_risk_paths *p)
+{
+	ga_strv_release(&p->add);
+	ga_strv_release(&p->allow);
+	ga_strv_release(&p->hold);
+	ga_strv_release(&p->block);
+}
+
+/* A directory covers what is in it. */
+static const char *beneath(const char *pattern)
+{
+	return pattern[strlen(pattern) - 1] == '/' ? "**" : "";
+}
+
+/* Names are folded before they are held against it, so it is too, unless that would make another
+ * pattern of it: with [:class:], or a component of nothing but what is dropped. */
+static char *fold_pattern(const char *pattern)
+{
+	cleanup_free char *all = ga_strf("%s%s", pattern, beneath(pattern));
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	size_t n;
+
+	if (strchr(all, '['))
+		return ga_steal(&all);
+	ga_risk_fold(&folded, all + (*all == '/'));
+	n = folded.len;
+	if (!n || folded.ptr[0] == '/' || folded.ptr[n - 1] == '/' || strstr(folded.ptr, "//"))
+		return ga_steal(&all);
+	return ga_strf("%s%s", *all == '/' ? "/" : "", folded.ptr);
+}
+
+static void add_rules(struct ga_configured *x, const char *kind, const struct ga_strv *patterns)
+{
+	for (size_t i = 0; i < patterns->n; i++) {
+		ga_strv_take(&x->patterns, fold_pattern(patterns->v[i]));
+		x->rules[x->patterns.n - 1] = (struct ga_rule){
+			.id = kind, .patterns = x->patterns.v[x->patterns.n - 1] };
+	}
+}
+
+struct ga_configured *ga_configured_new(const struct ga_risk_paths *p)
+{
+	struct ga_configured *x;
+	size_t n = p ? p->add.n + p->hold.n + p->block.n : 0;
+
+	if (!n && (!p || !p->allow.n))
+		return NULL;
+	x = ga_calloc(1, sizeof(*x));
+	x->rules = ga_calloc(n + 1, sizeof(*x->rules));
+	add_rules(x, kinds[0], &p->block);
+	add_rules(x, kinds[1], &p->hold);
+	add_rules(x, kinds[2], &p->add);
+	x->matcher = ga_matcher_of(x->rules, n);
+	for (size_t i = 0; i < p->allow.n; i++) {
+		const char *pattern = p->allow.v[i];
+
+		ga_strv_pushf(&x->allow, "%s%s%s", *pattern == '/' ? "" : "**/",
+			      pattern + (*pattern == '/'), beneath(pattern));
+	}
+	return x;
+}
+
+void ga_configured_free(struct ga_configured *x)
+{
+	if (!x)
+		return;
+	ga_matcher_free(x->matcher);
+	free(x->rules);
+	ga_strv_release(&x->patterns);
+	ga_strv_release(&x->allow);
+	free(x);
+}
+
+/* The pattern that counts: of the most severe kind the first. NULL: none covers the path. */
+static const struct ga_rule *find(const struct ga_configured *x, const char *folded, bool link)
+{
+	const struct ga_rule *first = NULL;
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+
+	ga_matcher_find(x->matcher, folded, link, &hits);
+	for (size_t i = 0; i < hits.n; i++)
+		if (!first || hits.v[i].rule < first)
+			first = hits.v[i].rule;
+	return first;
+}
+
+void ga_look_configured(struct ga_look *k)
+{
+	const struct ga_configured *x = k->host ? k->host->configured : NULL;
+	uint32_t mode = k->c->new.mode ? k->c->new.mode : k->c->old.mode;
+	const struct ga_rule *rule =
+		x ? find(x, k->folded, mode == GA_MODE_LINK || mode == GA_MODE_GITLINK) : NULL;
+
+	if (rule)
+		ga_look_fire(k, rule->id, ga_quote(rule->patterns));
+}
+
+bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule)
+{
+	const struct ga_configured *x = k->host ? k->host->configured : NULL;
+
+	/* the name as it is: what is only like an allowed one is another file on most systems */
+	for (size_t i = 0; x && i < x->allow.n; i++)
+		if (strcmp(rule->id, kinds[0]) != 0 && strcmp(rule->id, kinds[1]) != 0 &&
+		    ga_wildmatch(x->allow.v[i], k->c->path, false))
+			return true;
+	return false;
+}
+
+bool ga_flag_is_configured_hold(const struct ga_flag *f)
+{
+	return !strcmp(f->rule, kinds[0]) || !strcmp(f->rule, kinds[1]);
+}
+
+bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link)
+{
+	const struct ga_risk_paths only = { .block = p->block };
+	struct ga_configured *x = ga_configured_new(&only);
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	bool blocks;
+
+	ga_risk_fold(&folded, path);
+	blocks = x && find(x, folded.ptr, link);
+	ga_configured_free(x);
+	return blocks;
+}
