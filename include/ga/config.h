@@ -41,7 +41,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 56
+#define GA_CONFIG_KEYS 57
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -50,6 +50,7 @@ struct ga_config {
 	unsigned tree;    /* enum ga_tree */
 	char *home;       /* the agents' home */
 	unsigned home_mode; /* enum ga_home_mode */
+	struct ga_strv agents; /* as ga_presets_parse() takes them */
 	struct ga_strv tools; /* absolute paths; each layer adds to them */
 	struct ga_strv mounts_ro, mounts_rw; /* the same, of directories to be shown */
 	struct ga_strv env_pass; /* names of variables, some ending in '*'; each layer adds */

@@ -21,14 +21,15 @@ struct ga_home_part {
 	const char *name; /* of an agent's preset; "caches"; "other" */
 	uint64_t files, bytes; /* anything but directories; what they take on the disk */
 };
-#define GA_HOME_PARTS_MAX 16
+#define GA_HOME_PARTS_MAX (16 + GA_PRESETS_MAX)
 struct ga_home_sizes {
 	struct ga_home_part v[GA_HOME_PARTS_MAX]; /* only what is there */
 	size_t n;
 	uint64_t unreadable; /* directories that nobody can look into */
 };
-/* 1 if there is no such directory. */
-int ga_home_measure(const char *dir, struct ga_home_sizes *ret, struct ga_error *err);
+/* 1 if there is no such directory. `own`: agents of the user's. */
+int ga_home_measure(const char *dir, const struct ga_presets *own, struct ga_home_sizes *ret,
+		    struct ga_error *err);
 
 /* Files that changed, relative to the home, each behind 'A', 'M' or 'D', in byte order of the
  * paths. Added to `ret`. Of a session with a layer of its own that is what is in the layer. */

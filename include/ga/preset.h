@@ -29,11 +29,31 @@ struct ga_preset {
 	 * them: exact names, or "*.NAME" for all below one */
 	const char *const *hosts;
 	const char *package;      /* as npm calls it; NULL: npm does not have it */
+	const char *program;      /* what is run; NULL: what is called like it */
 };
 
-/* The preset of a command word (exactly its name, no path), or NULL. */
-const struct ga_preset *ga_preset_find(const char *command);
+/* Agents of the user's own, from the words of the setting `agents`: "NAME", or "NAME MEMBER: VALUE"
+ * for each value of a member. */
+struct ga_presets {
+	struct ga_own_preset *v;
+	size_t n, cap;
+};
+#define GA_PRESETS_INIT { NULL, 0, 0 }
+#define GA_PRESETS_MAX 32
+void ga_presets_release(struct ga_presets *p);
+/* Is it such a word? `ga_preset_members` has the names of members, NULL behind the last. */
+bool ga_preset_word_ok(const char *word);
+bool ga_preset_name_ok(const char *name);
+extern const char *const ga_preset_members[];
+/* From words that are ok; of what there can be one of the later counts. False if there are more
+ * than GA_PRESETS_MAX names. */
+bool ga_presets_parse(const struct ga_strv *words, struct ga_presets *ret);
+
+/* The preset of a command word (exactly its name, no path), or NULL. The user's own (NULL: none)
+ * come before what is built in. */
+const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char *command);
 /* All of them, one after the other; NULL behind the last. */
-const struct ga_preset *ga_preset_at(size_t i);
+const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i);
+const char *ga_preset_program(const struct ga_preset *p);
 
 #endif

@@ -40,6 +40,7 @@ struct ga_start_env {
 	char *path;                 /* $PATH */
 	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
 	enum ga_home_mode home_mode; /* of the session at hand */
+	struct ga_presets agents;   /* of the user's own */
 	struct ga_strv tools;       /* absolute paths of more directories with programs */
 	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to be shown, as configured */
 	struct ga_strv env_pass, env_set; /* names of the host's variables, and NAME=VALUE */
@@ -110,6 +111,7 @@ struct ga_start {
 	struct ga_net_plan plan; /* what it can reach, with GA_NETWORK_ALLOW */
 	struct ga_relay *relay; /* NULL: it needs none */
 	int ports;              /* holds its range of ports; -1 */
+	const struct ga_preset *preset; /* of the command, or NULL; of ga_start_env, or built in */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *own;              /* the program inside that is run in place of its first word
 				 * (ga/agents.h); NULL: PATH says */

@@ -67,12 +67,13 @@ static void print_line(const struct ga_preset *p, const struct ga_agents_found *
 
 static int list(struct cli *c, const struct options *o, struct ga_error *err)
 {
+	const struct ga_presets *own = &c->env.agents;
 	json_t *all = o->json ? json_array() : NULL;
 	const struct ga_preset *p;
 
 	if (!all)
 		(void)printf("%-12s  %-10s  %-20s  %s\n", "NAME", "VERSION", "LOGIN", "WHERE");
-	for (size_t i = 0; (p = ga_preset_at(i)) != NULL; i++) {
+	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++) {
 		cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 
 		/* a shell is no agent */
@@ -89,17 +90,19 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 
 /* ---- install, update, remove --------------------------------------------------------------- */
 
-static int find_preset(const char *name, const struct ga_preset **ret, struct ga_error *err)
+static int find_preset(const struct cli *c, const char *name, const struct ga_preset **ret,
+		       struct ga_error *err)
 {
-	const char *names[32], *near;
+	const struct ga_presets *own = &c->env.agents;
+	const char *names[32 + GA_PRESETS_MAX], *near;
 	cleanup_free char *q = ga_escape(name);
 	const struct ga_preset *p;
 	size_t n = 0;
 
-	*ret = ga_preset_find(name);
+	*ret = ga_preset_find(own, name);
 	if (*ret && (*ret)->login)
 		return 0;
-	for (size_t i = 0; (p = ga_preset_at(i)) != NULL && n < GA_NELEMS(names); i++)
+	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL && n < GA_NELEMS(names); i++)
 		if (p->login)
 			names[n++] = p->name;
 	(void)ga_fail(err, GA_EUSAGE, "there is no agent '%s'", q);
@@ -142,17 +145,18 @@ static int install_word(struct cli *c, const struct options *o, const char *word
 	const char *at = strchr(word, '@');
 	const struct ga_preset *p;
 
-	return find_preset(name, &p, err) || install(c, o, p, at ? at + 1 : NULL, err) ? -1 : 0;
+	return find_preset(c, name, &p, err) || install(c, o, p, at ? at + 1 : NULL, err) ? -1 : 0;
 }
 
 static int update(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
+	const struct ga_presets *own = &c->env.agents;
 	const struct ga_preset *p;
 	bool any = false;
 
-	if (name && find_preset(name, &p, err))
+	if (name && find_preset(c, name, &p, err))
 		return -1;
-	for (size_t i = 0; (p = ga_preset_at(i)) != NULL; i++) {
+	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++) {
 		cleanup_free char *version = NULL;
 
 		if (name ? strcmp(name, p->name) != 0 : !p->package)
@@ -180,7 +184,7 @@ static int remove_one(struct cli *c, const struct options *o, const char *name,
 	const struct ga_preset *p;
 	int rc;
 
-	if (find_preset(name, &p, err))
+	if (find_preset(c, name, &p, err))
 		return -1;
 	rc = ga_agents_remove(&c->env, p, err);
 	if (rc == 2) {

@@ -116,7 +116,7 @@ static int show(struct cli *c, const struct options *o, const char *dir, struct 
 	/* it was only to know: no start is to wait for us */
 	ga_cleanup_closep(&lock);
 	lock = -1;
-	rc = in_use < 0 ? -1 : ga_home_measure(dir, &sizes, err);
+	rc = in_use < 0 ? -1 : ga_home_measure(dir, &c->env.agents, &sizes, err);
 	if (rc < 0)
 		return -1;
 	if (o->json)
@@ -280,7 +280,7 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, b
 
 static int import(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
-	const struct ga_preset *p = ga_preset_find(name);
+	const struct ga_preset *p = ga_preset_find(&c->env.agents, name);
 	cleanup_free char *q = ga_escape(name);
 	bool any = false;
 

@@ -75,10 +75,10 @@ static const struct cli_opt opts[] = {
 
 /* ---- what there is ------------------------------------------------------- */
 
-static bool is_agent(const char *name)
+static bool is_agent(const struct cli *c, const char *name)
 {
 	/* scripts call that, too */
-	return strcmp(name, "bash") != 0 && ga_preset_find(name);
+	return strcmp(name, "bash") != 0 && ga_preset_find(&c->env.agents, name);
 }
 
 static bool is_shim(int dir, const char *name)
@@ -140,16 +140,17 @@ static bool is_first(const char *dir, const char *name)
 
 /* ---- install -------------------------------------------------------------- */
 
-static int check_name(const char *name, struct ga_error *err)
+static int check_name(const struct cli *c, const char *name, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(name);
 	cleanup_buf struct ga_buf names = GA_BUF_INIT;
 
-	if (is_agent(name))
+	if (is_agent(c, name))
 		return 0;
-	for (size_t i = 0; ga_preset_at(i); i++)
-		if (is_agent(ga_preset_at(i)->name))
-			ga_buf_addf(&names, "%s%s", names.len ? ", " : "", ga_preset_at(i)->name);
+	for (size_t i = 0; ga_preset_at(&c->env.agents, i); i++)
+		if (is_agent(c, ga_preset_at(&c->env.agents, i)->name))
+			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
+				    ga_preset_at(&c->env.agents, i)->name);
 	(void)ga_fail(err, GA_EUSAGE, "'%s' is no agent that is known", q);
 	return ga_hint(err, "there are shims for %s", names.ptr);
 }
@@ -192,13 +193,13 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 	bool first = true;
 
 	for (size_t i = 0; i < argc; i++) {
-		if (check_name(argv[i], err))
+		if (check_name(c, argv[i], err))
 			return -1;
 		ga_strv_push(&names, argv[i]);
 	}
-	for (size_t i = 0; !argc && ga_preset_at(i); i++) {
-		const char *name = ga_preset_at(i)->name;
-		cleanup_free char *found = is_agent(name) ? find_on(c->env.path, name) : NULL;
+	for (size_t i = 0; !argc && ga_preset_at(&c->env.agents, i); i++) {
+		const char *name = ga_preset_at(&c->env.agents, i)->name;
+		cleanup_free char *found = is_agent(c, name) ? find_on(c->env.path, name) : NULL;
 
 		if (found)
 			ga_strv_push(&names, name);
@@ -313,6 +314,7 @@ const struct cli_command cli_shim = {
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
+	.needs = CLI_NEED_SETTINGS,
 	.max_args = SIZE_MAX,
 	.words = "install|remove|status AGENT...",
 	.run = run,

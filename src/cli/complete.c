@@ -79,12 +79,16 @@ static void say_remotes(struct cli *c, const char *before)
 }
 
 /* `known`: those that more is known of than that they can be run. */
-static void say_agents(const char *before, bool known)
+static void say_agents(struct cli *c, const char *before, bool known)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const struct ga_preset *p;
 
-	for (size_t i = 0; (p = ga_preset_at(i)); i++)
-		if (!known || p->state[0])
+	if (!c->settings.user_file)
+		(void)cli_context_init(c, CLI_NEED_SETTINGS, &ignored);
+
+	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)); i++)
+		if (!known || p->login)
 			say(before, p->name, "", "agent");
 }
 
@@ -117,7 +121,7 @@ static void say_kind(struct cli *c, const char *before, const char *kinds, size_
 	else if (!strcmp(kind, "REMOTE") && in_repository(c))
 		say_remotes(c, before);
 	else if (!strcmp(kind, "AGENT"))
-		say_agents(before, true);
+		say_agents(c, before, true);
 	else if (n && kind[0] >= 'a' && kind[0] <= 'z')
 		say(before, kind, "", "");
 }
@@ -252,7 +256,7 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	}
 	/* a command line, which begins at that word: the shell's own matter */
 	if (at.line == n - 1)
-		say_agents("", false);
+		say_agents(c, "", false);
 	(void)printf(":command %zu\n", before + at.line);
 }
 

@@ -136,6 +136,7 @@ void cli_context_release(struct cli *c)
 	free(e->home);
 	free(e->path);
 	free(e->agent_home);
+	ga_presets_release(&e->agents);
 	ga_risk_paths_release(&e->risk);
 	ga_risk_paths_release(&e->risk_own);
 	ga_strv_release(&e->tools);

@@ -145,6 +145,9 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 	e->nested = conf.nested;
 	e->agent_home = ga_strdup(conf.home);
 	e->home_mode = (enum ga_home_mode)conf.home_mode;
+	if (!ga_presets_parse(&conf.agents, &e->agents))
+		return ga_fail(err, GA_EFATAL, "'agents' of the settings has more than %d names",
+			       GA_PRESETS_MAX);
 	ga_strv_extend(&e->tools, &conf.tools);
 	cli_settle_shown(e, &conf);
 	e->state_root = ga_strdup(conf.state_dir);

@@ -351,6 +351,65 @@ static int read_services(struct ga_config *c, const struct config_key *k, const 
 	return 0;
 }
 
+static int fail_member(const struct place *in, const struct config_key *k,
+		       const struct ga_yaml *y, struct ga_error *err)
+{
+	struct place p = { in->origin, in->name, y->key_line, y->key_column, in->grants };
+	cleanup_free char *q = shown(y->key);
+	cleanup_free char *what = ga_strf("'%s' takes %s, not '%s'", k->name, k->takes, q);
+
+	return fail_at(&p, err, what);
+}
+
+/* One value of a member: WORD, or NAME: WORD for NAME=WORD. */
+static int store_member(struct ga_config *c, const struct config_key *k, const struct place *in,
+			const char *head, const struct ga_yaml *y, bool pair, struct ga_error *err)
+{
+	struct place p = { in->origin, in->name, y->line, y->column, in->grants };
+	cleanup_free char *word = ga_strf("%s: %s%s%s", head, pair ? y->key : "", pair ? "=" : "",
+					  y->kind == GA_YAML_TEXT ? y->text : "");
+
+	return set(c, k, word, &p, err);
+}
+
+static int read_member(struct ga_config *c, const struct config_key *k, const struct place *in,
+		       const char *name, const struct ga_yaml *y, struct ga_error *err)
+{
+	cleanup_free char *head = ga_strf("%s %s", name, y->key);
+	size_t m = 0;
+
+	while (k->members[m] && strcmp(k->members[m], y->key) != 0)
+		m++;
+	if (!k->members[m])
+		return fail_member(in, k, y, err);
+	if (y->kind == GA_YAML_TEXT)
+		return store_member(c, k, in, head, y, false, err);
+	for (size_t i = 0; i < y->n; i++)
+		if (store_member(c, k, in, head, &y->v[i], y->kind == GA_YAML_MAP, err))
+			return -1;
+	return 0;
+}
+
+/* NAME: {MEMBER: WORD, MEMBER: [WORD...], MEMBER: {NAME: WORD...}} */
+static int read_members(struct ga_config *c, const struct config_key *k, const struct place *in,
+			const struct ga_yaml *map, struct ga_error *err)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ga_yaml *y = &map->v[i];
+		struct place p = { in->origin, in->name, y->key_line, y->key_column, in->grants };
+		bool empty = y->kind == GA_YAML_TEXT && y->plain && !*y->text;
+
+		if ((y->kind != GA_YAML_MAP && !empty) || strchr(y->key, ' '))
+			return fail_member(in, k, y, err);
+		if (set(c, k, y->key, &p, err))
+			return -1;
+		for (size_t m = 0; !empty && m < y->n; m++)
+			if (read_member(c, k, &p, y->key, &y->v[m], err))
+				return -1;
+	}
+	return 0;
+}
+
 static int read_item(struct ga_config *c, const struct place *in, const char *group,
 		     const struct ga_yaml *item, struct ga_error *err)
 {
@@ -365,6 +424,8 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 	p.column = item->column;
 	if (k && k->named && item->kind == GA_YAML_MAP)
 		return read_services(c, k, &p, item, err);
+	if (k && k->members && item->kind == GA_YAML_MAP)
+		return read_members(c, k, &p, item, err);
 	if (k && k->type == KEY_PAIRS && item->kind == GA_YAML_MAP)
 		return read_pairs(c, k, &p, item, err);
 	if (k && config_is_list(k) && k->type != KEY_PAIRS && item->kind == GA_YAML_LIST)

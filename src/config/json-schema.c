@@ -132,6 +132,21 @@ static json_t *services(void)
 	return any_of(j, list_of(NULL), NULL);
 }
 
+/* Names with members, each of which is a word, a list of them, or pairs. */
+static json_t *members(const struct config_key *k)
+{
+	json_t *j = json_object(), *one = json_object(), *properties = json_object();
+
+	for (size_t i = 0; k->members[i]; i++)
+		put(properties, k->members[i], any_of(list_of(NULL), pairs(), NULL));
+	put(one, "type", json_string("object"));
+	put(one, "properties", properties);
+	put(one, "additionalProperties", json_false());
+	put(j, "type", json_string("object"));
+	put(j, "additionalProperties", any_of(one, nothing(), NULL));
+	return any_of(j, list_of(NULL), NULL);
+}
+
 static json_t *value_of(const struct config_key *k)
 {
 	switch (k->type) {
@@ -150,7 +165,7 @@ static json_t *value_of(const struct config_key *k)
 	case KEY_PATTERNS:
 		return list_of(NULL);
 	case KEY_TEXTS:
-		return k->named ? services() : list_of(NULL);
+		return k->named ? services() : k->members ? members(k) : list_of(NULL);
 	case KEY_PAIRS:
 		return pairs();
 	}

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "preset.h"
+
 #define LIST(...) (const char *const[]){ __VA_ARGS__, NULL }
 #define NONE (const char *const[]){ NULL }
 
@@ -119,15 +121,38 @@ static const struct ga_preset presets[] = {
 	  .keys = NONE, .pass = NONE, .set = NONE, .hosts = NONE },
 };
 
-const struct ga_preset *ga_preset_find(const char *command)
+/* Of a name: what there is in the table. */
+static const struct ga_preset *find_built_in(const char *name)
 {
 	for (size_t i = 0; i < GA_NELEMS(presets); i++)
-		if (!strcmp(presets[i].name, command))
+		if (!strcmp(presets[i].name, name))
 			return &presets[i];
 	return NULL;
 }
 
-const struct ga_preset *ga_preset_at(size_t i)
+const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char *command)
 {
-	return i < GA_NELEMS(presets) ? &presets[i] : NULL;
+	const struct ga_preset *p = own ? preset_find_own(own, command) : NULL;
+
+	return p ? p : find_built_in(command);
+}
+
+const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i)
+{
+	if (i < GA_NELEMS(presets))
+		return ga_preset_find(own, presets[i].name);
+	i -= GA_NELEMS(presets);
+	for (size_t k = 0; own && k < own->n; k++) {
+		const struct ga_preset *p = preset_own_at(own, k);
+
+		/* one in place of another was there before */
+		if (!find_built_in(p->name) && !i--)
+			return p;
+	}
+	return NULL;
+}
+
+const char *ga_preset_program(const struct ga_preset *p)
+{
+	return p->program ? p->program : p->name;
 }

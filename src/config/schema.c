@@ -7,6 +7,7 @@
 #include "ga/net.h"
 #include "ga/parse.h"
 #include "ga/path.h"
+#include "ga/preset.h"
 #include "ga/quote.h"
 #include "ga/service.h"
 #include "ga/wildmatch.h"
@@ -76,14 +77,14 @@ static bool is_reserved(const char *text, size_t n)
 	return n >= 10 && !strncmp(text, "GIT_AGENT_", 10);
 }
 
-static bool is_variable(const char *text)
+bool config_is_variable(const char *text)
 {
 	size_t n = name_length(text);
 
 	return n && !is_reserved(text, n) && (!text[n] || !strcmp(text + n, "*"));
 }
 
-static bool is_assignment(const char *text)
+bool config_is_assignment(const char *text)
 {
 	size_t n = name_length(text);
 
@@ -126,6 +127,11 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .help = "the agents' home, shown inside in place of yours" },
 	{ KEY("home_mode", WORD, STRICTER, home_mode, "shared"), .words = home_words,
 	  .help = "who has it: all sessions, those of one repository, or each a layer of its own" },
+	{ KEY("agents", TEXTS, NEVER, agents, NULL), .check = ga_preset_word_ok, .repeats = true,
+	  .members = ga_preset_members,
+	  .takes = "names of agents, with 'command', 'flags', 'resume', 'keys', 'pass', 'set', "
+		   "'state', 'logins' and 'notes'",
+	  .help = "agents of your own, which are started by their names" },
 	{ KEY("tools", PATHS, NEVER, tools, NULL),
 	  .help = "more directories with programs, shown inside read-only" },
 	{ KEY("mounts.ro", PATHS, TRUST, mounts_ro, NULL),
@@ -134,12 +140,12 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("mounts.rw", PATHS, TRUST, mounts_rw, NULL),
 	  .help = "the same, and what is written there is written on your disk at once",
 	  .grants = "read and change everything in %s, at once and without a review" },
-	{ KEY("env.pass", TEXTS, TRUST, env_pass, NULL), .check = is_variable,
+	{ KEY("env.pass", TEXTS, TRUST, env_pass, NULL), .check = config_is_variable,
 	  .takes = "names of variables, with '*' at most at their end, and none that git-agent "
 		   "sets",
 	  .help = "variables of your environment that sessions have too",
 	  .grants = "read the value of %s in your environment" },
-	{ KEY("env.set", PAIRS, TRUST, env_set, NULL), .check = is_assignment,
+	{ KEY("env.set", PAIRS, TRUST, env_set, NULL), .check = config_is_assignment,
 	  .takes = "names of variables with a value each, and none that git-agent sets",
 	  .help = "variables that sessions have",
 	  .grants = "run with %s in the environment" },

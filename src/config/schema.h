@@ -51,8 +51,13 @@ struct config_key {
 			     * value (or the word of a list) */
 	bool repeats;                    /* KEY_TEXTS: the same can be in it twice */
 	bool named;                      /* KEY_TEXTS: of services, which can have names */
+	const char *const *members;      /* KEY_TEXTS: names, each with lists of these; or NULL */
 };
 extern const struct config_key config_keys[GA_CONFIG_KEYS];
+
+/* Names, and NAME=VALUE, that can be given to an environment; a name may end in '*'. */
+bool config_is_variable(const char *text);
+bool config_is_assignment(const char *text);
 
 /* The key of exactly this name, or NULL. */
 const struct config_key *config_find(const char *name);

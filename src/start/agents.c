@@ -202,19 +202,23 @@ void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *
 void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 		    struct ga_agents_found *ret)
 {
-	*ret = (struct ga_agents_found){ .version = ga_agents_version(e, p->name) };
+	const char *program = ga_preset_program(p);
+
+	*ret = (struct ga_agents_found){
+		.version = p->package ? ga_agents_version(e, p->name) : NULL
+	};
 	agents_look_at_login(e, p, ret);
 	if (ret->version) {
 		ret->where = GA_AGENTS_HOME;
 		ret->path = ga_agents_program(e, p->name, ret->version);
 		return;
 	}
-	ret->path = start_find_command(e, p->name, NULL);
+	ret->path = start_find_command(e, program, NULL);
 	if (ret->path) {
 		ret->where = GA_AGENTS_HOST;
-		ret->version = package_version(ret->path, p->package);
-	} else if (agents_own(e, p->name)) {
+		ret->version = p->package ? package_version(ret->path, p->package) : NULL;
+	} else if (agents_own(e, program)) {
 		ret->where = GA_AGENTS_OWN;
-		ret->path = ga_strf("%s/" GA_AGENT_BIN "/%s", e->home, p->name);
+		ret->path = ga_strf("%s/" GA_AGENT_BIN "/%s", e->home, program);
 	}
 }

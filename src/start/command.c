@@ -12,12 +12,15 @@
 #include "start.h"
 
 /* The command with its preset's words between the first and its arguments. */
-void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret)
+void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
+		     struct ga_start *st)
 {
-	const struct ga_preset *preset = ga_preset_find(argv[0]);
+	const struct ga_preset *preset = ga_preset_find(&e->agents, argv[0]);
+	struct ga_strv *ret = &st->argv;
 
+	st->preset = preset;
 	again = again && preset && (argc == 1 || preset->resume_args);
-	ga_strv_push(ret, argv[0]);
+	ga_strv_push(ret, preset ? ga_preset_program(preset) : argv[0]);
 	for (size_t i = 0; again && preset->resume[i]; i++)
 		ga_strv_push(ret, preset->resume[i]);
 	for (size_t i = 0; preset && preset->flags[i]; i++)
@@ -40,6 +43,17 @@ static char *find_in(const char *dir, const char *command)
 	return access(file, X_OK) ? NULL : ga_steal(&file);
 }
 
+/* Is it the program of an agent? */
+static bool is_agents(const struct ga_start_env *e, const char *command)
+{
+	const struct ga_preset *p;
+
+	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
+		if (!strcmp(ga_preset_program(p), command))
+			return true;
+	return false;
+}
+
 char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
 {
 	for (const char *p = e->path; *p;) {
@@ -51,7 +65,7 @@ char *start_find_command(const struct ga_start_env *e, const char *command, char
 			return file;
 		p += n + (p[n] == ':');
 	}
-	for (size_t i = 0; ga_preset_find(command) && i < GA_NELEMS(places); i++) {
+	for (size_t i = 0; is_agents(e, command) && i < GA_NELEMS(places); i++) {
 		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
 							     : ga_path_join(e->home, places[i]);
 		char *file = find_in(dir, command);
@@ -68,15 +82,15 @@ char *start_find_command(const struct ga_start_env *e, const char *command, char
 /* What the user has installed into the agents' home comes before what else there is. */
 static char *find_own(const struct ga_start_env *e, const char *command)
 {
-	const struct ga_preset *p = ga_preset_find(command);
+	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	cleanup_free char *version = p && p->package ? ga_agents_version(e, command) : NULL;
 
 	return version ? ga_agents_program(e, command, version) : NULL;
 }
 
-static int not_found(const char *command, struct ga_error *err)
+static int not_found(const struct ga_start_env *e, const char *command, struct ga_error *err)
 {
-	const struct ga_preset *p = ga_preset_find(command);
+	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	cleanup_free char *q = ga_escape(command);
 
 	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
@@ -106,5 +120,5 @@ int start_check_command(struct ga_start_env *e, const char *command, struct ga_s
 		free(e->path);
 		e->path = path;
 	}
-	return st->own || file || agents_own(e, command) ? 0 : not_found(command, err);
+	return st->own || file || agents_own(e, command) ? 0 : not_found(e, command, err);
 }

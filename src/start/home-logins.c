@@ -72,16 +72,16 @@ static int share(const int *homes, const char *rel, struct ga_error *err)
 	return home_write(homes[from == &one], rel, from->bytes.ptr, from->bytes.len, 0600, err);
 }
 
-int home_share_logins(const char *one, const char *two, struct ga_error *err)
+int home_share_logins(const struct ga_start_env *e, const char *other, struct ga_error *err)
 {
-	cleanup_close int a = open(one, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_close int b = open(two, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int a = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int b = open(other, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const int homes[] = { a, b };
 	const struct ga_preset *p;
 
 	if (a < 0 || b < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' homes");
-	for (size_t i = 0; (p = ga_preset_at(i)) != NULL; i++)
+	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
 		for (size_t j = 0; p->logins[j]; j++)
 			if (share(homes, p->logins[j], err))
 				return -1;

@@ -35,6 +35,7 @@ struct walk {
 	unsigned depth;
 	uint64_t unreadable;
 	struct ga_home_sizes *sizes;
+	const struct ga_presets *own;
 	struct ga_strv *changes;
 	uint64_t since;
 	int lower; /* of a layer */
@@ -104,11 +105,11 @@ static bool within(const char *rel, const char *const *paths)
 	return false;
 }
 
-static const char *part_of(const char *rel)
+static const char *part_of(const struct ga_presets *own, const char *rel)
 {
 	const struct ga_preset *p;
 
-	for (size_t i = 0; (p = ga_preset_at(i)) != NULL; i++)
+	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++)
 		if (within(rel, p->state))
 			return p->name;
 	for (size_t i = 0; i < GA_NELEMS(caches); i++)
@@ -127,7 +128,7 @@ static int add_size(struct walk *w, int at, const char *name, const char *rel,
 	(void)at, (void)err;
 	if (S_ISDIR(st->st_mode) || !strcmp(name, GA_PLAN_MARKER))
 		return 0;
-	part = part_of(rel);
+	part = part_of(w->own, rel);
 	for (i = 0; i < s->n && strcmp(s->v[i].name, part) != 0; i++)
 		;
 	if (i == s->n) {
@@ -147,9 +148,10 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-int ga_home_measure(const char *dir, struct ga_home_sizes *ret, struct ga_error *err)
+int ga_home_measure(const char *dir, const struct ga_presets *own, struct ga_home_sizes *ret,
+		    struct ga_error *err)
 {
-	struct walk w = { .visit = add_size, .sizes = ret };
+	struct walk w = { .visit = add_size, .sizes = ret, .own = own };
 	cleanup_close int fd = -1;
 
 	*ret = (struct ga_home_sizes){ 0 };

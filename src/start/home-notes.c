@@ -60,10 +60,9 @@ static int write_one(int home, const char *rel, bool ours, struct ga_error *err)
 	return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
 }
 
-int home_write_notes(const char *dir, const char *command, struct ga_error *err)
+int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err)
 {
 	cleanup_close int home = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct ga_preset *p = ga_preset_find(command);
 
 	if (home < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");

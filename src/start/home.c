@@ -135,25 +135,24 @@ int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 }
 
 /* What the first start of an agent cannot know. */
-static void describe_login(const struct ga_start_env *e, const char *command, struct ga_start *st)
+static void describe_login(const struct ga_start_env *e, struct ga_start *st)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
-	const struct ga_preset *p = ga_preset_find(command);
+	const struct ga_preset *p = st->preset;
 
 	if (!p || !p->logins[0])
 		return;
 	agents_look_at_login(e, p, &f);
 	if (f.login || f.key)
 		return;
-	ga_strv_pushf(&st->banner, "%s is not logged in: %s, or set %s", p->name, p->login,
-		      p->keys[0]);
+	ga_strv_pushf(&st->banner, "%s is not logged in: %s%s%s", p->name, p->login,
+		      p->keys[0] ? ", or set " : "", p->keys[0] ? p->keys[0] : "");
 	if (f.importable)
 		ga_strv_pushf(&st->banner, "your own login stays outside: 'git agent home import "
 			      "%s' brings it", p->name);
 }
 
-int start_open_home(struct ga_start_env *e, const char *command, struct ga_start *st,
-		    struct ga_error *err)
+int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_error struct ga_error odd = GA_ERROR_INIT;
 	cleanup_free char *dir = ga_home_dir(e, e->home_mode), *q = ga_escape(e->agent_home);
@@ -164,11 +163,11 @@ int start_open_home(struct ga_start_env *e, const char *command, struct ga_start
 	if (first)
 		ga_strv_pushf(&st->banner, "made '%s', the agents' home: they see it in place of "
 			      "yours", q);
-	describe_login(e, command, st);
-	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e->agent_home, dir, &odd))
+	describe_login(e, st);
+	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);
 	ga_error_release(&odd);
-	if (home_write_notes(dir, command, &odd))
+	if (home_write_notes(dir, st->preset, &odd))
 		ga_strv_pushf(&st->banner, "notes for the agent: %s", odd.msg);
 	ga_error_release(&odd);
 	if (home_bring_versions(e->home, dir, &odd))
@@ -196,7 +195,7 @@ void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
 
 	/* what fails now is done, or told, by the next start */
 	if (e->home_mode == GA_HOME_PROJECT)
-		(void)home_share_logins(e->agent_home, st->spec.home_source, &ignored);
+		(void)home_share_logins(e, st->spec.home_source, &ignored);
 }
 
 /* ---- starting over -------------------------------------------------------------------- */

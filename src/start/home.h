@@ -29,14 +29,14 @@ bool agents_own(const struct ga_start_env *e, const char *name);
 void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret);
 
-/* home-logins.c: of each login that two homes have, the one that changed last becomes the other's,
- * too; what one lacks it gets. */
-int home_share_logins(const char *one, const char *two, struct ga_error *err);
+/* home-logins.c: of each login that the agents' home and another have, the one that changed last
+ * becomes the other's, too; what one lacks it gets. */
+int home_share_logins(const struct ga_start_env *e, const char *other, struct ga_error *err);
 
 /* home-notes.c: what tells agents where they are, in the home `dir`: a file of our own, and if
- * `command` is an agent's that reads one before each task, that, unless somebody wrote it. */
+ * the agent (NULL: it is none) reads one before each task, that, unless somebody wrote it. */
 #define HOME_NOTES ".git-agent-notes.md"
-int home_write_notes(const char *dir, const char *command, struct ga_error *err);
+int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err);
 
 /* home-versions.c: the versions of tools that the user's own home says, into the home `dir` as far
  * as it has none. */

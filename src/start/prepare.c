@@ -283,12 +283,11 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (ga_session_host_refs(e->repo, &visible, err) ||
 	    start_make_session(e, o, b, &visible, st, err))
 		return -1;
-	start_add_environment(e, ga_preset_find(o->argv[0]), &st->spec, s);
+	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
 	    ga_run_trees(st->sandbox, &st->spec, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
-	start_make_argv(o->argv, o->argc, false, &st->argv);
 	st->cwd = ga_start_cwd(s->project);
 	st->carried = b->carried;
 	describe(e, o, b, st);
@@ -315,7 +314,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 		ga_spec_release(&st->spec);
 	}
 	if ((!st->sandbox && ga_start_begin(e, project, st, err)) ||
-	    start_open_home(e, command, st, err) ||
+	    start_open_home(e, st, err) ||
 	    start_find_tools(e, st->own ? "node" : command, &st->spec, err))
 		return -1;
 	/* a layer of the session's own is not there yet */
@@ -325,7 +324,9 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		      struct ga_error *err)
 {
-	return start_check_project(e, err) || start_check_command(e, o->argv[0], st, err) ? -1 : 0;
+	start_make_argv(e, o->argv, o->argc, false, st);
+	return start_check_project(e, err) || start_check_command(e, st->argv.v[0], st, err) ? -1
+											     : 0;
 }
 
 /* There is no use in beginning what would be ended at once. */
@@ -407,7 +408,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	start_take_commands(o, ret);
 	if (o->detach)
 		ret->detach = *o->detach;
-	if (check_host(e, o, ret, err) || start_begin(e, o->argv[0], ret, err) ||
+	if (check_host(e, o, ret, err) || start_begin(e, ret->argv.v[0], ret, err) ||
 	    start_check_room(e, err) || start_plan_limits(e, ret, err) ||
 	    start_choose_base(e, o, false, &b, err) || start_taken_names(e->repo, &taken, err) ||
 	    start_open_parts(e, o, &b, ret, &taken, err) ||
@@ -449,7 +450,6 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	fill_session(e, o, &b, ret);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
-	start_make_argv(o->argv, o->argc, false, &ret->argv);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
 	describe(e, o, &b, ret);

@@ -125,16 +125,17 @@ static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, str
 	return 0;
 }
 
-static int choose_command(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
+static int choose_command(const struct ga_start_env *e, const struct ga_start_opts *o,
+			  struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
 	if (!o->argc && !s->command.n)
 		return ga_fail(err, GA_EUSAGE, "session '%s' has no command: give one", s->name);
 	if (o->argc)
-		start_make_argv(o->argv, o->argc, false, &st->argv);
+		start_make_argv(e, o->argv, o->argc, false, st);
 	else
-		start_make_argv(s->command.v, s->command.n, true, &st->argv);
+		start_make_argv(e, s->command.v, s->command.n, true, st);
 	ga_strv_release(&s->again);
 	for (size_t i = 0; i < o->argc; i++)
 		ga_strv_push(&s->again, o->argv[i]);
@@ -209,7 +210,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	if (ga_start_config(e, err) || (!s->live && start_get_base(e, s, &st->base, err)) ||
 	    start_make_trees(s, s->live ? NULL : &st->base, &st->spec, err))
 		return -1;
-	start_add_environment(e, ga_preset_find(st->argv.v[0]), &st->spec, s);
+	start_add_environment(e, st->preset, &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
@@ -228,7 +229,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	struct ga_session *s = &st->session;
 
 	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
-	    choose_command(o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
+	    choose_command(e, o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
 	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
 	    start_find_point(e, s, &p, err) || start_find_doubt(e, s, &p, err) ||

@@ -257,15 +257,15 @@ int start_check_room(const struct ga_start_env *e, struct ga_error *err);
 int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,
 		struct ga_error *err);
 /* home.c: the home of the session for which the sandbox of `st` is begun: locked, made, with what
- * tells `command` where it is. Once the session is there: its layer over that, if it has one. Once
+ * tells its agent where it is. Once the session is there: its layer over that, if it has one. Once
  * nothing of it runs: what other homes have of it as well. */
-int start_open_home(struct ga_start_env *e, const char *command, struct ga_start *st,
-		    struct ga_error *err);
+int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
-/* command.c: the words to run, a preset's with them; `again`: those to go on with. Adds to
- * `ret`. */
-void start_make_argv(char *const *argv, size_t argc, bool again, struct ga_strv *ret);
+/* command.c: the words to run, a preset's with them; `again`: those to go on with. Fills preset and
+ * argv. */
+void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
+		     struct ga_start *st);
 
 /* What the user wants run beside the agent, and how it is shown; as lines of a plan (beside.c). */
 void start_take_commands(const struct ga_start_opts *o, struct ga_start *st);

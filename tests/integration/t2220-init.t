@@ -45,8 +45,8 @@ test_expect_success JSONSCHEMA 'the schema is one, takes what is taken, and refu
 	for f in ("../values", "../suggested"):
 	    errors = list(v.iter_errors(yaml.safe_load(open(f))))
 	    assert not errors, (f, errors)
-	good = ["dirty: ignore", "record: false", "terminal_filter: off", "terminal_filter: \"off\"", "secrets: {add: x, allow: [a, b]}", "limits: {memory: 1GiB, tasks: 5, time: 90s, capture: {depth: 1}}", "limits:", "env: {set: {A: 1, B: x}}", "tools:", "services: [x]", "services: {db: run, web: {command: a, ready: b}}"]
-	bad = ["dirt: ignore", "dirty: x", "dirty: [carry]", "limits: {memory: x}", "limits: {capture: {depth: 0}}", "limits: {capture: {depth: 513}}", "limits: {capture: {dept: 1}}", "mounts: {ro: [x]}", "home: x", "env: {set: [A]}", "secrets: {add: {a: b}}", "limits: {time: 1d}", "services: {db: {ready: x}}", "services: {db: {command: a, x: b}}"]
+	good = ["dirty: ignore", "record: false", "terminal_filter: off", "terminal_filter: \"off\"", "secrets: {add: x, allow: [a, b]}", "limits: {memory: 1GiB, tasks: 5, time: 90s, capture: {depth: 1}}", "limits:", "env: {set: {A: 1, B: x}}", "tools:", "services: [x]", "services: {db: run, web: {command: a, ready: b}}", "agents: {x: {flags: [a, b], keys: K, set: {A: 1}}, y: }", "risk: {add: x, hold: [a/]}"]
+	bad = ["dirt: ignore", "dirty: x", "dirty: [carry]", "limits: {memory: x}", "limits: {capture: {depth: 0}}", "limits: {capture: {depth: 513}}", "limits: {capture: {dept: 1}}", "mounts: {ro: [x]}", "home: x", "env: {set: [A]}", "secrets: {add: {a: b}}", "limits: {time: 1d}", "services: {db: {ready: x}}", "services: {db: {command: a, x: b}}", "agents: {x: {flag: a}}", "agents: {x: y}"]
 	for t in good: assert v.is_valid(yaml.safe_load(t)), t
 	for t in bad: assert not v.is_valid(yaml.safe_load(t)), t
 	keys = []

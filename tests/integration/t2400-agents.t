@@ -138,4 +138,27 @@ test_expect_success 'without npm it says so, and of an npm package of the host t
 	cd "$HOME/p" && git agent agents | grep "^codex  *7.8.9 .*$HOME/.npm-global/bin/codex$"
 '
 
+test_expect_success 'agents of the user'\''s own: started by name, gone on with, listed, completed; their login is shared and imported' '
+	mkdir -p "$HOME/.config/git-agent" "$HOME/host" "$HOME/.mine" && printf "#!/bin/sh\necho \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"\n" >"$HOME/host/prog" && chmod +x "$HOME/host/prog" && PATH=$PATH:$HOME/host &&
+	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
+	agents:
+	  mine:
+	    command: prog
+	    flags: [--yes, -v]
+	    resume: --again
+	    keys: [MY_KEY]
+	    set: {MINE_AUTO: "1"}
+	    state: [~/.mine]
+	    logins: [~/.mine/auth]
+	    notes: .mine/NOTES.md
+	  plain:
+	EOT
+	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" && export MY_KEY=k OTHER_KEY=o && git agent start -q -- mine do >out && grep -x "prog --yes -v do key=k other= set=1" out && unset MY_KEY &&
+	git agent list | grep "^mine-1 .*mine do" && grep "sandbox" "$HOME/aihome/.mine/NOTES.md" && git agent resume -q mine-1 >out && grep -x "prog --again --yes -v do key= other= set=1" out &&
+	git agent start -- mine 2>err && grep "mine is not logged in: log in inside, or set MY_KEY" err && git agent agents >list && grep "^mine  *?  *none  *$HOME/host/prog$" list && grep "^plain  *-  *? *not found$" list && grep "^claude" list &&
+	echo secret >"$HOME/.mine/auth" && git agent home import -y mine && test "$(cat "$HOME/aihome/.mine/auth")" = secret && git agent agents >list && grep "^mine  *?  *login " list && git agent home show | grep "^ *mine " &&
+	git agent --complete start "" | grep "^mine" && git agent --complete agents update "" | grep "^plain" && test_expect_code 125 git agent start plain 2>err && grep "command .plain. was not found" err &&
+	test_must_fail git agent agents install mine 2>err && grep "mine" err && git agent shim install mine && git agent shim status | grep "mine" && git agent shim remove mine
+'
+
 test_done

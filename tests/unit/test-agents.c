@@ -116,8 +116,8 @@ static void presets_are_whole(void **state)
 	size_t n = 0;
 
 	(void)state;
-	for (; (p = ga_preset_at(n)) != NULL; n++) {
-		assert_ptr_equal(ga_preset_find(p->name), p);
+	for (; (p = ga_preset_at(NULL, n)) != NULL; n++) {
+		assert_ptr_equal(ga_preset_find(NULL, p->name), p);
 		for (size_t i = 0; p->hosts[i]; i++)
 			if (!host_ok(p->hosts[i]))
 				fail_msg("%s: '%s'", p->name, p->hosts[i]);
@@ -142,8 +142,57 @@ static void presets_are_whole(void **state)
 		assert_true(!p->login == !p->keys[0]);
 	}
 	assert_int_equal(n, 9);
-	assert_null(ga_preset_find("Claude"));
-	assert_null(ga_preset_find(""));
+	assert_null(ga_preset_find(NULL, "Claude"));
+	assert_null(ga_preset_find(NULL, ""));
+}
+
+/* Agents of the user's own: beside what is built in, or in its place. */
+static void own_presets(void **state)
+{
+	static const char *const words[] = {
+		"mine", "mine flags: --yes", "mine flags: -v", "mine command: a", "mine command: prog",
+		"mine resume: --again", "mine keys: MY_KEY", "mine state: ~/.mine",
+		"mine logins: .mine/auth", "mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
+	};
+	struct ga_strv all = GA_STRV_INIT;
+	struct ga_presets own = GA_PRESETS_INIT;
+	const struct ga_preset *p;
+	size_t n = 0, built_in = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+		assert_true(ga_preset_word_ok(words[i]));
+		ga_strv_push(&all, words[i]);
+	}
+	assert_true(ga_presets_parse(&all, &own));
+	p = ga_preset_find(&own, "mine");
+	assert_string_equal(ga_preset_program(p), "prog");
+	assert_string_equal(p->flags[0], "--yes");
+	assert_string_equal(p->flags[1], "-v");
+	assert_null(p->flags[2]);
+	assert_string_equal(p->resume[0], "--again");
+	assert_string_equal(p->keys[0], "MY_KEY");
+	assert_string_equal(p->state[0], ".mine");
+	assert_string_equal(p->logins[0], ".mine/auth");
+	assert_string_equal(p->notes, ".mine/NOTES.md");
+	assert_null(p->package);
+	assert_null(ga_preset_find(NULL, "mine"));
+	p = ga_preset_find(&own, "claude");
+	assert_string_equal(p->set[0], "A=b: c");
+	assert_null(p->flags[0]);
+	assert_string_equal(ga_preset_program(ga_preset_find(&own, "bare")), "bare");
+	assert_string_equal(ga_preset_find(&own, "codex")->package, "@openai/codex");
+	while (ga_preset_at(NULL, built_in))
+		built_in++;
+	for (; (p = ga_preset_at(&own, n)) != NULL; n++)
+		assert_ptr_equal(ga_preset_find(&own, p->name), p);
+	assert_int_equal(n, built_in + 2);
+	for (int i = 0; i < GA_PRESETS_MAX; i++)
+		ga_strv_pushf(&all, "more%d", i);
+	ga_presets_release(&own);
+	assert_false(ga_presets_parse(&all, &own));
+	ga_presets_release(&own);
+	ga_strv_release(&all);
 }
 
 int main(void)
@@ -151,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_a_version),
 		cmocka_unit_test(presets_are_whole),
+		cmocka_unit_test(own_presets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -344,7 +344,7 @@ static void what_needs_trust(void **state)
 		{ "limits.capture.depth", "set limits.capture.depth to 129 instead of 128 (directories in "
 					  "one another)", 3, 51 },
 		{ "risk.allow", "change files that match c without a flag, unless that is critical",
-		  4, 53 },
+		  4, 54 },
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
 	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
@@ -491,6 +491,50 @@ static void patterns(void **state)
 	assert_int_equal(c.secrets, GA_SECRETS_MASK);
 }
 
+/* The words that maps of agents become, and what none of them can be. */
+static void agents(void **state)
+{
+	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";
+	static const struct {
+		enum ga_origin origin;
+		const char *text, *error;
+	} t[] = {
+		{ GA_ORIGIN_USER, "agents:\n  x:\n    command: y\n    flags: [-a, b c]\n"
+				  "    set: {K: v w}\n    keys: KEY\n  z:\n", NULL },
+		{ GA_ORIGIN_USER, "agents:\n", NULL },
+		{ GA_ORIGIN_USER, "agents: {x: {flag: a}}\n", "f:1:14: " },
+		{ GA_ORIGIN_USER, "agents: {-x: {}}\n", "f:1:10: " },
+		{ GA_ORIGIN_USER, "agents: {\"a b\": {}}\n", "f:1:10: " },
+		{ GA_ORIGIN_USER, "agents: {x: y}\n", "f:1:10: " },
+		{ GA_ORIGIN_USER, "agents: {x: [y]}\n", "f:1:10: " },
+		{ GA_ORIGIN_USER, "agents: {x: {flags: [[y]]}}\n", "f:1:22: " },
+		{ GA_ORIGIN_USER, "agents: {x: {command: a/b}}\n", "f:1:23: " },
+		{ GA_ORIGIN_USER, "agents: {x: {command: -b}}\n", "f:1:23: " },
+		{ GA_ORIGIN_USER, "agents: {x: {keys: A*}}\n", "f:1:20: " },
+		{ GA_ORIGIN_USER, "agents: {x: {keys: HOME}}\n", "f:1:20: " },
+		{ GA_ORIGIN_USER, "agents: {x: {pass: a=b}}\n", "f:1:20: " },
+		{ GA_ORIGIN_USER, "agents: {x: {set: {PATH: b}}}\n", "f:1:26: " },
+		{ GA_ORIGIN_USER, "agents: {x: {state: ../y}}\n", "f:1:21: " },
+		{ GA_ORIGIN_USER, "agents: {x: {logins: [/y]}}\n", "f:1:23: " },
+		{ GA_ORIGIN_USER, "agents: {x: {notes: \"a\\nb\"}}\n", "f:1:21: " },
+		{ GA_ORIGIN_REPOSITORY, "agents: {x: {}}\n", "f:1:10: 'agents' is yours alone" },
+	};
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc = ga_config_read(&c, t[i].origin, "f", t[i].text, strlen(t[i].text), &err);
+
+		if (rc != (t[i].error ? -1 : 0) ||
+		    (rc && strncmp(err.msg, t[i].error, strlen(t[i].error)) != 0))
+			fail_msg("'%s': %s", t[i].text, rc ? err.msg : "accepted");
+		if (!i)
+			assert_is(&c, "agents", words, "/h/.config/git-agent/config.yaml:7");
+	}
+}
+
 static void printed(void **state)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
@@ -504,6 +548,7 @@ static void printed(void **state)
 				   "tree: base\n"
 				   "home: \"/x \\U00000022y\\U0000005cz\"\n"
 				   "home_mode: project\n"
+				   "agents: []\n"
 				   "tools: [/h/a, \"/b, c]\"]\n"
 				   "mounts:\n"
 				   "  ro: []\n"
@@ -588,7 +633,7 @@ int main(void)
 		cmocka_unit_test(what_needs_trust),
 		cmocka_unit_test(who_lowered_a_limit_is_known),
 		cmocka_unit_test(command_line),
-		cmocka_unit_test(patterns), cmocka_unit_test(printed),
+		cmocka_unit_test(patterns), cmocka_unit_test(agents), cmocka_unit_test(printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

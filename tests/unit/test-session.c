@@ -312,11 +312,11 @@ static void refused(void **state)
 static void presets(void **state)
 {
 	(void)state;
-	assert_non_null(ga_preset_find("claude"));
-	assert_null(ga_preset_find("/usr/bin/claude"));
-	assert_null(ga_preset_find("sh"));
-	assert_string_equal(ga_preset_find("claude")->flags[0], "--dangerously-skip-permissions");
-	assert_null(ga_preset_find("bash")->flags[0]);
+	assert_non_null(ga_preset_find(NULL, "claude"));
+	assert_null(ga_preset_find(NULL, "/usr/bin/claude"));
+	assert_null(ga_preset_find(NULL, "sh"));
+	assert_string_equal(ga_preset_find(NULL, "claude")->flags[0], "--dangerously-skip-permissions");
+	assert_null(ga_preset_find(NULL, "bash")->flags[0]);
 }
 
 int main(void)

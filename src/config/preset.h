@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Agents of the user's own among presets.
+ */
+#ifndef CONFIG_PRESET_H
+#define CONFIG_PRESET_H
+
+#include "ga/preset.h"
+
+/* By name, or NULL; by number below own->n. */
+const struct ga_preset *preset_find_own(const struct ga_presets *own, const char *name);
+const struct ga_preset *preset_own_at(const struct ga_presets *own, size_t i);
+
+#endif
