@@ -58,9 +58,11 @@ int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, con
 		    struct ga_error *err);
 /* After that: install `wanted` (NULL: what npm thinks best here) and note it; `*ret_version` is
  * what came, caller frees. On failure what was there before stays. Versions of before are removed
- * if no session runs; else `*ret_kept`. e->use has limits as for a session. */
+ * if no session runs; else `*ret_kept`. That they could not be is no failure, but in `ret_left`.
+ * e->use has limits as for a session. */
 int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
-		      char **ret_version, bool *ret_kept, struct ga_error *err);
+		      char **ret_version, bool *ret_kept, struct ga_error *ret_left,
+		      struct ga_error *err);
 /* Remove all of it. 1 if it is not there; 2 if a session is running. */
 int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err);
 

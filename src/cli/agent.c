@@ -191,6 +191,9 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
+	/* a service that ended is an error, whatever the agent made of it */
+	for (size_t i = 0; quiet && i < st->session.remarks.n; i++)
+		cli_note("agent/%s: %s", st->session.name, st->session.remarks.v[i]);
 	if (quiet && st->session.incomplete)
 		cli_note("agent/%s: session incomplete: %s", st->session.name,
 			 st->session.incomplete);

@@ -115,6 +115,7 @@ static int install(struct cli *c, const struct options *o, const struct ga_prese
 		   const char *wanted, struct ga_error *err)
 {
 	cleanup_free char *before = ga_agents_version(&c->env, p->name), *version = NULL;
+	cleanup_error struct ga_error left = GA_ERROR_INIT;
 	bool kept = false;
 
 	if (ga_agents_check(&c->env, p, wanted, err))
@@ -122,8 +123,11 @@ static int install(struct cli *c, const struct options *o, const struct ga_prese
 	if (!o->quiet)
 		cli_note("%s: npm installs %s%s%s in a sandbox ...", p->name, p->package,
 			 wanted ? "@" : "", wanted ? wanted : "");
-	if (ga_agents_install(&c->env, p, wanted, &version, &kept, err))
+	if (ga_agents_install(&c->env, p, wanted, &version, &kept, &left, err))
 		return -1;
+	if (left.msg)
+		cli_note("%s: versions of before stay: %s; install it again to remove them",
+			 p->name, left.msg);
 	if (o->quiet)
 		return 0;
 	if (before && !strcmp(before, version))

@@ -9,45 +9,15 @@
 #include "sessions.h"
 
 struct options {
-	struct ga_strv feedback, expose;
-	struct cli_network net;
-	const char *message;
-	const char *filter;
-	bool no_services, no_finish;
-	bool detach;
-	bool untrusted;
-	bool quiet;
+	struct cli_run_options run;
+	struct ga_strv feedback;
 };
 
 static const struct cli_opt opts[] = {
 	{ "feedback", 0, CLI_LIST, "FILE",
 	  "give the agent these bytes to read, at $GIT_AGENT_FEEDBACK (repeatable)",
 	  offsetof(struct options, feedback) },
-	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
-	  offsetof(struct options, expose) },
-	{ "network", 0, CLI_VALUE, "host|allow|none",
-	  "what it can reach from now on: host, allow or none",
-	  offsetof(struct options, net.mode) },
-	{ "allow", 0, CLI_LIST, "HOST:PORT",
-	  "it can reach this, and else what is listed: --network allow (repeatable)",
-	  offsetof(struct options, net.allow) },
-	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",
-	  offsetof(struct options, net.none) },
-	{ "no-services", 0, CLI_FLAG, NULL, "without the commands of 'services'",
-	  offsetof(struct options, no_services) },
-	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",
-	  offsetof(struct options, no_finish) },
-	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
-	  offsetof(struct options, detach) },
-	{ "message", 'm', CLI_VALUE, "MSG",
-	  "message of the commit made of what the agent leaves uncommitted now",
-	  offsetof(struct options, message) },
-	{ "terminal-filter", 0, CLI_VALUE, "on|off",
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
-	  offsetof(struct options, filter) },
-	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml",
-	  offsetof(struct options, untrusted) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	CLI_RUN_OPTS(struct options, run),
 };
 
 /* The settings of the commit that it stands on, as when it was started. */
@@ -104,9 +74,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	       struct ga_error *err)
 {
 	const struct options *o = p;
-	struct ga_start_opts so = { .message = o->message, .feedback = &o->feedback,
-				    .no_services = o->no_services, .no_finish = o->no_finish,
-				    .quiet = o->quiet };
+	struct ga_start_opts so = { .message = o->run.message, .feedback = &o->feedback,
+				    .no_services = o->run.no_services,
+				    .no_finish = o->run.no_finish,
+				    .quiet = o->run.quiet };
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
@@ -115,17 +86,17 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	c->untrusted = o->untrusted;
-	if (cli_parse_filter(o->filter, o->detach, &filter, err))
+	c->untrusted = o->run.untrusted;
+	if (cli_parse_filter(o->run.filter, o->run.detach, &filter, err))
 		return -1;
-	if (o->detach) {
-		rc = cli_detach(c, o->quiet, &detach, ret_status, err);
+	if (o->run.detach) {
+		rc = cli_detach(c, o->run.quiet, &detach, ret_status, err);
 		if (rc)
 			return rc < 0 ? cli_not_started(err) : 0;
 		so.detach = &detach.how;
 	}
-	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->expose, &o->net,
-				  o->quiet, ret_status, err);
+	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,
+				  &o->run.net, o->run.quiet, ret_status, err);
 }
 
 const struct cli_command cli_resume = {

@@ -9,20 +9,14 @@
 #include "sessions.h"
 
 struct options {
+	struct cli_run_options run;
 	const char *name;
 	const char *base;
 	const char *dirty;
 	const char *ignored;
-	const char *message;
-	const char *filter;
-	struct ga_strv expose;
-	struct cli_network net;
 	bool live;
-	bool no_setup, no_services, no_finish;
-	bool detach;
+	bool no_setup;
 	bool dry_run;
-	bool untrusted;
-	bool quiet;
 };
 
 static const struct cli_opt opts[] = {
@@ -38,35 +32,11 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, ignored) },
 	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
 	  offsetof(struct options, live) },
-	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)",
-	  offsetof(struct options, expose) },
-	{ "network", 0, CLI_VALUE, "host|allow|none",
-	  "what it can reach: host (default, all that you can), allow (what is listed), none",
-	  offsetof(struct options, net.mode) },
-	{ "allow", 0, CLI_LIST, "HOST:PORT",
-	  "it can reach this, and else what is listed: --network allow (repeatable)",
-	  offsetof(struct options, net.allow) },
-	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",
-	  offsetof(struct options, net.none) },
 	{ "no-setup", 0, CLI_FLAG, NULL, "without the commands of 'setup'",
 	  offsetof(struct options, no_setup) },
-	{ "no-services", 0, CLI_FLAG, NULL, "without those of 'services'",
-	  offsetof(struct options, no_services) },
-	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",
-	  offsetof(struct options, no_finish) },
-	{ "detach", 'd', CLI_FLAG, NULL, "go on without this terminal: print the name and return",
-	  offsetof(struct options, detach) },
-	{ "message", 'm', CLI_VALUE, "MSG",
-	  "message of the commit made of what the agent left uncommitted",
-	  offsetof(struct options, message) },
-	{ "terminal-filter", 0, CLI_VALUE, "on|off",
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
-	  offsetof(struct options, filter) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
-	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml",
-	  offsetof(struct options, untrusted) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	CLI_RUN_OPTS(struct options, run),
 };
 
 static void print_plan(const struct ga_start *st)
@@ -112,7 +82,7 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 		  struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
-	bool ask = !o->detach && !o->dry_run;
+	bool ask = !o->run.detach && !o->dry_run;
 	struct ga_oid onto;
 	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 			 : ga_repo_head(c->env.repo, &onto, &branch, err);
@@ -121,7 +91,7 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	if (rc < 0 || cli_settings_to_run(c, rc ? NULL : &onto, ask, conf, err) ||
 	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)) ||
 	    (o->ignored && ga_config_set_key(conf, "ignored", o->ignored, err)) ||
-	    cli_set_network(&o->net, NULL, conf, net, err))
+	    cli_set_network(&o->run.net, NULL, conf, net, err))
 		return -1;
 	so->dirty = (enum ga_dirty)conf->dirty;
 	so->hide_ignored = conf->ignored == GA_IGNORED_HIDE;
@@ -137,23 +107,24 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 {
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
-	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->message,
+	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->run.message,
 				    .live = o->live, .no_setup = o->no_setup,
-				    .no_services = o->no_services, .no_finish = o->no_finish,
-				    .quiet = o->quiet, .argv = argv, .argc = argc };
+				    .no_services = o->run.no_services,
+				    .no_finish = o->run.no_finish,
+				    .quiet = o->run.quiet, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
 
-	c->untrusted = o->untrusted;
-	if (cli_parse_filter(o->filter, o->detach, &filter, err))
+	c->untrusted = o->run.untrusted;
+	if (cli_parse_filter(o->run.filter, o->run.detach, &filter, err))
 		return -1;
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
-	if (o->detach && !o->dry_run) {
-		rc = cli_detach(c, o->quiet, &detach, ret_status, err);
+	if (o->run.detach && !o->dry_run) {
+		rc = cli_detach(c, o->run.quiet, &detach, ret_status, err);
 		if (rc)
 			return rc < 0 ? cli_not_started(err) : 0;
 		so.detach = &detach.how;
@@ -162,7 +133,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
 	if (settle(c, o, &filter, &so, &conf, &net, err) ||
-	    cli_find_exposed(c, &o->expose, &expose, err))
+	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);
 	so.expose = &expose;
 	if (o->live && so.dirty == GA_DIRTY_IGNORE) {
@@ -176,10 +147,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		print_plan(&st);
 		return 0;
 	}
-	cli_before_run(c, o->quiet);
+	cli_before_run(c, o->run.quiet);
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);
-	return cli_run_and_capture(c, &st, o->quiet, ret_status, err);
+	return cli_run_and_capture(c, &st, o->run.quiet, ret_status, err);
 }
 
 const struct cli_command cli_start = {

@@ -80,6 +80,42 @@ struct cli_network {
 	struct ga_strv allow;
 	bool none, learn;
 };
+/* What starting and resuming are told alike, and the rows of their tables for it: `type` has it as
+ * its member `in`. */
+struct cli_run_options {
+	struct ga_strv expose;
+	struct cli_network net;
+	const char *message, *filter;
+	bool no_services, no_finish, detach, untrusted, quiet;
+};
+#define CLI_RUN_OPTS(type, in)                                                          \
+	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)", \
+	  offsetof(type, in.expose) },                                                  \
+	{ "network", 0, CLI_VALUE, "host|allow|none",                                   \
+	  "what it can reach: host (all that you can), allow (what is listed), none",   \
+	  offsetof(type, in.net.mode) },                                                \
+	{ "allow", 0, CLI_LIST, "HOST:PORT",                                            \
+	  "it can reach this, and else what is listed: --network allow (repeatable)",   \
+	  offsetof(type, in.net.allow) },                                               \
+	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",                \
+	  offsetof(type, in.net.none) },                                                \
+	{ "no-services", 0, CLI_FLAG, NULL, "without the commands of 'services'",       \
+	  offsetof(type, in.no_services) },                                             \
+	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",                  \
+	  offsetof(type, in.no_finish) },                                               \
+	{ "detach", 'd', CLI_FLAG, NULL,                                                \
+	  "go on without this terminal: print the name and return",                     \
+	  offsetof(type, in.detach) },                                                  \
+	{ "message", 'm', CLI_VALUE, "MSG",                                             \
+	  "message of the commit made of what the agent leaves uncommitted",            \
+	  offsetof(type, in.message) },                                                 \
+	{ "terminal-filter", 0, CLI_VALUE, "on|off",                                    \
+	  "sequences that reach beyond the terminal's window: on (default) drops them, or off", \
+	  offsetof(type, in.filter) },                                                  \
+	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml", \
+	  offsetof(type, in.untrusted) },                                               \
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(type, in.quiet) }
+
 /* Into `conf`, and as KEY=VALUE into `ret`; without any of them what `former` says (NULL:
  * nothing). */
 int cli_set_network(const struct cli_network *o, const struct ga_strv *former,

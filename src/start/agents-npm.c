@@ -16,6 +16,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/run.h"
+#include "ga/trace.h"
 #include "home.h"
 #include "start.h"
 
@@ -269,7 +270,8 @@ static int remove_others(struct ga_start_env *e, const char *name, const char *k
 
 	*ret_kept = rc > 0;
 	/* a home that was reset has nothing of it */
-	return rc < 0 || (!rc && !access(home, F_OK) && run(e, &j, err)) ? -1 : 0;
+	return rc < 0 || (!rc && !access(home, F_OK) &&
+			  (ga_fault_stop("agents:others", err) || run(e, &j, err))) ? -1 : 0;
 }
 
 static int note(const struct ga_start_env *e, const char *name, const char *version,
@@ -309,10 +311,14 @@ static int install(struct ga_start_env *e, const struct ga_preset *p, const char
 }
 
 int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
-		      char **ret_version, bool *ret_kept, struct ga_error *err)
+		      char **ret_version, bool *ret_kept, struct ga_error *ret_left,
+		      struct ga_error *err)
 {
-	return install(e, p, wanted, ret_version, err) ||
-	       remove_others(e, p->name, *ret_version, ret_kept, err) ? -1 : 0;
+	if (install(e, p, wanted, ret_version, err))
+		return -1;
+	/* it is there, and noted */
+	(void)remove_others(e, p->name, *ret_version, ret_kept, ret_left);
+	return 0;
 }
 
 int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err)

@@ -57,6 +57,11 @@ test_expect_success 'a service that ends while the agent runs is told, one that 
 	grep "note: service while ended with status 7 before the agent did: last words" ../err && ! grep "service sleep" ../err && git agent show early | grep "service while ended with status 7"
 '
 
+test_expect_success 'one that ends at once, of which nobody waits to be ready, is told, with -q too' '
+	cd r && settings "services: {db: \"echo no such program; exit 127\"}" && git agent start -q -n at -- sh -c "while ps ax -o args | grep -q \"[n]o such program\"; do sleep 0.05; done; sleep 0.3" 2>../err &&
+	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err && git agent show at | grep "service db ended with status 127"
+'
+
 test_expect_success 'more output than a file takes: the last of it is there' '
 	cd r && settings "services:" "  loud: \"i=0; while [ \$i -lt 200 ]; do head -c 65536 /dev/zero | tr \\\\\\\\0 x; echo; i=\$((i+1)); done; echo over; touch done; sleep 1000\"" && git agent start -q -n loud -- sh -c "while [ ! -e done ]; do sleep 0.05; done" && git agent logs --service loud loud | tail -n 1 | grep -x over &&
 	dir=$(dirname $(find "$HOME/.local/state" -name loud.log)) && test $(cat $dir/* | wc -c) -le 8388608 && test $(cat $dir/* | wc -c) -ge 4194304

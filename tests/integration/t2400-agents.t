@@ -138,6 +138,11 @@ test_expect_success 'without npm it says so, and of an npm package of the host t
 	cd "$HOME/p" && git agent agents | grep "^codex  *7.8.9 .*$HOME/.npm-global/bin/codex$"
 '
 
+test_expect_success 'a version of before that cannot be removed keeps nobody from the one that came' '
+	brings 7.0.0 && git agent agents install -q claude && brings 7.0.1 && GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err && grep "claude: versions of before stay: .*; install it again to remove them" err && grep "^claude: 7.0.1, was 7.0.0" err && test "$(cat "$notes/claude")" = 7.0.1 &&
+	test -d "$HOME/aihome/.local/agent/npm/claude/7.0.0" && started >out && grep "own .*/7.0.1/" out && git agent agents install -q claude && test ! -e "$HOME/aihome/.local/agent/npm/claude/7.0.0"
+'
+
 test_expect_success 'agents of the user'\''s own: started by name, gone on with, listed, completed; their login is shared and imported' '
 	mkdir -p "$HOME/.config/git-agent" "$HOME/host" "$HOME/.mine" && printf "#!/bin/sh\necho \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"\n" >"$HOME/host/prog" && chmod +x "$HOME/host/prog" && PATH=$PATH:$HOME/host &&
 	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
