@@ -134,6 +134,51 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	return 0;
 }
 
+/* What a limit kept away is in the layers alone. `*ret_left`: so is what git ignores. */
+static int look_for_missing(struct cli *c, const struct ga_session *s, bool *ret_left,
+			    struct ga_error *err)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+
+	if (s->state != GA_STATE_CAPTURED)
+		return ga_fail(err, GA_ELOSE, "session '%s' was not captured", s->name);
+	if (s->incomplete)
+		return ga_fail(err, GA_ELOSE, "session '%s' is incomplete: %s", s->name,
+			       s->incomplete);
+	if (ga_report_read(c->env.repo, s, &r, err) < 0)
+		return -1;
+	*ret_left = r.left.n > 0;
+	return r.limits.n ? ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away",
+				    s->name) : 0;
+}
+
+int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error why = GA_ERROR_INIT;
+	cleanup_free char *where = NULL;
+	cleanup_close int lock = -1;
+	bool left = false;
+
+	if (cli_pick_session(c, name, false, &s, &lock, err))
+		return -1;
+	if (look_for_missing(c, &s, &left, &why) || check_work(c, &s, &why)) {
+		if (why.code != GA_ELOSE)
+			return ga_error_move(err, &why);
+		/* it is not what was asked for: said with --quiet, too */
+		cli_note("agent/%s stays: %s", s.name, why.msg);
+		if (why.hint)
+			cli_note("  %s", why.hint);
+		return 0;
+	}
+	if (cli_trash(&c->env, &s, &where, err))
+		return -1;
+	if (!quiet || left)
+		cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back",
+			 s.name, left ? ", with what it left behind" : "", s.name);
+	return 0;
+}
+
 /* The session of a submodule that was dropped with the one it was a part of. */
 static int restore_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {

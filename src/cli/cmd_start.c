@@ -17,6 +17,7 @@ struct options {
 	bool live;
 	bool no_setup;
 	bool dry_run;
+	bool rm;
 };
 
 static const struct cli_opt opts[] = {
@@ -34,6 +35,8 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, live) },
 	{ "no-setup", 0, CLI_FLAG, NULL, "without the commands of 'setup'",
 	  offsetof(struct options, no_setup) },
+	{ "rm", 0, CLI_FLAG, NULL, "drop the session at its end if nothing of it is left to land",
+	  offsetof(struct options, rm) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
 	CLI_RUN_OPTS(struct options, run),
@@ -102,6 +105,15 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	return 0;
 }
 
+/* As 'git agent drop' would now: its lock and socket are somebody's until the session is let go. */
+static int drop_at_end(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
+{
+	cleanup_free char *name = ga_strdup(st->session.name);
+
+	ga_start_release(st);
+	return cli_drop_if_empty(c, name, quiet, err);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -121,6 +133,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	c->untrusted = o->run.untrusted;
 	if (cli_parse_filter(o->run.filter, o->run.detach, &filter, err))
 		return -1;
+	if (o->rm && o->run.detach) {
+		(void)ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together");
+		return ga_hint(err, "what 'list', 'wait' and 'logs' have to say of a session that "
+				    "was detached goes with it");
+	}
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	if (o->run.detach && !o->dry_run) {
@@ -150,7 +167,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cli_before_run(c, o->run.quiet);
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);
-	return cli_run_and_capture(c, &st, o->run.quiet, ret_status, err);
+	if (cli_run_and_capture(c, &st, o->run.quiet, ret_status, err))
+		return -1;
+	return o->rm ? drop_at_end(c, &st, o->run.quiet, err) : 0;
 }
 
 const struct cli_command cli_start = {

@@ -49,6 +49,10 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 /* Once it has, say what is to be done in them. */
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 
+/* Drop a session that has ended if 'git agent drop' would without --force, and all of it was
+ * captured; else say why it stays. */
+int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err);
+
 /* Move a session, locked, to the trash, with those of its submodules. As ga_trash_session(). */
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err);

@@ -95,4 +95,27 @@ test_expect_success 'a session that runs is not dropped' '
 	test_expect_code 128 git agent drop --force s 2>../err && grep "session .s. is running" ../err && git agent list | grep "^s .*running" && exec 9>&- && wait && git agent list | grep "^s .*captured" && test "$(git show agent/s:n)" = n
 '
 
+# stays NAME: it is there, and not in the trash
+stays() { git agent show "$1" >/dev/null && ! git agent drop --restore "$1" 2>/dev/null; }
+
+test_expect_success 'start --rm: what left nothing is dropped, with the status of its command, and can be brought back' '
+	make_repo rm && cd rm && echo "*.ign" >>.git/info/exclude && test_expect_code 3 git agent start --rm --name e -- sh -c "echo said; exit 3" >../out 2>../err && grep -x said ../out && grep "^agent/e: dropped; .git agent drop --restore e. brings it back" ../err && test_expect_code 128 git agent show e && test -z "$(git for-each-ref "refs/agent/" "refs/heads/agent/")" &&
+	git agent start -q --rm --name e -- true 2>../err && ! grep -i dropped ../err && test -z "$(git agent list)" && git agent drop --restore e && git agent log e && git agent drop e
+'
+
+test_expect_success 'start --rm: ignored files are in the trash, which is said with -q too' '
+	cd rm && git agent start -q --rm --name i -- sh -c "echo x >x.ign" 2>../err && grep "dropped, with what it left behind" ../err && git agent drop --restore i && git agent review --left-behind i | grep x.ign && git agent land --with-ignored x.ign i && test -e x.ign && git agent drop i
+'
+
+test_expect_success 'start --rm: whatever else there is stays, and that is said' '
+	cd rm && for work in "echo n >n" "git commit -q --allow-empty -m c; echo m >m" "echo e >.envrc" "git switch -q -c mine; git commit -q --allow-empty -m own; git switch -q -" "echo s >>a; git stash -q"; do
+		git agent start -q --rm --name s -- sh -c "$work" 2>../err && cat ../err && grep "^agent/s stays: " ../err && grep "drop --force s" ../err && stays s && git agent drop --force s 2>/dev/null || exit 1
+	done && git agent -c limits.capture.file_size=5 start -q --rm --name l -- sh -c "echo too long >long" 2>../err && grep "^agent/l stays: a limit kept something" ../err && stays l &&
+	test_expect_code 129 git agent start --rm -d -- true 2>../err && grep "cannot be used together" ../err
+'
+
+test_expect_success 'start --rm: work in a submodule stays' '
+	cd super && git agent start -q --rm --name rm -- sh -c "cd lib && echo more >more && git add more && git commit -qm more" 2>../err && grep "^agent/rm stays: " ../err && stays rm && git -C lib rev-parse -q --verify agent/rm && git agent start -q --rm --name none -- true && test_expect_code 128 git agent show none
+'
+
 test_done
