@@ -30,7 +30,7 @@ struct seen {
 	char path[]; /* below the copy */
 };
 
-/* What was copied; memory and all ends with the process. */
+/* What was copied; released by copy_release(). */
 struct copy {
 	int root; /* the copy, while it is filled and while what was copied is emptied */
 	void *seen; /* tsearch(3) */
@@ -438,45 +438,65 @@ static int check_target(const struct rename_end *to)
 	return name ? ENOTEMPTY : 0;
 }
 
-static int move_one(const struct rename_call *c, const char *temporary)
+static void copy_release(struct copy *c)
 {
-	struct copy copy;
-	int rc = check_target(&c->to);
+	tdestroy(c->seen, free);
+}
 
-	if (!rc)
-		rc = make_copy(&copy, &c->from, c->to.at, temporary);
-	if (rc)
-		return rc;
+static int put_in_place(const struct rename_call *c, struct copy *copy, const char *temporary)
+{
+	int rc;
+
 	if (renameat2(c->to.at, temporary, c->to.at, c->to.name, c->flags)) {
 		rc = errno;
 		(void)remove_entry(NULL, c->to.at, temporary);
 		return rc;
 	}
-	rc = empty_top(&copy, c->from.at, c->from.name, c->to.at, c->to.name);
+	rc = empty_top(copy, c->from.at, c->from.name, c->to.at, c->to.name);
 	if (!rc && unlinkat(c->from.at, c->from.name, AT_REMOVEDIR) && errno != ENOENT)
 		rc = errno;
+	return rc;
+}
+
+static int move_one(const struct rename_call *c, const char *temporary)
+{
+	struct copy copy = { .seen = NULL };
+	int rc = check_target(&c->to);
+
+	if (!rc)
+		rc = make_copy(&copy, &c->from, c->to.at, temporary);
+	if (!rc)
+		rc = put_in_place(c, &copy, temporary);
+	copy_release(&copy);
+	return rc;
+}
+
+static int replace_by_copy(const struct rename_end *e, struct copy *copy, const char *temporary)
+{
+	int rc = empty_top(copy, e->at, e->name, e->at, temporary);
+
+	if (!rc && renameat(e->at, temporary, e->at, e->name))
+		rc = errno;
+	if (rc) {
+		(void)empty_top(copy, e->at, temporary, e->at, e->name);
+		(void)unlinkat(e->at, temporary, AT_REMOVEDIR);
+	}
 	return rc;
 }
 
 /* The same directory, but one that no lower layer has. */
 static int make_movable(const struct rename_end *e, const char *temporary)
 {
-	struct copy copy;
+	struct copy copy = { .seen = NULL };
 	struct statx st;
 	int rc = look(e->at, e->name, &st);
 
 	if (rc || !is_dir(&st))
 		return rc;
 	rc = make_copy(&copy, e, e->at, temporary);
-	if (rc)
-		return rc;
-	rc = empty_top(&copy, e->at, e->name, e->at, temporary);
-	if (!rc && renameat(e->at, temporary, e->at, e->name))
-		rc = errno;
-	if (rc) {
-		(void)empty_top(&copy, e->at, temporary, e->at, e->name);
-		(void)unlinkat(e->at, temporary, AT_REMOVEDIR);
-	}
+	if (!rc)
+		rc = replace_by_copy(e, &copy, temporary);
+	copy_release(&copy);
 	return rc;
 }
 
