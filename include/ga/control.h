@@ -36,6 +36,10 @@
  * second filter (seccomp_unotify(2)). A directory is moved under a temporary name that begins with
  * GA_CTL_MOVING, beside where it goes; one is left only by a sandbox that was killed meanwhile.
  *
+ * After GA_CTL_LEARN every connect(2) of a command to an internet address is told on the socket
+ * that came with it (ga/connects.h), and waits for the answer. Where calls cannot be announced a
+ * command is not executed then.
+ *
  * CWD is made, with the directories above it, where it is missing. argv[0] is looked up in the
  * PATH of the given environment. The command starts with default
  * signal dispositions, an empty mask and no descriptor but 0, 1 and 2.
@@ -52,6 +56,7 @@ enum ga_ctl_type {
 	GA_CTL_CONT,      /* id: continue a stopped command in the foreground */
 	GA_CTL_QUIT,      /* kill everything and exit 0 */
 	GA_CTL_PTY,       /* open a terminal */
+	GA_CTL_LEARN,     /* with a socket; once, before the first command */
 	/* from init */
 	GA_CTL_READY,     /* value64: inode of the pid namespace; with SCM_CREDENTIALS */
 	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed;
@@ -71,6 +76,7 @@ enum ga_ctl_step {
 	GA_CTL_STEP_TTY,       /* taking the terminal as the controlling one */
 	GA_CTL_STEP_CWD,       /* entering the directory */
 	GA_CTL_STEP_EXEC,      /* executing the program */
+	GA_CTL_STEP_LEARN,     /* having its connections announced */
 };
 
 enum ga_spawn_flags {

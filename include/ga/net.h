@@ -44,6 +44,7 @@ struct ga_relay;
 
 struct ga_relay_opts {
 	const struct ga_net_plan *plan; /* what is reachable; NULL: nothing. Borrowed until close */
+	struct ga_net_plan *learn; /* in its place one that learns, or NULL: all is reachable */
 	/* Paths of unix sockets on the host (stream sockets). For each a socket is made in
 	 * `socket_dir`, a directory of the caller's that is empty, named "0", "1", ...: to be
 	 * shown inside. What connects to it is connected to the path, looked up then. */
@@ -61,6 +62,10 @@ void ga_relay_close(struct ga_relay *r);
  * has not started anything) by a child that makes lo up, gives it routes by which every address is
  * local, and hands the listening sockets out. Refused if that namespace is our own. GA_ESTART. */
 int ga_relay_enter(struct ga_relay *r, pid_t pid, struct ga_error *err);
+
+/* For a relay that learns: the end of ga/connects.h's socket that is for init, once; the
+ * caller's. */
+int ga_relay_calls(struct ga_relay *r);
 
 /* For a poll loop: POLLIN of this descriptor, or the time (of ga_now_ms(); 0: none), is when to
  * call ga_relay_serve(). */
@@ -92,5 +97,15 @@ struct ga_use {
 /* All of them, in the order of their first; they belong to `r` and move with the next call of
  * ga_relay_serve(). `*ret_more`: how often there was none to remember it in. */
 const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more);
+
+/* What a relay that learns has learnt so far, as words of network.allow: those that would have
+ * sufficed for all that was connected, sorted; those of what was tried and not reached; and what
+ * was reached that no list can have. Adds to `ret`. */
+struct ga_relay_learnt {
+	struct ga_strv allow, failed, unlistable;
+};
+#define GA_RELAY_LEARNT_INIT { GA_STRV_INIT, GA_STRV_INIT, GA_STRV_INIT }
+void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret);
+void ga_relay_learnt_release(struct ga_relay_learnt *l);
 
 #endif

@@ -104,7 +104,7 @@ struct ga_net_listener {
 
 /* A listed name and the addresses it has inside. */
 struct ga_net_name {
-	const char *name; /* the rule's */
+	char *name;
 	struct ga_net_addr ip4, ip6;
 };
 
@@ -122,6 +122,8 @@ struct ga_net_plan {
 	char *hosts;        /* text of /etc/hosts */
 	char *resolv;       /* text of /etc/resolv.conf */
 	struct ga_strv env; /* NAME=value: the proxy variables, or nothing */
+	bool learns;        /* rules and names may be added */
+	size_t next4, next6; /* private */
 };
 #define GA_NET_PLAN_INIT { 0 }
 void ga_net_plan_release(struct ga_net_plan *p);
@@ -130,6 +132,7 @@ void ga_net_plan_release(struct ga_net_plan *p);
 struct ga_net_options {
 	bool ip6;             /* the kernel has IPv6 (a socket of AF_INET6 can be made) */
 	const char *hostname; /* the sandbox's own name, for /etc/hosts; may be NULL */
+	bool learns;          /* to be added to, see below */
 };
 /* From the words of `network.allow` (none is a plan where nothing is reachable) to the plan. The
  * same words and options give the same plan. Addresses of names: 127.64.0.0/10 and
@@ -141,6 +144,20 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 		     struct ga_net_plan *ret, struct ga_error *err);
 /* The index of the first rule that names this host and port, or -1. */
 ssize_t ga_net_plan_match(const struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port);
+
+/* What an address inside stands for: localhost, a name, or an address that is itself. */
+void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
+		      struct ga_net_host *ret);
+
+/* A plan that learns is made without words and grows with what is asked for; no pointer into it
+ * moves. A name gets its addresses: false if it is none, or a service's (it begins with '_'), or
+ * there are GA_NET_LEARN_NAMES. The index of the rule that names just this host and port, which is
+ * made if there is none; -1: the host is a name below localhost, or there are GA_NET_LEARN_RULES.
+ * Such a rule may be one that no list can have (ga_net_rule_ok() of its text). */
+#define GA_NET_LEARN_NAMES 4096
+#define GA_NET_LEARN_RULES 1024
+bool ga_net_plan_learn_name(struct ga_net_plan *p, const char *name);
+ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port);
 
 /* May a connection for `rule` go to this address, which its name was resolved to? Who owns a name
  * decides where it leads, so a listed name must not open what is not listed:

@@ -70,6 +70,10 @@ int ga_run_launch(const struct ga_spec *s, const struct ga_run_paths *p, struct 
  * there as long; NULL: none any more. */
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r);
 
+/* Have all connections of its commands told on this socket (ga/connects.h), which stays the
+ * caller's: before the first command. One that cannot be watched so is not started. */
+int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err);
+
 /* Facts for the state file, known once it is ready. */
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */

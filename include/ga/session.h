@@ -64,11 +64,13 @@ struct ga_session {
 	struct ga_strv masked;   /* paths of secrets that are kept out ... */
 	struct ga_strv masked_objects; /* ... and files of git's objects that hold the same */
 	struct ga_strv limits;   /* of what it may use, as ga_confine_describe() has them */
-	char *network;           /* "host", "allow", "none"; NULL: of an older version, host */
+	char *network;           /* "host", "allow", "none", "learn"; NULL: of an older version,
+				  * host */
 	struct ga_strv network_options; /* what the command line said of that: KEY=VALUE */
 	struct ga_strv published; /* while it runs: "127.0.0.1:43211:3000", the host's first */
 	struct ga_strv refused;  /* of its last run: "COUNT HOST:PORT", of a look-up "COUNT
 				  * HOST" */
+	struct ga_strv learnt;   /* by its last run: words of network.allow */
 	struct ga_strv checks;   /* how commands ended that ran after the agent (ga/check.h) */
 	struct ga_strv remarks;  /* of its last run, for people (already quoted) */
 	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */

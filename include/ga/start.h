@@ -27,6 +27,7 @@ struct ga_start_network {
 	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
 	const struct ga_strv *options; /* what of it the command line said, as KEY=VALUE; NULL */
 	bool by_repository; /* its file made `mode` stricter than the user's settings */
+	bool learn;         /* reach all, by a network of its own, and list that; no other mode */
 };
 
 /* What the flows need to know of the host; filled by the command line. */
@@ -108,7 +109,7 @@ struct ga_start {
 	struct ga_spec spec;
 	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
 	struct ga_confine confine; /* what it may use */
-	struct ga_net_plan plan; /* what it can reach, with GA_NETWORK_ALLOW */
+	struct ga_net_plan plan; /* what it can reach, with GA_NETWORK_ALLOW or to learn that */
 	struct ga_relay *relay; /* NULL: it needs none */
 	int ports;              /* holds its range of ports; -1 */
 	const struct ga_preset *preset; /* of the command, or NULL; of ga_start_env, or built in */

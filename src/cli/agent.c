@@ -87,6 +87,9 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 {
 	const char *mode = o->none ? "none" : o->mode;
 
+	if (o->learn && (o->none || o->mode || o->allow.n))
+		return ga_fail(err, GA_EUSAGE, "--learn restricts nothing: it cannot be used with "
+			       "--network, --no-network or --allow");
 	if (o->none && o->mode && strcmp(o->mode, "none") != 0)
 		return ga_fail(err, GA_EUSAGE,
 			       "--network and --no-network cannot be used together");
@@ -108,15 +111,17 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 	return 0;
 }
 
-void cli_settle_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options)
+void cli_settle_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
+			const struct ga_strv *options)
 {
 	c->env.net = (struct ga_start_network){
-		.mode = (enum ga_network)conf->network,
+		.mode = o->learn ? GA_NETWORK_ALLOW : (enum ga_network)conf->network,
 		.allow = &conf->network_allow,
 		.sockets = &conf->network_sockets,
 		.publish = &conf->network_publish,
 		.options = options,
 		.by_repository = conf->network > c->settings.network,
+		.learn = o->learn,
 	};
 	c->env.nested = conf->nested;
 }

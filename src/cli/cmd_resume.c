@@ -31,7 +31,7 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 	    cli_set_network(o ? o : &none, &s->network_options, conf, net, err))
 		return -1;
 	cli_settle(c, conf, filter, so);
-	cli_settle_network(c, conf, net);
+	cli_settle_network(c, o ? o : &none, conf, net);
 	return 0;
 }
 

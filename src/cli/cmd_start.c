@@ -33,6 +33,9 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, ignored) },
 	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
 	  offsetof(struct options, live) },
+	{ "learn", 0, CLI_FLAG, NULL,
+	  "do not restrict the network, and say what would have to be listed for --network allow",
+	  offsetof(struct options, run.net.learn) },
 	{ "no-setup", 0, CLI_FLAG, NULL, "without the commands of 'setup'",
 	  offsetof(struct options, no_setup) },
 	{ "rm", 0, CLI_FLAG, NULL, "drop the session at its end if nothing of it is left to land",
@@ -101,7 +104,7 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	so->live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
 			       so->dirty != GA_DIRTY_IGNORE);
 	cli_settle(c, conf, filter, so);
-	cli_settle_network(c, conf, net);
+	cli_settle_network(c, &o->run.net, conf, net);
 	return 0;
 }
 

@@ -78,7 +78,7 @@ bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf);
 int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
 			   bool *ret, struct ga_error *err);
 
-/* --network, --no-network and --allow, as both have them. */
+/* --network, --no-network and --allow, as both have them; --learn is start's alone. */
 struct cli_network {
 	const char *mode;
 	struct ga_strv allow;
@@ -132,7 +132,8 @@ int cli_service_log(const struct ga_session *s, const char *name, struct ga_erro
 void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
 		struct ga_start_opts *ret);
 /* Of these, what it can reach: before the options of the command line are in `conf`, and then. */
-void cli_settle_network(struct cli *c, const struct ga_config *conf, const struct ga_strv *options);
+void cli_settle_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
+			const struct ga_strv *options);
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 void cli_before_run(struct cli *c, bool quiet);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ga/config.h"
 #include "ga/json.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
@@ -84,8 +85,9 @@ static json_t *network_json(const struct ga_session *s)
 		(void)json_object_set_new(j, "count", json_integer((json_int_t)n));
 		(void)json_array_append_new(refused, j);
 	}
-	return json_pack("{s:s, s:o, s:o}", "mode", s->network ? s->network : "host", "published",
-			 ga_json_strv(&s->published), "refused", refused);
+	return json_pack("{s:s, s:o, s:o, s:o}", "mode", s->network ? s->network : "host",
+			 "published", ga_json_strv(&s->published), "refused", refused, "learnt",
+			 ga_json_strv(&s->learnt));
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -356,6 +358,25 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		      all == 1 ? "" : "s", list.ptr, word, strchr(first, ':') ? "" : ":PORT");
 }
 
+/* To be pasted as it is. In quotes: an IPv6 address begins with what begins a list in YAML. */
+static void say_learnt(const struct ga_session *s, FILE *f)
+{
+	if (!s->network || strcmp(s->network, "learn") != 0)
+		return;
+	if (!s->learnt.n) {
+		(void)fprintf(f, "  learnt: it reached nothing over the network\n");
+		return;
+	}
+	(void)fprintf(f, "  learnt: this in " GA_CONFIG_REPOSITORY_FILE
+			 " would have sufficed for what it reached\n"
+			 "network:\n  mode: allow\n  allow:\n");
+	for (size_t i = 0; i < s->learnt.n; i++) {
+		cleanup_free char *q = ga_escape(s->learnt.v[i]);
+
+		(void)fprintf(f, "    - \"%s\"\n", q);
+	}
+}
+
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
 		struct ga_error *err)
 {
@@ -378,6 +399,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_left_out(s, f);
 	say_left(r, f);
 	say_refused(s, f);
+	say_learnt(s, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
 	return say_next(c, s, r, f, err);

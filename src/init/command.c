@@ -155,7 +155,17 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
-void command_exec(int payload, const int io[3], int report, int renames)
+/* A session that learns would learn less than it says without. */
+static void announce(int report, struct announced a)
+{
+	if (a.sock < 0 || !renames_announce(a.sock, a.renames, a.connects))
+		return;
+	if (a.connects)
+		fail(report, GA_CTL_STEP_LEARN);
+	tell(report, STEP_NO_RENAMES);
+}
+
+void command_exec(int payload, const int io[3], int report, struct announced a)
 {
 	struct request r = { 0 };
 
@@ -167,8 +177,7 @@ void command_exec(int payload, const int io[3], int report, int renames)
 			fail(report, GA_CTL_STEP_SETUP);
 	if (enter(r.cwd))
 		fail(report, GA_CTL_STEP_CWD);
-	if (renames >= 0 && renames_announce(renames))
-		tell(report, STEP_NO_RENAMES);
+	announce(report, a);
 	default_signals();
 	/* execvp looks PATH up in environ, which must be the command's */
 	environ = r.envp;
@@ -180,31 +189,32 @@ void command_exec(int payload, const int io[3], int report, int renames)
  * itself: the control socket, the channels of other commands, what belongs to renames. All of
  * that is numbered below `base`, as pid 1 has few descriptors. */
 static void __attribute__((noreturn))
-run_leader(uint32_t id, int payload, int tty, int chan, int renames)
+run_leader(uint32_t id, int payload, int tty, int chan, struct announced a)
 {
 	const int base = 8 * MAX_COMMANDS;
 
 	payload = fcntl(payload, F_DUPFD_CLOEXEC, base);
 	tty = fcntl(tty, F_DUPFD_CLOEXEC, base);
 	chan = fcntl(chan, F_DUPFD_CLOEXEC, base);
-	if (renames >= 0)
-		renames = fcntl(renames, F_DUPFD_CLOEXEC, base);
-	if (payload < 0 || tty < 0 || chan < 0)
+	if (a.sock >= 0)
+		a.sock = fcntl(a.sock, F_DUPFD_CLOEXEC, base);
+	if (payload < 0 || tty < 0 || chan < 0 || ((a.renames || a.connects) && a.sock < 0))
 		_exit(126);
 	for (int fd = 3; fd < base; fd++)
 		(void)close(fd);
-	leader_main(id, payload, tty, chan, renames);
+	leader_main(id, payload, tty, chan, a);
 }
 
 static void __attribute__((noreturn))
-run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int ctl, int renames)
+run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int ctl,
+	  struct announced a)
 {
 	(void)close(ctl);
 	if (m->flags & GA_SPAWN_TTY)
-		run_leader(m->id, f->v[0], f->v[1], chan, renames);
+		run_leader(m->id, f->v[0], f->v[1], chan, a);
 	if (setsid() < 0)
 		fail(chan, GA_CTL_STEP_SETUP);
-	command_exec(f->v[0], f->v + 1, chan, renames);
+	command_exec(f->v[0], f->v + 1, chan, a);
 }
 
 /* [0] ours, [1] the child's */
@@ -216,7 +226,7 @@ static int open_chan(bool tty, int pair[2])
 }
 
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
-		  int renames)
+		  struct announced a)
 {
 	bool tty = m->flags & GA_SPAWN_TTY;
 	int pair[2];
@@ -230,7 +240,7 @@ int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_
 		return -1;
 	pid = fork();
 	if (!pid)
-		run_child(m, f, pair[1], ctl, renames);
+		run_child(m, f, pair[1], ctl, a);
 	(void)close(pair[1]);
 	if (pid < 0) {
 		int e = errno;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ga/connects.h"
 #include "ga/control.h"
 
 #define MAX_COMMANDS 32
@@ -47,17 +48,23 @@ struct request_fds {
 
 void close_fds(struct request_fds *f);
 
-/* Fork the command or its leader. `renames` is the socket of renames_start(), -1 without. The slot
- * is filled on success; -1 with errno. */
+/* What a command has announced to pid 1 (renames.h). */
+struct announced {
+	int sock; /* of renames_start(); -1: nothing */
+	bool renames, connects;
+};
+
+/* Fork the command or its leader. The slot is filled on success; -1 with errno. */
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
-		  int renames);
+		  struct announced a);
 
 /* In a child with standard streams to become `io`: read the request, execute.
  * What went wrong is written to `report`. */
-void command_exec(int payload, const int io[3], int report, int renames) __attribute__((noreturn));
+void command_exec(int payload, const int io[3], int report, struct announced a)
+	__attribute__((noreturn));
 
 /* The leader of a terminal session; `chan` is its socket to pid 1. */
-void leader_main(uint32_t id, int payload, int tty, int chan, int renames)
+void leader_main(uint32_t id, int payload, int tty, int chan, struct announced a)
 	__attribute__((noreturn));
 
 /* One message; retries EINTR. 0 or -1 with errno. */

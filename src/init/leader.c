@@ -43,7 +43,7 @@ static void take_foreground(const struct leader *l, pid_t pgrp)
 	(void)tcsetpgrp(l->tty, pgrp);
 }
 
-static void start(struct leader *l, int payload, int renames)
+static void start(struct leader *l, int payload, struct announced a)
 {
 	const int io[3] = { l->tty, l->tty, l->tty };
 	struct exec_failure f;
@@ -58,12 +58,12 @@ static void start(struct leader *l, int payload, int renames)
 	if (!l->command) {
 		(void)setpgid(0, 0);
 		take_foreground(l, getpid());
-		command_exec(payload, io, report[1], renames);
+		command_exec(payload, io, report[1], a);
 	}
 	(void)close(payload);
 	(void)close(report[1]);
-	if (renames >= 0)
-		(void)close(renames);
+	if (a.sock >= 0)
+		(void)close(a.sock);
 	while (read_failure(report[0], &f)) {
 		if (f.step != STEP_NO_RENAMES) {
 			tell(l, GA_CTL_FAILED, f.errnum, f.step);
@@ -127,7 +127,7 @@ static void on_message(struct leader *l)
 	}
 }
 
-void leader_main(uint32_t id, int payload, int tty, int chan, int renames)
+void leader_main(uint32_t id, int payload, int tty, int chan, struct announced a)
 {
 	struct leader l = { .id = id, .tty = tty, .chan = chan };
 	struct pollfd p[2];
@@ -141,7 +141,7 @@ void leader_main(uint32_t id, int payload, int tty, int chan, int renames)
 	l.sigfd = signalfd(-1, &s, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l.sigfd < 0)
 		give_up(&l, GA_CTL_STEP_SETUP);
-	start(&l, payload, renames);
+	start(&l, payload, a);
 	for (;;) {
 		p[0] = (struct pollfd){ .fd = l.sigfd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = chan, .events = POLLIN };

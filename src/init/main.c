@@ -36,6 +36,7 @@ struct init {
 	int sigfd;
 	struct project project;
 	struct renames *renames; /* NULL before a command asked for it */
+	int asks;                /* of GA_CTL_LEARN, -1 without */
 	struct command commands[MAX_COMMANDS];
 };
 
@@ -282,19 +283,19 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 {
 	struct command refused = { .id = m->id };
 	struct command *c = by_pid(in, 0);
-	int renames = -1;
+	struct announced a = { -1, m->flags & GA_SPAWN_RENAMES, in->asks >= 0 };
 
 	/* before the first command everything is mounted, and nobody can have moved it */
 	if (project_open(&in->project))
 		die("cannot open the project");
-	if (m->flags & GA_SPAWN_RENAMES)
-		renames = renames_start(&in->renames);
+	if (a.renames || a.connects)
+		a.sock = renames_start(&in->renames, in->asks);
 	if (by_id(in, m->id))
 		errno = EEXIST;
 	else if (!c)
 		errno = EAGAIN;
-	else if (!((m->flags & GA_SPAWN_RENAMES) && renames < 0) &&
-		 !command_start(c, m, f, in->ctl, renames))
+	else if (!((a.renames || a.connects) && a.sock < 0) &&
+		 !command_start(c, m, f, in->ctl, a))
 		errno = 0;
 	if (errno)
 		say(in, GA_CTL_FAILED, &refused, errno, GA_CTL_STEP_SETUP);
@@ -310,6 +311,15 @@ static void open_terminal(struct init *in)
 		end_everything();
 	if (fd >= 0)
 		(void)close(fd);
+}
+
+/* What is started before would go unheard. */
+static void learn(struct init *in, struct request_fds *f)
+{
+	if (f->n != 1 || in->asks >= 0 || in->renames)
+		return;
+	in->asks = f->v[0];
+	f->n = 0;
 }
 
 static void resume(const struct ga_ctl_msg *m, struct command *c)
@@ -337,6 +347,8 @@ static void on_request(struct init *in)
 		spawn(in, &m, &f);
 	else if (m.type == GA_CTL_PTY)
 		open_terminal(in);
+	else if (m.type == GA_CTL_LEARN)
+		learn(in, &f);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
 		 m.value < NSIG)
 		(void)kill(-c->pgrp, m.value);
@@ -389,7 +401,7 @@ static void __attribute__((noreturn)) serve(struct init *in)
 
 int main(int argc, char **argv)
 {
-	struct init in = { .ctl = parse_control_fd(argc, argv) };
+	struct init in = { .ctl = parse_control_fd(argc, argv), .asks = -1 };
 	sigset_t all, chld;
 
 	/* or /proc/1 would be an open door to our descriptors */

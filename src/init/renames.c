@@ -62,6 +62,7 @@ struct renames {
 	int sock;        /* new listeners come here */
 	int send;        /* the other end */
 	unsigned filters;
+	struct connects connects;
 	int listeners[MAX_LISTENERS];
 	_Atomic unsigned n_listeners;
 	struct job jobs[MAX_JOBS];
@@ -87,10 +88,11 @@ static int send_listener(int sock, int listener)
 	return sendmsg(sock, &h, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-int renames_announce(int sock)
+int renames_announce(int sock, bool renames, bool connects)
 {
 	size_t n;
-	const void *filter = renames_program(&n);
+	const void *filter = !connects ? renames_program(&n) : renames ? both_program(&n)
+							     : connects_program(&n);
 	struct sock_fprog program = { .len = (unsigned short)(n / sizeof(struct sock_filter)) };
 	long fd;
 	int rc;
@@ -108,7 +110,7 @@ int renames_announce(int sock)
 
 /* ---- answering */
 
-static void answer(int listener, uint64_t id, bool go_on, int errnum)
+void call_answer(int listener, uint64_t id, bool go_on, int errnum)
 {
 	struct seccomp_notif_resp r = { .id = id, .error = -errnum };
 
@@ -122,7 +124,7 @@ static void answer(int listener, uint64_t id, bool go_on, int errnum)
 static void end_job(struct job *j, int errnum)
 {
 	if (!j->answered)
-		answer(j->listener, j->id, false, errnum);
+		call_answer(j->listener, j->id, false, errnum);
 	rename_call_close(&j->call);
 	if (j->result >= 0)
 		(void)close(j->result);
@@ -255,8 +257,12 @@ static void on_call(struct renames *r, int listener)
 	int errnum = 0;
 
 	/* one that was killed meanwhile is not there any more */
-	if (!j || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
+	if (!j || connects_full(&r->connects) || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
+	if (n.data.nr == SYS_connect) {
+		connects_ask(&r->connects, listener, &n);
+		return;
+	}
 	switch (rename_look(listener, &n, r->filters, &j->call, &errnum)) {
 	case RENAME_MOVE:
 		j->listener = listener;
@@ -266,10 +272,10 @@ static void on_call(struct renames *r, int listener)
 		j->used = true;
 		break;
 	case RENAME_DONE:
-		answer(listener, n.id, false, errnum);
+		call_answer(listener, n.id, false, errnum);
 		break;
 	case RENAME_CONTINUE:
-		answer(listener, n.id, true, 0);
+		call_answer(listener, n.id, true, 0);
 		break;
 	case RENAME_GONE:
 		break;
@@ -288,6 +294,7 @@ static void drop_listener(struct renames *r, size_t i)
 		if (j->result < 0)
 			end_job(j, 0);
 	}
+	connects_drop(&r->connects, r->listeners[i]);
 	(void)close(r->listeners[i]);
 	r->listeners[i] = -1;
 	atomic_fetch_sub(&r->n_listeners, 1);
@@ -336,9 +343,11 @@ static void on_listener(struct renames *r)
 
 static void turn(struct renames *r)
 {
-	struct pollfd p[1 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
-	bool full = !free_job(r);
+	struct pollfd p[2 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
+	struct pollfd *answers = &p[1 + MAX_LISTENERS + MAX_JOBS];
+	bool full = !free_job(r) || connects_full(&r->connects);
 
+	*answers = (struct pollfd){ .fd = r->connects.sock, .events = POLLIN };
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		p[1 + i] = (struct pollfd){ .fd = full ? -1 : r->listeners[i], .events = POLLIN };
 	for (size_t i = 0; i < MAX_JOBS; i++)
@@ -357,6 +366,8 @@ static void turn(struct renames *r)
 	}
 	if (p[0].revents)
 		on_listener(r);
+	if (answers->revents)
+		connects_answered(&r->connects);
 	start_jobs(r);
 }
 
@@ -367,7 +378,7 @@ static void *serve(void *payload)
 	return NULL;
 }
 
-int renames_start(struct renames **ret)
+int renames_start(struct renames **ret, int asks)
 {
 	struct renames *r = *ret;
 	int pair[2], rc;
@@ -384,6 +395,7 @@ int renames_start(struct renames **ret)
 	}
 	r->sock = pair[0];
 	r->send = pair[1];
+	r->connects.sock = asks;
 	r->filters = rename_filters("self");
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		r->listeners[i] = -1;

@@ -5,6 +5,9 @@
  * So rename, renameat and renameat2 of a command are announced to us by the kernel
  * (seccomp_unotify(2)). All goes on as it would have, but for a directory: that is renamed here,
  * with what rights the command has, and where the kernel refuses, moved entry by entry.
+ *
+ * The same thread has the connections of a session that learns (ga/connects.h) answered by who is
+ * at the other end of its socket: a process has one listener for all its calls, or none.
  */
 #ifndef RENAMES_H
 #define RENAMES_H
@@ -15,19 +18,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The filter, made when this was built. */
+#include "ga/connects.h"
+
+/* The filters, made when this was built: of renames, of connections, and of both. */
 const void *renames_program(size_t *ret_n);
+const void *connects_program(size_t *ret_n);
+const void *both_program(size_t *ret_n);
 
 /* The other thread of pid 1, which answers. */
 struct renames;
 
-/* Start it; once only, later calls return the same. A socket that commands send their listeners
+/* Start it; once only, later calls return the same, whatever `asks` is: the socket that connections
+ * are told on, -1 if they are not. A socket that commands send their listeners
  * to; -1 with errno: EAGAIN while what former commands left running has nearly all listeners. */
-int renames_start(struct renames **r);
+int renames_start(struct renames **r, int asks);
 /* Is that a process that moves a directory? Not to be left standing when somebody stops it. */
 bool renames_has(const struct renames *r, pid_t pid);
-/* In a process about to execute a command: have its renames announced. 0 or -1 with errno. */
-int renames_announce(int sock);
+/* In a process about to execute a command: have its renames announced, its connections, or both. 0
+ * or -1 with errno. */
+int renames_announce(int sock, bool renames, bool connects);
 
 /* ---- one announced call */
 
@@ -56,6 +65,30 @@ enum rename_verdict rename_look(int listener, const struct seccomp_notif *n,
 				unsigned own_filters, struct rename_call *ret, int *ret_errnum);
 /* How many filters hold for process `pid` ("self"); 0 if that cannot be told. */
 unsigned rename_filters(const char *pid);
+
+/* Answer an announced call: let it go on, or end it with an errno (0: success). */
+void call_answer(int listener, uint64_t id, bool go_on, int errnum);
+
+/* ---- connections
+
+ * Asked for at `sock` and not answered yet. */
+struct connect_call {
+	bool used;
+	int listener;          /* -1: nobody is left who called */
+	uint64_t id;
+};
+struct connects {
+	int sock;              /* -1: nobody is asked */
+	struct connect_call calls[GA_CONNECTS];
+};
+/* No more at the moment. */
+bool connects_full(const struct connects *c);
+/* Unless they are full: ask, or let it go on where there is nothing to ask or nobody. */
+void connects_ask(struct connects *c, int listener, const struct seccomp_notif *n);
+/* `sock` can be read from. */
+void connects_answered(struct connects *c);
+/* A listener is about to be closed. */
+void connects_drop(struct connects *c, int listener);
 
 /* ---- moving
 

@@ -132,6 +132,8 @@ static void quicken(int fd)
 static void established(struct ga_relay *r, struct net_conn *c)
 {
 	note(r, c, GA_USE_ALLOWED);
+	if (c->kind == NET_L_LEARNT || c->kind == NET_L_PROXY)
+		net_learn_reached(r, c->rule, &c->addrs.v[c->next - 1], c->port);
 	set_deadline(r, c, 0);
 	quicken(c->client.fd);
 	quicken(c->target.fd);
@@ -192,7 +194,7 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 
 		/* asked of the very address that is connected to */
 		if (c->kind != NET_L_PUBLISH &&
-		    !ga_net_addr_allowed(r->plan, c->rule, a, c->port)) {
+		    !net_may_go(r, c->rule, a, c->port)) {
 			c->forbidden = true;
 			continue;
 		}
@@ -241,7 +243,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 
 static void asked(struct ga_relay *r, struct net_conn *c)
 {
-	ssize_t rule = ga_net_plan_match(r->plan, &c->ask.host, c->ask.port);
+	ssize_t rule = net_rule_for(r, &c->ask.host, c->ask.port);
 
 	c->to = ga_net_host_text(&c->ask.host, c->ask.port);
 	c->port = c->ask.port;
@@ -285,12 +287,6 @@ static void read_ask(struct ga_relay *r, struct net_conn *c)
 	}
 }
 
-static void note_dns(struct ga_relay *r, const struct ga_net_dns_reply *reply)
-{
-	if (reply->verdict == GA_NET_DNS_REFUSED)
-		(void)net_use(&r->uses, GA_USE_REFUSED, reply->name, reply->type != 1);
-}
-
 static bool answer_frames(struct ga_relay *r, struct net_conn *c)
 {
 	size_t off, n;
@@ -301,8 +297,7 @@ static bool answer_frames(struct ga_relay *r, struct net_conn *c)
 		struct ga_buf out = GA_BUF_INIT;
 		bool ok;
 
-		ga_net_dns_answer(r->plan, c->in.ptr + off, n, &reply);
-		note_dns(r, &reply);
+		net_dns(r, c->in.ptr + off, n, &reply);
 		ga_buf_addch(&out, (char)(reply.n >> 8));
 		ga_buf_addch(&out, (char)reply.n);
 		ga_buf_add(&out, reply.b, reply.n);
@@ -453,6 +448,24 @@ static void begin_rule(struct ga_relay *r, struct net_conn *c)
 	connect_to(r, c, host, l->addr.ip6);
 }
 
+static void begin_learnt(struct ga_relay *r, struct net_conn *c)
+{
+	struct ga_net_host host;
+	struct net_place at;
+	ssize_t rule;
+
+	net_learn_place(r, c->index, &at, &host);
+	c->port = at.port;
+	c->to = ga_net_host_text(&host, at.port);
+	rule = net_rule_for(r, &host, at.port);
+	if (rule < 0) {
+		fail(r, c, GA_USE_REFUSED, GA_NET_REFUSED);
+		return;
+	}
+	c->rule = (size_t)rule;
+	connect_to(r, c, &host, at.addr.ip6);
+}
+
 static void begin(struct ga_relay *r, struct net_conn *c)
 {
 	switch (c->kind) {
@@ -472,6 +485,9 @@ static void begin(struct ga_relay *r, struct net_conn *c)
 		break;
 	case NET_L_RULE:
 		begin_rule(r, c);
+		break;
+	case NET_L_LEARNT:
+		begin_learnt(r, c);
 		break;
 	case NET_L_DNS:
 	case NET_L_REFUSED:

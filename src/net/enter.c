@@ -207,6 +207,14 @@ static size_t take_fds(struct msghdr *h, int *ret, size_t room)
 	return n;
 }
 
+static int failed(int errnum, const char *what, struct ga_error *err)
+{
+	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot set up the sandbox's network%s%s",
+			    *what ? ": " : "", what);
+	errno = errnum;
+	return -1;
+}
+
 static int receive(int from, int *ret, size_t n, struct ga_error *err)
 {
 	size_t have = 0;
@@ -226,51 +234,78 @@ static int receive(int from, int *ret, size_t n, struct ga_error *err)
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r != (ssize_t)sizeof(t))
-			return ga_fail_errno(err, GA_ESTART, r < 0 ? errno : EIO,
-					     "cannot set up the sandbox's network");
+			return failed(r < 0 ? errno : EIO, "", err);
 		t.what[sizeof(t.what) - 1] = '\0';
 		if (t.what[0])
-			return ga_fail_errno(err, GA_ESTART, t.errnum,
-					     "cannot set up the sandbox's network: %s", t.what);
+			return failed(t.errnum, t.what, err);
 		got = take_fds(&h, ret + have, n - have);
 		if (!got || (h.msg_flags & MSG_CTRUNC))
 			/* the kernel leaves out what we may not open any more */
-			return ga_fail_errno(err, GA_ESTART, EMFILE,
-					     "cannot set up the sandbox's network");
+			return failed(EMFILE, "", err);
 		have += got;
 	}
 	return 0;
 }
 
-int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
-		      const struct net_want *want, size_t n, int *ret, struct ga_error *err)
+int net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
+		    const struct net_want *want, size_t n, struct net_child *ret,
+		    struct ga_error *err)
 {
 	const struct timeval patience = { .tv_sec = CHILD_S };
-	pid_t self = getpid(), pid;
-	int pair[2], rc;
+	pid_t self = getpid();
+	int pair[2];
+
+	*ret = (struct net_child)NET_CHILD_INIT;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return failed(errno, "", err);
+	ret->fd = pair[0];
+	ret->pid = setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience))
+			   ? -1 : fork();
+	if (!ret->pid)
+		child(s, setup, want, n, pair[1], self);
+	(void)close(pair[1]);
+	if (ret->pid > 0)
+		return 0;
+	(void)failed(errno, "", err);
+	ga_cleanup_closep(&ret->fd);
+	*ret = (struct net_child)NET_CHILD_INIT;
+	return -1;
+}
+
+void net_space_abandon(struct net_child *c)
+{
+	int e = errno;
+
+	ga_cleanup_closep(&c->fd);
+	if (c->pid > 0) {
+		/* it has said all it had to, or nobody waits for it */
+		(void)kill(c->pid, SIGKILL);
+		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	*c = (struct net_child)NET_CHILD_INIT;
+	errno = e;
+}
+
+int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
+{
+	int rc;
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
-	pid = fork();
-	if (!pid)
-		child(s, setup, want, n, pair[1], self);
-	(void)close(pair[1]);
-	rc = pid < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot create a process") : 0;
-	if (!rc && setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
-		rc = ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a socket");
-	if (!rc)
-		rc = receive(pair[0], ret, n, err);
-	(void)close(pair[0]);
-	if (pid > 0) {
-		/* it has said all it had to, or nobody waits for it */
-		(void)kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	rc = receive(c->fd, ret, n, err);
+	net_space_abandon(c);
 	for (size_t i = 0; rc && i < n; i++)
 		if (ret[i] >= 0)
 			(void)close(ga_steal_fd(&ret[i]));
 	return rc;
+}
+
+int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
+		      const struct net_want *want, size_t n, int *ret, struct ga_error *err)
+{
+	struct net_child c;
+
+	return net_space_begin(s, setup, want, n, &c, err) || net_space_end(&c, ret, n, err)
+		       ? -1 : 0;
 }

@@ -33,9 +33,23 @@ struct net_want {
 	uint16_t port;
 	const void *filter;       /* AF_PACKET: a struct sock_fprog that is attached */
 };
-/* All of them, non-blocking, into `ret`; with `setup` routes first. On failure none is left. */
+/* All of them, non-blocking, into `ret`; with `setup` routes first. On failure none is left. Waits
+ * for the child that makes them. */
 int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
 		      const struct net_want *want, size_t n, int *ret, struct ga_error *err);
+
+/* The same without waiting: `fd` is readable when it can be ended. -1 with errno, at the end that
+ * of what the child could not do. */
+struct net_child {
+	pid_t pid;
+	int fd;
+};
+#define NET_CHILD_INIT { 0, -1 }
+int net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
+		    const struct net_want *want, size_t n, struct net_child *ret,
+		    struct ga_error *err);
+int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
+void net_space_abandon(struct net_child *c);
 
 /* ---- netlink.c */
 

@@ -21,6 +21,8 @@ enum net_class {
 	NET_SPECIAL,  /* link-local, metadata services, multicast, reserved */
 };
 enum net_class net_addr_class(const struct ga_net_addr *a);
+/* May a connection for this rule go to that address, whatever else is listed? */
+bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port);
 /* 127.0.0.1 or ::1 */
 bool net_addr_is_localhost(const struct ga_net_addr *a);
 

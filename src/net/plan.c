@@ -22,6 +22,8 @@ static struct ga_net_addr own_addr(bool ip6, size_t k)
 void ga_net_plan_release(struct ga_net_plan *p)
 {
 	free(p->rules);
+	for (size_t i = 0; i < p->n_names; i++)
+		free(p->names[i].name);
 	free(p->names);
 	free(p->listeners);
 	free(p->hosts);
@@ -66,23 +68,25 @@ static struct ga_net_name *find_name(const struct ga_net_plan *p, const char *na
 	return NULL;
 }
 
+static void add_name(struct ga_net_plan *p, const char *name)
+{
+	p->names[p->n_names++] = (struct ga_net_name){
+		.name = ga_strdup(name),
+		.ip4 = next_addr(p, false, &p->next4),
+		.ip6 = next_addr(p, true, &p->next6),
+	};
+}
+
 static void name_hosts(struct ga_net_plan *p)
 {
-	size_t k4 = 0, k6 = 0;
-
-	p->own4 = next_addr(p, false, &k4);
-	p->own6 = next_addr(p, true, &k6);
-	p->names = ga_calloc(p->n_rules + 1, sizeof(*p->names));
+	p->own4 = next_addr(p, false, &p->next4);
+	p->own6 = next_addr(p, true, &p->next6);
+	p->names = ga_calloc(p->learns ? GA_NET_LEARN_NAMES : p->n_rules + 1, sizeof(*p->names));
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ga_net_rule *r = &p->rules[i];
 
-		if (r->kind != GA_NET_NAMED || find_name(p, r->host.name))
-			continue;
-		p->names[p->n_names++] = (struct ga_net_name){
-			.name = r->host.name,
-			.ip4 = next_addr(p, false, &k4),
-			.ip6 = next_addr(p, true, &k6),
-		};
+		if (r->kind == GA_NET_NAMED && !find_name(p, r->host.name))
+			add_name(p, r->host.name);
 	}
 }
 
@@ -264,10 +268,13 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 		struct ga_net_plan *p, struct ga_error *err)
 {
 	p->ip6 = o->ip6;
+	p->learns = o->learns;
+	if (p->learns && allow->n)
+		GA_BUG("a plan that learns has no words");
 	if (allow->n > GA_NET_RULES_MAX)
 		return ga_fail(err, GA_EUSAGE, "cannot allow %zu hosts: at most %d can be listed",
 			       allow->n, GA_NET_RULES_MAX);
-	p->rules = ga_calloc(allow->n + 1, sizeof(*p->rules));
+	p->rules = ga_calloc(p->learns ? GA_NET_LEARN_RULES : allow->n + 1, sizeof(*p->rules));
 	for (; p->n_rules < allow->n; p->n_rules++)
 		if (ga_net_rule_parse(allow->v[p->n_rules], &p->rules[p->n_rules], err))
 			return -1;
@@ -296,6 +303,56 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 	p = (struct ga_net_plan)GA_NET_PLAN_INIT;
 	return 0;
 }
+
+/* ---- what is learnt */
+
+void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
+		      struct ga_net_host *ret)
+{
+	*ret = (struct ga_net_host){ .addr = *a };
+	if (net_addr_is_localhost(a)) {
+		(void)ga_net_host_parse("localhost", strlen("localhost"), ret);
+		return;
+	}
+	for (size_t i = 0; i < p->n_names; i++)
+		if (ga_net_addr_same(a, &p->names[i].ip4) || ga_net_addr_same(a, &p->names[i].ip6))
+			(void)ga_net_host_parse(p->names[i].name, strlen(p->names[i].name), ret);
+}
+
+bool ga_net_plan_learn_name(struct ga_net_plan *p, const char *name)
+{
+	struct ga_net_host h;
+
+	if (name[0] == '_' || !ga_net_host_parse(name, strlen(name), &h) || !*h.name)
+		return false;
+	if (find_name(p, h.name))
+		return true;
+	if (p->n_names == GA_NET_LEARN_NAMES)
+		return false;
+	add_name(p, h.name);
+	return true;
+}
+
+ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port)
+{
+	struct ga_net_rule *r = &p->rules[p->n_rules];
+	ssize_t found = ga_net_plan_match(p, h, port);
+
+	if (found >= 0)
+		return found;
+	if (p->n_rules == GA_NET_LEARN_RULES || net_name_below(h->name, "localhost"))
+		return -1;
+	*r = (struct ga_net_rule){ .kind = GA_NET_NAMED, .host = *h, .first = port, .last = port };
+	if (!*h->name && !net_addr_is_localhost(&h->addr))
+		r->kind = GA_NET_LITERAL;
+	else if (!*h->name || !strcmp(h->name, "localhost"))
+		r->kind = GA_NET_LOCALHOST;
+	if (r->kind == GA_NET_LOCALHOST)
+		(void)ga_net_host_parse("localhost", strlen("localhost"), &r->host);
+	return (ssize_t)p->n_rules++;
+}
+
+/* ---- */
 
 char *ga_net_nsswitch(const char *text)
 {

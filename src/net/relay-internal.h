@@ -7,6 +7,7 @@
 
 #include <sys/resource.h>
 
+#include "ga/connects.h"
 #include "net-internal.h"
 
 /* What epoll(7) tells of. */
@@ -15,6 +16,8 @@ enum net_source_kind {
 	NET_LOOKUP,   /* struct net_job */
 	NET_CLIENT,   /* struct net_conn, as the next */
 	NET_TARGET,
+	NET_CALLS,    /* struct net_learn */
+	NET_CALL,     /* struct net_call */
 };
 struct net_source {
 	enum net_source_kind kind;
@@ -30,6 +33,7 @@ enum net_listener_kind {
 	NET_L_REFUSED, /* a packet socket; index: 1 for IPv6 */
 	NET_L_UNIX,    /* index: of the word of network.sockets */
 	NET_L_PUBLISH, /* index: of the word of network.publish */
+	NET_L_LEARNT,  /* index: for net_learn_place() */
 };
 struct net_listener {
 	struct net_source s;
@@ -43,6 +47,22 @@ struct net_job {
 	struct net_lookup l;
 	char *name;
 	int64_t deadline;
+};
+
+struct net_place {
+	struct ga_net_addr addr;
+	uint16_t port;
+};
+/* A connect(2) inside that waits: for the host's port to answer, for a listener to be made, or for
+ * another that wants the same. */
+struct net_call {
+	bool used;
+	struct net_source s;
+	struct ga_connect m;
+	struct net_place at;
+	int dial;
+	struct net_child child;
+	int64_t deadline; /* 0: it waits for another */
 };
 
 enum net_state {
@@ -101,6 +121,7 @@ struct ga_relay {
 	struct net_uses uses;
 	struct rlimit limit;     /* of descriptors, as it was */
 	bool raised;
+	struct net_learn *learn; /* NULL: it does not */
 };
 
 /* ---- relay.c */
@@ -113,6 +134,34 @@ void net_unwatch(const struct ga_relay *r, int fd);
 int net_inside(struct ga_relay *r, bool ip6);
 /* A destination as people know it: the name that stands for the address. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
+
+/* Does a published port lead to this one, inside? */
+bool net_is_published(const struct ga_relay *r, uint16_t port);
+/* A listener that was made for a call; takes over `fd`. */
+int net_add_learnt(struct ga_relay *r, size_t index, int fd);
+
+/* ---- learn.c: what is different in a session that learns, and what is in others */
+
+struct net_learn *net_learn_open(struct ga_net_plan *plan);
+void net_learn_close(struct ga_relay *r);
+int net_learn_watch(struct ga_relay *r);
+void net_learn_calls(struct ga_relay *r);
+void net_learn_event(struct ga_relay *r, struct net_call *c);
+void net_learn_time(struct ga_relay *r, int64_t now);
+int64_t net_learn_next(const struct ga_relay *r); /* 0: never */
+/* Where such a listener stands, and for whom. */
+void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
+		     struct ga_net_host *host);
+/* The rule that names this host and port; -1: there is none. */
+ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port);
+/* ga_net_addr_allowed() */
+bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
+/* It was connected, and there. */
+void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
+/* Answer a query, and take note of a name that is refused. */
+void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
+/* Was nothing refused there that a list could have allowed? */
+bool net_is_own_refusal(const struct ga_relay *r, const struct ga_net_addr *a);
 
 /* ---- conn.c */
 

@@ -45,6 +45,11 @@ static void add_listener(struct ga_relay *r, enum net_listener_kind kind, size_t
 
 static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 {
+	/* those that are made later must not move them */
+	if (r->learn) {
+		r->cap_listeners = r->n_listeners + GA_NET_LISTENERS_MAX;
+		r->listeners = ga_realloc(r->listeners, r->cap_listeners * sizeof(*r->listeners));
+	}
 	for (size_t i = 0; i < r->n_listeners; i++) {
 		struct net_listener *l = &r->listeners[i];
 
@@ -110,7 +115,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 {
 	struct ga_relay *r = ga_calloc(1, sizeof(*r));
 
-	r->plan = o->plan;
+	r->plan = o->learn ? o->learn : o->plan;
 	r->space = (struct net_space)NET_SPACE_INIT;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -118,6 +123,8 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 	raise_limit(r);
 	if (r->epoll < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open an epoll descriptor");
+	else if (o->learn && !(r->learn = net_learn_open(o->learn)))
+		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
 	else if (!open_host(r, o, err)) {
 		*ret = r;
 		return 0;
@@ -144,6 +151,7 @@ void ga_relay_close(struct ga_relay *r)
 	if (!r)
 		return;
 	net_jobs_abandon(r);
+	net_learn_close(r);
 	for (size_t i = 0; i < r->n_conns; i++)
 		net_conn_free(r, r->conns[i]);
 	free(r->conns);
@@ -224,7 +232,27 @@ int ga_relay_enter(struct ga_relay *r, pid_t pid, struct ga_error *err)
 		return -1;
 	if (r->plan && open_inside(r, err))
 		return -1;
+	if (r->learn && net_learn_watch(r))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch a socket");
 	return watch_listeners(r, err);
+}
+
+int net_add_learnt(struct ga_relay *r, size_t index, int fd)
+{
+	struct net_listener *l;
+
+	if (r->n_listeners == r->cap_listeners) {
+		(void)close(fd);
+		return -1;
+	}
+	add_listener(r, NET_L_LEARNT, index, fd);
+	l = &r->listeners[r->n_listeners - 1];
+	l->s.owner = l;
+	if (!net_watch(r, &l->s, EPOLLIN))
+		return 0;
+	r->n_listeners--;
+	(void)close(fd);
+	return -1;
 }
 
 int net_inside(struct ga_relay *r, bool ip6)
@@ -285,9 +313,7 @@ static void answer_some(struct ga_relay *r, const struct net_listener *l)
 
 		if (n < 0)
 			return;
-		ga_net_dns_answer(r->plan, query, (size_t)n, &reply);
-		if (reply.verdict == GA_NET_DNS_REFUSED)
-			(void)net_use(&r->uses, GA_USE_REFUSED, reply.name, reply.type != 1);
+		net_dns(r, query, (size_t)n, &reply);
 		if (reply.n)
 			(void)sendto(l->s.fd, reply.b, reply.n, MSG_NOSIGNAL,
 				     (const struct sockaddr *)&from, h.msg_namelen);
@@ -296,23 +322,13 @@ static void answer_some(struct ga_relay *r, const struct net_listener *l)
 
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
 {
-	static const struct ga_net_addr loop4 = { .b = { 127, 0, 0, 1 } };
-	static const struct ga_net_addr loop6 = { .ip6 = true, .b = { [15] = 1 } };
-	struct ga_net_host host = { .addr = *a };
+	struct ga_net_host host;
 
-	if (ga_net_addr_same(a, &loop4) || ga_net_addr_same(a, &loop6))
-		return ga_strf("localhost:%u", port);
-	for (size_t i = 0; i < r->plan->n_names; i++) {
-		const struct ga_net_name *n = &r->plan->names[i];
-
-		if (ga_net_addr_same(a, &n->ip4) || ga_net_addr_same(a, &n->ip6))
-			return ga_strf("%s:%u", n->name, port);
-	}
+	ga_net_plan_host(r->plan, a, &host);
 	return ga_net_host_text(&host, port);
 }
 
-/* That nothing listens where a published port leads to is no refusal. */
-static bool is_published(const struct ga_relay *r, uint16_t port)
+bool net_is_published(const struct ga_relay *r, uint16_t port)
 {
 	for (size_t i = 0; i < r->n_publish; i++)
 		if (r->publish[i].port == port)
@@ -333,7 +349,8 @@ static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 		if (n < 0)
 			return;
 		if (!net_refusal_read(packet, (size_t)n, l->index, &a, &port) ||
-		    is_published(r, port))
+		    /* that nothing listens where a published port leads to is no refusal */
+		    net_is_published(r, port) || net_is_own_refusal(r, &a))
 			continue;
 		to = net_to_text(r, &a, port);
 		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
@@ -365,6 +382,12 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	case NET_TARGET:
 		net_conn_event(r, s->owner, false, events);
 		break;
+	case NET_CALLS:
+		net_learn_calls(r);
+		break;
+	case NET_CALL:
+		net_learn_event(r, s->owner);
+		break;
 	}
 }
 
@@ -388,6 +411,7 @@ static void serve_times(struct ga_relay *r)
 	int64_t now = ga_now_ms();
 
 	net_jobs_time(r, now);
+	net_learn_time(r, now);
 	for (size_t i = 0; r->timed && i < r->n_conns; i++)
 		if (r->conns[i]->deadline && r->conns[i]->deadline <= now)
 			net_conn_timeout(r, r->conns[i]);
@@ -413,7 +437,7 @@ int ga_relay_fd(const struct ga_relay *r)
 
 int64_t ga_relay_next(const struct ga_relay *r)
 {
-	int64_t next = 0;
+	int64_t next = net_learn_next(r);
 
 	if (r->queue)
 		return ga_now_ms();

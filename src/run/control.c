@@ -55,8 +55,8 @@ static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 	return 0;
 }
 
-static int send_spawn(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, const int *fds,
-		      size_t n)
+static int send_fds(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, const int *fds,
+		    size_t n)
 {
 	union {
 		struct cmsghdr align;
@@ -115,11 +115,18 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
-	if (send_spawn(sb, &m, all, n + 1))
+	if (send_fds(sb, &m, all, n + 1))
 		return socket_ended(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
 	return write_payload(wr, &payload, err);
+}
+
+int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err)
+{
+	const struct ga_ctl_msg m = { .type = GA_CTL_LEARN };
+
+	return send_fds(sb, &m, &fd, 1) ? socket_ended(sb, err) : 0;
 }
 
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)
@@ -278,6 +285,13 @@ static int hint_exec(const char *program, int errnum, struct ga_error *err)
 			    "'git agent start bash' shows what is there");
 }
 
+static int hint_learn(int errnum, struct ga_error *err)
+{
+	if (errnum == EBUSY)
+		return ga_hint(err, "not in a sandbox that announces system calls itself");
+	return errnum == EINVAL ? ga_hint(err, "Linux 5.19 or newer is needed") : -1;
+}
+
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err)
 {
@@ -291,6 +305,10 @@ int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *pr
 	case GA_CTL_STEP_TTY:
 		return ga_fail_errno(err, GA_ESTART, m->value,
 				     "cannot give the sandbox a terminal");
+	case GA_CTL_STEP_LEARN:
+		(void)ga_fail_errno(err, GA_ESTART, m->value,
+				    "cannot learn what '%s' connects to", prog);
+		return hint_learn(m->value, err);
 	case GA_CTL_STEP_EXEC:
 		(void)ga_fail_errno(err, GA_ESTART, m->value, "cannot run '%s' in the sandbox",
 				    prog);

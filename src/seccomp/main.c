@@ -4,7 +4,8 @@
  * filter as a C file, since compiling it would take longer than starting the sandbox's processes.
  *
  * "renames" is what has renames announced to pid 1 (src/init/renames.h); which of them are of
- * directories no filter can know, as paths are behind pointers. "session" is for all
+ * directories no filter can know, as paths are behind pointers. "connects" does the same with
+ * connections, for a session that learns, and "both" with both. "session" is for all
  * processes of a sandbox, or "nested" where programs may make sandboxes of their own in it.
  * Everything is allowed but what the table names: an agent runs compilers, browsers, databases and
  * debuggers. What is refused is what reaches beyond the sandbox or opens kernel code that no
@@ -172,16 +173,35 @@ static int fill_nested(scmp_filter_ctx ctx)
 	return fill(ctx, true);
 }
 
-static int fill_renames(scmp_filter_ctx ctx)
+/* Announce these. */
+static int fill_calls(scmp_filter_ctx ctx, const int *calls, size_t n)
 {
-	static const int calls[] = { SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2) };
 	/* what other ABIs may do is the other filter's to say */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 
-	for (size_t i = 0; !rc && i < GA_NELEMS(calls); i++)
+	for (size_t i = 0; !rc && i < n; i++)
 		if (calls[i] >= 0)
 			rc = seccomp_rule_add(ctx, SCMP_ACT_NOTIFY, calls[i], 0);
 	return rc;
+}
+
+static const int announced[] = { SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+				 SCMP_SYS(connect) };
+#define RENAMES 3 /* of these, before the others */
+
+static int fill_renames(scmp_filter_ctx ctx)
+{
+	return fill_calls(ctx, announced, RENAMES);
+}
+
+static int fill_connects(scmp_filter_ctx ctx)
+{
+	return fill_calls(ctx, announced + RENAMES, GA_NELEMS(announced) - RENAMES);
+}
+
+static int fill_both(scmp_filter_ctx ctx)
+{
+	return fill_calls(ctx, announced, GA_NELEMS(announced));
 }
 
 static const struct filter {
@@ -191,6 +211,8 @@ static const struct filter {
 	{ "session", "ga/sandbox.h", "ga_seccomp_program", fill_session },
 	{ "nested", "ga/sandbox.h", "ga_seccomp_nested_program", fill_nested },
 	{ "renames", "renames.h", "renames_program", fill_renames },
+	{ "connects", "renames.h", "connects_program", fill_connects },
+	{ "both", "renames.h", "both_program", fill_both },
 };
 
 static int export(scmp_filter_ctx ctx, struct sock_filter *v, size_t max, size_t *ret_n)

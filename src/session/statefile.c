@@ -66,6 +66,7 @@ static const struct field fields[] = {
 	FIELD("networkoption", LIST, network_options),
 	FIELD("published", LIST, published),
 	FIELD("refused", LIST, refused),
+	FIELD("learnt", LIST, learnt),
 	FIELD("exposed", LIST, exposed),
 	FIELD("check", LIST, checks),
 	FIELD("remark", LIST, remarks),

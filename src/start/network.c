@@ -14,6 +14,7 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "ga/sha.h"
 #include "start.h"
 
@@ -25,6 +26,11 @@
 bool start_has_network(const struct ga_start_env *e, const struct ga_start *st)
 {
 	return st->spec.network == (e->net.mode == GA_NETWORK_HOST);
+}
+
+const char *start_network_name(const struct ga_start_env *e)
+{
+	return e->net.learn ? "learn" : ga_network_name(e->net.mode);
 }
 
 /* Only what a repository's file says has to be remembered: the rest is known before. A guess, and
@@ -82,11 +88,12 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 {
 	static const struct ga_strv none = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6() };
+	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
-	return ga_net_plan_make(e->net.allow ? e->net.allow : &none, &o, &st->plan, err);
+	return ga_net_plan_make(e->net.allow && !o.learns ? e->net.allow : &none, &o, &st->plan,
+				err);
 }
 
 static int show_sockets(struct ga_start *st, const struct ga_strv *sockets, const char *dir,
@@ -123,7 +130,10 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 	const struct ga_session *s = &st->session;
 	cleanup_free char *listed = say_listed(e->net.allow);
 
-	if (e->net.mode == GA_NETWORK_NONE)
+	if (e->net.learn)
+		ga_strv_push(&st->notes, "network: NOT restricted (--learn): it reaches all that "
+					 "you can by TCP, and this machine's own services");
+	else if (e->net.mode == GA_NETWORK_NONE)
 		ga_strv_push(&st->notes, "network: none");
 	else if (e->net.mode == GA_NETWORK_ALLOW)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
@@ -158,6 +168,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		if (make_plan(e, st, err) || show_resolver(st, dir, at, err))
 			return -1;
 		o.plan = &st->plan;
+		o.learn = e->net.learn ? &st->plan : NULL;
 		ga_strv_extend(&st->spec.env, &st->plan.env);
 	}
 	o.socket_dir = at;
@@ -187,12 +198,13 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 	struct ga_session *s = &st->session;
 
 	free(s->network);
-	s->network = ga_strdup(ga_network_name(e->net.mode));
+	s->network = ga_strdup(start_network_name(e));
 	ga_strv_release(&s->network_options);
 	if (e->net.options)
 		ga_strv_extend(&s->network_options, e->net.options);
 	ga_strv_release(&s->published);
 	ga_strv_release(&s->refused);
+	ga_strv_release(&s->learnt);
 	add_environment(e, st);
 	if (open_relay(e, st, err))
 		return -1;
@@ -202,11 +214,16 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 
 int start_enter_network(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
+	cleanup_close int calls = -1;
+
 	if (e->net.mode != GA_NETWORK_HOST && !ga_run_own_network(st->sandbox))
 		return ga_fail(err, GA_ESTART, "the sandbox has no network of its own");
 	if (!st->relay)
 		return 0;
 	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
+		return -1;
+	calls = ga_relay_calls(st->relay);
+	if (calls >= 0 && ga_run_learn(st->sandbox, calls, err))
 		return -1;
 	ga_run_relay(st->sandbox, st->relay);
 	return 0;
@@ -254,6 +271,25 @@ static json_t *counts_json(const struct ga_use *u, size_t n)
 	return list;
 }
 
+static void note_learnt(struct ga_session *s, const struct ga_relay *r)
+{
+	cleanup_(ga_relay_learnt_release) struct ga_relay_learnt l = GA_RELAY_LEARNT_INIT;
+
+	if (strcmp(s->network, "learn") != 0)
+		return;
+	ga_relay_learnt(r, &l);
+	ga_strv_extend(&s->learnt, &l.allow);
+	for (size_t i = 0; i < l.unlistable.n; i++) {
+		cleanup_free char *q = ga_quote(l.unlistable.v[i]);
+
+		ga_strv_pushf(&s->remarks, "it reached %s, which network.allow cannot list", q);
+	}
+	(void)ga_journal(s->dir, "learnt", json_pack("{s:o, s:o, s:o}", "allow",
+						    ga_json_strv(&l.allow), "not_reached",
+						    ga_json_strv(&l.failed), "not_listable",
+						    ga_json_strv(&l.unlistable)));
+}
+
 void start_end_network(struct ga_start *st, size_t *noted)
 {
 	struct ga_session *s = &st->session;
@@ -273,6 +309,7 @@ void start_end_network(struct ga_start *st, size_t *noted)
 		(void)ga_journal(s->dir, "network",
 				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",
 					   (json_int_t)more));
+	note_learnt(s, st->relay);
 	ga_run_relay(st->sandbox, NULL);
 	ga_relay_close(ga_steal(&st->relay));
 }

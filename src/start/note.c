@@ -118,8 +118,8 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->exposed));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	add_mounts(j, e, &st->spec);
-	(void)json_object_set_new(j, "network", json_string(ga_network_name(e->net.mode)));
-	if (e->net.mode == GA_NETWORK_ALLOW && e->net.allow)
+	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
+	if (e->net.mode == GA_NETWORK_ALLOW && e->net.allow && !e->net.learn)
 		(void)json_object_set_new(j, "allow", ga_json_strv(e->net.allow));
 	(void)json_object_set_new(j, "published", ga_json_strv(&s->published));
 	(void)json_object_set_new(j, "nested", json_boolean(st->spec.nested));

@@ -183,6 +183,7 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 /* network.c: what a session can reach. Was its sandbox begun with the right network? */
 #define START_NETWORK_NOTE "network" /* in the state directory of a repository */
 bool start_has_network(const struct ga_start_env *e, const struct ga_start *st);
+const char *start_network_name(const struct ga_start_env *e); /* as a session has it */
 /* One that was not: what the next begins with is noted. */
 void start_note_guess(const struct ga_start_env *e);
 /* Before its trees are mounted: the plan, its files and sockets, into the spec, with what of it is

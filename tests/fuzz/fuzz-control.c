@@ -26,9 +26,11 @@ static void *keep(void *p)
 enum { FDS_MAX = 6 };
 
 /* No command is executed here. */
-int renames_announce(int sock)
+int renames_announce(int sock, bool renames, bool connects)
 {
 	(void)sock;
+	(void)renames;
+	(void)connects;
 	return -1;
 }
 

@@ -450,6 +450,69 @@ static void too_many_rules(void **state)
 	assert_int_equal(ga_net_plan_make(&allow, &o, &p, &err), -1);
 }
 
+/* A plan that learns: names keep what they got, what an address stands for is found again, and a
+ * rule is made once. */
+static void learnt(void **state)
+{
+	static const struct {
+		const char *host;
+		uint16_t port;
+		const char *text; /* NULL: none can be had */
+		bool listable;
+	} cases[] = {
+		{ "db.example.org", 5432, "db.example.org:5432", true },
+		{ "192.0.2.1", 80, "192.0.2.1:80", true },
+		{ "2001:db8::1", 80, "[2001:db8::1]:80", true },
+		{ "127.0.0.1", 80, "localhost:80", true },
+		{ "::1", 80, "localhost:80", true },
+		{ "localhost", 81, "localhost:81", true },
+		{ "127.0.0.2", 80, "127.0.0.2:80", true },
+		{ "my_db", 80, "my_db:80", false },
+		{ "0.0.0.0", 80, "0.0.0.0:80", false },
+		{ "a.localhost", 80, NULL, false },
+	};
+	static const char *const no_names[] = { "_x._tcp.example.org", "192.0.2.1", "a..b", "", "a\\032b" };
+	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_net_options o = { .ip6 = true, .learns = true };
+	struct ga_strv none = GA_STRV_INIT;
+	struct ga_net_host host;
+
+	(void)state;
+	assert_int_equal(ga_net_plan_make(&none, &o, &p, &err), 0);
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		ssize_t rule;
+
+		assert_true(ga_net_host_parse(cases[i].host, strlen(cases[i].host), &host));
+		rule = ga_net_plan_learn_rule(&p, &host, cases[i].port);
+		assert_int_equal(rule >= 0, cases[i].text != NULL);
+		if (rule >= 0) {
+			cleanup_free char *text = ga_net_rule_text(&p.rules[rule]);
+
+			assert_string_equal(text, cases[i].text);
+			assert_int_equal(ga_net_rule_ok(text), cases[i].listable);
+			assert_int_equal(ga_net_plan_learn_rule(&p, &host, cases[i].port), rule);
+		}
+	}
+	assert_int_equal(p.n_rules, 8);
+	for (size_t i = 0; i < GA_NELEMS(no_names); i++)
+		assert_false(ga_net_plan_learn_name(&p, no_names[i]));
+	for (int i = 0; i < GA_NET_LEARN_NAMES; i++) {
+		cleanup_free char *name = ga_strf("host-%d.example.org", i);
+
+		assert_true(ga_net_plan_learn_name(&p, name));
+		assert_true(ga_net_plan_learn_name(&p, name));
+		ga_net_plan_host(&p, &p.names[i].ip4, &host);
+		assert_string_equal(host.name, name);
+		ga_net_plan_host(&p, &p.names[i].ip6, &host);
+		assert_string_equal(host.name, name);
+	}
+	assert_false(ga_net_plan_learn_name(&p, "one-more.example.org"));
+	for (unsigned port = 1; p.n_rules < GA_NET_LEARN_RULES; port++)
+		assert_true(ga_net_plan_learn_rule(&p, &host, (uint16_t)port) >= 0);
+	assert_true(ga_net_plan_learn_rule(&p, &host, UINT16_MAX) < 0);
+}
+
 static void name_services(void **state)
 {
 	static const struct {
@@ -474,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(learnt),
 		cmocka_unit_test(matches),
 		cmocka_unit_test(nw02_nw03_nw04_where_names_may_lead),
 		cmocka_unit_test(plans),

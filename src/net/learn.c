@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A session that learns. Its plan has no rules to begin with, and gets one for whatever is asked
+ * for: each name that is looked up has an address inside from then on, and each connect(2), which
+ * init tells of before it goes on, finds a listener where it goes. From there it is a connection
+ * as any other, so what was reached is what a list would have had to name.
+ *
+ * On the loopback addresses a session has its own services as well, and looks for free ports by
+ * connecting to them. So there is a listener there only where the host has somebody who answers,
+ * and nobody inside listens.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "ga/clock.h"
+#include "ga/connects.h"
+#include "ga/fd.h"
+#include "netplan-internal.h"
+#include "relay-internal.h"
+
+#define DIAL_MS 1000 /* on this machine somebody answers at once, or nobody does */
+#define MAKE_MS 10000
+
+struct net_learn {
+	struct ga_net_plan *plan;
+	int sock, theirs;           /* the socket of ga/connects.h, and init's end of it */
+	struct net_source s;
+	struct net_call calls[GA_CONNECTS];
+	struct net_place at[GA_NET_LISTENERS_MAX]; /* where there are listeners */
+	size_t n_at;
+	bool reached[GA_NET_LEARN_RULES];
+};
+
+struct net_learn *net_learn_open(struct ga_net_plan *plan)
+{
+	struct net_learn *l = ga_calloc(1, sizeof(*l));
+	int pair[2] = { -1, -1 };
+
+	*l = (struct net_learn){ .plan = plan, .sock = -1, .theirs = -1 };
+	for (size_t i = 0; i < GA_CONNECTS; i++)
+		l->calls[i] = (struct net_call){ .dial = -1, .child = NET_CHILD_INIT };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
+		free(l);
+		return NULL;
+	}
+	l->sock = pair[0];
+	l->theirs = pair[1];
+	return l;
+}
+
+/* What it has under way; the call may be another's then. */
+static void release(const struct ga_relay *r, struct net_call *c)
+{
+	if (c->dial >= 0 || c->child.fd >= 0)
+		net_unwatch(r, c->dial >= 0 ? c->dial : c->child.fd);
+	ga_cleanup_closep(&c->dial);
+	net_space_abandon(&c->child);
+	*c = (struct net_call){ .dial = -1, .child = NET_CHILD_INIT };
+}
+
+void net_learn_close(struct ga_relay *r)
+{
+	struct net_learn *l = r->learn;
+
+	if (!l)
+		return;
+	for (size_t i = 0; i < GA_CONNECTS; i++)
+		release(r, &l->calls[i]);
+	ga_cleanup_closep(&l->sock);
+	ga_cleanup_closep(&l->theirs);
+	free(l);
+	r->learn = NULL;
+}
+
+int net_learn_watch(struct ga_relay *r)
+{
+	struct net_learn *l = r->learn;
+
+	l->s = (struct net_source){ NET_CALLS, l->sock, l };
+	return net_watch(r, &l->s, EPOLLIN);
+}
+
+int ga_relay_calls(struct ga_relay *r)
+{
+	return r->learn ? ga_steal_fd(&r->learn->theirs) : -1;
+}
+
+/* ---- calls */
+
+/* There is room: no more than GA_CONNECTS are asked for at a time. Who does not take it has
+ * ended. */
+static void answer(const struct net_learn *l, struct ga_connect m, int errnum)
+{
+	m.errnum = errnum;
+	(void)send(l->sock, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+/* With all others that wait for the same. */
+static void settle(struct ga_relay *r, const struct net_call *which, int errnum)
+{
+	const struct net_place at = which->at;
+
+	for (size_t i = 0; i < GA_CONNECTS; i++) {
+		struct net_call *c = &r->learn->calls[i];
+
+		if (!c->used || c->at.port != at.port || !ga_net_addr_same(&c->at.addr, &at.addr))
+			continue;
+		answer(r->learn, c->m, errnum);
+		release(r, c);
+	}
+}
+
+static bool is_there(const struct net_learn *l, const struct net_place *at)
+{
+	struct ga_net_addr service = net_addr(GA_NET_SERVICE_ADDRESS);
+
+	for (size_t i = 0; i < l->n_at; i++)
+		if (l->at[i].port == at->port && ga_net_addr_same(&l->at[i].addr, &at->addr))
+			return true;
+	return ga_net_addr_same(&service, &at->addr) &&
+	       (at->port == GA_NET_DNS_PORT || at->port == GA_NET_PROXY_PORT);
+}
+
+/* Of this machine: what a session has services of its own at. */
+static bool is_loopback(const struct net_learn *l, const struct ga_net_addr *a)
+{
+	struct ga_net_host h;
+
+	ga_net_plan_host(l->plan, a, &h);
+	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
+}
+
+static void wait_for(struct ga_relay *r, struct net_call *c, int fd, uint32_t events, int ms)
+{
+	c->s = (struct net_source){ NET_CALL, fd, c };
+	c->deadline = ga_now_ms() + ms;
+	if (net_watch(r, &c->s, events))
+		settle(r, c, ECONNREFUSED);
+}
+
+static void make(struct ga_relay *r, struct net_call *c)
+{
+	const struct net_want want = { .family = c->at.addr.ip6 ? AF_INET6 : AF_INET,
+				       .type = SOCK_STREAM, .listens = true, .addr = c->at.addr,
+				       .port = c->at.port };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (r->learn->n_at == GA_NET_LISTENERS_MAX ||
+	    net_space_begin(&r->space, NULL, &want, 1, &c->child, &ignored))
+		settle(r, c, 0);
+	else
+		wait_for(r, c, c->child.fd, EPOLLIN, MAKE_MS);
+}
+
+static void dial(struct ga_relay *r, struct net_call *c)
+{
+	struct sockaddr_storage sa;
+	socklen_t n = net_sockaddr(&c->at.addr, c->at.port, &sa);
+
+	c->dial = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->dial < 0 || (connect(c->dial, (const struct sockaddr *)&sa, n) &&
+			    errno != EINPROGRESS))
+		settle(r, c, 0);
+	else
+		wait_for(r, c, c->dial, EPOLLOUT, DIAL_MS);
+}
+
+static void begin_call(struct ga_relay *r, struct net_call *c)
+{
+	struct net_learn *l = r->learn;
+	bool loopback = is_loopback(l, &c->at.addr);
+
+	for (size_t i = 0; i < GA_CONNECTS; i++)
+		if (&l->calls[i] != c && l->calls[i].used && l->calls[i].at.port == c->at.port &&
+		    ga_net_addr_same(&l->calls[i].at.addr, &c->at.addr))
+			return;
+	/* what is published is the session's own, and the host's port leads back to it */
+	if (is_there(l, &c->at) || (loopback && net_is_published(r, c->at.port)))
+		settle(r, c, 0);
+	else if (loopback)
+		dial(r, c);
+	else
+		make(r, c);
+}
+
+static struct net_call *free_call(struct net_learn *l)
+{
+	for (size_t i = 0; i < GA_CONNECTS; i++)
+		if (!l->calls[i].used)
+			return &l->calls[i];
+	return NULL;
+}
+
+/* The unspecified address means this machine to connect(2). */
+static struct ga_net_addr meant(const struct ga_connect *m)
+{
+	struct ga_net_addr a = ga_net_addr_make(m->ip6, m->addr);
+	struct ga_net_addr any = { .ip6 = a.ip6 };
+
+	return ga_net_addr_same(&a, &any) ? net_addr(a.ip6 ? "::1" : "127.0.0.1") : a;
+}
+
+void net_learn_calls(struct ga_relay *r)
+{
+	struct net_learn *l = r->learn;
+
+	for (int i = 0; i < GA_CONNECTS; i++) {
+		struct net_call *c = free_call(l);
+		struct ga_connect m;
+		ssize_t n = recv(l->sock, &m, sizeof(m), 0);
+
+		if (n < 0)
+			return;
+		if (n != (ssize_t)sizeof(m)) {
+			/* init has ended, or is none */
+			net_unwatch(r, l->sock);
+			return;
+		}
+		if (!c) {
+			answer(l, m, 0);
+			continue;
+		}
+		*c = (struct net_call){ .used = true, .m = m, .dial = -1, .child = NET_CHILD_INIT,
+					.at = { meant(&m), m.port } };
+		begin_call(r, c);
+	}
+}
+
+static void dialled(struct ga_relay *r, struct net_call *c)
+{
+	socklen_t n = sizeof(int);
+	int e = 0;
+
+	if (getsockopt(c->dial, SOL_SOCKET, SO_ERROR, &e, &n) || e) {
+		settle(r, c, 0);
+		return;
+	}
+	net_unwatch(r, c->dial);
+	(void)close(ga_steal_fd(&c->dial));
+	make(r, c);
+}
+
+/* It cannot be made: a server of the session's has the port, on that address or on all of them. On
+ * a loopback address it is who was meant; elsewhere it would be taken for somebody else. */
+static void not_made(struct ga_relay *r, const struct net_call *c)
+{
+	bool loopback = is_loopback(r->learn, &c->at.addr);
+	cleanup_free char *to = net_to_text(r, &c->at.addr, c->at.port);
+
+	if (!loopback)
+		(void)net_use(&r->uses, GA_USE_FAILED, to, 0);
+	settle(r, c, loopback ? 0 : ECONNREFUSED);
+}
+
+static void made(struct ga_relay *r, struct net_call *c)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct net_learn *l = r->learn;
+	int fd;
+
+	net_unwatch(r, c->child.fd);
+	if (net_space_end(&c->child, &fd, 1, &ignored)) {
+		not_made(r, c);
+		return;
+	}
+	l->at[l->n_at] = c->at;
+	if (net_add_learnt(r, l->n_at, fd)) {
+		not_made(r, c);
+		return;
+	}
+	l->n_at++;
+	settle(r, c, 0);
+}
+
+void net_learn_event(struct ga_relay *r, struct net_call *c)
+{
+	if (c->dial >= 0)
+		dialled(r, c);
+	else
+		made(r, c);
+}
+
+void net_learn_time(struct ga_relay *r, int64_t now)
+{
+	for (size_t i = 0; r->learn && i < GA_CONNECTS; i++) {
+		struct net_call *c = &r->learn->calls[i];
+
+		if (c->used && c->deadline && c->deadline <= now)
+			settle(r, c, c->dial >= 0 ? 0 : ECONNREFUSED);
+	}
+}
+
+int64_t net_learn_next(const struct ga_relay *r)
+{
+	int64_t next = 0;
+
+	for (size_t i = 0; r->learn && i < GA_CONNECTS; i++) {
+		const struct net_call *c = &r->learn->calls[i];
+
+		if (c->used && c->deadline && (!next || c->deadline < next))
+			next = c->deadline;
+	}
+	return next;
+}
+
+/* ---- what is learnt */
+
+void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
+		     struct ga_net_host *host)
+{
+	*ret = r->learn->at[i];
+	ga_net_plan_host(r->plan, &ret->addr, host);
+}
+
+ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port)
+{
+	return r->learn ? ga_net_plan_learn_rule(r->learn->plan, h, port)
+			: ga_net_plan_match(r->plan, h, port);
+}
+
+bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port)
+{
+	return r->learn || ga_net_addr_allowed(r->plan, rule, a, port);
+}
+
+void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port)
+{
+	const struct ga_net_host host = { .addr = ga_net_addr_make(a->ip6, a->b) };
+	ssize_t also;
+
+	if (!r->learn)
+		return;
+	r->learn->reached[rule] = true;
+	/* where a name alone does not lead, that address has to be listed as well */
+	if (r->plan->rules[rule].kind != GA_NET_NAMED ||
+	    net_rule_leads_to(&r->plan->rules[rule], &host.addr, port))
+		return;
+	also = ga_net_plan_learn_rule(r->learn->plan, &host, port);
+	if (also >= 0)
+		r->learn->reached[also] = true;
+}
+
+void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret)
+{
+	ga_net_dns_answer(r->plan, query, n, ret);
+	if (ret->verdict != GA_NET_DNS_REFUSED)
+		return;
+	if (r->learn && ga_net_plan_learn_name(r->learn->plan, ret->name))
+		ga_net_dns_answer(r->plan, query, n, ret);
+	/* services are looked up (RFC 2782) by who goes on without */
+	else if (!r->learn || ret->name[0] != '_')
+		(void)net_use(&r->uses, GA_USE_REFUSED, ret->name, ret->type != 1);
+}
+
+bool net_is_own_refusal(const struct ga_relay *r, const struct ga_net_addr *a)
+{
+	return r->learn && is_loopback(r->learn, a);
+}
+
+void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret)
+{
+	for (size_t i = 0; r->learn && i < r->plan->n_rules; i++) {
+		cleanup_free char *word = ga_net_rule_text(&r->plan->rules[i]);
+		bool ok = ga_net_rule_ok(word);
+
+		ga_strv_push(!r->learn->reached[i] ? &ret->failed : ok ? &ret->allow
+								       : &ret->unlistable, word);
+	}
+	ga_strv_sort_unique(&ret->allow);
+}
+
+void ga_relay_learnt_release(struct ga_relay_learnt *l)
+{
+	ga_strv_release(&l->allow);
+	ga_strv_release(&l->failed);
+	ga_strv_release(&l->unlistable);
+}

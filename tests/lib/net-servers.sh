@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# Real servers for tests of the network, in $TRASH. Included after net-host.sh and test-lib.sh.
+
+PATH=$PATH:/usr/sbin:/sbin
+pg_bin=$(command -v initdb 2>/dev/null || printf '%s\n' /usr/lib/postgresql/*/bin/initdb /usr/bin/initdb | tail -1)
+pg_bin=${pg_bin%/*}
+
+test_lazy_prereq POSTGRES 'test -x "$pg_bin/initdb" && command -v psql'
+test_lazy_prereq REDIS 'command -v redis-server && command -v redis-cli'
+test_lazy_prereq SSHD 'command -v sshd && command -v ssh'
+test_lazy_prereq NGINX 'command -v nginx'
+test_lazy_prereq CURL 'command -v curl && command -v openssl'
+test_lazy_prereq MUSL 'command -v musl-gcc'
+test_lazy_prereq GO 'command -v go'
+
+# Servers that refuse to be root's are somebody else's.
+as_server() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+server_dir() {
+	mkdir -p "$1" && { [ "$(id -u)" != 0 ] || chown nobody:nogroup "$1"; }
+}
+
+# ---- PostgreSQL ---------------------------------------------------------------
+
+postgres_start() {
+	server_dir "$TRASH/pg" && server_dir "$TRASH/pgsock" && echo secret >pw && chmod 644 pw &&
+	as_server "$pg_bin/initdb" -D "$TRASH/pg" -U agent -A scram-sha-256 --pwfile=pw --no-locale -E UTF8 --no-sync >initdb.log 2>&1 &&
+	echo "host all all 192.0.2.0/24 scram-sha-256" >>"$TRASH/pg/pg_hba.conf" &&
+	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -w -l "$TRASH/pg/log" -o "-c listen_addresses=127.0.0.1,192.0.2.10 -c unix_socket_directories='$TRASH/pgsock' -c fsync=off -c dynamic_shared_memory_type=mmap" start
+}
+postgres_stop() {
+	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -m immediate stop
+}
+
+# ---- HTTPS --------------------------------------------------------------------
+
+# certificates: ca.pem, web.pem with its key, for the names of this host
+certificates() {
+	test -f web.pem || {
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=test" -keyout ca.key -out ca.pem -addext "basicConstraints=critical,CA:TRUE" &&
+		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=web.example.org" -keyout web.key -out web.csr &&
+		printf "subjectAltName=DNS:web.example.org,DNS:six.example.org,DNS:*.wild.example.net,DNS:b.c.wild.example.net\n" >san &&
+		openssl x509 -req -in web.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile san -out web.crt && cat web.crt web.key >web.pem
+	} 2>/dev/null &&
+	mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp ca.pem "$HOME/aihome/ca.pem"
+}
+# web ADDRESS PORT [tls]: answers any path with "served METHOD HOST PATH"; its number is in web.pid
+cat >"$TRASH/web.py" <<'EOF_WEB'
+import http.server, socket, ssl, sys
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        text = "served %s %s %s %d\n" % (self.command, self.headers.get("Host"), self.path, len(body))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+    do_GET = do_POST = answer
+server = Server((sys.argv[1], int(sys.argv[2])), Handler)
+if len(sys.argv) > 3:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("web.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+open("web.ready", "w").close()
+server.serve_forever()
+EOF_WEB
+web_start() {
+	rm -f web.ready
+	python3 web.py "$@" >>web.log 2>&1 &
+	web_pid=$!
+	test_when_finished "kill $web_pid"
+	test_wait_for 'test -e web.ready'
+}
+
+# ---- sockets as such ----------------------------------------------------------
+
+# echo ADDRESS PORT: sends back what it gets, all of it once the client has closed its side
+cat >"$TRASH/echo.py" <<'EOF_ECHO'
+import socket, sys, threading
+server = socket.create_server((sys.argv[1], int(sys.argv[2])), family=socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, backlog=1024)
+def serve(c):
+    with c:
+        data = bytearray()
+        while True:
+            some = c.recv(1 << 16)
+            if not some:
+                break
+            data += some
+        c.sendall(data)
+open("echo.ready", "w").close()
+while True:
+    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+EOF_ECHO
+echo_start() {
+	rm -f echo.ready
+	python3 echo.py "$@" &
+	echo_pid=$!
+	test_when_finished "kill $echo_pid"
+	test_wait_for 'test -e echo.ready'
+}
