@@ -27,7 +27,7 @@ static void note(struct ga_relay *r, struct net_conn *c, enum ga_use_kind kind)
 	c->use = net_use(&r->uses, kind, c->to ? c->to : "", 0);
 }
 
-static void set_deadline(struct ga_relay *r, struct net_conn *c, int ms)
+void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms)
 {
 	if (!c->deadline && ms)
 		r->timed++;
@@ -57,7 +57,7 @@ void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset)
 		r->uses.v[c->use].out += c->up.total;
 		r->uses.v[c->use].in += c->down.total;
 	}
-	set_deadline(r, c, 0);
+	net_conn_deadline(r, c, 0);
 	c->state = NET_DEAD;
 	net_flow_release(&c->up, &r->pipes);
 	net_flow_release(&c->down, &r->pipes);
@@ -104,7 +104,7 @@ static void linger(struct ga_relay *r, struct net_conn *c)
 	}
 	(void)shutdown(c->client.fd, SHUT_WR);
 	c->state = NET_LINGERS;
-	set_deadline(r, c, LINGER_MS);
+	net_conn_deadline(r, c, LINGER_MS);
 	net_conn_run(r, c);
 }
 
@@ -134,7 +134,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 	note(r, c, GA_USE_ALLOWED);
 	if (c->kind == NET_L_LEARNT || c->kind == NET_L_PROXY)
 		net_learn_reached(r, c->rule, &c->addrs.v[c->next - 1], c->port);
-	set_deadline(r, c, 0);
+	net_conn_deadline(r, c, 0);
 	quicken(c->client.fd);
 	quicken(c->target.fd);
 	c->state = NET_RELAYS;
@@ -182,7 +182,7 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 	if (c->target.fd < 0)
 		return false;
 	c->state = NET_CONNECTS;
-	set_deadline(r, c, last ? CONNECT_MS : ATTEMPT_MS);
+	net_conn_deadline(r, c, last ? CONNECT_MS : ATTEMPT_MS);
 	return true;
 }
 
@@ -252,7 +252,7 @@ static void asked(struct ga_relay *r, struct net_conn *c)
 		return;
 	}
 	c->rule = (size_t)rule;
-	set_deadline(r, c, 0);
+	net_conn_deadline(r, c, 0);
 	connect_to(r, c, &c->ask.host, false);
 }
 
@@ -324,7 +324,7 @@ static void read_dns(struct ga_relay *r, struct net_conn *c)
 		if (n <= 0)
 			return;
 		ga_buf_add(&c->in, buf, (size_t)n);
-		set_deadline(r, c, ASK_MS);
+		net_conn_deadline(r, c, ASK_MS);
 		if (!answer_frames(r, c))
 			net_conn_end(r, c, false);
 	}
@@ -407,7 +407,7 @@ void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint
 
 void net_conn_timeout(struct ga_relay *r, struct net_conn *c)
 {
-	if (c->state == NET_CONNECTS)
+	if (c->state == NET_CONNECTS || c->state == NET_WAITS)
 		try_next(r, c, GA_NET_TIMEOUT);
 	else
 		net_conn_end(r, c, c->state != NET_LINGERS);
@@ -471,11 +471,11 @@ static void begin(struct ga_relay *r, struct net_conn *c)
 	switch (c->kind) {
 	case NET_L_PROXY:
 		c->state = NET_ASKS;
-		set_deadline(r, c, ASK_MS);
+		net_conn_deadline(r, c, ASK_MS);
 		break;
 	case NET_L_DNS_TCP:
 		c->state = NET_DNS;
-		set_deadline(r, c, ASK_MS);
+		net_conn_deadline(r, c, ASK_MS);
 		break;
 	case NET_L_UNIX:
 		begin_unix(r, c);

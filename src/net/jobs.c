@@ -44,14 +44,19 @@ void net_job_want(struct ga_relay *r, struct net_conn *c)
 	for (size_t i = 0; i < NET_JOBS; i++) {
 		if (r->jobs[i] && !strcmp(r->jobs[i]->name, c->name)) {
 			c->job = r->jobs[i];
+			net_conn_deadline(r, c, 0);
 			return;
 		}
 		if (!r->jobs[i])
 			slot = i;
 	}
-	/* until one of the others is over */
-	if (slot == NET_JOBS)
+	/* until one of the others is over, and no longer than one takes */
+	if (slot == NET_JOBS) {
+		if (!c->deadline)
+			net_conn_deadline(r, c, LOOKUP_MS);
 		return;
+	}
+	net_conn_deadline(r, c, 0);
 	c->job = begin(r, c->name, slot);
 	if (!c->job)
 		net_conn_found(r, c, &none);

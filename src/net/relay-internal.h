@@ -86,7 +86,8 @@ struct net_conn {
 	char *to;             /* for people */
 	size_t rule;
 	char *name;           /* to be looked up, or NULL */
-	struct net_job *job;  /* that it waits for; NULL: until there is room for one */
+	struct net_job *job;  /* that it waits for; NULL: until there is room for one, or its
+			       * deadline */
 	struct net_addrs addrs;
 	size_t next;          /* of these */
 	uint16_t port;
@@ -170,6 +171,8 @@ void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd);
 void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events);
 void net_conn_run(struct ga_relay *r, struct net_conn *c);
 void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
+/* In so many milliseconds; 0: never. */
+void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms);
 /* What it waited for. */
 void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
 /* Closed, and marked to be freed by net_conn_free(). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The relay without a sandbox: what it makes of ends that go away.
+ * The relay without a sandbox: what it makes of ends that go away, and of look-ups and helpers
+ * that do not come back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +24,36 @@
 #include "ga/fd.h"
 #include "ga/net.h"
 #include "ga/path.h"
+#include "../../src/net/relay-internal.h"
+
+/* Time stands still unless the test lets it go on. */
+static int64_t now = 1000;
+int64_t __wrap_ga_now_ms(void);
+int64_t __wrap_ga_now_ms(void)
+{
+	return now;
+}
+
+/* No look-up ever ends. */
+static size_t begun;
+bool __wrap_net_lookup_begin(struct net_lookup *l, const char *name);
+bool __wrap_net_lookup_begin(struct net_lookup *l, const char *name)
+{
+	int p[2];
+
+	(void)name;
+	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
+	*l = (struct net_lookup){ .pid = p[1], .fd = p[0] };
+	begun++;
+	return true;
+}
+
+void __wrap_net_lookup_abandon(struct net_lookup *l);
+void __wrap_net_lookup_abandon(struct net_lookup *l)
+{
+	(void)close(l->pid);
+	(void)close(ga_steal_fd(&l->fd));
+}
 
 static int unix_socket(const char *dir, const char *name, bool listens)
 {
@@ -103,10 +134,58 @@ static void closed_while_a_child_holds_it(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* More names than are looked up at a time, and none is answered: whoever waits for its turn does so
+ * no longer than a look-up takes. */
+static void waits_for_a_turn(void **state)
+{
+	enum { N = 2 * NET_JOBS + 8 };
+	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
+	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	const struct ga_net_options po = { .ip6 = false };
+	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
+	const struct net_listener l = { .kind = NET_L_PROXY };
+	struct ga_relay *r = NULL;
+	size_t answered = 0;
+	int client[N];
+
+	(void)state;
+	ga_strv_push(&allow, "*.example.org:80");
+	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
+	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	for (int i = 0; i < N; i++) {
+		int pair[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+					    pair), 0);
+		client[i] = pair[0];
+		assert_true(dprintf(pair[0], "CONNECT n%d.example.org:80 HTTP/1.1\r\n\r\n", i) > 0);
+		net_conn_begin(r, &l, pair[1]);
+	}
+	for (int i = 0; i < 10; i++)
+		ga_relay_serve(r);
+	assert_int_equal(begun, NET_JOBS);
+	now += 30000;
+	assert_true(ga_relay_next(r) && ga_relay_next(r) <= now);
+	for (int i = 0; i < 10; i++)
+		ga_relay_serve(r);
+	for (int i = 0; i < N; i++) {
+		char got[64] = "";
+
+		answered += read(client[i], got, sizeof(got) - 1) > 0;
+		(void)close(client[i]);
+	}
+	/* those that were looked up, and those whose turn did not come; the next are under way */
+	assert_int_equal(begun, 2 * NET_JOBS);
+	assert_int_equal(answered, N - NET_JOBS);
+	ga_relay_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(closed_while_a_child_holds_it),
+		cmocka_unit_test(waits_for_a_turn),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);
