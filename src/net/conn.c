@@ -162,7 +162,7 @@ static void watch_target(struct ga_relay *r, struct net_conn *c, int fd)
 		ga_cleanup_closep(&c->target.fd);
 }
 
-/* False: not there. */
+/* False: not there; or c->state is NET_NEEDS, and the address is to be tried again. */
 static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_addr *a, bool last)
 {
 	struct sockaddr_storage sa;
@@ -171,6 +171,8 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 					  : socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC |
 									 SOCK_NONBLOCK, 0);
 
+	if (fd == NET_LATER)
+		c->state = NET_NEEDS;
 	if (fd < 0)
 		return false;
 	if (connect(fd, (const struct sockaddr *)&sa, n) && errno != EINPROGRESS) {
@@ -200,11 +202,29 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 		}
 		if (attempt(r, c, a, c->next == c->addrs.n))
 			return;
+		if (c->state == NET_NEEDS) {
+			net_conn_deadline(r, c, 0);
+			c->next--;
+			return;
+		}
 	}
 	if (c->forbidden)
 		fail(r, c, GA_USE_FORBIDDEN, GA_NET_REFUSED);
 	else
 		fail(r, c, GA_USE_FAILED, why);
+}
+
+void net_conns_inside(struct ga_relay *r, bool ip6, bool ok)
+{
+	for (size_t i = 0; i < r->n_conns; i++) {
+		struct net_conn *c = r->conns[i];
+
+		if (c->state != NET_NEEDS || c->addrs.v[c->next].ip6 != ip6)
+			continue;
+		c->next += !ok;
+		c->state = NET_CONNECTS;
+		try_next(r, c, GA_NET_UNREACHABLE);
+	}
 }
 
 void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a)
@@ -373,6 +393,7 @@ void net_conn_run(struct ga_relay *r, struct net_conn *c)
 		drain(r, c);
 		break;
 	case NET_WAITS:
+	case NET_NEEDS:
 	case NET_CONNECTS:
 	case NET_DEAD:
 		break;
@@ -399,7 +420,8 @@ void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint
 	e->writable |= broken || events & EPOLLOUT;
 	if (!of_client && c->state == NET_CONNECTS && e->writable)
 		connected(r, c);
-	else if (of_client && broken && (c->state == NET_WAITS || c->state == NET_CONNECTS))
+	else if (of_client && broken && (c->state == NET_WAITS || c->state == NET_NEEDS ||
+					 c->state == NET_CONNECTS))
 		net_conn_end(r, c, true);
 	else
 		net_conn_run(r, c);

@@ -18,6 +18,7 @@ enum net_source_kind {
 	NET_TARGET,
 	NET_CALLS,    /* struct net_learn */
 	NET_CALL,     /* struct net_call */
+	NET_POOLED,   /* struct net_pool */
 };
 struct net_source {
 	enum net_source_kind kind;
@@ -69,6 +70,7 @@ enum net_state {
 	NET_ASKS,     /* a client of the proxy says what it wants */
 	NET_DNS,      /* one of the resolver's */
 	NET_WAITS,    /* for a name */
+	NET_NEEDS,    /* a socket inside */
 	NET_CONNECTS,
 	NET_RELAYS,
 	NET_LINGERS,  /* it was told no, and is to read that */
@@ -101,6 +103,15 @@ struct net_conn {
 #define NET_JOBS 32
 #define NET_POOL 16
 
+/* Sockets inside to connect with, and the child that makes more of them, if any. */
+struct net_pool {
+	int v[NET_POOL];
+	size_t n;
+	struct net_child child;
+	struct net_source s;
+	int64_t deadline;
+};
+
 struct ga_relay {
 	const struct ga_net_plan *plan;
 	struct ga_strv sockets;
@@ -117,8 +128,7 @@ struct ga_relay {
 	struct net_conn *queue;  /* that have more to do */
 	struct net_job *jobs[NET_JOBS];
 	struct net_pipes pipes;
-	int pool[2][NET_POOL];   /* sockets inside, IPv4 and IPv6, to connect with */
-	size_t n_pool[2];
+	struct net_pool pool[2]; /* IPv4, IPv6 */
 	struct net_uses uses;
 	struct rlimit limit;     /* of descriptors, as it was */
 	bool raised;
@@ -131,8 +141,6 @@ int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
 /* Before it is closed: that alone ends nothing while a child that was just forked holds a copy, and
  * what is told then would be of a source that is gone. */
 void net_unwatch(const struct ga_relay *r, int fd);
-/* A socket inside to connect with; -1: there is none to be had. */
-int net_inside(struct ga_relay *r, bool ip6);
 /* A destination as people know it: the name that stands for the address. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
@@ -140,6 +148,18 @@ char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_
 bool net_is_published(const struct ga_relay *r, uint16_t port);
 /* A listener that was made for a call; takes over `fd`. */
 int net_add_learnt(struct ga_relay *r, size_t index, int fd);
+
+/* ---- inside.c */
+
+void net_inside_open(struct ga_relay *r);
+void net_inside_close(struct ga_relay *r);
+/* A socket inside to connect with; -1: there is none to be had; NET_LATER: net_conns_inside() will
+ * say when. */
+#define NET_LATER (-2)
+int net_inside(struct ga_relay *r, bool ip6);
+void net_inside_event(struct ga_relay *r, struct net_pool *p);
+void net_inside_time(struct ga_relay *r, int64_t now);
+int64_t net_inside_next(const struct ga_relay *r); /* 0: never */
 
 /* ---- learn.c: what is different in a session that learns, and what is in others */
 
@@ -175,6 +195,8 @@ void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
 void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms);
 /* What it waited for. */
 void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
+/* For all that need a socket inside: there are some, or there are none to be had. */
+void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
 /* Closed, and marked to be freed by net_conn_free(). */
 void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);

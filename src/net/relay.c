@@ -117,6 +117,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 
 	r->plan = o->learn ? o->learn : o->plan;
 	r->space = (struct net_space)NET_SPACE_INIT;
+	net_inside_open(r);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r->uses.begun = ga_now_ms();
@@ -158,9 +159,7 @@ void ga_relay_close(struct ga_relay *r)
 	for (size_t i = 0; i < r->n_listeners; i++)
 		(void)close(r->listeners[i].s.fd);
 	free(r->listeners);
-	for (size_t k = 0; k < 2; k++)
-		while (r->n_pool[k])
-			(void)close(r->pool[k][--r->n_pool[k]]);
+	net_inside_close(r);
 	net_pipes_release(&r->pipes);
 	net_space_close(&r->space);
 	net_uses_release(&r->uses);
@@ -253,24 +252,6 @@ int net_add_learnt(struct ga_relay *r, size_t index, int fd)
 	r->n_listeners--;
 	(void)close(fd);
 	return -1;
-}
-
-int net_inside(struct ga_relay *r, bool ip6)
-{
-	struct ga_error ignored = GA_ERROR_INIT;
-	struct net_want want[NET_POOL];
-
-	if (!r->n_pool[ip6]) {
-		for (size_t i = 0; i < NET_POOL; i++)
-			want[i] = (struct net_want){ .family = ip6 ? AF_INET6 : AF_INET,
-						     .type = SOCK_STREAM };
-		if (net_space_sockets(&r->space, NULL, want, NET_POOL, r->pool[ip6], &ignored)) {
-			ga_error_release(&ignored);
-			return -1;
-		}
-		r->n_pool[ip6] = NET_POOL;
-	}
-	return r->pool[ip6][--r->n_pool[ip6]];
 }
 
 /* ---- serving */
@@ -388,6 +369,9 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	case NET_CALL:
 		net_learn_event(r, s->owner);
 		break;
+	case NET_POOLED:
+		net_inside_event(r, s->owner);
+		break;
 	}
 }
 
@@ -412,6 +396,7 @@ static void serve_times(struct ga_relay *r)
 
 	net_jobs_time(r, now);
 	net_learn_time(r, now);
+	net_inside_time(r, now);
 	for (size_t i = 0; r->timed && i < r->n_conns; i++)
 		if (r->conns[i]->deadline && r->conns[i]->deadline <= now)
 			net_conn_timeout(r, r->conns[i]);
@@ -437,10 +422,12 @@ int ga_relay_fd(const struct ga_relay *r)
 
 int64_t ga_relay_next(const struct ga_relay *r)
 {
-	int64_t next = net_learn_next(r);
+	int64_t next = net_learn_next(r), made = net_inside_next(r);
 
 	if (r->queue)
 		return ga_now_ms();
+	if (made && (!next || made < next))
+		next = made;
 	for (size_t i = 0; i < NET_JOBS; i++)
 		if (r->jobs[i] && (!next || r->jobs[i]->deadline < next))
 			next = r->jobs[i]->deadline;

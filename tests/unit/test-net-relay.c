@@ -55,6 +55,28 @@ void __wrap_net_lookup_abandon(struct net_lookup *l)
 	(void)close(ga_steal_fd(&l->fd));
 }
 
+/* No socket inside is ever made. */
+int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
+			   const struct net_want *want, size_t n, struct net_child *ret,
+			   struct ga_error *err);
+static int never = -1;
+int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
+			   const struct net_want *want, size_t n, struct net_child *ret,
+			   struct ga_error *err)
+{
+	int p[2];
+
+	(void)s;
+	(void)setup;
+	(void)want;
+	(void)n;
+	(void)err;
+	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
+	*ret = (struct net_child){ .pid = 0, .fd = p[0] };
+	never = p[1];
+	return 0;
+}
+
 static int unix_socket(const char *dir, const char *name, bool listens)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -181,11 +203,53 @@ static void waits_for_a_turn(void **state)
 	ga_relay_close(r);
 }
 
+/* A published port, and sockets inside that do not come: nothing else waits, and this one not for
+ * ever. */
+static void needs_a_socket(void **state)
+{
+	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_relay_opts o = { .publish = &publish, .socket_dir = -1 };
+	const struct net_listener l = { .kind = NET_L_PUBLISH };
+	struct ga_relay *r = NULL;
+	int pair[2][2];
+	char got[8];
+
+	(void)state;
+	ga_strv_push(&publish, "auto:3000");
+	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+					    pair[i]), 0);
+		net_conn_begin(r, &l, pair[i][1]);
+		ga_relay_serve(r);
+	}
+	/* who goes is forgotten */
+	assert_int_equal(close(pair[1][0]), 0);
+	for (int i = 0; i < 3; i++)
+		ga_relay_serve(r);
+	assert_int_equal(r->n_conns, 1);
+	/* one family after the other */
+	for (int i = 0; i < 2; i++) {
+		assert_true(read(pair[0][0], got, sizeof(got)) < 0);
+		assert_int_equal(ga_relay_next(r), now + 10000);
+		now += 10000;
+		(void)close(never);
+		for (int k = 0; k < 3; k++)
+			ga_relay_serve(r);
+	}
+	assert_int_equal(read(pair[0][0], got, sizeof(got)), 0);
+	assert_int_equal(r->n_conns, 0);
+	(void)close(pair[0][0]);
+	ga_relay_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(closed_while_a_child_holds_it),
 		cmocka_unit_test(waits_for_a_turn),
+		cmocka_unit_test(needs_a_socket),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);
