@@ -2,9 +2,10 @@
  *
  * The relay of a session with a network of its own (ga/netplan.h): listeners inside the sandbox's
  * network namespace, accepted on by the supervisor, which connects from the host's side and moves
- * bytes both ways. It is served by the caller's poll loop: nothing here waits but ga_relay_enter(),
- * for the child that makes the listeners. One thread; SIGPIPE blocked or ignored. Names are resolved by
- * child processes, one for each look-up, which the relay reaps itself.
+ * bytes both ways. It is served by the caller's poll loop: nothing here waits but
+ * ga_relay_enter(), for the child that makes the listeners. One thread; SIGPIPE blocked or
+ * ignored. Names are resolved by child processes, one for each look-up, which the relay reaps
+ * itself.
  *
  * What is inside of the namespace is hostile: connections at once, what is buffered for them, and
  * what is remembered of them are bounded.

@@ -334,28 +334,31 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 static void say_refused(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+	cleanup_buf struct ga_buf allow = GA_BUF_INIT;
 	unsigned long long all = 0, n;
-	cleanup_free char *word = NULL;
-	const char *first = NULL;
 
 	for (size_t i = 0; i < s->refused.n; i++) {
 		const char *to = split_refused(s->refused.v[i], &n);
 		cleanup_free char *q = ga_quote(to);
+		bool name = !strchr(to, ':');
 
+		/* of one attempt to reach it, a C library looks a name up several times */
+		if (name)
+			n = 1;
 		all += n;
-		first = first ? first : to;
-		if (i < REFUSED_SHOWN)
-			ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
-		if (i < REFUSED_SHOWN && n > 1)
+		if (i >= REFUSED_SHOWN)
+			continue;
+		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
+		if (n > 1)
 			ga_buf_addf(&list, " (%llu times)", n);
+		ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
 	}
-	if (!first)
+	if (!all)
 		return;
 	if (s->refused.n > REFUSED_SHOWN)
 		ga_buf_addf(&list, " and %zu more", s->refused.n - REFUSED_SHOWN);
-	word = ga_quote(first);
-	(void)fprintf(f, "  refused %llu connection%s: %s; allow with --allow %s%s\n", all,
-		      all == 1 ? "" : "s", list.ptr, word, strchr(first, ':') ? "" : ":PORT");
+	(void)fprintf(f, "  refused %llu connection%s: %s; allow with%s\n", all,
+		      all == 1 ? "" : "s", list.ptr, allow.ptr);
 }
 
 /* To be pasted as it is. In quotes: an IPv6 address begins with what begins a list in YAML. */

@@ -123,15 +123,6 @@ static bool is_there(const struct net_learn *l, const struct net_place *at)
 	       (at->port == GA_NET_DNS_PORT || at->port == GA_NET_PROXY_PORT);
 }
 
-/* Of this machine: what a session has services of its own at. */
-static bool is_loopback(const struct net_learn *l, const struct ga_net_addr *a)
-{
-	struct ga_net_host h;
-
-	ga_net_plan_host(l->plan, a, &h);
-	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
-}
-
 static void wait_for(struct ga_relay *r, struct net_call *c, int fd, uint32_t events, int ms)
 {
 	c->s = (struct net_source){ NET_CALL, fd, c };
@@ -170,7 +161,7 @@ static void dial(struct ga_relay *r, struct net_call *c)
 static void begin_call(struct ga_relay *r, struct net_call *c)
 {
 	struct net_learn *l = r->learn;
-	bool loopback = is_loopback(l, &c->at.addr);
+	bool loopback = net_is_loopback(r, &c->at.addr);
 
 	for (size_t i = 0; i < GA_CONNECTS; i++)
 		if (&l->calls[i] != c && l->calls[i].used && l->calls[i].at.port == c->at.port &&
@@ -246,7 +237,7 @@ static void dialled(struct ga_relay *r, struct net_call *c)
  * a loopback address it is who was meant; elsewhere it would be taken for somebody else. */
 static void not_made(struct ga_relay *r, const struct net_call *c)
 {
-	bool loopback = is_loopback(r->learn, &c->at.addr);
+	bool loopback = net_is_loopback(r, &c->at.addr);
 	cleanup_free char *to = net_to_text(r, &c->at.addr, c->at.port);
 
 	if (!loopback)
@@ -352,11 +343,6 @@ void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_
 	/* services are looked up (RFC 2782) by who goes on without */
 	else if (!r->learn || ret->name[0] != '_')
 		(void)net_use(&r->uses, GA_USE_REFUSED, ret->name, ret->type != 1);
-}
-
-bool net_is_own_refusal(const struct ga_relay *r, const struct ga_net_addr *a)
-{
-	return r->learn && is_loopback(r->learn, a);
 }
 
 void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret)

@@ -64,6 +64,15 @@ struct net_want net_refusal_want(bool ip6);
 bool net_refusal_read(const void *p, size_t n, bool ip6, struct ga_net_addr *ret,
 		      uint16_t *ret_port);
 
+/* ---- listens.c: ports that the host listens on, on any of its addresses */
+
+struct net_ports {
+	int64_t read;
+	unsigned char bits[(UINT16_MAX + 1) / 8];
+};
+/* As of the last second; in doubt it does. */
+bool net_host_listens(struct net_ports *p, uint16_t port);
+
 /* ---- lookup.c: names, by child processes */
 
 #define NET_ADDRS_MAX 16

@@ -133,6 +133,7 @@ struct ga_relay {
 	struct rlimit limit;     /* of descriptors, as it was */
 	bool raised;
 	struct net_learn *learn; /* NULL: it does not */
+	struct net_ports host;
 };
 
 /* ---- relay.c */
@@ -144,6 +145,8 @@ void net_unwatch(const struct ga_relay *r, int fd);
 /* A destination as people know it: the name that stands for the address. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
+/* Where a session has servers of its own: on a loopback address that is no name's. */
+bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
 /* Does a published port lead to this one, inside? */
 bool net_is_published(const struct ga_relay *r, uint16_t port);
 /* A listener that was made for a call; takes over `fd`. */
@@ -181,8 +184,6 @@ bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr 
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
 /* Answer a query, and take note of a name that is refused. */
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
-/* Was nothing refused there that a list could have allowed? */
-bool net_is_own_refusal(const struct ga_relay *r, const struct ga_net_addr *a);
 
 /* ---- conn.c */
 

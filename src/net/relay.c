@@ -11,6 +11,7 @@
 
 #include "ga/clock.h"
 #include "ga/fd.h"
+#include "netplan-internal.h"
 #include "relay-internal.h"
 
 #define EVENTS 64      /* handled at a time; then others have their turn */
@@ -60,6 +61,26 @@ static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 	return 0;
 }
 
+/* There it would lead back to the host, and to what is published on it: for ever. */
+static int check_published(const struct ga_relay *r, const struct ga_net_publish *p,
+			   struct ga_error *err)
+{
+	struct ga_net_host host;
+
+	for (size_t i = 0; r->plan && i < r->plan->n_listeners; i++) {
+		const struct ga_net_listener *l = &r->plan->listeners[i];
+
+		ga_net_plan_host(r->plan, &l->addr, &host);
+		if (l->what != GA_NET_FOR_RULE || l->port != p->port ||
+		    strcmp(host.name, "localhost") != 0)
+			continue;
+		(void)ga_fail(err, GA_EUSAGE, "cannot publish port %u: inside, localhost:%u is the "
+			      "host's", p->port, p->port);
+		return ga_hint(err, "leave it out of network.allow, or publish another port");
+	}
+	return 0;
+}
+
 static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct ga_error *err)
 {
 	size_t sockets = o->sockets ? o->sockets->n : 0, publish = o->publish ? o->publish->n : 0;
@@ -83,6 +104,8 @@ static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct g
 		if (!ga_net_publish_parse(o->publish->v[r->n_publish], p))
 			return ga_fail(err, GA_EUSAGE, "network.publish takes "
 				       GA_NET_PUBLISH_TAKES);
+		if (check_published(r, p, err))
+			return -1;
 		fd = net_listen_host(p, err);
 		if (fd < 0)
 			return -1;
@@ -317,6 +340,24 @@ bool net_is_published(const struct ga_relay *r, uint16_t port)
 	return false;
 }
 
+bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a)
+{
+	struct ga_net_host h;
+
+	ga_net_plan_host(r->plan, a, &h);
+	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
+}
+
+/* Has somebody been kept from what is there otherwise? Nothing listens where a published port leads
+ * to, or where somebody looks for a port of the session's own: that is no refusal. */
+static bool is_refusal(struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
+{
+	if (net_is_published(r, port))
+		return false;
+	/* a session that learns has asked the host itself */
+	return !net_is_loopback(r, a) || (!r->learn && net_host_listens(&r->host, port));
+}
+
 static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 {
 	unsigned char packet[128];
@@ -330,11 +371,11 @@ static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 		if (n < 0)
 			return;
 		if (!net_refusal_read(packet, (size_t)n, l->index, &a, &port) ||
-		    /* that nothing listens where a published port leads to is no refusal */
-		    net_is_published(r, port) || net_is_own_refusal(r, &a))
+		    !is_refusal(r, &a, port))
 			continue;
 		to = net_to_text(r, &a, port);
-		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
+		/* a name has an address of each family, and clients try both */
+		(void)net_use(&r->uses, GA_USE_REFUSED, to, a.ip6);
 	}
 }
 

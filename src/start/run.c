@@ -195,6 +195,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	if (!rc)
 		rc = run(e, st, ret_status, err);
 	ga_run_end(st->sandbox);
+	/* also where it came to nothing before anybody could have used that */
+	ga_strv_release(&s->published);
 	start_close_home(e, st);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
@@ -393,6 +395,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		(void)nanosleep(&t, NULL);
 	}
 	ga_live_remove(s->dir);
+	ga_strv_release(&s->published);
 	if (!s->finished) {
 		s->finished = (uint64_t)time(NULL);
 		(void)ga_journal(s->dir, "interrupted", NULL);

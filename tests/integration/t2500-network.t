@@ -135,8 +135,7 @@ test_expect_success 'NW-03: what is allowed is reached, and all else refused at 
 test_expect_success 'what was refused is named at the end, in the state and in the journal' '
 	cd r && git agent start --name named --allow localhost:$port -- python3 try.py localhost:$port \
 		192.0.2.1:80 192.0.2.1:80 refused.example:443 2>../err &&
-	grep "refused [34] connections: 192.0.2.1:80 (2 times), refused.example" ../err &&
-	grep -e "--allow 192.0.2.1:80$" ../err &&
+	grep "refused 3 connections: 192.0.2.1:80 (2 times), refused.example; allow with --allow 192.0.2.1:80 --allow refused.example:PORT\$" ../err &&
 	git agent show --json named >../json && git agent log --json named >../log &&
 	python3 - ../json ../log "$port" <<-\EOT
 	import json, sys
@@ -153,6 +152,14 @@ test_expect_success 'what was refused is named at the end, in the state and in t
 	used = [c for c in last[0]["connections"] if c["how"] == "allowed"]
 	assert [(c["to"], c["count"], c["in"], c["out"]) for c in used] == [("localhost:" + port, 1, 4, 4)], used
 	EOT
+'
+
+test_expect_success 'a port of its own that is looked for is no refusal, one of the host is, once for both families' '
+	cd r && free=$(python3 -c "
+import socket
+s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])") &&
+	git agent start --name probes --allow name.example:1 -- python3 try.py localhost:$free 127.0.0.1:$free name.example:2 localhost:$port 2>../err >../out &&
+	[ "$(grep -c refused ../out)" = 4 ] && grep "refused 2 connections: name.example:2, localhost:$port; allow with" ../err
 '
 
 test_expect_success 'a service on ::1 alone is localhost as well' '
@@ -355,6 +362,56 @@ test_expect_success 'what a session listens on is its own, and published where t
 	python3 ../published.py ../json &&
 	[ "$(grep -c "published at 127.0.0.1:.*:3000" ../list)" = 2 ] &&
 	git agent wait one && git agent wait two
+'
+
+cat >many.py <<'PY'
+import socket, threading
+s = socket.create_server(("127.0.0.1", 3000), backlog=200)
+def serve(c):
+	c.sendall(c.recv(100))
+	c.close()
+for i in range(101):
+	threading.Thread(target=serve, args=(s.accept()[0],)).start()
+PY
+
+cat >published-many.py <<'PY'
+import json, socket, sys, time
+at = json.load(open(sys.argv[1]))["network"]["published"][0].split(":")
+def up():
+	try:
+		c = socket.create_connection((at[0], int(at[1])))
+		c.sendall(b"up")
+		return c.recv(100) == b"up"
+	except ConnectionResetError:
+		return False
+while not up():
+	time.sleep(0.05)
+conns = [socket.create_connection((at[0], int(at[1]))) for _ in range(100)]
+for i, c in enumerate(conns):
+	c.sendall(b"%d" % i)
+assert [int(c.recv(100)) for c in conns] == list(range(100))
+PY
+
+test_expect_success 'more connections to a published port than sockets are kept for' '
+	cp many.py r &&
+	cd r && git add many.py && git commit -qm many &&
+	git agent -c network.publish=auto:3000 start -q -d --name many --network allow -- python3 many.py &&
+	git agent show --json many >../json && python3 ../published-many.py ../json && git agent wait many
+'
+
+test_expect_success 'a port that is the host'\''s inside is not published' '
+	cd r && test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err ||
+		{ cat ../err; exit 1; }
+	grep "cannot publish port $port: inside, localhost:$port is the host" ../err &&
+	git agent -c network.publish=auto:$port start -q --allow localhost:$other -- true
+'
+
+test_expect_success 'what did not come to run, or was killed, publishes nothing' '
+	cd r && git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" || exit 1
+	for how in fail kill; do
+		test_must_fail env GIT_AGENT_FAULT=start:running:$how git agent -c network.publish=auto:3000 resume -q pub -- true
+		git agent show --json pub >../json && python3 -c "import json; n = json.load(open(\"../json\")); assert n[\"network\"][\"published\"] == [], n" || exit 1
+	done
 '
 
 test_expect_success 'a port that is taken is named, and nothing is left' '

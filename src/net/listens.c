@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the host listens on, by the kernel's word: asking the ports themselves would be heard by
+ * whoever listens there.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ga/clock.h"
+#include "net-internal.h"
+
+#define FRESH_MS 1000 /* what is inside can have it asked for at any time */
+#define LISTEN "0A"   /* TCP_LISTEN */
+
+/* The next word of a line, or the field behind a ':' in it. */
+static const char *next(const char *p, char c)
+{
+	p = strchr(p, c);
+	return p ? p + strspn(p, " :") : "";
+}
+
+static unsigned hex(const char *p)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	unsigned v = 0;
+
+	for (const char *d; *p && (d = strchr(digits, *p)); p++)
+		v = v << 4 | (unsigned)(d - digits);
+	return v;
+}
+
+static bool add_table(struct net_ports *p, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char line[512];
+
+	/* "  0: ADDRESS:PORT ADDRESS:PORT STATE ...", below a line of names */
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *local = next(line, ':'), *remote = next(local, ' ');
+		uint16_t port = (uint16_t)hex(next(local, ':'));
+
+		if (!strncmp(next(remote, ' '), LISTEN, strlen(LISTEN)))
+			p->bits[port / 8] |= (unsigned char)(1U << port % 8);
+	}
+	if (f)
+		(void)fclose(f);
+	return f != NULL;
+}
+
+bool net_host_listens(struct net_ports *p, uint16_t port)
+{
+	int64_t now = ga_now_ms();
+
+	if (!p->read || now - p->read >= FRESH_MS) {
+		memset(p->bits, 0, sizeof(p->bits));
+		/* a kernel without IPv6 has but one */
+		if (!add_table(p, "/proc/net/tcp"))
+			memset(p->bits, 0xff, sizeof(p->bits));
+		(void)add_table(p, "/proc/net/tcp6");
+		p->read = now;
+	}
+	return p->bits[port / 8] & 1U << port % 8;
+}
