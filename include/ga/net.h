@@ -80,7 +80,8 @@ enum ga_use_kind {
 	GA_USE_ALLOWED,   /* connected */
 	GA_USE_FAILED,    /* allowed, and nobody answers there, or the name does not resolve */
 	GA_USE_REFUSED,   /* connections to, or look-ups of, what no rule names */
-	GA_USE_FORBIDDEN, /* an allowed name that leads to an address it may not lead to */
+	GA_USE_FORBIDDEN, /* an allowed name that leads to an address it may not lead to: as
+			   * ga_net_addr_allowed() says, or one of this machine's own */
 	GA_USE_FULL,      /* over GA_RELAY_CONNECTIONS; `to` is empty */
 };
 const char *ga_use_name(enum ga_use_kind k); /* "allowed", "failed", "refused", ... */

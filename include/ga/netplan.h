@@ -167,7 +167,8 @@ ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *
  *              services of clouds, multicast and broadcast, also when embedded in IPv6 (mapped,
  *              NAT64, 6to4);
  *   wildcard   nor to a private network (RFC 1918, 6598, 4193): its owner chooses names as well;
- * unless a rule lists that very address (for this machine: or localhost) and port. To be asked of
+ * unless a rule lists that very address (for this machine: or localhost) and port. What other
+ * addresses this machine has is not known here: whoever connects looks. To be asked of
  * each address before connecting to it, and the address connected to has to be the one that was
  * asked about. */
 bool ga_net_addr_allowed(const struct ga_net_plan *p, size_t rule, const struct ga_net_addr *a,

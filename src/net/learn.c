@@ -313,7 +313,10 @@ ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t p
 
 bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port)
 {
-	return r->learn || ga_net_addr_allowed(r->plan, rule, a, port);
+	const struct ga_net_host host = { .addr = *a };
+
+	return r->learn || (ga_net_addr_allowed(r->plan, rule, a, port) &&
+			    (ga_net_plan_match(r->plan, &host, port) >= 0 || !net_is_own(a)));
 }
 
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port)
@@ -326,7 +329,7 @@ void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr
 	r->learn->reached[rule] = true;
 	/* where a name alone does not lead, that address has to be listed as well */
 	if (r->plan->rules[rule].kind != GA_NET_NAMED ||
-	    net_rule_leads_to(&r->plan->rules[rule], &host.addr, port))
+	    (net_rule_leads_to(&r->plan->rules[rule], &host.addr, port) && !net_is_own(&host.addr)))
 		return;
 	also = ga_net_plan_learn_rule(r->learn->plan, &host, port);
 	if (also >= 0)

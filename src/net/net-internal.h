@@ -104,6 +104,10 @@ void net_uses_release(struct net_uses *u);
  * frequent one counts. -1: there is no room to remember it. */
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
 
+/* ---- own.c: has this machine that address, now, on any of its interfaces? */
+
+bool net_is_own(const struct ga_net_addr *a);
+
 /* ---- flow.c: bytes from one socket to another */
 
 struct net_pipes {

@@ -178,7 +178,7 @@ void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
 		     struct ga_net_host *host);
 /* The rule that names this host and port; -1: there is none. */
 ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port);
-/* ga_net_addr_allowed() */
+/* ga_net_addr_allowed(); nor to an address of this machine's that is not listed itself. */
 bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
 /* It was connected, and there. */
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);

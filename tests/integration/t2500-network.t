@@ -91,7 +91,7 @@ serve port6 word ::1 six
 serve any echo 0.0.0.0
 port=$(cat port4) other=$(cat other4) port6=$(cat port6) any=$(cat any)
 me=$(hostname)
-test_lazy_prereq NAME 'getent ahosts "$(hostname)"'
+test_lazy_prereq NAME 'getent ahostsv4 "$(hostname)"'
 sockets=$(mktemp -d /tmp/git-agent-test-net-XXXXXX)
 serve unix word "$sockets/s" "from a socket"
 
@@ -173,8 +173,10 @@ test_expect_success 'a listed address literal is reached, and its other ports ar
 '
 
 test_expect_success NAME 'a listed name is looked up on the host, and may lead to this machine only where that is listed' '
-	cd r && git agent start -q --allow $me:$any --allow localhost:$any -- python3 try.py $me:$any >../out &&
-	echo "$me:$any ping" >../want && test_cmp ../want ../out
+	cd r && at=$(getent ahostsv4 $me | sed "s/ .*//;q") &&
+	git agent start -q --allow $me:$any --allow $at:$any -- python3 try.py $me:$any >../out &&
+	echo "$me:$any ping" >../want && test_cmp ../want ../out &&
+	git agent start -q --allow $me:$any -- python3 try.py $me:$any >../out && echo "$me:$any reset" >../want && test_cmp ../want ../out
 '
 
 test_expect_success 'where nobody answers the connection is reset, and that is no refusal' '

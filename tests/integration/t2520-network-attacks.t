@@ -80,11 +80,12 @@ import socket, struct, sys
 ports = [22, 23, 53, 80, 443, 631, 2375, 2376, 3000, 3306, 4713, 5005, 5037, 5432, 5678, 5900, 6000, 6379, 6443,
          7001, 8888, 9200, 9222, 9229, 10250, 11434, 27017]
 v4 = ["127.0.0.1", "127.0.0.2", "0.0.0.0", "192.0.2.10", "10.1.2.3", "169.254.169.254", "100.100.100.200",
-      "168.63.129.16", "10.0.2.2", "192.168.1.1", "8.8.8.8", "255.255.255.255"]
+      "168.63.129.16", "10.0.2.2", "192.168.1.1", "8.8.8.8", "255.255.255.255", "198.51.100.5"]
 v6 = ["::1", "2001:db8::10", "::ffff:127.0.0.1", "::ffff:192.0.2.10", "::", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
-      "2001:4860:4860::8888"]
+      "2001:4860:4860::8888", "2001:db8:5::5"]
 names = ["localhost", "web.example.org", "db.example.org", "private.example.org", "rebound.example.org",
-         "meta.example.org", "metadata.google.internal", "host.docker.internal", "a.wild.example.net"]
+         "meta.example.org", "metadata.google.internal", "host.docker.internal", "a.wild.example.net", "own.example.org",
+         "own6.example.org"]
 reached = set()
 def tcp(family, addr, port):
     s = socket.socket(family, socket.SOCK_STREAM)
@@ -136,7 +137,7 @@ for name in names:
             pass
 for port in 22, 80, 443, 7001:
     for host in v4 + ["[%s]" % a for a in v6] + names + ["127.1", "2130706433", "0x7f000001", "0177.0.0.1",
-            "private.wild.example.net", "rebound.wild.example.net", "meta.wild.example.net", "x.web.example.org",
+            "private.wild.example.net", "own.wild.example.net", "rebound.wild.example.net", "meta.wild.example.net", "x.web.example.org",
             "a.wild.example.net.", "wild.example.net", "web.example.org@127.0.0.1", "127.0.0.1#.wild.example.net",
             "127.0.0.1\0.wild.example.net", "[::ffff:127.0.0.1]", "xn--n3h.wild.example.net"]:
         h = host.encode()
@@ -238,6 +239,19 @@ test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that i
 	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out || exit 1
 	all_heard >heard; cat out heard
 	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
+'
+
+test_expect_success 'NW-03: nor to this machine by another of its addresses' '
+	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
+	in_session --name own --allow own.example.org:80 -- python3 -c "
+import socket
+assert not socket.create_connection((\"own.example.org\", 80)).recv(9)" && exit 1
+	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" || exit 1
+	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out || exit 1
+	all_heard >heard; cat out heard
+	echo "tcp 198.51.100.5 80" | test_cmp - heard && grep -aq "^proxy0 own.example.org 80" out
 '
 
 test_expect_success 'NW-05: no look-up of what is not listed leaves the sandbox, whatever is in it' '

@@ -98,10 +98,10 @@ EOF_SAY
 git -C "$HOME/p" add say.py && git -C "$HOME/p" commit -qm say
 
 test_expect_success 'a name that leads to this machine, and one to where no name may lead' '
-	echo_start 127.0.0.1 7100 && echo_start 169.254.169.254 7101 || exit 1
-	set -- python3 say.py rebound.example.org:7100 meta.example.org:7101 &&
-	learn "$@" && printf "%s ping\n" rebound.example.org:7100 meta.example.org:7101 >want && test_cmp want out &&
-	learnt 169.254.169.254:7101 localhost:7100 meta.example.org:7101 rebound.example.org:7100 && suffices "$@"
+	echo_start 127.0.0.1 7100 && echo_start 169.254.169.254 7101 && echo_start 198.51.100.5 7102 || exit 1
+	set -- python3 say.py rebound.example.org:7100 meta.example.org:7101 own.example.org:7102 &&
+	learn "$@" && printf "%s ping\n" rebound.example.org:7100 meta.example.org:7101 own.example.org:7102 >want && test_cmp want out &&
+	learnt 169.254.169.254:7101 198.51.100.5:7102 localhost:7100 meta.example.org:7101 own.example.org:7102 rebound.example.org:7100 && suffices "$@"
 '
 
 test_expect_success 'what is not there is not reached, and not in the list' '

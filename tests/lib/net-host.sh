@@ -3,13 +3,16 @@
 #
 # A host of its own for a test of the network: namespaces in which the test runs whole, with the
 # addresses and names below on lo and in /etc/hosts, every port free for anybody, and nothing else to
-# be reached. Names that are not there are asked of 192.0.2.10. Included before test-lib.sh, by a test that is run as `sh FILE`.
+# be reached. But for the last two lines these are other machines': packets to them come back,
+# and a server can stand on them, but no interface has them. Names that are not there are asked of 192.0.2.10. Included before test-lib.sh, by a test that is run as `sh FILE`.
 #
 #     192.0.2.10       web.example.org git.example.org db.example.org a.wild.example.net b.c.wild.example.net
 #     2001:db8::10     six.example.org
 #     10.1.2.3         private.example.org private.wild.example.net
 #     127.0.0.1        rebound.example.org rebound.wild.example.net
 #     169.254.169.254  meta.example.org meta.wild.example.net metadata.google.internal
+#     198.51.100.5     own.example.org own.wild.example.net
+#     2001:db8:5::5    own6.example.org
 
 if [ -z "${GA_NET_HOST-}" ]; then
 	# where the names are: a file that is removed cannot be mounted on
@@ -30,11 +33,14 @@ if [ -z "${GA_NET_HOST-}" ]; then
 			2001:db8::10 six.example.org
 			10.1.2.3 private.example.org private.wild.example.net
 			169.254.169.254 meta.example.org meta.wild.example.net metadata.google.internal
+			198.51.100.5 own.example.org own.wild.example.net
+			2001:db8:5::5 own6.example.org
 		EOF_HOSTS
 		mount --bind "$GA_NET_HOST" /etc/hosts && ip link set lo up &&
 		for addr in 192.0.2.10/32 10.1.2.3/32 169.254.169.254/32 100.100.100.200/32; do
-			ip addr add $addr dev lo || exit
-		done && ip -6 addr add 2001:db8::10/128 dev lo nodad &&
+			ip route add local $addr dev lo || exit
+		done && ip -6 route add local 2001:db8::10/128 dev lo && echo 1 >/proc/sys/net/ipv6/ip_nonlocal_bind &&
+		ip addr add 198.51.100.5/32 dev lo && ip -6 addr add 2001:db8:5::5/128 dev lo nodad &&
 		echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start &&
 		{ [ "$(id -u)" != 0 ] || { mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd; }; } &&
 		echo nameserver 192.0.2.10 >"$GA_NET_HOST.resolv" && chmod 644 "$GA_NET_HOST.resolv" &&
