@@ -81,6 +81,11 @@ test_expect_success CURL 'curl: https, several names, IPv6, and both proxies' '
 	test "$(wc -l <out)" = 6 && learnt "[2001:db8::10]:8080" a.wild.example.net:80 b.c.wild.example.net:80 git.example.org:80 six.example.org:8080 web.example.org:443 && suffices sh "$HOME/ways"
 '
 
+test_expect_success SSHD 'ssh, which git goes through' '
+	web_start 192.0.2.10 22 || exit 1
+	learn sh -c "git ls-remote ssh://git.example.org/x || true" && learnt git.example.org:22
+'
+
 # say HOST:PORT...: for each what came back of "ping", or why nothing
 cat >"$HOME/p/say.py" <<'EOF_SAY'
 import socket, sys
