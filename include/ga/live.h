@@ -23,6 +23,7 @@
 
 #include "ga/error.h"
 #include "ga/run.h"
+#include "ga/sandbox.h"
 
 #define GA_LIVE_KEPT ((size_t)256 << 10)
 
@@ -94,6 +95,12 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
  * replaced there, in a directory that it shares above all, shows inside from then on. `stage_dir`
  * is that of its struct ga_spec. Done by a process of ours within the namespaces of the stage. */
 int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err);
+
+/* Show one of these directories that is another one by now: an overlay with these layers, of which
+ * `work` is new, in the place of the former, which stays to who has something open in it. `project`
+ * is the session's. Fails if the agent has moved what it is in. */
+int ga_live_remount(const struct ga_live_peer *p, const char *stage_dir, const char *project,
+		    const struct ga_shared *sh, struct ga_error *err);
 
 /* Run a further command in its sandbox, like ga_run_session(). Of `c` no environment is looked
  * at: it is that of the session's command, TERM being `term` (NULL: the same). It ends with the

@@ -44,6 +44,9 @@ int ga_mount_share(int fd, bool share);
 /* Attach such a copy on `at`, a directory for a directory, a file for a file. */
 int ga_mount_attach(int copy, int at);
 
+/* Is it the root of an overlay that is mounted there? (Linux 5.8) */
+bool ga_mount_is_overlay(int fd);
+
 /* Have the overlay whose root is `at`, wherever it shows, look again at its layers. It remembers
  * what it found there, also when somebody changes a layer: a directory that was put in
  * the place of another is empty in it. Reconfiguring a file system, if nothing about it changes,

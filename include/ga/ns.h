@@ -46,6 +46,9 @@ int ga_ns_enter_user(struct ga_error *err);
  * that made both (Linux 5.8). Root and working directory are those of that mount namespace then. */
 int ga_ns_join(int pidfd);
 
+/* From there enter the mount namespace alone of a process further inside. */
+int ga_ns_join_mounts(int pidfd);
+
 /* Give up every capability in every set (ambient, inheritable, bounding,
  * permitted, effective) with no way back, uid 0's exec included, and set
  * no_new_privs. Uid 0 keeps CAP_SETFCAP over its namespace, without which it

@@ -8,6 +8,7 @@
 #define GA_SANDBOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "ga/buf.h"
 #include "ga/error.h"
@@ -20,7 +21,9 @@ struct ga_shared {
 	char *upper;   /* the session's */
 	char *work;
 	char *mask;    /* a directory with whiteouts laid over `lower` (nested .git), or NULL */
+	uint64_t dev, ino; /* of `lower`, when it was looked at */
 };
+void ga_shared_release(struct ga_shared *sh);
 
 /* A file or socket of the host's that is shown, read-only, at a place of its own. */
 struct ga_shown {

@@ -201,6 +201,14 @@ typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_err
 int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
+/* Show a running session, and its parts, what the host replaced in the directories that it shares,
+ * and those of them that were themselves made anew. Of `o` only what it says of secrets counts:
+ * they are kept out of these as at a start. */
+struct ga_live_peer;
+int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
+		     const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err);
+
 /* The tree a session would be captured as now, for diff; `notes` (added to): what a limit kept out
  * of it. */
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,

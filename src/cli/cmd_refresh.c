@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "cli.h"
-#include "ga/path.h"
-#include "ga/quote.h"
+#include "ga/config.h"
 #include "sessions.h"
 
 struct options {
@@ -17,41 +14,19 @@ static const struct cli_opt opts[] = {
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
 };
 
-/* A layer stands on the directory itself, not on its name: one that was made since in its place is
- * not under it. No file system that has no time of birth for it says so (statx(2)). */
-static bool is_another(const struct ga_session *s, const char *shared)
-{
-	cleanup_free char *path = ga_path_join(s->project, shared);
-	uint64_t since = s->resumed > s->started ? s->resumed : s->started;
-	struct statx st;
-
-	return !statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) &&
-	       (st.stx_mask & STATX_BTIME) && st.stx_btime.tv_sec > (int64_t)since;
-}
-
-static int check_shared(const struct ga_session *s, struct ga_error *err)
-{
-	for (size_t i = 0; i < s->shared.n; i++) {
-		cleanup_free char *q = ga_escape(s->shared.v[i]);
-
-		if (!is_another(s, s->shared.v[i]))
-			continue;
-		(void)ga_fail(err, GA_EFATAL, "'%s' itself was made anew since agent/%s started, "
-			      "which has the former one", q, s->name);
-		return ga_hint(err, "'git agent stop %s', and 'git agent resume' shows the new one",
-			       s->name);
-	}
-	return 0;
-}
-
 static int refresh(struct cli *c, const char *name, const char *stage_dir, bool quiet,
 		   struct ga_error *err)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	struct ga_start_opts o = { .secrets_add = &conf.secrets_add,
+				   .secrets_allow = &conf.secrets_allow };
 
-	if (cli_pick_running(c, name, &s, &peer, err) || ga_live_refresh(&peer, stage_dir, err) ||
-	    check_shared(&s, err))
+	if (cli_pick_running(c, name, &s, &peer, err) || cli_settings(c, &s.onto, &conf, err))
+		return -1;
+	o.secrets = (enum ga_secrets)conf.secrets;
+	if (ga_start_refresh(&c->env, &o, &s, &peer, stage_dir, err))
 		return -1;
 	if (!quiet)
 		cli_note("agent/%s: sees what is shared with it as it is now", s.name);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,15 @@
 #define ANSWER_MS 20000
 #define TEXT_MAX ((size_t)64 << 10)
 
-static int ask_stage(int fd, int *ret, struct ga_error *err)
+/* What is to be done, and where. */
+struct within {
+	int stage, init;       /* pidfds */
+	const char *stage_dir;
+	const char *project;
+	const struct ga_shared *shared; /* a new directory, NULL: none */
+};
+
+static int ask_stage(int fd, struct within *ret, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
 
@@ -37,11 +46,13 @@ static int ask_stage(int fd, int *ret, struct ga_error *err)
 		}
 		if (rc < 0 || p.m.type == LIVE_EXITED)
 			return live_fail(err);
-		if (p.m.type == LIVE_STAGE_IS)
-			*ret = ga_steal_fd(&p.fds[0]);
+		if (p.m.type == LIVE_STAGE_IS) {
+			ret->stage = ga_steal_fd(&p.fds[0]);
+			ret->init = ga_steal_fd(&p.fds[1]);
+		}
 		live_close_fds(&p);
 		if (p.m.type == LIVE_STAGE_IS)
-			return *ret < 0 ? live_fail(err) : 0;
+			return ret->stage < 0 || ret->init < 0 ? live_fail(err) : 0;
 	}
 }
 
@@ -72,57 +83,163 @@ static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *
 	return ga_fail_errno(err, GA_EFATAL, errnum, "cannot refresh '%s'", q);
 }
 
-/* In the child. */
-static int refresh(int pidfd, const char *stage_dir, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv mounts = GA_STRV_INIT, done = GA_STRV_INIT;
-	cleanup_close int dir = -1;
+/* ---- in a child */
 
-	if (ga_ns_join(pidfd))
+static int enter_stage(const struct within *w, struct ga_error *err)
+{
+	int dir;
+
+	if (ga_ns_join(w->stage))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot enter the session's mounts");
-	dir = open(stage_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = open(w->stage_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the session's mounts");
-	if (ga_mount_list(&mounts, err))
+	return dir;
+}
+
+static int refresh(const struct within *w, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv mounts = GA_STRV_INIT, done = GA_STRV_INIT;
+	cleanup_close int dir = enter_stage(w, err);
+
+	if (dir < 0 || ga_mount_list(&mounts, err))
 		return -1;
 	for (size_t i = 0; i < mounts.n; i += 3) {
 		if (strcmp(mounts.v[i + 1], "overlay") ||
-		    !ga_path_below(mounts.v[i], stage_dir) || ga_strv_has(&done, mounts.v[i + 2]))
+		    !ga_path_below(mounts.v[i], w->stage_dir) ||
+		    ga_strv_has(&done, mounts.v[i + 2]))
 			continue;
-		if (refresh_device(dir, stage_dir, &mounts, i, err))
+		if (refresh_device(dir, w->stage_dir, &mounts, i, err))
 			return -1;
 		ga_strv_push(&done, mounts.v[i + 2]);
 	}
 	return done.n ? 0 : ga_fail(err, GA_EFATAL, "the session's mounts are not below '%s'",
-				    stage_dir);
+				    w->stage_dir);
+}
+
+/* Where the former one shows. What the agent can move lies on the way. */
+static int open_former(int at, const char *path, struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(at, path, O_PATH | O_DIRECTORY, 0);
+
+	if (fd >= 0 && ga_mount_is_overlay(fd))
+		return ga_steal_fd(&fd);
+	return ga_fail(err, GA_EFATAL, "the former one is not there inside");
+}
+
+/* The one that was looked at before, as this namespace has it. */
+static int open_lower(const struct within *w, struct ga_error *err)
+{
+	cleanup_close int project = open(w->project, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	const char *rel = ga_path_below(w->shared->lower, w->project);
+	struct stat st;
+
+	if (project >= 0 && rel)
+		fd = ga_openat_beneath(project, rel, O_PATH | O_DIRECTORY, 0);
+	if (fd < 0 || fstat(fd, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open it");
+	if (st.st_dev != w->shared->dev || st.st_ino != w->shared->ino)
+		return ga_fail(err, GA_EFATAL, "it is a mount of its own, or was replaced again");
+	return ga_steal_fd(&fd);
+}
+
+static int open_layer(const char *path, struct ga_error *err)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open a layer") : fd;
+}
+
+/* Two overlays have the same upper from here on, which the kernel allows without an index: the
+ * former is seen by nobody but who has something in it open. */
+static int mount_on(int at, const struct within *w, struct ga_error *err)
+{
+	const struct ga_shared *sh = w->shared;
+	cleanup_close int lower = open_lower(w, err), mask = -1, upper = -1, work = -1;
+	int layers[2], n = 0;
+
+	if (lower < 0)
+		return -1;
+	upper = open_layer(sh->upper, err);
+	work = upper < 0 ? -1 : open_layer(sh->work, err);
+	if (work < 0)
+		return -1;
+	if (sh->mask) {
+		mask = open_layer(sh->mask, err);
+		if (mask < 0)
+			return -1;
+		layers[n++] = mask;
+	}
+	layers[n++] = lower;
+	return ga_mount_overlay(at, layers, (size_t)n, upper, work) ?
+		       ga_fail_errno(err, GA_EFATAL, errno, "cannot mount it") : 0;
+}
+
+/* A copy, attached nowhere, of what is mounted in the stage from here on. */
+static int make_anew(const struct within *w, struct ga_error *err)
+{
+	cleanup_close int dir = enter_stage(w, err), at = -1, made = -1;
+	cleanup_free char *place = ga_path_join("project",
+						ga_path_below(w->shared->lower, w->project));
+	int copy;
+
+	if (dir < 0)
+		return -1;
+	at = open_former(dir, place, err);
+	if (at < 0 || mount_on(at, w, err))
+		return -1;
+	made = open_former(dir, place, err);
+	if (made < 0)
+		return -1;
+	copy = ga_mount_copy(made, GA_COPY_RW);
+	return copy < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot copy the mount") : copy;
+}
+
+/* What is attached in the stage shows inside no more. Who has all rights in the stage's user
+ * namespace has them in what was made from it, bwrap's mount namespace included. What is mounted
+ * there is locked and cannot be taken off, but something can be put on it. Nothing is executed. */
+static int remount(const struct within *w, struct ga_error *err)
+{
+	cleanup_close int copy = make_anew(w, err), root = -1, at = -1;
+
+	if (copy < 0)
+		return -1;
+	if (ga_ns_join_mounts(w->init))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot enter the sandbox's mounts");
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	at = root < 0 ? -1 : open_former(root, w->shared->lower + 1, err);
+	if (at < 0)
+		return -1;
+	return ga_mount_attach(copy, at) ?
+		       ga_fail_errno(err, GA_EFATAL, errno, "cannot attach it") : 0;
 }
 
 /* What went wrong is what it writes. */
-static void __attribute__((noreturn)) child(int pidfd, const char *stage_dir, int out)
+static void __attribute__((noreturn)) child(const struct within *w, int out)
 {
 	struct ga_error err = GA_ERROR_INIT;
-	int rc = refresh(pidfd, stage_dir, &err);
+	int rc = w->shared ? remount(w, &err) : refresh(w, &err);
 
 	if (rc)
 		(void)ga_write_full(out, err.msg, strlen(err.msg));
 	_exit(rc != 0);
 }
 
-int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err)
+/* ---- */
+
+static int run_child(const struct within *w, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_close int pidfd = -1, in = -1;
+	cleanup_close int in = -1;
 	int pair[2], st = 0, rc;
 	pid_t pid;
 
-	if (ask_stage(p->fd, &pidfd, err))
-		return -1;
 	if (pipe2(pair, O_CLOEXEC))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
 	in = pair[0];
 	pid = fork();
 	if (!pid)
-		child(pidfd, stage_dir, pair[1]);
+		child(w, pair[1]);
 	(void)close(pair[1]);
 	if (pid < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a process");
@@ -132,4 +249,29 @@ int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct 
 	if (rc || !st)
 		return rc;
 	return ga_fail(err, GA_EFATAL, "%s", text.len ? text.ptr : "it was killed half way");
+}
+
+static int within(const struct ga_live_peer *p, struct within *w, struct ga_error *err)
+{
+	int rc = ask_stage(p->fd, w, err) || run_child(w, err) ? -1 : 0;
+
+	ga_cleanup_closep(&w->stage);
+	ga_cleanup_closep(&w->init);
+	return rc;
+}
+
+int ga_live_refresh(const struct ga_live_peer *p, const char *stage_dir, struct ga_error *err)
+{
+	struct within w = { .stage = -1, .init = -1, .stage_dir = stage_dir };
+
+	return within(p, &w, err);
+}
+
+int ga_live_remount(const struct ga_live_peer *p, const char *stage_dir, const char *project,
+		    const struct ga_shared *sh, struct ga_error *err)
+{
+	struct within w = { .stage = -1, .init = -1, .stage_dir = stage_dir, .project = project,
+			    .shared = sh };
+
+	return within(p, &w, err);
 }

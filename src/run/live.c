@@ -153,8 +153,9 @@ static int say_status(struct ga_live *l, struct live_client *c)
 static int say_stage(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_STAGE_IS };
+	const int fds[] = { l->s->sb->child, l->s->sb->pidfd };
 
-	return live_send(c->fd, &m, NULL, 0, &l->s->sb->child, 1) ? -1 : 0;
+	return live_send(c->fd, &m, NULL, 0, fds, GA_NELEMS(fds)) ? -1 : 0;
 }
 
 /* ---- the terminal */

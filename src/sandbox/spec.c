@@ -33,6 +33,16 @@ static const char *const fresh_dirs[] = {
 	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
 };
 
+void ga_shared_release(struct ga_shared *sh)
+{
+	free(sh->rel);
+	free(sh->lower);
+	free(sh->upper);
+	free(sh->work);
+	free(sh->mask);
+	*sh = (struct ga_shared){ 0 };
+}
+
 void ga_spec_release(struct ga_spec *s)
 {
 	free(s->stage_dir);
@@ -48,13 +58,8 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->git_upper);
 	free(s->git_work);
 	free(s->git_lower);
-	for (size_t i = 0; i < s->n_shared; i++) {
-		free(s->shared[i].rel);
-		free(s->shared[i].lower);
-		free(s->shared[i].upper);
-		free(s->shared[i].work);
-		free(s->shared[i].mask);
-	}
+	for (size_t i = 0; i < s->n_shared; i++)
+		ga_shared_release(&s->shared[i]);
 	free(s->shared);
 	for (size_t i = 0; i < s->n_parts; i++)
 		ga_spec_release(&s->parts[i]);

@@ -128,9 +128,9 @@ static int heavier(const void *a, const void *b, void *project)
 
 /* Lay a whiteout over the `.git` of a shared directory: a repository's own
  * configuration and hooks are nothing an agent needs, and its credentials less. */
-static int mask_git(struct layers *l, int fd, struct ga_error *err)
+int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
 {
-	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", l->s->dir, l->s->shared.n);
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 	cleanup_free char *white = ga_path_join(mask, ".git");
 
 	if (faccessat(fd, ".git", F_OK, AT_SYMLINK_NOFOLLOW))
@@ -138,7 +138,7 @@ static int mask_git(struct layers *l, int fd, struct ga_error *err)
 	if (ga_mkdir_p(mask, 0755, err))
 		return -1;
 	/* character device 0/0: the one device node anybody may make */
-	if (mknod(white, S_IFCHR, 0))
+	if (mknod(white, S_IFCHR, 0) && errno != EEXIST)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide a nested .git");
 	return 0;
 }
@@ -203,7 +203,7 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 	}
-	if (ga_mkdir_p(upper, 0700, err) || mask_git(l, fd, err) ||
+	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->shared.n, fd, err) ||
 	    start_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
 	/* the mount shows the upper's root: it looks like the user's directory */

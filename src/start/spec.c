@@ -24,28 +24,45 @@ char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_er
 	return ga_steal(&dir);
 }
 
+int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
+		      struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("shared%zu", i);
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
+	cleanup_free char *lower = ga_path_join(s->project, s->shared.v[i]);
+	struct stat st;
+
+	if (stat(lower, &st))
+		return 1;
+	*ret = (struct ga_shared){ .rel = ga_strdup(s->shared.v[i]),
+				   .lower = ga_steal(&lower),
+				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
+				   .mask = access(mask, F_OK) ? NULL : ga_steal(&mask),
+				   .work = start_fresh_dir(s, what, err),
+				   .dev = st.st_dev,
+				   .ino = st.st_ino };
+	return ret->work ? 0 : -1;
+}
+
 static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct ga_error *err)
 {
+	cleanup_(start_seen_release) struct start_seen seen = { 0 };
+
+	if (!s->shared.n)
+		return 0;
 	spec->shared = ga_calloc(s->shared.n, sizeof(*spec->shared));
 	for (size_t i = 0; i < s->shared.n; i++) {
 		struct ga_shared *sh = &spec->shared[spec->n_shared];
-		cleanup_free char *what = ga_strf("shared%zu", i);
-		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
-		cleanup_free char *lower = ga_path_join(s->project, s->shared.v[i]);
+		int rc = start_make_shared(s, i, sh, err);
 
-		/* gone on the host since the session started: nothing to lay over */
-		if (access(lower, F_OK))
+		if (rc > 0) /* gone on the host since: nothing to lay over */
 			continue;
-		sh->rel = ga_strdup(s->shared.v[i]);
-		sh->lower = ga_steal(&lower);
-		sh->upper = ga_strf("%s/shared/%zu/upper", s->dir, i);
-		sh->mask = access(mask, F_OK) ? NULL : ga_steal(&mask);
-		sh->work = start_fresh_dir(s, what, err);
 		spec->n_shared++;
-		if (!sh->work)
+		if (rc)
 			return -1;
+		start_seen_set(&seen, i, sh);
 	}
-	return 0;
+	return start_seen_write(&seen, s, err);
 }
 
 /* What is there already is replaced. */

@@ -5,6 +5,8 @@
 #ifndef START_H
 #define START_H
 
+#include <sys/stat.h>
+
 #include "ga/capture.h"
 #include "ga/exposure.h"
 #include "ga/record.h"
@@ -287,6 +289,25 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_strv *notes, struct ga_error *err);
 
+/* Hide the `.git` that shared directory number `i` of a session, open as `fd`, may have. */
+int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err);
+
+/* seen.c: which directories lie beneath what a session shares: by device and inode, in a file of
+ * its own in the session's directory, as the state file is the supervisor's. */
+struct start_seen {
+	struct start_seen_id {
+		uint64_t dev, ino; /* both 0: none does */
+	} *v;
+	size_t n;
+};
+void start_seen_release(struct start_seen *seen);
+void start_seen_set(struct start_seen *seen, size_t i, const struct ga_shared *sh);
+/* Is it the one that lies beneath? */
+bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *st);
+int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err);
+int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
+		     struct ga_error *err);
+
 /* locks.c: remove what a git or a supervisor that was killed left locked of the session's refs. The
  * session is locked, and does not run. */
 void start_clear_locks(struct ga_repo *r, const struct ga_session *s);
@@ -323,6 +344,9 @@ int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool
 void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st);
 int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
 		     struct ga_error *err);
+/* The layers of shared directory number `i`, with a new work directory. 1: it is gone. */
+int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
+		      struct ga_error *err);
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *ret,
 		     struct ga_error *err);
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "ga/buf.h"
@@ -90,6 +93,16 @@ int ga_mount_read_only(int fd)
 
 	return (int)syscall(SYS_mount_setattr, fd, "", (unsigned)AT_EMPTY_PATH, &attr,
 			    sizeof(attr));
+}
+
+bool ga_mount_is_overlay(int fd)
+{
+	struct statfs fs;
+	struct statx st;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
+	       !statx(fd, "", AT_EMPTY_PATH, 0, &st) &&
+	       (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
 int ga_mount_refresh(int at)

@@ -83,6 +83,11 @@ int ga_ns_join(int pidfd)
 	return setns(pidfd, CLONE_NEWUSER | CLONE_NEWNS);
 }
 
+int ga_ns_join_mounts(int pidfd)
+{
+	return setns(pidfd, CLONE_NEWNS);
+}
+
 static int drop_bounding(unsigned long keep)
 {
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)

@@ -69,7 +69,7 @@ static void add_shared(struct ga_spec *s, const char *arg)
 	dir = subdir(parent, name);
 	sh = &s->shared[s->n_shared++];
 	*sh = (struct ga_shared){ ga_strndup(arg, (size_t)(eq - arg)), ga_strdup(eq + 1),
-				  subdir(dir, "upper"), subdir(dir, "work"), NULL };
+				  subdir(dir, "upper"), subdir(dir, "work"), NULL, 0, 0 };
 }
 
 static int option(struct run *r, const char *name, const char *v)

@@ -61,10 +61,57 @@ test_expect_success 'many at once, while the agent looks and writes' '
 	test_wait_for "git agent shell s -- test -e ready2" && for i in 1 2 3 4 5 6; do { git agent refresh -q s || echo failed >>../failed; } & done && git agent refresh s && git agent shell s -- touch stop && wait $busy && wait && test ! -e ../failed
 '
 
-test_expect_success 'a shared directory that was itself made anew is not said to be seen' '
-	repo anew && git agent start -qd -n s -- sleep 1000 && began=$(date +%s) && rm -r sub/cache && test_wait_for "test \$(date +%s) -gt $((began + 1))" &&
-	mkdir sub/cache && echo 2 >sub/cache/2 && test_expect_code 128 git agent refresh s 2>../err && grep "sub/cache. itself was made anew" ../err && grep "git agent stop s" ../err &&
-	git agent stop -q s && git agent resume -q s sh -c "cat sub/cache/2" >../out && grep -x 2 ../out
+# anew DIR FILE TEXT: what the host does with a build directory
+anew() {
+	rm -r "$1" && mkdir "$1" && echo "$3" >"$1/$2"
+}
+# seen FILE: what a session reads there
+seen() {
+	git agent shell s -- cat "$1"
+}
+
+test_expect_success 'a shared directory that was itself made anew shows, each time, and what is written there stays' '
+	repo anew && git agent start -qd -n s -- sleep 1000 && git agent shell s -- sh -c "echo mine >sub/cache/mine; cat sub/cache/1" &&
+	anew sub/cache 2 two && git agent refresh s && test "$(seen sub/cache/2)" = two && test "$(seen sub/cache/mine)" = mine && test_must_fail seen sub/cache/1 2>/dev/null &&
+	git agent shell s -- sh -c "echo more >sub/cache/more; echo over >sub/cache/2" && anew sub/cache 3 three && git agent refresh s &&
+	git agent shell s -- ls sub/cache >../out && printf "2\n3\nmine\nmore\n" >../want && test_cmp ../want ../out && test "$(seen sub/cache/2)" = over && test "$(ls sub/cache)" = 3 &&
+	echo four >sub/cache/4 && git agent refresh s && test "$(seen sub/cache/4)" = four && anew mods file later && git agent refresh s && test "$(seen mods/file)" = later &&
+	git agent stop -q s && git agent show s --json >../out && git agent resume -q s sh -c "cat sub/cache/2 sub/cache/3 mods/file" >../out && printf "over\nthree\nlater\n" >../want && test_cmp ../want ../out
+'
+
+test_expect_success 'so does one that another directory was moved in the place of, in a live session and in a submodule as well' '
+	repo moved && mkdir other && echo o >other/o && git agent start -qd -n s --live -- sleep 1000 && git agent shell s -- ls mods sub/cache &&
+	rm -r sub/cache && mv other sub/cache && mv mods former && mkdir mods && echo m >mods/m && git agent refresh s && test "$(seen sub/cache/o)" = o && test "$(seen mods/m)" = m && git agent stop -q s && cd .. &&
+	repo inner && cd .. && git init -q outer && cd outer && git -c protocol.file.allow=always submodule --quiet add "$HOME/inner" in && git commit -qm 1 && mkdir in/mods && echo 1 >in/mods/1 &&
+	git agent start -qd -n s -- sleep 1000 && test "$(seen in/mods/1)" = 1 && anew in/mods 2 two && git agent refresh s && test "$(seen in/mods/2)" = two && git agent stop -q s
+'
+
+test_expect_success 'what was under way in the former goes on there, and many refreshes at once make one of it' '
+	repo open && git agent start -qd -n s -- sleep 1000 && { git agent shell s -- python3 -c "if 1:
+	    import os
+	    top = os.getcwd(); os.chdir(\"mods\"); w = open(\"w\", \"w\")
+	    open(top + \"/ready\", \"w\").close()
+	    while not os.path.exists(top + \"/go\"): pass
+	    w.write(\"late\"); w.close()
+	    assert open(top + \"/mods/w\").read() == \"late\" and open(top + \"/mods/1\").read() == \"one\\n\"" & } && busy=$! &&
+	test_wait_for "git agent shell s -- test -e ready" && anew mods 1 one && rm -f ../failed && pids= && for i in 1 2 3 4 5 6; do { git agent refresh -q s || echo failed >>../failed; } & pids="$pids $!"; done && wait $pids && test ! -e ../failed &&
+	git agent shell s -- touch go && wait $busy && git agent shell s -- grep -c " $PWD/mods " /proc/self/mountinfo >../n && echo 2 >../want && test_cmp ../want ../n && git agent stop -q s
+'
+
+test_expect_success 'SE-01 what is a secret in the new one is kept out of it, and so is a repository in it' '
+	repo secret && git agent start -qd -n s -- sleep 1000 && rm -r sub/cache && git init -q sub/cache && key=$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj) && echo "GITHUB_TOKEN=ghp_$key" >sub/cache/.env && echo v >sub/cache/v && chmod 600 sub/cache/.env &&
+	git agent refresh s && test "$(seen sub/cache/v)" = v && git agent shell s -- ls -A sub/cache >../out && echo v >../want && test_cmp ../want ../out && git agent stop -q s
+'
+
+test_expect_success 'SB-04 nothing is mounted where the former is not, whatever is there; the others are shown' '
+	repo away && git agent start -q -n s -- true && mv sub/cache x && git agent resume -qd s -- sleep 1000 && anew mods m m && mv x sub/cache && echo 2 >sub/cache/2 &&
+	git agent shell s -- sh -c "rm -rf sub/cache; ln -s /usr sub/cache" && test_expect_code 128 git agent refresh s 2>../err && grep "sub/cache. itself was made anew, and cannot be shown to agent/s: the former one is not there" ../err && grep "git agent stop s" ../err &&
+	test "$(seen mods/m)" = m && git agent shell s -- sh -c "test -d /usr/bin && rm sub/cache && mkdir sub/cache && echo own >sub/cache/own" && test_expect_code 128 git agent refresh -q s 2>/dev/null && test "$(seen sub/cache/own)" = own && git agent stop -q s
+'
+
+test_expect_success 'one that is gone, or is no directory now, stays what it was; it shows when it is there again' '
+	repo gone && git agent start -qd -n s -- sleep 1000 && git agent shell s -- ls sub/cache && mv sub/cache x && git agent refresh s && test "$(seen sub/cache/1)" = 1 &&
+	ln -s /usr sub/cache && git agent refresh s && test "$(seen sub/cache/1)" = 1 && rm sub/cache && mkdir sub/cache && echo 9 >sub/cache/9 && git agent refresh s && test "$(seen sub/cache/9)" = 9 && git agent stop -q s
 '
 
 test_expect_success 'a session that has ended, that is not there, or was named nowhere' '

@@ -154,12 +154,13 @@ static void plan_of_a_project_below_home(void **state)
 	s.n_shared = 3;
 	s.shared = ga_calloc(s.n_shared, sizeof(*s.shared));
 	s.shared[0] = (struct ga_shared){ ga_strdup("node_modules"), in(w, "home/src/p/node_modules"),
-					  in(w, "s/0/upper"), in(w, "s/0/work"), NULL };
+					  in(w, "s/0/upper"), in(w, "s/0/work"), NULL, 0, 0 };
 	s.shared[1] = (struct ga_shared){ ga_strdup("a/target"), in(w, "home/src/p/a/target"),
-					  in(w, "s/1/upper"), in(w, "s/1/work"), in(w, "s/1/mask") };
+					  in(w, "s/1/upper"), in(w, "s/1/work"), in(w, "s/1/mask"),
+					  0, 0 };
 	/* gone on the host by now */
 	s.shared[2] = (struct ga_shared){ ga_strdup("dist"), in(w, "home/src/p/dist"),
-					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL };
+					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL, 0, 0 };
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(w, &s);
 	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
@@ -289,7 +290,7 @@ static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
 	s.n_shared = 1;
 	s.shared = ga_calloc(1, sizeof(*s.shared));
 	s.shared[0] = (struct ga_shared){ ga_strdup("a/.ssh"), in(w, "code/p/a/.ssh"), in(w, "s/0/upper"),
-					  in(w, "s/0/work"), NULL };
+					  in(w, "s/0/work"), NULL, 0, 0 };
 	got = plan_of(w, &s);
 	assert_null(strstr(got, ".ssh"));
 }

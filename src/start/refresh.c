@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the host did to what a running session shares. What it changed or replaced in a directory
+ * shows when the layers are looked at anew; a layer stands on the directory itself, though, not on
+ * its name, so one that was made in its place gets an overlay of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/live.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "start.h"
+
+struct refresh {
+	struct ga_start_env *e;           /* of the superproject */
+	const struct ga_start_opts *o;
+	const struct ga_session *s;
+	const struct ga_live_peer *peer;
+	const char *stage_dir;
+};
+
+/* A directory that is looked at: of `s`, the session or a part of it. */
+struct anew {
+	struct ga_start_env *e;           /* NULL: no repository is there ... */
+	const struct ga_error *why;       /* ... for this reason */
+	const struct ga_session *s;
+	size_t i;
+	int project, fd;
+};
+
+/* It may hold what the former did not: all that a start would keep out of it. */
+static int mask(const struct refresh *r, const struct anew *a, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/shared/%zu/mask", a->s->dir, a->i);
+	cleanup_(start_base_release) struct start_base b = { 0 };
+	struct ga_start_opts o = *r->o;
+
+	o.expose = &a->s->exposed;
+	b.onto = a->s->onto;
+	ga_strv_push(&b.scan.ignored_dirs, a->s->shared.v[a->i]);
+	if (!a->e)
+		return ga_fail(err, GA_EFATAL, "%s", a->why->msg);
+	return start_mask_git(a->s, a->i, a->fd, err) ||
+	       start_find_secrets(a->e, &o, true, false, &b, err) ||
+	       start_mask_shared(&b, a->project, a->s->shared.v[a->i], dir, err) ? -1 : 0;
+}
+
+static int show(const struct refresh *r, const struct anew *a, const struct stat *st,
+		struct start_seen *seen, struct ga_error *err)
+{
+	cleanup_(ga_shared_release) struct ga_shared sh = { 0 };
+	int rc;
+
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return ga_fail(err, GA_EFATAL, "it belongs to another user");
+	if (mask(r, a, err))
+		return -1;
+	rc = start_make_shared(a->s, a->i, &sh, err);
+	if (rc)
+		return rc > 0 ? 0 : -1;
+	if (ga_live_remount(r->peer, r->stage_dir, r->s->project, &sh, err))
+		return -1;
+	start_seen_set(seen, a->i, &sh);
+	return start_seen_write(seen, a->s, err);
+}
+
+static int explain(const struct refresh *r, const struct anew *a, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]), *q = NULL;
+	cleanup_free char *why = ga_steal(&err->msg);
+
+	q = ga_escape(path);
+	(void)ga_fail(err, GA_EFATAL, "'%s' itself was made anew, and cannot be shown to agent/%s: "
+		      "%s", q, r->s->name, why);
+	return ga_hint(err, "'git agent stop %s', and 'git agent resume' shows it", r->s->name);
+}
+
+/* One that is gone stays inside what it was. */
+static int look(const struct refresh *r, struct anew *a, struct start_seen *seen,
+		struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(a->project, a->s->shared.v[a->i],
+						 O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || start_seen_has(seen, a->i, &st))
+		return 0;
+	a->fd = fd;
+	return show(r, a, &st, seen, err) ? explain(r, a, err) : 0;
+}
+
+/* Those of one session. What cannot be shown keeps no other from being shown. */
+static int look_at_all(const struct refresh *r, struct anew *a, struct ga_error *err)
+{
+	cleanup_(start_seen_release) struct start_seen seen = { 0 };
+	cleanup_free char *dir = start_dir(a->s, "shared");
+	cleanup_close int lock = -1, project = -1;
+	int rc = 0;
+
+	if (!a->s->shared.n)
+		return 0;
+	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	project = open(a->s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || project < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
+				     a->s->name);
+	/* of two at once the second finds what the first has done */
+	if (ga_flock(lock, true, true, err) || start_seen_read(a->s, &seen, err))
+		return -1;
+	a->project = project;
+	for (a->i = 0; a->i < a->s->shared.n; a->i++) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		if (look(r, a, &seen, rc ? &second : err))
+			rc = -1;
+	}
+	return rc;
+}
+
+static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	const struct refresh *r = payload;
+	struct anew a = { .e = at->env, .why = at->why, .s = at->s };
+
+	if (!at->s)
+		return 0;
+	return look_at_all(r, &a, err) ||
+	       ga_start_each_part(at->env ? at->env : r->e, at->s, false, look_at_part, payload,
+				  err) ? -1 : 0;
+}
+
+int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
+		     const struct ga_session *s, const struct ga_live_peer *peer,
+		     const char *stage_dir, struct ga_error *err)
+{
+	struct refresh r = { e, o, s, peer, stage_dir };
+	struct anew a = { .e = e, .s = s };
+
+	return ga_live_refresh(peer, stage_dir, err) || look_at_all(&r, &a, err) ||
+	       ga_start_each_part(e, s, false, look_at_part, &r, err) ? -1 : 0;
+}

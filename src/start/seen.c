@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "start.h"
+
+#define NAME "shared/seen"
+#define BYTES_MAX ((size_t)1 << 20)
+
+void start_seen_release(struct start_seen *seen)
+{
+	free(seen->v);
+	*seen = (struct start_seen){ 0 };
+}
+
+void start_seen_set(struct start_seen *seen, size_t i, const struct ga_shared *sh)
+{
+	while (seen->n <= i) {
+		seen->v = ga_reallocarray(seen->v, seen->n + 1, sizeof(*seen->v));
+		seen->v[seen->n++] = (struct start_seen_id){ 0, 0 };
+	}
+	seen->v[i] = (struct start_seen_id){ sh->dev, sh->ino };
+}
+
+bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *st)
+{
+	return i < seen->n && seen->v[i].dev == st->st_dev && seen->v[i].ino == st->st_ino;
+}
+
+/* Two numbers, NUL behind each, for each directory. */
+int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err)
+{
+	cleanup_free char *path = start_dir(s, NAME);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *dev, *ino;
+	size_t pos = 0;
+
+	if (ga_read_file_at(AT_FDCWD, path, BYTES_MAX, &b, err))
+		return -1;
+	for (size_t i = 0; (dev = ga_buf_next0(&b, &pos)) && (ino = ga_buf_next0(&b, &pos)); i++) {
+		struct ga_shared sh = { 0 };
+
+		if (i >= s->shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
+		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
+			return ga_fail(err, GA_EFATAL, "'%s' is damaged", path);
+		start_seen_set(ret, i, &sh);
+	}
+	return 0;
+}
+
+int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
+		     struct ga_error *err)
+{
+	cleanup_free char *path = start_dir(s, NAME), *beside = ga_strf("%s.new", path);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < seen->n; i++) {
+		ga_buf_addf(&b, "%" PRIu64, seen->v[i].dev);
+		ga_buf_addch(&b, '\0');
+		ga_buf_addf(&b, "%" PRIu64, seen->v[i].ino);
+		ga_buf_addch(&b, '\0');
+	}
+	/* it means nothing after a power cut: no need to wait for the disk */
+	(void)unlink(beside);
+	if (ga_write_new(AT_FDCWD, beside, b.len ? b.ptr : "", b.len, 0600, err))
+		return -1;
+	return rename(beside, path) ? ga_fail_errno(err, GA_EFATAL, errno,
+						    "cannot write '%s'", path) : 0;
+}
