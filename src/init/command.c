@@ -222,7 +222,8 @@ static int open_chan(bool tty, int pair[2])
 {
 	if (tty)
 		return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
-	return pipe2(pair, O_CLOEXEC);
+	/* what is to be read is there when it is said to be */
+	return pipe2(pair, O_CLOEXEC | O_NONBLOCK);
 }
 
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,

@@ -208,48 +208,55 @@ static void started(struct init *in, struct command *c, pid_t pgrp, uint32_t no_
 	say(in, GA_CTL_STARTED, c, pgrp, no_renames);
 }
 
-/* Without a terminal: the pipe ends empty when the command was executed. */
-static void on_exec_pipe(struct init *in, struct command *c)
+/* Without a terminal: the pipe ends empty when the command was executed. True: there may be more. */
+static bool on_exec_pipe(struct init *in, struct command *c)
 {
 	struct exec_failure f = { 0 };
 
 	if (read_failure(c->chan, &f) && f.step == STEP_NO_RENAMES) {
 		c->no_renames = (uint32_t)f.errnum;
-		return;
+		return true;
 	}
 	close_chan(c);
 	if (f.step)
 		finished(in, c, GA_CTL_FAILED, f.errnum, f.step);
 	else
 		started(in, c, c->pid, c->no_renames);
+	return false;
 }
 
-static void on_leader(struct init *in, struct command *c)
+static bool on_leader(struct init *in, struct command *c)
 {
 	struct ga_ctl_msg m;
 	int r = recv_msg(c->chan, &m, NULL);
 
-	if (r < 0)
-		return;
-	if (!r) {
+	if (!r)
 		close_chan(c);
-		return;
-	}
+	if (r <= 0)
+		return false;
 	if (m.type == GA_CTL_STARTED)
 		started(in, c, m.value, m.flags);
 	else if (m.type == GA_CTL_STOPPED && c->pgrp && !c->reported)
 		say(in, GA_CTL_STOPPED, c, m.value, 0);
 	else if (m.type == GA_CTL_FAILED || m.type == GA_CTL_EXITED)
 		finished(in, c, m.type, m.value, m.flags);
+	return true;
 }
 
-/* Everything its first process still had to say comes before its end. */
+/* False: nothing more is there now, or ever. */
+static bool on_chan(struct init *in, struct command *c)
+{
+	return c->tty ? on_leader(in, c) : on_exec_pipe(in, c);
+}
+
+/* Everything its first process still had to say comes before its end, and is there. The other end
+ * may not be closed, though: the child of a leader that somebody killed has it until it executes
+ * something, and can be stopped before that. */
 static void on_first_process_end(struct init *in, struct command *c, int status)
 {
-	while (c->chan >= 0 && c->tty)
-		on_leader(in, c);
-	while (c->chan >= 0)
-		on_exec_pipe(in, c);
+	while (c->chan >= 0 && on_chan(in, c))
+		;
+	close_chan(c);
 	/* a leader that somebody killed leaves its command without anybody to watch it */
 	if (c->tty && c->pgrp && !c->reported)
 		(void)kill(-c->pgrp, SIGKILL);
@@ -389,10 +396,7 @@ static void __attribute__((noreturn)) serve(struct init *in)
 			/* a request above may have put a new command into a free slot */
 			if (!p[2 + i].revents || c->chan != p[2 + i].fd)
 				continue;
-			if (c->tty)
-				on_leader(in, c);
-			else
-				on_exec_pipe(in, c);
+			(void)on_chan(in, c);
 		}
 		if (p[1].revents)
 			on_signal(in);

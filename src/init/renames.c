@@ -134,11 +134,33 @@ static void end_job(struct job *j, int errnum)
 
 /* ---- a process that moves */
 
+/* Channels of commands that were being made when this one was: who has the other end would wait for
+ * as long as the moving takes. */
+static void close_others(const int *keep, size_t n)
+{
+	unsigned from = 3;
+
+	for (;;) {
+		unsigned next = ~0u;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
+				next = (unsigned)keep[i];
+		if (next > from)
+			(void)syscall(SYS_close_range, from, next - (next != ~0u), 0u);
+		if (next == ~0u)
+			return;
+		from = next + 1;
+	}
+}
+
 static void __attribute__((noreturn)) work(const struct job *j, int out)
 {
+	const int keep[] = { j->call.from.at, j->call.to.at, out };
 	struct rlimit files;
 	int errnum;
 
+	close_others(keep, sizeof(keep) / sizeof(*keep));
 	(void)umask(0);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;

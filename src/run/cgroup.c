@@ -110,16 +110,19 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n)
 }
 
 /* Those of sessions whose supervisor was killed: they are empty, and the kernel keeps others. */
-static void sweep(const char *parent)
+static void sweep(DIR *parent)
 {
-	DIR *d = opendir(parent);
 	struct dirent *e;
 
-	while (d && (e = readdir(d)) != NULL)
+	while ((e = readdir(parent)) != NULL)
 		if (!strncmp(e->d_name, NAME, strlen(NAME)))
-			(void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-	if (d)
-		(void)closedir(d);
+			(void)unlinkat(dirfd(parent), e->d_name, AT_REMOVEDIR);
+}
+
+static void close_dir(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
 }
 
 static int write_value(int dir, const char *file, const char *value)
@@ -149,9 +152,15 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 {
 	cleanup_free char *path = ga_strf("%s/" NAME "%d", parent, (int)pid);
 	cleanup_free char *q = ga_escape(path);
+	cleanup_(close_dir) DIR *d = opendir(parent);
 	cleanup_close int dir = -1;
 
-	sweep(parent);
+	/* one that another makes is empty, too, until there is a process in it */
+	if (!d)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot open what '%s' is to be in", q);
+	if (ga_flock(dirfd(d), true, true, err))
+		return -1;
+	sweep(d);
 	if (mkdir(path, 0755))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot make the control group '%s'",
 				     q);

@@ -1,48 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/clock.h"
 #include "ga/fd.h"
-#include "run-internal.h"
+#include "session-internal.h"
 
 /* From being asked to end until the command is killed, and until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
 /* The same of what runs beside the agent. */
 #define BESIDE_GRACE_MS 5000
+/* From being asked for until it is executed. */
+#define START_MS 20000
 /* More than a pty can hold on its way from the one end to the other. */
 #define PTY_LEFTOVER ((size_t)64 << 10)
-
-enum { IN, OUT, ERR, N_STREAMS };
-
-struct session {
-	struct ga_sandbox *sb;
-	uint32_t id;
-	bool tty;
-	bool unfiltered;
-	const struct ga_run_command *c;
-	struct ga_live *live;      /* or NULL */
-	struct run_live_session live_session;
-	struct ga_run_sink sink;
-	bool started, exited;
-	int status;
-	int master;                /* of the pty, -1 without or once hung up */
-	struct run_terminal term;
-	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
-	int64_t deadline;          /* once asked to end; 0: none */
-	int64_t term_at;           /* when to ask once more */
-	int64_t tick;              /* when to ask the caller next, 0: never */
-	bool killed;
-	bool suspended;            /* by us, not by itself */
-	int signal;                /* that was to end what runs beside */
-};
 
 static void release_stream(struct run_stream *st)
 {
@@ -59,169 +34,6 @@ static void session_release(struct session *s)
 		release_stream(&s->streams[i]);
 	free(s->streams);
 	ga_cleanup_closep(&s->master);
-}
-
-/* ---- the caller's side */
-
-/* O_NONBLOCK belongs to the open file, which the caller shares with its parent:
- * terminals and pipes are opened anew. A regular file is not (its offset would be
- * lost) and does not block; the rest is written to in small pieces. */
-static void set_writer(const struct session *s, struct run_stream *st, int fd)
-{
-	struct stat sb;
-	char path[32];
-
-	st->to = fd;
-	st->own_to = false;
-	st->small = true;
-	st->sink = &s->sink;
-	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
-		st->small = false;
-		return;
-	}
-	if (isatty(fd)) {
-		st->filter = ga_calloc(1, sizeof(*st->filter));
-		st->watch = s->unfiltered;
-	} else if (!S_ISFIFO(sb.st_mode)) {
-		return;
-	}
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	st->to = fd;
-	st->own_to = true;
-	st->small = false;
-}
-
-/* The terminal inside gets the size of the caller's. */
-static void resize(const struct session *s)
-{
-	const struct ga_run_sink *sink = s->c->sink;
-	struct winsize ws;
-
-	run_pty_resize(&s->term, s->master);
-	if (sink && !ioctl(s->master, TIOCGWINSZ, &ws))
-		sink->size(sink->payload, ws.ws_col, ws.ws_row);
-}
-
-static void set_size(void *payload, unsigned columns, unsigned rows)
-{
-	struct session *s = payload;
-	struct winsize ws = { .ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows };
-
-	if (s->master >= 0 && !ioctl(s->master, TIOCSWINSZ, &ws))
-		resize(s);
-}
-
-static void on_output(void *payload, const char *p, size_t n)
-{
-	const struct session *s = payload;
-
-	if (s->live)
-		run_live_output(s->live, p, n);
-	if (s->c->sink)
-		s->c->sink->output(s->c->sink->payload, p, n);
-}
-
-/* Without a terminal of the caller's its own is kept going all the same. */
-static int open_nowhere(struct session *s, struct ga_error *err)
-{
-	struct run_stream *out = &s->streams[OUT];
-
-	set_size(s, s->c->columns, s->c->rows);
-	out->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	out->own_to = true;
-	out->sink = &s->sink;
-	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
-}
-
-static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
-{
-	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
-		return -1;
-	s->streams[IN].to = s->master;
-	s->streams[OUT].from = s->master;
-	if (s->c->detached)
-		return open_nowhere(s, err);
-	s->streams[IN].from = 0;
-	set_writer(s, &s->streams[OUT], 1);
-	s->term.filter = s->streams[OUT].filter;
-	resize(s);
-	return 0;
-}
-
-static int open_pipe(int p[2], int ours, struct ga_error *err)
-{
-	if (pipe2(p, O_CLOEXEC))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	if (fcntl(p[ours], F_SETFL, O_NONBLOCK))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
-	return 0;
-}
-
-/* Nothing comes in, and all that goes out goes to standard error. */
-static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
-{
-	struct run_stream *st = &s->streams[ERR];
-	int in[2], out[2];
-
-	if (open_pipe(in, 1, err))
-		return -1;
-	(void)close(in[1]);
-	theirs[IN] = in[0];
-	if (open_pipe(out, 0, err))
-		return -1;
-	st->from = out[0];
-	st->own_from = true;
-	theirs[OUT] = out[1];
-	theirs[ERR] = fcntl(out[1], F_DUPFD_CLOEXEC, 0);
-	if (!s->c->silent) {
-		set_writer(s, st, STDERR_FILENO);
-		return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
-						       "cannot prepare a pipe") : 0;
-	}
-	st->sink = &s->sink;
-	st->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	st->own_to = true;
-	return st->to < 0 || theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
-							     "cannot open '/dev/null'") : 0;
-}
-
-static bool same_terminal(int a, int b)
-{
-	unsigned at = 0, bt = 0;
-
-	return !ioctl(a, TIOCGDEV, &at) && !ioctl(b, TIOCGDEV, &bt) && at == bt;
-}
-
-static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
-{
-	int p[2];
-
-	for (int i = 0; i < N_STREAMS; i++) {
-		struct run_stream *st = &s->streams[i];
-
-		/* two streams to one terminal could make a sequence that neither has */
-		if (i == ERR && same_terminal(OUT, ERR)) {
-			theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
-			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
-							       "cannot prepare a pipe") : 0;
-		}
-		if (open_pipe(p, i == IN ? 1 : 0, err))
-			return -1;
-		theirs[i] = i == IN ? p[0] : p[1];
-		if (i == IN) {
-			st->from = 0;
-			st->to = p[1];
-			st->own_to = true;
-		} else {
-			st->from = p[0];
-			st->own_from = true;
-			set_writer(s, st, i);
-		}
-	}
-	return 0;
 }
 
 /* ---- what happens */
@@ -270,7 +82,7 @@ static void go_raw(struct session *s)
 	if (s->term.fd < 0 || s->exited || s->master < 0)
 		return;
 	(void)run_terminal_raw(&s->term);
-	resize(s);
+	session_resize(s);
 }
 
 static void go_on(void *payload)
@@ -321,7 +133,7 @@ static void on_signal(struct session *s, int n)
 	switch (n) {
 	case SIGWINCH:
 		if (s->master >= 0)
-			resize(s);
+			session_resize(s);
 		break;
 	case SIGCONT:
 		/* after a SIGSTOP, for which nobody can prepare, the shell changed the terminal */
@@ -422,6 +234,10 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		s->term_at = 0;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
+	/* nobody can interrupt it, or talk to it, before that; no fault of the command's, and others
+	 * may have been at work before */
+	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
+		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)
 		return 0;
 	if (s->killed)
@@ -445,6 +261,7 @@ static bool over(const struct session *s)
 static int timeout(const struct session *s)
 {
 	const int64_t all[] = { s->exited ? 0 : s->deadline, s->exited ? 0 : s->term_at, s->tick,
+				s->started || s->exited ? 0 : s->start_by,
 				s->live ? run_live_next(s->live) : 0, run_relay_next(s->sb) };
 	int64_t next = 0;
 
@@ -533,7 +350,7 @@ static int begin_live(struct session *s, const struct ga_run_command *c, struct 
 	s->live_session = (struct run_live_session){
 		.sb = s->sb, .envp = c->envp, .detached = c->detached, .renames = c->renames,
 		.columns = c->columns, .rows = c->rows, .payload = s,
-		.size = set_size, .stop = end_within, .go_on = go_on,
+		.size = session_set_size, .stop = end_within, .go_on = go_on,
 	};
 	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
 }
@@ -544,8 +361,7 @@ static int start(struct session *s, struct ga_error *err)
 	const struct ga_run_command *c = s->c;
 	uint32_t flags = (s->tty ? GA_SPAWN_TTY : 0) | (c->renames ? GA_SPAWN_RENAMES : 0);
 	int theirs[3] = { -1, -1, -1 };
-	int rc = c->beside ? open_beside(s, theirs, err)
-		 : s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
+	int rc = session_open(s, theirs, err);
 
 	if (!rc)
 		rc = run_spawn(s->sb, flags, c->cwd, c->argv, c->envp, theirs, s->tty ? 1 : 3,
@@ -572,9 +388,10 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
 		.tty = !c->beside && (c->detached || (isatty(0) && isatty(1))),
+		.start_by = ga_now_ms() + START_MS,
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
-		.sink = { .output = on_output },
+		.sink = { .output = session_output },
 	};
 	int rc, n;
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -73,7 +74,7 @@ static enum measured measure_in(struct sum *sum, int fd, unsigned depth)
 }
 
 /* All that is written to: the layers of the project, of shared directories, of the git dir. */
-static enum measured measure(const struct ga_session *s, uint64_t most)
+static enum measured measure(const struct ga_session *s, uint64_t most, pid_t parent)
 {
 	static const char *const names[] = { "upper", "shared", "git" };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -84,6 +85,10 @@ static enum measured measure(const struct ga_session *s, uint64_t most)
 
 	/* what an agent closed is not closed to us */
 	if (dir < 0 || ga_ns_enter_user(&ignored) || getrlimit(RLIMIT_NOFILE, &files))
+		return UNKNOWN;
+	/* It has the socket by which process 1 notices the end of our parent, and its lock. After the
+	 * user namespace was entered, as the kernel forgets it then. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		return UNKNOWN;
 	files.rlim_cur = files.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &files))
@@ -121,6 +126,7 @@ static void on_measured(struct start_watch *w, enum measured m)
 /* By a process beside: it may take longer than a command is to wait. */
 static void watch_layers(struct start_watch *w)
 {
+	pid_t self = getpid();
 	int st;
 
 	if (w->measure) {
@@ -134,7 +140,7 @@ static void watch_layers(struct start_watch *w)
 	w->measure = fork();
 	if (!w->measure) {
 		(void)setpriority(PRIO_PROCESS, 0, 10);
-		_exit((int)measure(w->s, w->e->use.upper));
+		_exit((int)measure(w->s, w->e->use.upper, self));
 	}
 	if (w->measure < 0)
 		on_measured(w, UNKNOWN);
@@ -169,7 +175,8 @@ bool start_watch_tick(void *payload)
 		w->beside = ga_sync_beside(&w->unsynced, 1);
 	start_record_tick(w->s, w->recorder, &w->noted);
 	start_note_network(w->s, w->relay, &w->connections);
-	watch_disk(w);
+	if (!w->why)
+		watch_disk(w);
 	if (!w->why && l->time && (uint64_t)(ga_now_ms() - w->begun) >= l->time * 1000) {
 		cleanup_free char *t = ga_seconds_text(l->time);
 

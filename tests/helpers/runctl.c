@@ -9,6 +9,9 @@
  *                                   without a terminal; "status N" on standard error
  *     runctl hold DIR               launch, print "PID PIDNS", wait for end of input, finish, and
  *                                   say whether it was "alive" before and "gone" after
+ *     runctl leader DIR             kill what leads a terminal session while its command, stopped,
+ *                                   is not executed yet; then as hold, without waiting
+ *     runctl deaf DIR CMD...        session, while process 1 is stopped
  *     runctl bench DIR N            N times launch, true, finish; milliseconds: total, of each
  *
  * DIR is made if it is missing. The sandbox's home is /home/user, its project
@@ -21,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../src/run/live-internal.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
@@ -216,6 +220,80 @@ static int hold(struct place *p, char **argv, int *ret, struct ga_error *err)
 	return 0;
 }
 
+/* The one child of a process, once there is one. */
+static pid_t child_of(pid_t pid)
+{
+	cleanup_free char *path = ga_strf("/proc/%d/task/%d/children", (int)pid, (int)pid);
+	const struct timespec t = { 0, 1000000 };
+	int child = 0;
+
+	while (!child) {
+		FILE *f = fopen(path, "re");
+
+		if (!f || fscanf(f, "%d", &child) != 1)
+			child = 0;
+		if (f)
+			(void)fclose(f);
+		(void)nanosleep(&t, NULL);
+	}
+	return child;
+}
+
+/* A request whose payload does not end: its reader has not executed anything yet. */
+static int ask(const struct ga_sandbox *sb, int slave, int *ret_payload, struct ga_error *err)
+{
+	const struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = 77, .flags = GA_SPAWN_TTY };
+	int p[2], fds[2];
+
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
+	fds[0] = p[0];
+	fds[1] = slave;
+	*ret_payload = p[1];
+	return live_send(sb->ctl, &m, NULL, 0, fds, 2) ?
+		       ga_fail(err, GA_EFATAL, "cannot ask for a command") : 0;
+}
+
+static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	const struct run_terminal none = { .fd = -1 };
+	int master, slave, payload;
+	struct ga_sandbox *sb;
+	pid_t first;
+
+	(void)argv;
+	if (ga_run_launch(&p->spec, &p->paths, &sb, err) ||
+	    run_pty_open(sb, &none, &master, &slave, err) || ask(sb, slave, &payload, err))
+		return -1;
+	first = child_of(ga_run_pid(sb));
+	(void)kill(child_of(first), SIGSTOP);
+	(void)kill(first, SIGKILL);
+	/* it is reaped, and its child is the next of pid 1's */
+	while (child_of(ga_run_pid(sb)) == first)
+		;
+	(void)close(ga_steal_fd(&sb->ctl));
+	(void)printf("%s\n", run_wait_gone(sb->pidfd, 10000) ? "gone" : "still there");
+	ga_run_finish(sb);
+	*ret = 0;
+	return 0;
+}
+
+static int deaf(struct place *p, char **argv, int *ret, struct ga_error *err)
+{
+	const struct ga_run_command c = { .cwd = INSIDE_PROJECT, .argv = constant(argv),
+					  .envp = env };
+	struct ga_sandbox *sb;
+	int rc;
+
+	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
+		return -1;
+	(void)kill(ga_run_pid(sb), SIGSTOP);
+	rc = ga_run_session(sb, &c, ret, err);
+	(void)kill(ga_run_pid(sb), SIGCONT);
+	ga_run_finish(sb);
+	return rc;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -259,7 +337,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(struct place *, char **, int *, struct ga_error *);
-	} modes[] = { { "session", session }, { "unfiltered", unfiltered }, { "exec", execute }, { "hold", hold }, { "bench", bench } };
+	} modes[] = { { "session", session }, { "unfiltered", unfiltered }, { "exec", execute },
+		      { "hold", hold }, { "leader", leader }, { "deaf", deaf },
+		      { "bench", bench } };
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(release) struct place p = { .spec = GA_SPEC_INIT };
 	int status = 0;
@@ -275,6 +355,6 @@ int main(int argc, char **argv)
 			return complain(&err);
 		return status;
 	}
-	(void)fprintf(stderr, "usage: runctl session|exec|hold|bench DIR ...\n");
+	(void)fprintf(stderr, "usage: runctl session|unfiltered|exec|hold|leader|deaf|bench DIR ...\n");
 	return 129;
 }

@@ -178,4 +178,12 @@ test_expect_success 'why bubblewrap gave up is said' '
 	grep "cannot run .*git-agent-stage.: No such file" err
 '
 
+test_expect_success 'the end of the socket is seen whatever was done to the process that leads a terminal session' '
+	$runctl leader $box >out && echo gone >want && test_cmp want out
+'
+
+test_expect_success 'a command that is not started is given up' '
+	test_expect_code 128 $runctl deaf $box true 2>err </dev/null && grep "the command is not started in the sandbox" err
+'
+
 test_done

@@ -45,6 +45,30 @@ for where in big d/e/big closed/big shared/big; do
 	'
 done
 
+# stop_measuring PID: stop the process that measures for a supervisor, and print which that is
+stop_measuring() {
+	python3 - "$1" <<-\END
+	import os, signal, sys
+	while True:
+	    for p in open("/proc/%s/task/%s/children" % (sys.argv[1], sys.argv[1])).read().split():
+	        try:
+	            if not os.readlink("/proc/%s/exe" % p).endswith("/git-agent-main"): continue
+	            os.kill(int(p), signal.SIGSTOP)
+	        except OSError: continue
+	        while True:
+	            state = [l for l in open("/proc/%s/status" % p) if l.startswith("State:")][0].split()[1]
+	            if state == "T":
+	                print(p)
+	                sys.exit()
+	            if state == "Z": break
+	END
+}
+test_expect_success 'RS-01 who measures the layers ends with the supervisor, and with it the sandbox' '
+	repo measured && { git-agent -c limits.upper=1GiB start -q --name m -- sh -c "mkdir d; cd d; seq 30000 | xargs touch; touch ../ready; exec sleep 1000" & } && sup=$! &&
+	test_wait_for "git agent shell m -- test -e ready" && stop_measuring $sup >../pid && kill -9 "$sup" &&
+	test_wait_for "! kill -0 $(cat ../pid)" && test_wait_for "git agent list | grep captured"
+'
+
 test_expect_success 'RS-04: upper: too deep to be measured' '
 	repo deep && git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
 import os, time

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a command reads and writes, and where that comes from and goes to on our side.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "session-internal.h"
+
+/* O_NONBLOCK belongs to the open file, which the caller shares with its parent:
+ * terminals and pipes are opened anew. A regular file is not (its offset would be
+ * lost) and does not block; the rest is written to in small pieces. */
+static void set_writer(const struct session *s, struct run_stream *st, int fd)
+{
+	struct stat sb;
+	char path[32];
+
+	st->to = fd;
+	st->own_to = false;
+	st->small = true;
+	st->sink = &s->sink;
+	if (fstat(fd, &sb) || S_ISREG(sb.st_mode)) {
+		st->small = false;
+		return;
+	}
+	if (isatty(fd)) {
+		st->filter = ga_calloc(1, sizeof(*st->filter));
+		st->watch = s->unfiltered;
+	} else if (!S_ISFIFO(sb.st_mode)) {
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	st->to = fd;
+	st->own_to = true;
+	st->small = false;
+}
+
+void session_resize(const struct session *s)
+{
+	const struct ga_run_sink *sink = s->c->sink;
+	struct winsize ws;
+
+	run_pty_resize(&s->term, s->master);
+	if (sink && !ioctl(s->master, TIOCGWINSZ, &ws))
+		sink->size(sink->payload, ws.ws_col, ws.ws_row);
+}
+
+void session_set_size(void *payload, unsigned columns, unsigned rows)
+{
+	struct session *s = payload;
+	struct winsize ws = { .ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows };
+
+	if (s->master >= 0 && !ioctl(s->master, TIOCSWINSZ, &ws))
+		session_resize(s);
+}
+
+void session_output(void *payload, const char *p, size_t n)
+{
+	const struct session *s = payload;
+
+	if (s->live)
+		run_live_output(s->live, p, n);
+	if (s->c->sink)
+		s->c->sink->output(s->c->sink->payload, p, n);
+}
+
+/* Without a terminal of the caller's its own is kept going all the same. */
+static int open_nowhere(struct session *s, struct ga_error *err)
+{
+	struct run_stream *out = &s->streams[OUT];
+
+	session_set_size(s, s->c->columns, s->c->rows);
+	out->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	out->own_to = true;
+	out->sink = &s->sink;
+	return out->to < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '/dev/null'") : 0;
+}
+
+static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
+{
+	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
+		return -1;
+	s->streams[IN].to = s->master;
+	s->streams[OUT].from = s->master;
+	if (s->c->detached)
+		return open_nowhere(s, err);
+	s->streams[IN].from = 0;
+	set_writer(s, &s->streams[OUT], 1);
+	s->term.filter = s->streams[OUT].filter;
+	session_resize(s);
+	return 0;
+}
+
+static int open_pipe(int p[2], int ours, struct ga_error *err)
+{
+	if (pipe2(p, O_CLOEXEC))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
+	if (fcntl(p[ours], F_SETFL, O_NONBLOCK))
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	return 0;
+}
+
+/* Nothing comes in, and all that goes out goes to standard error. */
+static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
+{
+	struct run_stream *st = &s->streams[ERR];
+	int in[2], out[2];
+
+	if (open_pipe(in, 1, err))
+		return -1;
+	(void)close(in[1]);
+	theirs[IN] = in[0];
+	if (open_pipe(out, 0, err))
+		return -1;
+	st->from = out[0];
+	st->own_from = true;
+	theirs[OUT] = out[1];
+	theirs[ERR] = fcntl(out[1], F_DUPFD_CLOEXEC, 0);
+	if (!s->c->silent) {
+		set_writer(s, st, STDERR_FILENO);
+		return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+						       "cannot prepare a pipe") : 0;
+	}
+	st->sink = &s->sink;
+	st->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	st->own_to = true;
+	return st->to < 0 || theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							     "cannot open '/dev/null'") : 0;
+}
+
+static bool same_terminal(int a, int b)
+{
+	unsigned at = 0, bt = 0;
+
+	return !ioctl(a, TIOCGDEV, &at) && !ioctl(b, TIOCGDEV, &bt) && at == bt;
+}
+
+static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
+{
+	int p[2];
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		struct run_stream *st = &s->streams[i];
+
+		/* two streams to one terminal could make a sequence that neither has */
+		if (i == ERR && same_terminal(OUT, ERR)) {
+			theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
+			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,
+							       "cannot prepare a pipe") : 0;
+		}
+		if (open_pipe(p, i == IN ? 1 : 0, err))
+			return -1;
+		theirs[i] = i == IN ? p[0] : p[1];
+		if (i == IN) {
+			st->from = 0;
+			st->to = p[1];
+			st->own_to = true;
+		} else {
+			st->from = p[0];
+			st->own_from = true;
+			set_writer(s, st, i);
+		}
+	}
+	return 0;
+}
+
+int session_open(struct session *s, int theirs[3], struct ga_error *err)
+{
+	if (s->c->beside)
+		return open_beside(s, theirs, err);
+	return s->tty ? open_tty(s, &theirs[0], err) : open_pipes(s, theirs, err);
+}
