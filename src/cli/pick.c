@@ -33,6 +33,17 @@ bool cli_is_running(const struct ga_session *s)
 	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->pid, s->pidns));
 }
 
+/* Will it last? While another command holds a session whose supervisor was killed, its sandbox may
+ * not be gone yet: that one waits for just that. */
+static bool is_supervised(const struct ga_session *s)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
+	       ga_live_connect(s->dir, &peer, &ignored) <= 0;
+}
+
 /* Take the lock. 1: the session runs, or somebody else does not let go of it; 2: it is gone. `s`
  * is what it was when that was found. */
 static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
@@ -49,7 +60,7 @@ static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, s
 			ga_error_release(err);
 			return 2;
 		}
-		if (rc <= 0 || !wait || cli_is_running(s) || ga_now_ms() > until)
+		if (rc <= 0 || !wait || is_supervised(s) || ga_now_ms() > until)
 			return rc;
 		(void)nanosleep(&t, NULL);
 		ga_session_release(s);

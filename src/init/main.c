@@ -208,7 +208,8 @@ static void started(struct init *in, struct command *c, pid_t pgrp, uint32_t no_
 	say(in, GA_CTL_STARTED, c, pgrp, no_renames);
 }
 
-/* Without a terminal: the pipe ends empty when the command was executed. True: there may be more. */
+/* Without a terminal: the pipe ends empty when the command was executed. True: there may be
+ * more. */
 static bool on_exec_pipe(struct init *in, struct command *c)
 {
 	struct exec_failure f = { 0 };

@@ -36,8 +36,8 @@ enum live_type {
 	LIVE_STOPPED,    /* the command was stopped from its terminal */
 	LIVE_TAKEN,      /* another terminal was attached */
 	LIVE_ENV,        /* the command's environment, NUL behind each; without bytes: its end */
-	LIVE_STAGE_IS,   /* pidfds of git-agent-stage, which holds every mount of the session, and of
-			  * process 1 inside, to which they show */
+	LIVE_STAGE_IS,   /* pidfds of git-agent-stage, which holds every mount of the session, and
+			  * of process 1 inside, to which they show */
 };
 
 struct live_status {

@@ -234,8 +234,8 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		s->term_at = 0;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
-	/* nobody can interrupt it, or talk to it, before that; no fault of the command's, and others
-	 * may have been at work before */
+	/* nobody can interrupt it, or talk to it, before that; no fault of the command's, and
+	 * others may have been at work before */
 	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
 		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");
 	if (s->exited || !s->deadline || ga_now_ms() < s->deadline)

@@ -18,6 +18,7 @@
 #include "ga/run.h"
 #include "ga/trace.h"
 #include "home.h"
+#include "layers.h"
 #include "start.h"
 
 /* The one place beside the agents' home that is on a disk inside, and goes with the sandbox. */

@@ -7,7 +7,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
-#include "start.h"
+#include "base.h"
 
 #define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
 

@@ -6,6 +6,7 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "layers.h"
 #include "start.h"
 
 #define ID_BYTES 16

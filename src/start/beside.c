@@ -1,127 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's commands before the agent (`setup`) and after it (`finish`). Each is a shell's, in
- * the sandbox, in the project's root; what it writes is shown and recorded under a line that says
- * which it is.
+ * The user's commands before the agent (`setup`) and after it (`finish`).
  */
 #include <string.h>
 
 #include "ga/check.h"
-#include "ga/clock.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/service.h"
-#include "start.h"
+#include "step.h"
+#include "watch.h"
 
-#define TICK_MS 1000
-#define READY_TICK_MS 100
 #define TEXT_MAX 200  /* bytes of a command, in messages */
-#define LINE_MAX_SHOWN 300
-
-/* The line goes where the command's output goes, and in the same order. */
-static const char plain_script[] = "printf '%s\\n' \"$0\"; exec /bin/sh -ec \"$1\"";
-
-/* ---- one command */
-
-/* Also in front of the recording: what it wrote last is for a message. */
-static void on_output(void *payload, const char *p, size_t n)
-{
-	struct start_step *s = payload;
-	size_t old;
-
-	if (s->record)
-		s->record->output(s->record->payload, p, n);
-	old = s->tail_n + n <= sizeof(s->tail) ? s->tail_n
-	      : n < sizeof(s->tail)	       ? sizeof(s->tail) - n : 0;
-	memmove(s->tail, s->tail + s->tail_n - old, old);
-	if (n > sizeof(s->tail) - old) {
-		p += n - (sizeof(s->tail) - old);
-		n = sizeof(s->tail) - old;
-	}
-	memcpy(s->tail + old, p, n);
-	s->tail_n = old + n;
-}
-
-static bool on_tick(void *payload)
-{
-	struct start_step *s = payload;
-
-	/* that looks at disks and limits, and is made for once a second */
-	if (ga_now_ms() >= s->next_watch) {
-		s->next_watch = ga_now_ms() + TICK_MS;
-		if (start_watch_tick(s->watch))
-			return true;
-	}
-	s->timed_out = s->deadline && ga_now_ms() >= s->deadline;
-	return s->timed_out || (s->give_up && s->give_up(s));
-}
-
-int64_t start_step_deadline(uint64_t seconds)
-{
-	return seconds ? ga_now_ms() + (int64_t)seconds * 1000 : 0;
-}
-
-int start_step(struct start_step *s, struct ga_error *err)
-{
-	const struct ga_start *st = s->st;
-	const struct ga_run_sink sink = { .output = on_output, .payload = s };
-	const char *argv[] = { "/bin/sh", "-c", s->script ? s->script : plain_script, s->heading,
-			       s->command, NULL };
-	const struct ga_run_command c = {
-		.cwd = st->session.project,
-		.argv = argv,
-		.envp = (const char *const *)st->spec.env.v,
-		.unfiltered = st->unfiltered,
-		.renames = s->watch->e->renames,
-		.tick_ms = s->give_up ? READY_TICK_MS : TICK_MS,
-		.tick = on_tick,
-		.payload = s,
-		.sink = &sink,
-		.live = st->live,
-		.beside = true,
-		.silent = st->quiet,
-		.signal = &s->signal,
-		.ended = &s->ended,
-	};
-
-	s->tail_n = 0;
-	s->signal = 0;
-	s->timed_out = s->ended = false;
-	s->record = s->watch->recorder ? ga_record_sink(s->watch->recorder) : NULL;
-	return ga_run_session(st->sandbox, &c, &s->status, err);
-}
-
-char *start_last_line(const char *p, size_t n)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	size_t from;
-
-	while (n && strchr(" \t\r\n", p[n - 1]))
-		n--;
-	for (from = n; from && p[from - 1] != '\n' && p[from - 1] != '\r' &&
-		       n - from < LINE_MAX_SHOWN; from--)
-		;
-	ga_quote_add(&b, p + from, n - from);
-	return ga_buf_steal(&b);
-}
-
-/* Why a command did not come to an end of its own; NULL: it did. The caller frees it. */
-char *start_step_cut(const struct start_step *s, const char *limit, uint64_t seconds)
-{
-	cleanup_free char *t = ga_seconds_text(seconds);
-
-	if (s->signal)
-		return ga_strdup("was interrupted");
-	if (s->watch->why)
-		return ga_strf("did not end: %s", s->watch->why);
-	if (s->timed_out)
-		return ga_strf("took longer than %s (%s)", t, limit);
-	if (ga_run_lost(s->st->sandbox))
-		return ga_strdup("moved the project away");
-	return s->ended ? ga_strdup("was ended from outside") : NULL;
-}
 
 static void journal(const struct ga_session *s, const char *event, const char *command,
 		    const char *how, int status)
@@ -136,12 +28,12 @@ static void journal(const struct ga_session *s, const char *event, const char *c
 
 /* ---- before */
 
-static int fail_setup(const struct start_step *s, char *cut, const char *command,
-		      struct ga_error *err)
+static int fail_setup(const struct start_step *s, const struct start_stepped *how, char *cut,
+		      const char *command, struct ga_error *err)
 {
 	cleanup_free char *why = cut ? ga_strdup(cut)
-				     : ga_strf("ended with status %d", s->status);
-	cleanup_free char *line = start_last_line(s->tail, s->tail_n);
+				     : ga_strf("ended with status %d", how->status);
+	cleanup_free char *line = start_last_line(how->tail, how->tail_n);
 	bool says = s->st->quiet && !cut && *line;
 
 	(void)ga_fail(err, GA_ESTART, "setup: '%s' %s%s%s", command, why, says ? ": " : "",
@@ -160,26 +52,27 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 	for (size_t i = 0; i < st->setup.n; i++) {
 		cleanup_free char *text = ga_command_text(st->setup.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== setup: %s", text), *cut = NULL;
+		struct start_stepped how;
 
 		s.heading = heading;
 		s.command = st->setup.v[i];
-		if (start_step(&s, err))
+		if (start_step(&s, &how, err))
 			return -1;
-		cut = start_step_cut(&s, "limits.setup", w->e->use.setup);
-		journal(&st->session, "setup", text, cut ? cut : "exited", s.status);
-		if (cut || s.status)
-			return fail_setup(&s, cut, text, err);
+		cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
+		journal(&st->session, "setup", text, cut ? cut : "exited", how.status);
+		if (cut || how.status)
+			return fail_setup(&s, &how, cut, text, err);
 	}
 	return 0;
 }
 
 /* ---- after */
 
-static enum ga_check_end check_end(const struct start_step *s)
+static enum ga_check_end check_end(const struct start_step *s, const struct start_stepped *how)
 {
-	if (s->timed_out && !s->signal)
+	if (how->timed_out && !how->signal)
 		return GA_CHECK_TIMED_OUT;
-	return s->signal || s->ended || s->watch->why || ga_run_lost(s->st->sandbox)
+	return how->signal || how->ended || s->watch->why || ga_run_lost(s->st->sandbox)
 		       ? GA_CHECK_INTERRUPTED : GA_CHECK_EXITED;
 }
 
@@ -196,12 +89,13 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 		cleanup_free char *text = ga_command_text(st->finish.v[i], TEXT_MAX);
 		cleanup_free char *heading = ga_strf("== finish: %s", text);
 		struct ga_check c = { GA_CHECK_NOT_RUN, 0, text };
+		struct start_stepped how;
 
 		s.heading = heading;
 		s.command = st->finish.v[i];
-		if (!skip && !start_step(&s, &ignored)) {
-			c.end = check_end(&s);
-			c.status = c.end == GA_CHECK_EXITED ? s.status : 0;
+		if (!skip && !start_step(&s, &how, &ignored)) {
+			c.end = check_end(&s, &how);
+			c.status = c.end == GA_CHECK_EXITED ? how.status : 0;
 		}
 		/* one that failed is for people to look at, and the next may say more */
 		skip = c.end != GA_CHECK_EXITED;

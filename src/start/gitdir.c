@@ -10,6 +10,8 @@
 #include "ga/path.h"
 #include "ga/refs.h"
 #include "ga/sandbox.h"
+#include "base.h"
+#include "layers.h"
 #include "start.h"
 
 /* With the working tree itself as the lower layer there is no base tree whose

@@ -17,7 +17,7 @@
 #include "ga/ignore.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "start.h"
+#include "base.h"
 
 #define NAME ".worktreeinclude"
 #define BYTES_MAX ((size_t)64 << 10)

@@ -9,6 +9,8 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "base.h"
+#include "layers.h"
 #include "start.h"
 
 #define MAX_COPY_BYTES (16u << 20)       /* of one ignored file */

@@ -8,7 +8,7 @@
 
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "start.h"
+#include "layers.h"
 
 /* The same configuration serves on machines that do not have all of it. */
 int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)

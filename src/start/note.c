@@ -8,7 +8,8 @@
 #include "ga/json.h"
 #include "ga/path.h"
 #include "ga/parse.h"
-#include "start.h"
+#include "parts.h"
+#include "watch.h"
 
 /* Of the mounts of a start, and of the flags of a capture. */
 #define NOTED_MAX 200

@@ -16,7 +16,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "start.h"
+#include "layers.h"
 
 /* Entries that one start looks at, some milliseconds. A directory in which nothing was found is
  * looked through again when it changed at its top, and otherwise after a while. */

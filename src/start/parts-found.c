@@ -10,6 +10,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "parts.h"
 #include "start.h"
 
 /* ---- the environment of one ------------------------------------------------- */

@@ -10,6 +10,8 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "base.h"
+#include "parts.h"
 #include "start.h"
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */

@@ -14,8 +14,12 @@
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
+#include "base.h"
 #include "home.h"
+#include "layers.h"
+#include "parts.h"
 #include "start.h"
+#include "step.h"
 
 void ga_start_release(struct ga_start *s)
 {

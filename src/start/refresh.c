@@ -13,6 +13,8 @@
 #include "ga/live.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "base.h"
+#include "layers.h"
 #include "start.h"
 
 struct refresh {

@@ -10,7 +10,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
-#include "start.h"
+#include "resume.h"
 
 int start_layers_lost(const struct ga_session *s, const char *path, struct ga_error *err)
 {

@@ -10,6 +10,7 @@
 #include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
+#include "resume.h"
 #include "start.h"
 
 /* In the sandbox's own /tmp, fresh with it: what makes git take it for one more working tree of

@@ -3,7 +3,7 @@
  * What has to outlive the run that a resume follows.
  */
 #include "ga/refs.h"
-#include "start.h"
+#include "resume.h"
 
 int start_keep_stand(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
 {

@@ -11,6 +11,8 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "base.h"
+#include "resume.h"
 #include "start.h"
 
 static void only_new(struct ga_strv *paths, const struct ga_session *s)

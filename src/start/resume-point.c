@@ -11,7 +11,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/worktree.h"
-#include "start.h"
+#include "resume.h"
 
 #define MESSAGE "uncommitted work at the start of a session\n"
 

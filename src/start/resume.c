@@ -14,6 +14,9 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
+#include "base.h"
+#include "layers.h"
+#include "resume.h"
 #include "start.h"
 
 /* ---- whether ----------------------------------------------------------------------- */

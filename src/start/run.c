@@ -15,7 +15,10 @@
 #include "ga/refs.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
+#include "parts.h"
 #include "start.h"
+#include "step.h"
+#include "watch.h"
 
 /* Long for a command that does nothing, and nothing to what a person would miss. */
 #define TICK_MS 1000
@@ -92,67 +95,85 @@ static int before(struct start_watch *w, struct ga_start *st, struct ga_error *e
 	return -1;
 }
 
-static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+/* The agent, with what is run before and after it. */
+static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
+		   struct ga_error *err)
 {
-	struct ga_session *s = &st->session;
-	struct ga_sandbox *sb = st->sandbox;
-	struct start_watch w = { .e = e, .s = s, .detach = &st->detach };
 	bool ended = false;
-	struct ga_run_command c = {
+	const struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,
-		.renames = e->renames,
+		.renames = w->e->renames,
 		.tick_ms = TICK_MS,
 		.tick = start_watch_tick,
-		.payload = &w,
-		.written = &w.written,
+		.payload = w,
+		.written = &w->written,
 		.started = started,
+		.sink = w->recorder ? ga_record_sink(w->recorder) : NULL,
+		.live = st->live,
 		.ended = &ended,
 		.detached = st->detach.begun != NULL,
 		.columns = st->detach.columns,
 		.rows = st->detach.rows,
 	};
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	int rc;
+
+	if (before(w, st, err) || ga_run_session(st->sandbox, &c, ret_status, err))
+		return -1;
+	start_run_finish(w, st, ended);
+	return 0;
+}
+
+/* From here on it is RUNNING, for others and for whoever finds it after a power cut. */
+static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *s = &st->session;
 
 	if (ga_live_open(s->dir, &st->live, err))
 		return -1;
-	c.live = st->live;
 	free(s->boot);
 	s->boot = ga_boot_id();
 	s->state = GA_STATE_RUNNING;
-	s->pid = ga_run_pid(sb);
-	s->pidns = ga_run_pidns(sb);
+	s->pid = ga_run_pid(st->sandbox);
+	s->pidns = ga_run_pidns(st->sandbox);
 	ga_strv_release(&s->limits);
 	ga_confine_describe(&st->confine, &s->limits);
-	if (start_save_parts(st, err) || ga_session_save(s, err))
+	if (start_save_parts(st, err) || ga_session_save(s, err) ||
+	    ga_fault_stop("start:running", err))
 		return -1;
-	if (ga_fault_stop("start:running", err) ||
-	    (st->resumed && ga_worktree_entry_create(e->repo, s, err)))
+	return st->resumed ? ga_worktree_entry_create(e->repo, s, err) : 0;
+}
+
+static void note_end(const struct ga_start_env *e, struct ga_start *st)
+{
+	note_oom(st->sandbox, &st->confine, &st->session);
+	if (ga_run_lost(st->sandbox))
+		note_lost(e, &st->spec, &st->session);
+	if (ga_run_no_renames(st->sandbox))
+		note_no_renames(&st->session, ga_run_no_renames(st->sandbox));
+}
+
+static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
+{
+	struct start_watch w = { .e = e, .s = &st->session, .detach = &st->detach };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int rc;
+
+	if (begin(e, st, err))
 		return -1;
 	if (!st->resumed)
 		list_unsynced(e, st, &w.unsynced);
 	w.recorder = start_record(e, st);
 	w.relay = st->relay;
-	c.sink = w.recorder ? ga_record_sink(w.recorder) : NULL;
 	start_watch_begin(&w);
-	rc = before(&w, st, err);
-	if (!rc)
-		rc = ga_run_session(sb, &c, ret_status, err);
-	if (!rc)
-		start_run_finish(&w, st, ended);
+	rc = run_all(&w, st, ret_status, err);
 	start_end_services(st);
 	start_record_end(st, w.recorder, &w.noted);
 	start_end_network(st, &w.connections);
-	if (start_watch_end(&w, s, rc ? &ignored : err))
+	if (start_watch_end(&w, &st->session, rc ? &ignored : err))
 		rc = -1;
-	note_oom(sb, &st->confine, s);
-	if (ga_run_lost(sb))
-		note_lost(e, &st->spec, s);
-	if (ga_run_no_renames(sb))
-		note_no_renames(s, ga_run_no_renames(sb));
+	note_end(e, st);
 	return rc;
 }
 
@@ -216,128 +237,6 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		save_if_possible(s);
 	(void)start_save_parts(st, &ignored);
 	start_unlock_parts(st);
-	return rc;
-}
-
-/* The sandbox git runs in during capture: the session's layers again, without
- * network, over a base tree that is there or is made. */
-struct capture_sandbox {
-	struct ga_start_env *e;
-	const struct ga_session *s;
-	struct ga_sandbox **ended; /* the layers are still mounted there */
-	struct ga_base base;
-	struct ga_spec spec;
-};
-
-static int open_base(void *payload, const char **ret, struct ga_error *err)
-{
-	struct capture_sandbox *c = payload;
-
-	if (!c->base.tree && start_get_base(c->e, c->s, &c->base, err))
-		return -1;
-	*ret = c->base.tree;
-	return 0;
-}
-
-static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
-{
-	struct capture_sandbox *c = payload;
-	cleanup_free char *home = NULL;
-	const char *lower;
-	struct ga_run_paths paths;
-
-	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
-		return -1;
-	paths = (struct ga_run_paths){ c->e->stage, c->e->init, c->e->bwrap };
-	if (c->ended) {
-		ga_run_finish(*c->ended);
-		*c->ended = NULL;
-	}
-	ga_spec_release(&c->spec);
-	if (!c->s->live && open_base(c, &lower, err))
-		return -1;
-	if (start_make_surroundings(c->e, ga_repo_info(c->e->repo)->workdir, &c->spec, err) ||
-	    start_find_tools(c->e, "git", &c->spec, err) ||
-	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
-		return -1;
-	start_add_environment(c->e, NULL, &c->spec, c->s);
-	/* The agents' home may be closed, or hold a link where the project is to be
-	 * mounted, and git needs nothing of it. */
-	home = start_fresh_dir(c->s, "home", err);
-	if (!home)
-		return -1;
-	free(c->spec.home_source);
-	c->spec.home_source = ga_steal(&home);
-	ga_strv_release(&c->spec.tools);
-	ga_strv_release(&c->spec.ro);
-	c->spec.network = c->spec.nested = false;
-	return ga_run_launch(&c->spec, &paths, ret, err);
-}
-
-/* Git inside needs no more than this; its configuration is the agent's. A missing
- * object must not make it run the command of a remote the agent made up: what such a
- * command leaves running could write into the answers of the git after it. */
-const char *const start_git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
-				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
-				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
-				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
-
-static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
-			struct ga_capture_env *ret)
-{
-	*ret = (struct ga_capture_env){ .repo = e->repo,
-					.config = &e->config,
-					.limits = &e->limits,
-					.risk = &e->risk,
-					.config_file = e->config_file,
-					.open_base = open_base,
-					.open_sandbox = open_sandbox,
-					.payload = payload,
-					.sandbox_env = start_git_env };
-}
-
-int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		  struct ga_report *ret, struct ga_error *err)
-{
-	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
-	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
-	struct ga_capture_env ce;
-	int rc;
-
-	if (start_capture_parts(e, s, ended, &links, err))
-		return -1;
-	capture_env(e, &c, &ce);
-	ce.links = &links;
-	rc = ga_capture(&ce, s, ret, err);
-	if (!rc)
-		start_note_captured(s, ret);
-	ga_base_release(&c.base);
-	ga_spec_release(&c.spec);
-	return rc;
-}
-
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		     struct ga_report *ret, struct ga_error *err)
-{
-	cleanup_free char *first = NULL;
-
-	if (!start_capture(e, s, ended, ret, err))
-		return 0;
-	first = ga_steal(&err->hint);
-	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "
-			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
-}
-
-int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
-		  struct ga_strv *notes, struct ga_error *err)
-{
-	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
-	struct ga_capture_env ce;
-	int rc;
-
-	capture_env(e, &c, &ce);
-	rc = ga_capture_peek(&ce, s, ret_tree, notes, err);
-	ga_base_release(&c.base);
 	return rc;
 }
 

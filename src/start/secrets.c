@@ -14,7 +14,8 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "start.h"
+#include "base.h"
+#include "parts.h"
 
 #define BLOB_MAX ((size_t)64 << 20) /* whose id is looked up in the object store */
 #define SHOWN 6

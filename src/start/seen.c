@@ -8,6 +8,7 @@
 
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "layers.h"
 #include "start.h"
 
 #define NAME "shared/seen"

@@ -12,6 +12,8 @@
 #include "ga/quote.h"
 #include "ga/service.h"
 #include "start.h"
+#include "step.h"
+#include "watch.h"
 
 #define END_MS 10000 /* from being asked to end until they are killed */
 #define TEXT_MAX 200
@@ -25,8 +27,8 @@ static const char ready_script[] =
 /* As much as a terminal can take of it: the lines it wrote last. */
 static const char tail_script[] = "printf '%s\\n' \"$0\" \"$1\"";
 
+/* A service that is looked at until it is ready. */
 struct waiting {
-	struct start_step step;
 	const struct ga_sandbox *sb;
 	size_t number;
 };
@@ -38,10 +40,10 @@ static bool is_over(const struct ga_sandbox *sb, size_t i, struct ga_run_service
 	return ret->over && (ret->failed || ret->status);
 }
 
-/* For start_step(), whose payload is the step: it is the first of struct waiting. */
-static bool has_failed(struct start_step *s)
+/* For struct start_step. */
+static bool has_failed(void *payload)
 {
-	const struct waiting *w = (const struct waiting *)s;
+	const struct waiting *w = payload;
 	struct ga_run_service_state state;
 
 	return is_over(w->sb, w->number, &state);
@@ -90,7 +92,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 }
 
 /* Shown as everything of the sandbox is: by a command in it. */
-static void show_tail(struct start_step *s, const struct ga_service *v,
+static void show_tail(const struct start_step *s, const struct ga_service *v,
 		      const struct ga_run_service_state *state)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -98,22 +100,22 @@ static void show_tail(struct start_step *s, const struct ga_service *v,
 	cleanup_free char *heading = ga_strf("== service %s wrote last:", v->name);
 	struct start_step show = { .watch = s->watch, .st = s->st, .heading = heading,
 				   .script = tail_script };
+	struct start_stepped how;
 
 	ga_quote_add_text(&text, state->tail, state->tail_n);
 	while (text.len && text.ptr[text.len - 1] == '\n')
 		ga_buf_chomp(&text);
 	show.command = text.ptr;
-	if (text.len && !s->signal)
-		(void)start_step(&show, &ignored);
+	if (text.len)
+		(void)start_step(&show, &how, &ignored);
 }
 
-static int fail_service(struct start_step *s, const struct ga_service *v, const char *how,
+static int fail_service(const struct start_step *s, const struct ga_service *v, const char *how,
 			const struct ga_run_service_state *state, struct ga_error *err)
 {
 	cleanup_free char *line = start_last_line(state->tail, state->tail_n);
 	bool says = s->st->quiet && *line;
 
-	show_tail(s, v, state);
 	(void)ga_fail(err, GA_ESTART, "service '%s' %s%s%s", v->name, how, says ? ": " : "",
 		      says ? line : "");
 	return ga_hint(err, s->st->resumed ?
@@ -122,47 +124,51 @@ static int fail_service(struct start_step *s, const struct ga_service *v, const 
 		       "what it met, and --no-services starts without them");
 }
 
-static int wait_ready(struct waiting *w, const struct ga_service *v, struct ga_error *err)
+static int wait_ready(struct start_step *s, const struct waiting *w, const struct ga_service *v,
+		      struct ga_error *err)
 {
 	cleanup_free char *text = ga_command_text(v->ready, TEXT_MAX);
 	cleanup_free char *heading = ga_strf("== service %s: until %s", v->name, text);
 	cleanup_free char *cut = NULL, *how = NULL;
-	const struct ga_use_limits *l = &w->step.watch->e->use;
+	const struct ga_use_limits *l = &s->watch->e->use;
 	struct ga_run_service_state state;
+	struct start_stepped stepped;
 
-	w->step.heading = heading;
-	w->step.command = v->ready;
-	if (start_step(&w->step, err))
+	s->heading = heading;
+	s->command = v->ready;
+	if (start_step(s, &stepped, err))
 		return -1;
-	if (has_failed(&w->step)) {
-		ga_run_service_state(w->sb, w->number, &state);
+	if (is_over(w->sb, w->number, &state)) {
 		cut = how_it_ended(&state);
 		how = ga_strf("%s before it was ready", cut);
-		return fail_service(&w->step, v, how, &state, err);
+	} else {
+		cut = start_step_cut(s, &stepped, "limits.ready", l->ready);
+		if (!cut && !stepped.status)
+			return 0;
+		how = ga_strf("is not ready: '%s' %s", text, cut ? cut : "failed");
 	}
-	cut = start_step_cut(&w->step, "limits.ready", l->ready);
-	if (!cut && !w->step.status)
-		return 0;
-	ga_run_service_state(w->sb, w->number, &state);
-	how = ga_strf("is not ready: '%s' %s", text, cut ? cut : "failed");
-	return fail_service(&w->step, v, how, &state, err);
+	/* who interrupted it does not want to read more */
+	if (!stepped.signal)
+		show_tail(s, v, &state);
+	return fail_service(s, v, how, &state, err);
 }
 
 int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_services struct ga_services list = GA_SERVICES_INIT;
-	struct waiting wait = { .step = { .watch = w, .st = st, .script = ready_script,
-					  .give_up = has_failed }, .sb = st->sandbox };
+	struct waiting wait = { .sb = st->sandbox };
+	struct start_step step = { .watch = w, .st = st, .script = ready_script,
+				   .give_up = has_failed, .payload = &wait };
 
 	ga_services_parse(&st->services, &list);
 	if (!list.n)
 		return 0;
 	if (start_all(w, st, &list, err))
 		return -1;
-	wait.step.deadline = start_step_deadline(w->e->use.ready);
+	step.deadline = start_step_deadline(w->e->use.ready);
 	for (wait.number = 0; wait.number < list.n; wait.number++)
 		if (list.v[wait.number].ready &&
-		    wait_ready(&wait, &list.v[wait.number], err))
+		    wait_ready(&step, &wait, &list.v[wait.number], err))
 			return -1;
 	for (size_t i = 0; i < list.n; i++) {
 		struct ga_run_service_state state;
@@ -171,7 +177,8 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 		if (!is_over(st->sandbox, i, &state))
 			continue;
 		how = how_it_ended(&state);
-		return fail_service(&wait.step, &list.v[i], how, &state, err);
+		show_tail(&step, &list.v[i], &state);
+		return fail_service(&step, &list.v[i], how, &state, err);
 	}
 	for (size_t i = 0; i < list.n; i++)
 		journal(&st->session, &list.v[i], "runs", 0);

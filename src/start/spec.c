@@ -6,6 +6,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "home.h"
+#include "layers.h"
 #include "start.h"
 
 /* A volatile overlay marks its work directory so that it cannot be mounted

@@ -21,6 +21,7 @@
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "start.h"
+#include "watch.h"
 
 /* Of a measurement nobody waits for: a tenth of the time at most goes into these. */
 #define MEASURE_SHARE 10
@@ -86,8 +87,8 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 	/* what an agent closed is not closed to us */
 	if (dir < 0 || ga_ns_enter_user(&ignored) || getrlimit(RLIMIT_NOFILE, &files))
 		return UNKNOWN;
-	/* It has the socket by which process 1 notices the end of our parent, and its lock. After the
-	 * user namespace was entered, as the kernel forgets it then. */
+	/* We have the socket by which process 1 notices the end of our parent, and its lock. After
+	 * the user namespace was entered, as the kernel forgets it then. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		return UNKNOWN;
 	files.rlim_cur = files.rlim_max;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a session left is captured by git in a sandbox like its own.
+ */
+#include <string.h>
+
+#include "ga/capture.h"
+#include "ga/path.h"
+#include "layers.h"
+#include "parts.h"
+#include "start.h"
+#include "watch.h"
+
+/* The sandbox git runs in during capture: the session's layers again, without
+ * network, over a base tree that is there or is made. */
+struct capture_sandbox {
+	struct ga_start_env *e;
+	const struct ga_session *s;
+	struct ga_sandbox **ended; /* the layers are still mounted there */
+	struct ga_base base;
+	struct ga_spec spec;
+};
+
+static int open_base(void *payload, const char **ret, struct ga_error *err)
+{
+	struct capture_sandbox *c = payload;
+
+	if (!c->base.tree && start_get_base(c->e, c->s, &c->base, err))
+		return -1;
+	*ret = c->base.tree;
+	return 0;
+}
+
+static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
+{
+	struct capture_sandbox *c = payload;
+	cleanup_free char *home = NULL;
+	const char *lower;
+	struct ga_run_paths paths;
+
+	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
+		return -1;
+	paths = (struct ga_run_paths){ c->e->stage, c->e->init, c->e->bwrap };
+	if (c->ended) {
+		ga_run_finish(*c->ended);
+		*c->ended = NULL;
+	}
+	ga_spec_release(&c->spec);
+	if (!c->s->live && open_base(c, &lower, err))
+		return -1;
+	if (start_make_surroundings(c->e, ga_repo_info(c->e->repo)->workdir, &c->spec, err) ||
+	    start_find_tools(c->e, "git", &c->spec, err) ||
+	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
+		return -1;
+	start_add_environment(c->e, NULL, &c->spec, c->s);
+	/* The agents' home may be closed, or hold a link where the project is to be
+	 * mounted, and git needs nothing of it. */
+	home = start_fresh_dir(c->s, "home", err);
+	if (!home)
+		return -1;
+	free(c->spec.home_source);
+	c->spec.home_source = ga_steal(&home);
+	ga_strv_release(&c->spec.tools);
+	ga_strv_release(&c->spec.ro);
+	c->spec.network = c->spec.nested = false;
+	return ga_run_launch(&c->spec, &paths, ret, err);
+}
+
+/* Git inside needs no more than this; its configuration is the agent's. A missing
+ * object must not make it run the command of a remote the agent made up: what such a
+ * command leaves running could write into the answers of the git after it. */
+const char *const start_git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
+				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
+				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };
+
+static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
+			struct ga_capture_env *ret)
+{
+	*ret = (struct ga_capture_env){ .repo = e->repo,
+					.config = &e->config,
+					.limits = &e->limits,
+					.risk = &e->risk,
+					.config_file = e->config_file,
+					.open_base = open_base,
+					.open_sandbox = open_sandbox,
+					.payload = payload,
+					.sandbox_env = start_git_env };
+}
+
+int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		  struct ga_report *ret, struct ga_error *err)
+{
+	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
+	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
+	struct ga_capture_env ce;
+	int rc;
+
+	if (start_capture_parts(e, s, ended, &links, err))
+		return -1;
+	capture_env(e, &c, &ce);
+	ce.links = &links;
+	rc = ga_capture(&ce, s, ret, err);
+	if (!rc)
+		start_note_captured(s, ret);
+	ga_base_release(&c.base);
+	ga_spec_release(&c.spec);
+	return rc;
+}
+
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+		     struct ga_report *ret, struct ga_error *err)
+{
+	cleanup_free char *first = NULL;
+
+	if (!start_capture(e, s, ended, ret, err))
+		return 0;
+	first = ga_steal(&err->hint);
+	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "
+			    "again", first ? first : "", first ? "; " : "", s->dir, s->name);
+}
+
+int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
+		  struct ga_strv *notes, struct ga_error *err)
+{
+	struct capture_sandbox c = { .e = e, .s = s, .base = GA_BASE_INIT };
+	struct ga_capture_env ce;
+	int rc;
+
+	capture_env(e, &c, &ce);
+	rc = ga_capture_peek(&ce, s, ret_tree, notes, err);
+	ga_base_release(&c.base);
+	return rc;
+}
