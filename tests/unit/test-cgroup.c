@@ -107,6 +107,42 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 	free(in);
 }
 
+/* One that was just made is empty, but not left over. */
+static void makes_many_at_once(const char *parent, const struct run_cgroup_setting *s)
+{
+	pid_t pids[12];
+	int st, failed = 0;
+
+	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		for (int k = 0; k < 20; k++) {
+			struct ga_error err = GA_ERROR_INIT;
+			char *dir = NULL;
+			pid_t pid = fork();
+
+			if (!pid) {
+				(void)pause();
+				_exit(0);
+			}
+			if (run_cgroup_enter(parent, s, 1, pid, &dir, &err))
+				print_error("%s\n", err.msg);
+			(void)kill(pid, SIGKILL);
+			(void)waitpid(pid, NULL, 0);
+			if (!dir)
+				_exit(1);
+			(void)rmdir(dir);
+		}
+		_exit(0);
+	}
+	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+		failed += st != 0;
+	}
+	assert_int_equal(failed, 0);
+}
+
 static void makes_a_group(void **state)
 {
 	char *parent = NULL, *control = NULL;
@@ -117,10 +153,12 @@ static void makes_a_group(void **state)
 		control = delegate();
 		s = control ? setting_here(&parent) : NULL;
 	}
-	if (s)
+	if (s) {
 		holds_a_process(parent, s);
-	else
+		makes_many_at_once(parent, s);
+	} else {
 		print_message("no control group can be made here\n");
+	}
 	free(parent);
 	if (control)
 		undelegate(control);
