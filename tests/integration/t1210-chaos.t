@@ -64,9 +64,9 @@ END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
 	git init -q d && cd d && git commit -q --allow-empty -m 1 && { git-agent start -q --name s -- sh -c "echo 2 >f; touch ready; exec sleep 600" & } && sup=$! &&
 	test_wait_for "git agent shell s -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) && pid=$(git config -f "$dir/session" session.pid) &&
-	{ nice -n 19 python3 ../hold.py $(cat "/proc/$pid/task/$pid/children") ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
-	kill -9 "$sup" && test_wait_for "flock -n $dir/lock true" && { git agent list >../list & } && list=$! && test_wait_for "! flock -n $dir/lock true" &&
-	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5; touch ../go; wait $capture && wait $list && git show agent/s:f | grep -x 2
+	{ nice -n 19 python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
+	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && { git agent list >../list & } && list=$! && test_wait_for "grep \"$locked\" /proc/locks" &&
+	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5; touch ../go; wait $capture && wait $list; git show agent/s:f | grep -x 2
 '
 
 test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '

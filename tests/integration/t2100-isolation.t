@@ -101,6 +101,16 @@ test_expect_success NESTS 'SB-01 SB-03: in such a session all else holds, and in
 	git show agent/kept:done && test ! -e /usr/x
 '
 
+test_lazy_prereq BROWSER 'test_have_prereq NESTS && chromium --version'
+test_expect_success BROWSER 'a browser has its own sandbox there, and none without' '
+	make_repo browser && cd browser && page="chromium --headless --disable-gpu --disable-dev-shm-usage --user-data-dir=/tmp/c --dump-dom data:text/html,shown" &&
+	git agent $nested start -q -- $page >../out 2>/dev/null && grep shown ../out && test_must_fail git agent start -q -- $page >../out 2>../err && grep -i "no usable sandbox" ../err && ! grep shown ../out
+'
+
+test_expect_success NESTS 'SB-07 a /proc of its own it does not get: the keys of the user are covered in ours' '
+	cd nested && test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true 2>../err && grep "mount proc" ../err
+'
+
 test_expect_success NOT_ROOT 'in a file of the repository it is refused until that is trusted' '
 	make_repo asks && cd asks && printf "sandbox: {nested: true}
 " >.agentdev.yaml && git add -A && git commit -qm ask && test_must_fail git agent start -q -- true 2>../err && grep "\.agentdev\.yaml:1" ../err

@@ -52,7 +52,7 @@ stop_measuring() {
 	while True:
 	    for p in open("/proc/%s/task/%s/children" % (sys.argv[1], sys.argv[1])).read().split():
 	        try:
-	            if not os.readlink("/proc/%s/exe" % p).endswith("/git-agent-main"): continue
+	            if open("/proc/%s/comm" % p).read() != "git-agent-main\\n": continue
 	            os.kill(int(p), signal.SIGSTOP)
 	        except OSError: continue
 	        while True:
