@@ -232,6 +232,8 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 	r = run_recv_raw(sb, m, &pid, ret_fd);
 	if (r > 0)
 		take_note(sb, m);
+	if (r < 0 && *ret_fd >= 0)
+		(void)close(ga_steal_fd(ret_fd));
 	if (r > 0 && *ret_fd >= 0 && !is_pty_master(*ret_fd)) {
 		(void)close(ga_steal_fd(ret_fd));
 		return ga_fail(err, GA_EFATAL, "the sandbox gave something that is no terminal");

@@ -364,13 +364,20 @@ static int wait_for_both(struct ga_sandbox *sb, struct ga_error *err)
 
 int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 {
+	char c;
+
 	if (wait_for_both(sb, err))
 		return -1;
-	/* it holds the other end of the socket, so it is alive and the pid is its own */
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
-	if (sb->pidfd < 0)
+	if (sb->pidfd < 0 && errno != ESRCH)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch the sandbox");
-	return 0;
+	/* While nobody else can have the number it holds the other end of the socket. What we would
+	 * wait for, and kill, must not be another process. */
+	if (sb->pidfd >= 0 && recv(sb->ctl, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return 0;
+	ga_cleanup_closep(&sb->pidfd);
+	sb->pidfd = -1;
+	return explain_failure(sb, err);
 }
 
 /* Stage and bwrap, which wait for what they are told. */

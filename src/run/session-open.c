@@ -103,9 +103,12 @@ static int open_pipe(int p[2], int ours, struct ga_error *err)
 {
 	if (pipe2(p, O_CLOEXEC))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
-	if (fcntl(p[ours], F_SETFL, O_NONBLOCK))
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
-	return 0;
+	if (!fcntl(p[ours], F_SETFL, O_NONBLOCK))
+		return 0;
+	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
+	(void)close(p[0]);
+	(void)close(p[1]);
+	return -1;
 }
 
 /* Nothing comes in, and all that goes out goes to standard error. */
