@@ -45,26 +45,30 @@ for where in big d/e/big closed/big shared/big; do
 	'
 done
 
-# stop_measuring PID: stop the process that measures for a supervisor, and print which that is
+# stop_measuring PID: stop the process that measures for a supervisor, and print which that is. It is
+# one that has got all descriptors it may have: who was just made is no more than its parent.
 stop_measuring() {
 	python3 - "$1" <<-\END
 	import os, signal, sys
+	def text(p, name):
+	    return open("/proc/%s/%s" % (p, name)).read()
+	def stopped(p):
+	    os.kill(int(p), signal.SIGSTOP)
+	    while text(p, "stat").rsplit(")")[1].split()[0] not in "TZ": pass
+	    files = [l.split()[3:5] for l in text(p, "limits").split("\n") if l.startswith("Max open files")][0]
+	    if files[0] == files[1] and "State:\tT" in text(p, "status"): return True
+	    os.kill(int(p), signal.SIGCONT)
 	while True:
-	    for p in open("/proc/%s/task/%s/children" % (sys.argv[1], sys.argv[1])).read().split():
+	    for p in text(sys.argv[1], "task/%s/children" % sys.argv[1]).split():
 	        try:
-	            if open("/proc/%s/comm" % p).read() != "git-agent-main\\n": continue
-	            os.kill(int(p), signal.SIGSTOP)
-	        except OSError: continue
-	        while True:
-	            state = [l for l in open("/proc/%s/status" % p) if l.startswith("State:")][0].split()[1]
-	            if state == "T":
+	            if text(p, "comm") == "git-agent-main\n" and stopped(p):
 	                print(p)
 	                sys.exit()
-	            if state == "Z": break
+	        except OSError: pass
 	END
 }
 test_expect_success 'RS-01 who measures the layers ends with the supervisor, and with it the sandbox' '
-	repo measured && { git-agent -c limits.upper=1GiB start -q --name m -- sh -c "mkdir d; cd d; seq 30000 | xargs touch; touch ../ready; exec sleep 1000" & } && sup=$! &&
+	repo measured && ulimit -S -n 500 && { git-agent -c limits.upper=1GiB start -q --name m -- sh -c "mkdir d; cd d; seq 30000 | xargs touch; touch ../ready; exec sleep 1000" & } && sup=$! &&
 	test_wait_for "git agent shell m -- test -e ready" && stop_measuring $sup >../pid && kill -9 "$sup" &&
 	test_wait_for "! kill -0 $(cat ../pid)" && test_wait_for "git agent list | grep captured"
 '

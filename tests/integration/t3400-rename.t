@@ -331,6 +331,18 @@ test_expect_success STATIC 'a static program, by each of the calls' '
 	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/static:d1)"
 '
 
+test_lazy_prereq GO 'command -v go'
+test_expect_success GO 'a program in Go' '
+	cat >rename.go <<-\END && CGO_ENABLED=0 GO111MODULE=off GOTOOLCHAIN=local GOCACHE=$PWD/go-cache go build -o "$HOME/aihome/go-rename" rename.go &&
+	package main
+	import "os"
+	func main() {
+		if err := os.Rename("d", "d3"); err != nil { panic(err) }
+	}
+	END
+	(cd repo && git agent start -q --name go -- sh -c "\$HOME/go-rename") && test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/go:d3)"
+'
+
 test_expect_success 'what a killed sandbox left half way is no part of the work' '
 	(cd repo && git agent start -q --name half -- sh -c "mkdir x/.git-agent-moving-1 && cp -r d x/.git-agent-moving-1 && echo 1 >x/1") &&
 	git -C repo diff-tree -r --name-only main agent/half >out && echo x/1 >want && test_cmp want out &&
