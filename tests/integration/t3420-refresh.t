@@ -98,7 +98,7 @@ test_expect_success 'what was under way in the former goes on there, and many re
 	git agent shell s -- touch go && wait $busy && git agent shell s -- grep -c " $PWD/mods " /proc/self/mountinfo >../n && echo 2 >../want && test_cmp ../want ../n && git agent stop -q s
 '
 
-test_expect_success 'SE-01 what is a secret in the new one is kept out of it, and so is a repository in it' '
+test_expect_success 'what is a secret in the new one is kept out of it, and so is a repository in it' '
 	repo secret && git agent start -qd -n s -- sleep 1000 && rm -r sub/cache && git init -q sub/cache && key=$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj) && echo "GITHUB_TOKEN=ghp_$key" >sub/cache/.env && echo v >sub/cache/v && chmod 600 sub/cache/.env &&
 	git agent refresh s && test "$(seen sub/cache/v)" = v && git agent shell s -- ls -A sub/cache >../out && echo v >../want && test_cmp ../want ../out && git agent stop -q s
 '
