@@ -34,16 +34,15 @@ void ga_cleanup_freep(void *pp);
 /* `cleanup_(ga_buf_release) struct ga_buf b = GA_BUF_INIT;` */
 #define cleanup_(fn) __attribute__((cleanup(fn)))
 
-/* Hand over ownership: gives the pointer and leaves NULL behind. */
-static inline void *ga_steal_ptr_(void *pp)
-{
-	void **p = pp;
-	void *v = *p;
-
-	*p = NULL;
-	return v;
-}
-#define ga_steal(pp) ((__typeof__(*(pp)))ga_steal_ptr_(pp))
+/* Hand over ownership: gives the pointer and leaves NULL behind. Of the pointer's own type all
+ * through: one kind of pointer written as another is not C. */
+#define ga_steal(pp)                                                                \
+	({                                                                          \
+		__typeof__(pp) ga_from_ = (pp);                                     \
+		__typeof__(*ga_from_) ga_taken_ = *ga_from_;                        \
+		*ga_from_ = NULL;                                                   \
+		ga_taken_;                                                          \
+	})
 
 /* Make room for one more element in an array kept as (ptr, n, cap). */
 #define GA_GROW(ptr, n, cap)                                                        \

@@ -30,7 +30,7 @@ bool ga_check_parse(const char *word, struct ga_check *ret);
 
 bool ga_check_passed(const struct ga_check *c);
 
-/* "make check → 0", "make lint → timed out"; caller frees. */
+/* "make check → 0", "make test → timed out"; caller frees. */
 char *ga_check_text(const struct ga_check *c);
 
 #endif

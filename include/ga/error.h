@@ -70,6 +70,14 @@ int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
  * more. Returns -1. */
 int ga_error_move(struct ga_error *to, struct ga_error *from);
 
+/* That they return -1 is told to whoever compiles a call: that nothing is read after a failure
+ * which only a success fills in is then seen by compilers and analyzers. */
+#define ga_fail(...) ({ (void)ga_fail(__VA_ARGS__); -1; })
+#define ga_fail_errno(...) ({ (void)ga_fail_errno(__VA_ARGS__); -1; })
+#define ga_hint(...) ({ (void)ga_hint(__VA_ARGS__); -1; })
+#define ga_error_wrap(...) ({ (void)ga_error_wrap(__VA_ARGS__); -1; })
+#define ga_error_move(to, from) ({ (void)ga_error_move((to), (from)); -1; })
+
 /* Does a message, ours or a program's, say that a disk or a quota is full? NULL does not. */
 bool ga_means_no_space(const char *text);
 /* The same, or that a disk is broken or read-only. For messages of our own: they end in what

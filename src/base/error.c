@@ -30,7 +30,7 @@ void ga_error_release(struct ga_error *err)
 	*err = (struct ga_error)GA_ERROR_INIT;
 }
 
-int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
+int (ga_fail)(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -40,7 +40,7 @@ int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 	return -1;
 }
 
-int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
+int (ga_fail_errno)(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
 {
 	cleanup_free char *msg = NULL;
 	va_list ap;
@@ -52,7 +52,7 @@ int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const cha
 	return -1;
 }
 
-int ga_hint(struct ga_error *err, const char *fmt, ...)
+int (ga_hint)(struct ga_error *err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -64,7 +64,7 @@ int ga_hint(struct ga_error *err, const char *fmt, ...)
 	return -1;
 }
 
-int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
+int (ga_error_wrap)(struct ga_error *err, const char *fmt, ...)
 {
 	cleanup_free char *prefix = NULL;
 	char *msg;
@@ -81,7 +81,7 @@ int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 	return -1;
 }
 
-int ga_error_move(struct ga_error *to, struct ga_error *from)
+int (ga_error_move)(struct ga_error *to, struct ga_error *from)
 {
 	if (to->msg)
 		GA_BUG(to->msg);

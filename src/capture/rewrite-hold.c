@@ -334,6 +334,8 @@ static int hold_node(struct hold *h, struct ga_error *err)
 	h->have_ref = false;
 	if (gather_critical(h, err))
 		return -1;
+	/* of this node: the next call sets another before anything reads it */
+	/* cppcheck-suppress autoVariables */
 	h->over = &over;
 	gather_candidates(h, &paths);
 	for (size_t i = 0; i < paths.n; i++)

@@ -48,7 +48,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 		       s->name);
 }
 
-int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
+int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
 		       const struct cli_network *o, bool quiet, int *ret_status,
 		       struct ga_error *err)
@@ -58,14 +58,15 @@ int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
 	cleanup_close int lock = -1;
+	struct ga_start_opts so = *how;
 
-	so->expose = &expose;
+	so.expose = &expose;
 	if (cli_pick_session(c, name, false, &s, &lock, err) ||
-	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, so, err) ||
+	    check_layers(&s, err) || settle(c, &s, o, &conf, &net, filter, &so, err) ||
 	    (exposed && cli_find_exposed(c, exposed, &expose, err)))
 		return cli_not_started(err);
 	cli_before_run(c, quiet);
-	if (ga_start_resume(&c->env, so, &s, &lock, &st, err))
+	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
 		return cli_not_started(err);
 	return cli_run_and_capture(c, &st, quiet, ret_status, err);
 }

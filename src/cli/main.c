@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	}
 	ga_error_release(&err);
 	status = flush_output(status);
-#ifndef GA_SANITIZERS /* leaks are looked for when a program returns */
+#ifndef GA_RETURNS /* leaks are looked for, and lines counted, when a program returns */
 	/* what a dozen libraries would tidy up is gone with us, and would take half a
 	 * millisecond */
 	_exit(status);

@@ -137,7 +137,7 @@ void cli_settle_network(struct cli *c, const struct cli_network *o, const struct
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 void cli_before_run(struct cli *c, bool quiet);
-int cli_resume_session(struct cli *c, const char *name, struct ga_start_opts *so,
+int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
 		       const struct cli_network *o, bool quiet, int *ret_status,
 		       struct ga_error *err);

@@ -93,7 +93,7 @@ int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const c
 	if (keep)
 		ga_strv_push(&v->decision.accept, path);
 	/* with all of them it is accepted as it is */
-	if (memchr(undo, true, h.n_edits))
+	if (memchr(undo, 1, h.n_edits))
 		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
 				      undo, h.n_edits);
 	return 0;

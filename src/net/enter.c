@@ -123,11 +123,10 @@ static int tell(int to, const struct told *t, const int *fds, size_t n)
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	if (n) {
-		struct cmsghdr *c;
+		struct cmsghdr *c = &u.align;
 
 		h.msg_control = u.buf;
 		h.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		c = CMSG_FIRSTHDR(&h);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(n * sizeof(int));

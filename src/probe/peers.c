@@ -75,7 +75,7 @@ void probe_environment(const struct facts *f, struct result *r)
 	struct dirent *e;
 
 	attempt(r, f->token && d, 0, "there is nothing to look for");
-	while (!r->failed && (e = readdir(d)) != NULL) {
+	while (d && !r->failed && (e = readdir(d)) != NULL) {
 		char path[300];
 		long n;
 

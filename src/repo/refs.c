@@ -382,9 +382,12 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 		struct ga_sync_beside **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const bool by_git = ga_refs_need_git(u);
 	int rc = 0, status;
 
-	if (ga_refs_need_git(u)) {
+	if (by_git) {
+		if (!j)
+			GA_BUG("refs that need git, and none was begun");
 		rc = commit(j, u, err);
 		if (rc && !explain_conflict(r, u, err)) {
 			explain_locks(r, u, err);
@@ -394,7 +397,7 @@ int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_up
 		rc = ga_ref_delete(r, u->v[0].name, &u->v[0].old, err);
 	}
 	*ret = rc ? NULL : sync_updated(r, u, others, known);
-	if (!rc && ga_refs_need_git(u))
+	if (!rc && by_git)
 		(void)ga_process_end(ga_steal(&j->git), &status, &ignored);
 	ga_refs_abandon(j);
 	return rc;

@@ -60,7 +60,7 @@ static bool owner_lives(const struct id_file *f, const char *commondir)
 	cleanup_(id_file_release) struct id_file theirs = { "", NULL };
 	struct stat a, b;
 
-	if (stat(f->owner, &a) || stat(commondir, &b))
+	if (!f->owner || stat(f->owner, &a) || stat(commondir, &b))
 		return false;
 	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return false;

@@ -54,7 +54,7 @@ int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struc
 
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
 {
-	git_oid o;
+	git_oid o = { { 0 } };
 
 	memcpy(o.id, oid->id, GA_OID_RAWSZ);
 	return o;

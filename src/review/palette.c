@@ -70,14 +70,14 @@ static bool parse_rgb(const char *word, size_t n, unsigned rgb[3])
 
 	if (*word != '#' || (n != 7 && n != 4))
 		return false;
+	rgb[0] = rgb[1] = rgb[2] = 0;
 	for (size_t i = 0; i < n - 1; i++) {
 		char c = word[1 + i];
 		const char *at = memchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c, 16);
 
 		if (!at)
 			return false;
-		rgb[i / each] = i % each ? rgb[i / each] * 16 + (unsigned)(at - digits) :
-					   (unsigned)(at - digits);
+		rgb[i / each] = rgb[i / each] * 16 + (unsigned)(at - digits);
 	}
 	for (size_t i = 0; each == 1 && i < 3; i++)
 		rgb[i] *= 17;

@@ -481,7 +481,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		ga_matcher_free(own);
 		return -1;
 	}
-	k.matcher = own ? own : h->matcher;
+	k.matcher = h && h->matcher ? h->matcher : own;
 	index = know(&k, h);
 	nested.index = ga_fact_index_new(&nested);
 	(void)know(&k, &nested);
@@ -505,7 +505,7 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
 	struct ga_fact_index *index = know(&k, h);
 
-	k.matcher = own ? own : h->matcher;
+	k.matcher = h && h->matcher ? h->matcher : own;
 	ga_risk_fold(&folded, path);
 	k.folded = folded.ptr;
 	k.base = ga_path_base(folded.ptr);

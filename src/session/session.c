@@ -140,8 +140,8 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 			    is_remote_session(all.v[k].name))
 				continue;
 			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n++] = (struct ga_ref){ ga_steal(&all.v[k].name),
-							    all.v[k].oid };
+			ret->v[ret->n].name = ga_steal(&all.v[k].name);
+			ret->v[ret->n++].oid = all.v[k].oid;
 		}
 	}
 	return 0;

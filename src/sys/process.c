@@ -158,7 +158,8 @@ static int file_actions(const struct ga_process *p, const struct child *c,
 }
 
 /* Lower a limit of ours, which the child inherits. 0: leave it. */
-static int lower_limit(int resource, uint64_t max, struct rlimit *was, struct ga_error *err)
+static int lower_limit(__rlimit_resource_t resource, uint64_t max, struct rlimit *was,
+		       struct ga_error *err)
 {
 	struct rlimit now;
 

@@ -364,7 +364,8 @@ results="$results,
 
 # The relay of a network where little is allowed, against the same server reached directly, in turn with
 # it: the medians of a few rounds. What is measured runs inside and takes its own time.
-mkdir -p -m 700 "$HOME/aihome"
+mkdir -p "$HOME/aihome"
+chmod 700 "$HOME/aihome"
 cp "$TEST_BUILDDIR/tests/helpers/traffic" "$HOME/aihome/traffic"
 "$TEST_BUILDDIR/tests/helpers/traffic" serve 127.0.0.1 >"$scratch/port" &
 server=$!

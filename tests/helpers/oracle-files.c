@@ -343,7 +343,7 @@ void work_at_files(struct work *w)
 			be_odd(w, p);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		work_plainly(w);
 		break;

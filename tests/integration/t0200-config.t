@@ -172,7 +172,7 @@ test_expect_success 'state_dir: sessions are there, and not where agents can wri
 test_lazy_prereq STRACE 'strace -o /dev/null true'
 test_expect_success STRACE 'each program of a start opens the file of the user once, and runs nothing for it' '
 	repo warm && git agent start -q -- true && trace() { rm -f ../trace.* && strace -ff -qq -e trace=execve,open,openat -o ../trace git-agent start -q -- true && cat ../trace.* >../trace && grep -c "execve(.* = 0" ../trace; } &&
-	n=$(trace) && test "$(grep -c "config.yaml" ../trace)" = 2 && user "dirty: refuse\n" && test "$(trace)" = "$n" && test "$(grep -c "config.yaml" ../trace)" = 2 &&
+	n=$(trace) && test "$(grep -c "config[.]yaml" ../trace)" = 2 && user "dirty: refuse\n" && test "$(trace)" = "$n" && test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
 	! grep "agentdev.yaml" ../trace
 '
 

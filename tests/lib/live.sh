@@ -3,6 +3,7 @@
 #
 # For tests of sessions that others look at while they run.
 
+# shellcheck disable=SC2034 # for the tests that read this
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 
 # the directory of session NAME of the repository around

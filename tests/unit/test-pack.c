@@ -375,7 +375,6 @@ static void from_files(void **state)
 static void reused_objects_are_freshened(void **state)
 {
 	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_free char *out = NULL;
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;

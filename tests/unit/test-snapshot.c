@@ -399,7 +399,7 @@ static void random_step(const char *dir, int at)
 	case 8:
 		if (ga_rmtree_at(at, path, &err))
 			break;
-		/* fall through */
+		__attribute__((fallthrough));
 	default:
 		make_parent(dir, at, path);
 		write_random(at, path);

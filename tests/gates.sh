@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# gates.sh [GATE...]: what compilers, analyzers and checkers say of the source; without names, those of
+# $quick. One is passed when there is nothing to say; a tool that is missing is a failure. Each works in a
+# directory of its own, build/gates/GATE, and leaves a log beside it. `make gates` runs this.
+#
+#     shell        shellcheck over every script that is no test (those have their commands in strings)
+#     cppcheck     src, but for what tests/gates/cppcheck.txt says
+#     clang-tidy   src, by the checks of .clang-tidy
+#     analyzer     src, compiled with gcc's -fanalyzer, warnings being errors
+#     clang        everything, compiled by clang, warnings being errors; replays of the fuzzers' corpora
+#     valgrind     unit tests: reads and writes that are not theirs, leaks
+#     sanitizers   unit tests, replays and some whole sessions with those of addresses and of undefined behaviour
+#     coverage     lines outside src/cli that COVERAGE_TESTS (unit tests, replays, whole sessions) reach
+set -u
+: "${TEST_SRCDIR:?run by make gates}" "${TEST_BUILDDIR:?}"
+quick='shell cppcheck clang-tidy analyzer clang valgrind sanitizers'
+jobs=${TEST_JOBS:-2}
+work=$TEST_BUILDDIR/build/gates
+MAKEFLAGS= # of the make that runs this: each build here is one of its own
+export MAKEFLAGS
+
+need() {
+	for tool; do
+		command -v "$tool" >/dev/null || { echo "$tool is not installed" && return 1; }
+	done
+}
+
+# The source as it is distributed: one that has been built in cannot be built from elsewhere.
+source_copy() {
+	[ -e "$work/src/configure" ] || (cd "$TEST_BUILDDIR" && make -s distdir distdir=build/gates/src)
+}
+
+# build GATE OPTION...: configured and built in its directory, to the end whatever fails
+build() {
+	mkdir -p "$work/$1" && source_copy || return 1
+	cd "$work/$1" || return 1
+	shift
+	../src/configure -q --enable-developer "$@" && make -k -s "-j$jobs" all
+}
+
+names() { # VARIABLE of Makefile.am: the names in its list
+	sed -n "/^$1 = /,/[^\\\\]\$/p" "$TEST_SRCDIR/Makefile.am" | grep -o 'tests/[a-z/A-Z0-9._-]*'
+}
+check() { make -s "-j$jobs" check TEST_JOBS="$jobs" T="$*"; }
+
+gate_shell() {
+	need shellcheck && cd "$TEST_SRCDIR" &&
+		shellcheck -x -S warning autogen.sh .ci/run hooks/* tests/*.sh tests/*/*.sh docs/*/*.sh
+}
+
+gate_cppcheck() {
+	need cppcheck && cd "$TEST_SRCDIR" &&
+		cppcheck -q -j"$jobs" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+			--suppressions-list=tests/gates/cppcheck.txt --library=tests/gates/cppcheck.xml -Iinclude src
+}
+
+# With what Makefile.am gives the compiler; config.h and the rest are of the build it is run in.
+gate_clang_tidy() {
+	need clang-tidy pkg-config && cd "$TEST_SRCDIR" || return 1
+	# what pkg-config says is meant to be split
+	# shellcheck disable=SC2046
+	set -- -std=gnu11 -O2 -D_GNU_SOURCE -DHAVE_CONFIG_H -DGA_LIBEXECDIR='""' -include "$TEST_BUILDDIR/config.h" \
+		-Iinclude -I"$TEST_BUILDDIR/src/land" $(pkg-config --cflags libgit2 jansson yaml-0.1 zlib libseccomp)
+	printf '%s\n' src/*/*.c | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
+}
+
+gate_analyzer() {
+	need gcc && build analyzer CC=gcc CFLAGS='-O2 -fanalyzer'
+}
+
+gate_clang() {
+	# shellcheck disable=SC2046
+	need clang && build clang CC=clang CFLAGS=-O1 && check $(names FUZZ_TESTS)
+}
+
+gate_valgrind() {
+	need valgrind && cd "$TEST_BUILDDIR" || return 1
+	names UNIT_TESTS | xargs -P"$jobs" -n1 sh "$TEST_SRCDIR/tests/gates/valgrind.sh"
+}
+
+gate_sanitizers() {
+	# shellcheck disable=SC2046
+	build sanitizers --enable-sanitizers CFLAGS='-g -O1' &&
+		check $(names UNIT_TESTS) $(names FUZZ_TESTS) tests/integration/t1000-session.t \
+			tests/integration/t1500-capture.t tests/integration/t1860-land.t tests/integration/t2000-run.t
+}
+
+# Of a file that several programs are made of, the one that reached most of it. Not of src/init: it is
+# process 1 of a sandbox, where there is nothing to write counts to.
+count_lines() {
+	find src -name '*.gcno' ! -path 'src/cli/*' ! -path 'src/init/*' | sort | xargs gcov -n 2>/dev/null |
+		awk -v bar="$1" '
+		/^File / { f = $2; gsub(/\047/, "", f); sub(/^.*\/src\//, "src/", f) }
+		/^Lines executed:/ {
+			split($2, a, ":"); n = $4; h = n * (a[2] + 0) / 100
+			if (f !~ /^src\/[^\/]*\/[^\/]*\.c$/ || f ~ /^src\/(cli|init)\//) next
+			if (n > all[f]) all[f] = n
+			if (h > hit[f]) hit[f] = h
+		}
+		END {
+			for (f in all) {
+				d = f; sub(/\/[^\/]*$/, "", d)
+				n_all[d] += all[f]; n_hit[d] += hit[f]; lines += all[f]; reached += hit[f]
+			}
+			for (d in n_all) printf "%-14s %6d of %6d lines, %5.1f %%\n", d, n_hit[d] + .5, n_all[d], 100 * n_hit[d] / n_all[d] | "sort"
+			close("sort")
+			share = lines ? 100 * reached / lines : 0
+			printf "coverage: %.1f %% of %d lines outside src/cli\n", share, lines
+			exit share < bar
+		}'
+}
+
+# That a test fails is for `make check` to say; some measure the program, which this build has made slow.
+gate_coverage() {
+	need gcov && build coverage --enable-coverage || return 1
+	# what runs where it cannot write its counts would say so among the messages that tests look at
+	GCOV_ERROR_FILE=/dev/null
+	export GCOV_ERROR_FILE
+	# shellcheck disable=SC2086,SC2046
+	check ${COVERAGE_TESTS:-$(names UNIT_TESTS) $(names FUZZ_TESTS) $(names SHELL_TESTS)}
+	count_lines "${COVERAGE_BAR:-85}"
+}
+
+mkdir -p "$work" && rm -rf "$work/src" || exit 2
+failed=
+# shellcheck disable=SC2086 # names of gates have no blanks
+[ $# != 0 ] || set -- $quick
+for gate; do
+	began=$(date +%s)
+	rm -rf "${work:?}/$gate" "$work/$gate.log"
+	if (case $gate in
+	shell | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
+		"gate_$(echo "$gate" | tr - _)" ;;
+	*) echo "there is no gate '$gate'" && false ;;
+	esac) >"$work/$gate.log" 2>&1; then
+		echo "$gate: passed, $(($(date +%s) - began)) s"
+		grep '^coverage: \|^src/.* of .* lines' "$work/$gate.log"
+	else
+		failed="$failed $gate"
+		grep -vE '^(  |make)|^[^:]*\.\.+ ok$' "$work/$gate.log" | tail -60
+		echo "$gate: failed, $(($(date +%s) - began)) s ($work/$gate.log)"
+	fi
+done
+[ -z "$failed" ] || echo "failed:$failed"
+[ -z "$failed" ]
