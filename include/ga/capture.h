@@ -45,6 +45,8 @@ struct ga_capture_env {
 	void *payload;
 	const struct ga_links *links; /* NULL: none */
 	const char *const *sandbox_env; /* environment for git inside */
+	bool progress;                  /* long steps say how far they are, on standard error ... */
+	int64_t progress_delay_ms;      /* ... once they took longer than that */
 };
 
 /* Capture `s` (lock held, nothing running). Fills s->{tip,held,notes,...}, writes refs and the

@@ -48,6 +48,8 @@ uint64_t ga_import_memory(const struct ga_import_limits *l);
 /* One import at a time for a handle. `l` is copied. */
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
 		    struct ga_error *err);
+/* Say on standard error how far the reading of packs is, once one took longer than `delay_ms`. */
+void ga_import_show(struct ga_import *im, int64_t delay_ms);
 /* Take the pack stream read from `fd` to its end: spooled and counted under the
  * limits, before git sees a byte; then indexed (`git index-pack --strict`) into
  * the quarantine. A thin pack is refused. On refusal: 1 and a reason for people in

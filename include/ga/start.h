@@ -58,7 +58,8 @@ struct ga_start_env {
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
-	bool progress;              /* show git's progress on standard error */
+	bool progress;              /* long steps say how far they are, on standard error ... */
+	int64_t progress_delay_ms;  /* ... those of ours once they took longer than that */
 };
 
 /* Wait for the host's git configuration, which git reads while a start does other

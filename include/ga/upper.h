@@ -39,6 +39,8 @@ struct ga_upper_opts {
 	const struct ga_entry *cleaned_entries; /* and their entries; both sorted by path */
 	bool raw;                       /* bytes as they are, whatever attributes say */
 	const struct ga_limits *limits;
+	bool progress;                  /* say how far it is, on standard error ... */
+	int64_t progress_delay_ms;      /* ... once it took longer than that */
 	/* What the caller has to do in any case, and can do while the child reads; or NULL */
 	void (*meanwhile)(void *payload);
 	void *payload;

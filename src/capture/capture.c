@@ -73,6 +73,8 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.extras = l->extras,
 		.shared = &s->shared,
 		.limits = c->e->limits,
+		.progress = c->e->progress,
+		.progress_delay_ms = c->e->progress_delay_ms,
 	};
 	if (find_tracked_tree(c, &l->o.tracked, err))
 		return -1;

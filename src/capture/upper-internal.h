@@ -11,6 +11,7 @@
 
 #include "ga/buf.h"
 #include "ga/oidmap.h"
+#include "ga/progress.h"
 #include "ga/treelevel.h"
 #include "ga/upper.h"
 #include "ga/ignore.h"
@@ -78,6 +79,7 @@ struct walk {
 	size_t limited;               /* paths that stay behind for a limit */
 	bool stopped;                 /* at a limit, or because content must be converted */
 	bool convert;
+	struct ga_progress progress;  /* entries visited */
 	struct ga_error *err;
 };
 

@@ -360,8 +360,10 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	}
 	w->entries += d->names.n;
 	rc = check_attributes(w, d) || push_rules(w, d);
-	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++)
+	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++) {
+		ga_progress_step(&w->progress);
 		rc = visit(w, d, d->names.v[i]);
+	}
 	if (!rc && !w->stopped && d->hidden)
 		rc = remove_hidden(w, d);
 	ga_ignore_pop(&w->final, mark_final);

@@ -309,8 +309,11 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 	};
 	int rc;
 
+	ga_progress_begin(&w.progress, j->o->progress ? j->o->progress_delay_ms : GA_PROGRESS_NEVER,
+			  j->list ? "Looking through changed files" : "Capturing files", 0);
 	if (fd < 0 || prepare(&w, j) || walk_upper(&w, fd))
 		return -1;
+	ga_progress_end(&w.progress);
 	if (j->list) {
 		ga_strv_sort_unique(&list);
 		put_list(&w, out);

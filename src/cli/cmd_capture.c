@@ -84,6 +84,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
+	c->env.progress = c->env.progress && !o->quiet;
 	/* picking a session by name captures it if it was interrupted */
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;

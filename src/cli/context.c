@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "host.h"
@@ -74,9 +75,21 @@ bool cli_colour_wanted(void)
 	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
+/* As git's is, and by git's variable. */
+static int64_t progress_delay_ms(void)
+{
+	uint64_t seconds = 2;
+	const char *v = getenv("GIT_PROGRESS_DELAY");
+
+	if (v)
+		(void)ga_parse_u64(v, UINT32_MAX, &seconds);
+	return (int64_t)seconds * 1000;
+}
+
 int cli_context_init(struct cli *c, unsigned needs, struct ga_error *err)
 {
 	c->env.progress = isatty(STDERR_FILENO);
+	c->env.progress_delay_ms = progress_delay_ms();
 	c->colour = isatty(STDOUT_FILENO) && cli_colour_wanted();
 	if (cli_find_programs(&c->env, err) || cli_find_host(&c->env, err))
 		return -1;

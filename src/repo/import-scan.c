@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "ga/import.h"
+#include "ga/progress.h"
 
 #define CHUNK ((size_t)64 << 10)
 #define TRAILER 20
@@ -210,9 +211,11 @@ static bool scan_entry(struct scan *s)
 	return !delta || delta_result(s, head, size < DELTA_HEAD ? (size_t)size : DELTA_HEAD);
 }
 
-static bool scan_pack(struct scan *s)
+static bool scan_pack(struct scan *s, int64_t delay_ms)
 {
 	uint32_t magic, version, count;
+	struct ga_progress p;
+	bool ok = true;
 
 	if (!next_u32(s, &magic) || !next_u32(s, &version) || !next_u32(s, &count))
 		return false;
@@ -220,13 +223,19 @@ static bool scan_pack(struct scan *s)
 		return refuse(s, "it is no pack");
 	if (count > s->l->max_objects)
 		return beyond(s, GA_IMPORT_OBJECTS, "there are too many objects");
-	while (count--)
-		if (!scan_entry(s))
-			return false;
+	ga_progress_begin(&p, delay_ms, "Reading the agent's objects", count);
+	for (; ok && count; count--) {
+		ok = scan_entry(s);
+		if (ok)
+			ga_progress_step(&p);
+	}
+	ga_progress_end(&p);
+	if (!ok)
+		return false;
 	return (!s->left && s->pos == s->len) || refuse(s, "something follows the last object");
 }
 
-int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l,
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t delay_ms,
 		   enum ga_import_over *ret_over, char **ret_reason, struct ga_error *err)
 {
 	cleanup_free struct scan *s = ga_calloc(1, sizeof(*s));
@@ -239,7 +248,7 @@ int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l,
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
 	if (inflateInit(&s->z) != Z_OK)
 		GA_BUG("inflateInit");
-	ok = scan_pack(s);
+	ok = scan_pack(s, delay_ms);
 	(void)inflateEnd(&s->z);
 	if (ok)
 		return 0;

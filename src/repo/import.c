@@ -14,6 +14,7 @@
 #include "ga/fd.h"
 #include "ga/import.h"
 #include "ga/path.h"
+#include "ga/progress.h"
 #include "ga/quote.h"
 
 #define CHUNK ((size_t)64 << 10)
@@ -31,6 +32,7 @@ struct ga_import {
 	enum ga_import_over over;
 	struct ga_quarantine *q;
 	git_odb *saved; /* the handle's own while it reads through the quarantine */
+	int64_t progress_delay_ms;
 };
 
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,
@@ -44,9 +46,15 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 	if (ga_quarantine_begin(r, &q, err))
 		return -1;
 	im = ga_calloc(1, sizeof(*im));
-	*im = (struct ga_import){ .r = r, .l = *l, .q = q };
+	*im = (struct ga_import){ .r = r, .l = *l, .q = q,
+				 .progress_delay_ms = GA_PROGRESS_NEVER };
 	*ret = im;
 	return 0;
+}
+
+void ga_import_show(struct ga_import *im, int64_t delay_ms)
+{
+	im->progress_delay_ms = delay_ms;
 }
 
 uint64_t ga_import_memory(const struct ga_import_limits *l)
@@ -158,16 +166,17 @@ static char *first_complaint(const struct ga_buf *errout)
 /* Run git in the quarantine. Whatever makes it fail is a reason to refuse what
  * it was given: with a time limit hit as with bad objects, the caller goes on
  * without these commits, and loses nothing. */
-static int run_git(struct ga_import *im, struct ga_git *g, char **ret_reason)
+static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_reason)
 {
+	struct ga_git g = *what;
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	int64_t deadline = ga_now_ms() + im->l.timeout_ms;
 
-	g->errout = &errout;
-	g->object_dir = im->q->path;
-	g->timeout_ms = im->l.timeout_ms;
-	if (!ga_git_ok(im->r, g, &e))
+	g.errout = &errout;
+	g.object_dir = im->q->path;
+	g.timeout_ms = im->l.timeout_ms;
+	if (!ga_git_ok(im->r, &g, &e))
 		return 0;
 	if (ga_now_ms() >= deadline)
 		return beyond(im, GA_IMPORT_TIME, "checking the commits took too long", ret_reason);
@@ -207,7 +216,8 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 	(void)unlink(path);
 	rc = spool(im, fd, file, &size, ret_reason, err);
 	if (!rc)
-		rc = ga_import_scan(file, size, &im->l, &im->over, ret_reason, err);
+		rc = ga_import_scan(file, size, &im->l, im->progress_delay_ms, &im->over,
+				    ret_reason, err);
 	return rc ? rc : index_pack(im, file, ret_reason, err);
 }
 

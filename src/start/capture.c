@@ -85,7 +85,9 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.open_base = open_base,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
-					.sandbox_env = start_git_env };
+					.sandbox_env = start_git_env,
+					.progress = e->progress,
+					.progress_delay_ms = e->progress_delay_ms };
 }
 
 int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,

@@ -139,6 +139,8 @@ static int import(struct fetch *f, const char *dir, const struct ga_import_limit
 		hide[n++] = f->host.v[i].oid;
 	if (ga_import_begin(f->r, limits, &im, err))
 		return -1;
+	if (f->e->progress)
+		ga_import_show(im, f->e->progress_delay_ms);
 	rc = import_packs(im, dir, &any, &reason, err);
 	if (!rc && any)
 		rc = ga_import_check(im, tips, ga_oid_is_zero(&f->held) ? 1 : 2, hide, n, &reason,

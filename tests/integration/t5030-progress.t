@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+
+test_description='long steps say on a terminal how far they are, as git does, and nowhere else'
+
+. "${TEST_SRCDIR:?}/tests/lib/test-lib.sh"
+require_sandbox
+
+pty=$TEST_BUILDDIR/tests/helpers/ptydrive
+
+# on a terminal, with what git agent is given, and the delay of git's variable
+on_terminal() {
+	delay=$1
+	shift
+	GIT_PROGRESS_DELAY=$delay "$pty" within=60 exit=0 -- git agent "$@" >../seen
+}
+work='mkdir d && for i in 1 2 3 4 5 6 7 8 9; do echo $i >d/$i; done'
+
+test_expect_success TTY 'a capture counts files, and commits of the agent are read' '
+	git init -q r && cd r && echo a >a && git add a && git commit -qm a &&
+	on_terminal 0 start --name shown -- sh -c "$work && git add d && git commit -qm nine && rm a" &&
+	grep "Capturing files: 1$(printf "\r")" ../seen && grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
+	grep "Reading the agent.s objects: *[0-9]*% ([0-9]*/[0-9]*)" ../seen && grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
+'
+
+test_expect_success TTY 'what is done before the delay is over says nothing' '
+	cd r && on_terminal 1000000 start --name quick -- sh -c "$work" && ! grep -e Capturing -e Reading ../seen
+'
+
+test_expect_success TTY '-q says nothing' '
+	cd r && on_terminal 0 start -q --name quiet -- sh -c "$work && git add d && git commit -qm nine" && ! grep -e Capturing -e Reading ../seen
+'
+
+test_expect_success 'nor does one without a terminal' '
+	cd r && GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 && ! grep -e Capturing -e Reading ../seen &&
+	git cat-file -e agent/piped:d/9
+'
+
+test_expect_success TTY 'a capture that was interrupted counts too when it is done, and says nothing with -q' '
+	cd r && for s in one two; do test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name $s -- sh -c "$work" || exit 1; done &&
+	on_terminal 0 capture one && grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
+	on_terminal 0 capture -q two && ! grep Capturing ../seen && git cat-file -e agent/two:d/9
+'
+
+test_expect_success TTY 'what is fetched is counted as it is read' '
+	git init -q --bare far && cd r && git remote add far ../far && git push -q far main && git agent push far shown && git clone -q --no-local --single-branch -b main ../far ../near && cd ../near &&
+	on_terminal 0 fetch origin shown && grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
+'
+
+test_done
