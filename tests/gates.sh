@@ -43,7 +43,7 @@ build() {
 names() { # VARIABLE of Makefile.am: the names in its list
 	sed -n "/^$1 = /,/[^\\\\]\$/p" "$TEST_SRCDIR/Makefile.am" | grep -o 'tests/[a-z/A-Z0-9._-]*'
 }
-check() { make -s "-j$jobs" check TEST_JOBS="$jobs" T="$*"; }
+check() { make -k -s "-j$jobs" check TEST_JOBS="$jobs" T="$*"; }
 
 gate_shell() {
 	need shellcheck && cd "$TEST_SRCDIR" &&

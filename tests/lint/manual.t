@@ -61,6 +61,13 @@ result 'a synopsis has every option, by its letter or its name' "$(
 	done
 )"
 
+result 'the agents that are known are in git-agent-start(1)' "$(
+	listed=$(sed -n 's/^\.Cm //p' docs/man/git-agent-start.1 | tr -d ',')
+	sed -n 's/.*{ \.name = "\([a-z-]*\)".*/\1/p' src/config/preset.c | while read -r p; do
+		[ "$p" = bash ] || echo "$listed" | tr ' ' '\n' | grep -qxF "$p" || echo "docs/man/git-agent-start.1 does not list $p"
+	done
+)"
+
 result 'what a page refers to of ours is there' "$(
 	grep -n -oE '\.?Xr (git-agent[a-z-]*|agentdev\.yaml) [0-9]' docs/man/* | while IFS= read -r line; do
 		page=$(echo "$line" | sed -E 's/.*Xr ([^ ]+) ([0-9])/\1.\2/')

@@ -111,8 +111,8 @@ static void touched_in_any_way(void **state)
 		"rm .git/packed-refs",
 		"ln -s /etc/passwd .git/refs/heads/link",
 		"mkdir .git/reftable",
-		"d=.git/refs; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; "
-		"do d=$d/$i; mkdir $d; done",
+		("d=.git/refs; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; "
+		 "do d=$d/$i; mkdir $d; done"),
 		"for i in $(seq 300); do mkdir .git/refs/$i; done",
 	};
 	static const char *const harmless[] = { "git add -A; echo y >z; git add z",

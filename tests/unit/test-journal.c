@@ -186,7 +186,6 @@ static void a_long_event_is_cut(void **state)
 	const char *dir = *state;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
-	cleanup_free char *got = NULL;
 	json_t *events = NULL, *o;
 
 	for (int i = 0; i < 200000; i++)

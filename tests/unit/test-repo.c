@@ -54,7 +54,6 @@ static void opens_from_anywhere_beneath(void **state)
 static void known_extensions(void **state)
 {
 	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_free char *out = NULL;
 
 	(void)state;
 	SH("ext", "git init -q; git config core.repositoryFormatVersion 1;"

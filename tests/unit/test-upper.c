@@ -242,7 +242,7 @@ static void ov10_ov19_names(void **state)
 	static const char *const bad[] = { ".GIT", ".git ", "git~1", ".g\xe2\x80\x8cit", ".git::$INDEX_ALLOCATION",
 					   "x\\.git", ".Git\\x" };
 	static const char *const good[] = { ".gitx", "git~", "-rf", "CON", "a\\b", ".wh.a", ".wh..wh..opq",
-					    "\xe2\x80\xae" "rlo" };
+					    ("\xe2\x80\xae" "rlo") };
 	cleanup_layer struct layer l = make_layer("names", BASE);
 
 	(void)state;
