@@ -20,7 +20,10 @@ trap 'chmod -R u+rwX "$scratch" && rm -rf "$scratch"' EXIT
 HOME=$scratch/home
 PATH=$HOME/.local/bin:$PATH
 export HOME PATH GIT_CONFIG_NOSYSTEM=1 GIT_PAGER=cat TERM=xterm-256color LC_ALL=C.UTF-8
-mkdir -p "$HOME/shop" "$HOME/.local/bin"
+# of somebody who has used it before: nothing is made, and the agent is logged in
+mkdir -p "$HOME/shop" "$HOME/.local/bin" "$HOME/aihome/.claude"
+chmod 700 "$HOME/aihome"
+echo '{}' >"$HOME/aihome/.claude/.credentials.json"
 git config --global user.name 'Demo User'
 git config --global user.email demo@example.com
 git config --global init.defaultBranch main
