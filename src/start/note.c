@@ -9,6 +9,7 @@
 #include "ga/path.h"
 #include "ga/parse.h"
 #include "parts.h"
+#include "start.h"
 #include "watch.h"
 
 /* Of the mounts of a start, and of the flags of a capture. */
