@@ -4,17 +4,20 @@
  */
 #include <string.h>
 
+#include "ga/netplan.h"
 #include "ga/path.h"
 #include "ga/service.h"
 #include "preset.h"
 #include "schema.h"
 
-enum member { COMMAND, FLAGS, RESUME, KEYS, PASS, SET, STATE, LOGINS, NOTES, MEMBERS };
+enum member {
+	COMMAND, FLAGS, RESUME, KEYS, PASS, SET, STATE, LOGINS, NOTES, HOSTS, MEMBERS
+};
 
 const char *const ga_preset_members[] = {
 	[COMMAND] = "command", [FLAGS] = "flags", [RESUME] = "resume", [KEYS] = "keys",
 	[PASS] = "pass", [SET] = "set", [STATE] = "state", [LOGINS] = "logins",
-	[NOTES] = "notes", [MEMBERS] = NULL,
+	[NOTES] = "notes", [HOSTS] = "hosts", [MEMBERS] = NULL,
 };
 
 struct ga_own_preset {
@@ -72,6 +75,8 @@ static bool value_ok(enum member m, const char *value)
 	case LOGINS:
 	case NOTES:
 		return ga_path_relative_ok(below_home(value));
+	case HOSTS:
+		return ga_net_rule_ok(value);
 	case FLAGS:
 	case RESUME:
 	case MEMBERS:
@@ -166,13 +171,12 @@ static const char *one(const struct ga_own_preset *o, enum member m)
 
 static void fill(struct ga_own_preset *o)
 {
-	static const char *const none[] = { NULL };
-
 	o->preset = (struct ga_preset){
 		.name = o->name, .program = one(o, COMMAND), .flags = list(o, FLAGS),
 		.resume = list(o, RESUME), .resume_args = true, .keys = list(o, KEYS),
 		.pass = list(o, PASS), .set = list(o, SET), .state = list(o, STATE),
-		.logins = list(o, LOGINS), .notes = one(o, NOTES), .hosts = none,
+		.logins = list(o, LOGINS), .notes = one(o, NOTES),
+		.hosts = list(o, HOSTS),
 		.login = "log in inside",
 	};
 }

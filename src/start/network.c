@@ -84,16 +84,26 @@ static bool has_ip6(void)
 	return fd >= 0;
 }
 
+void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p, struct ga_strv *ret)
+{
+	if (e->net.allow)
+		ga_strv_extend(ret, e->net.allow);
+	for (size_t i = 0; p && p->hosts[i]; i++)
+		if (!ga_strv_has(ret, p->hosts[i]))
+			ga_strv_push(ret, p->hosts[i]);
+}
+
 static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	static const struct ga_strv none = GA_STRV_INIT;
+	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
 	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
-	return ga_net_plan_make(e->net.allow && !o.learns ? e->net.allow : &none, &o, &st->plan,
-				err);
+	if (!o.learns)
+		start_add_allowed(e, st->preset, &allow);
+	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
 
 static int show_sockets(struct ga_start *st, const struct ga_strv *sockets, const char *dir,
@@ -125,6 +135,20 @@ static char *say_listed(const struct ga_strv *allow)
 	return ga_strdup(n ? b.ptr : "nothing");
 }
 
+/* What nobody has listed for this session. */
+static void describe_preset(struct ga_start *st)
+{
+	const struct ga_preset *p = st->preset;
+	cleanup_strv struct ga_strv hosts = GA_STRV_INIT;
+	cleanup_free char *listed = NULL;
+
+	for (size_t i = 0; p && p->hosts[i]; i++)
+		ga_strv_push(&hosts, p->hosts[i]);
+	listed = say_listed(&hosts);
+	if (hosts.n)
+		ga_strv_pushf(&st->notes, "network: and what '%s' needs: %s", p->name, listed);
+}
+
 void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 {
 	const struct ga_session *s = &st->session;
@@ -137,6 +161,8 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 		ga_strv_push(&st->notes, "network: none");
 	else if (e->net.mode == GA_NETWORK_ALLOW)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
+	if (e->net.mode == GA_NETWORK_ALLOW && !e->net.learn)
+		describe_preset(st);
 	for (size_t i = 0; i < s->published.n; i++) {
 		const char *inside = strrchr(s->published.v[i], ':');
 

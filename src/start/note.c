@@ -102,7 +102,7 @@ static json_t *limits_json(const struct ga_start_env *e)
 
 void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 {
-	cleanup_strv struct ga_strv confined = GA_STRV_INIT;
+	cleanup_strv struct ga_strv confined = GA_STRV_INIT, allow = GA_STRV_INIT;
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
@@ -121,8 +121,10 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
-	if (e->net.mode == GA_NETWORK_ALLOW && e->net.allow && !e->net.learn)
-		(void)json_object_set_new(j, "allow", ga_json_strv(e->net.allow));
+	if (e->net.mode == GA_NETWORK_ALLOW && !e->net.learn) {
+		start_add_allowed(e, st->preset, &allow);
+		(void)json_object_set_new(j, "allow", ga_json_strv(&allow));
+	}
 	(void)json_object_set_new(j, "published", ga_json_strv(&s->published));
 	(void)json_object_set_new(j, "nested", json_boolean(st->spec.nested));
 	(void)json_object_set_new(j, "terminal_filter", json_boolean(!st->unfiltered));

@@ -474,6 +474,15 @@ test_expect_success 'a dry run says what it would be' '
 	git agent start --dry-run -- true >../out && ! grep network: ../out
 '
 
+test_expect_success 'an agent reaches what it needs without a list, and no other command does' '
+	cd r && mkdir -p "$HOME/.local/bin" "$HOME/.config/git-agent" && printf "#!/bin/sh\ncat /etc/hosts\n" >"$HOME/.local/bin/claude" && printf "#!/bin/sh\npython3 try.py localhost:$port localhost:$other\n" >"$HOME/.local/bin/mine" && chmod +x "$HOME/.local/bin/claude" "$HOME/.local/bin/mine" &&
+	printf "agents:\n  mine:\n    hosts: localhost:$port\n" >"$HOME/.config/git-agent/config.yaml" && test_when_finished "rm -r $HOME/.local/bin $HOME/.config/git-agent/config.yaml" && PATH=$HOME/.local/bin:$PATH &&
+	git agent start --name need --network allow -- mine >../out 2>../err && grep "localhost:$port ping" ../out && grep "localhost:$other refused" ../out && grep "network: and what .mine. needs: localhost:$port\$" ../err && git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
+	git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" >../out && grep "localhost:$port refused" ../out && git agent start -q --no-network -- mine >../out && grep "localhost:$port refused" ../out &&
+	git agent start -q --allow localhost:$port -- claude >../out && grep "api.anthropic.com" ../out && git agent start -q --allow localhost:$port -- cat /etc/hosts >../out && ! grep anthropic ../out &&
+	printf "agents:\n  mine:\n    hosts: localhost\n" >"$HOME/.config/git-agent/config.yaml" && test_must_fail git agent start -- mine 2>../err && grep "hosts" ../err
+'
+
 test_expect_success 'options that say nothing together are refused' '
 	cd r && test_expect_code 129 git agent start --no-network --network host -- true &&
 	test_expect_code 129 git agent start --no-network --allow localhost:1 -- true &&
