@@ -14,7 +14,7 @@ struct start_base; /* base.h */
 #define START_NETWORK_NOTE "network" /* in the state directory of a repository */
 bool start_has_network(const struct ga_start_env *e, const struct ga_start *st);
 const char *start_network_name(const struct ga_start_env *e); /* as a session has it */
-/* What is listed of the network called "allow", and what the agent needs of it (NULL: it is none). */
+/* What is listed of the network called "allow", and what the agent (NULL: none) needs of it. */
 void start_add_allowed(const struct ga_start_env *e, const struct ga_preset *p,
 		       struct ga_strv *ret);
 /* One that was not: what the next begins with is noted. */
