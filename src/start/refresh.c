@@ -45,7 +45,8 @@ static int mask(const struct refresh *r, const struct anew *a, struct ga_error *
 	b.onto = a->s->onto;
 	ga_strv_push(&b.scan.ignored_dirs, a->s->shared.v[a->i]);
 	if (!a->e)
-		return ga_fail(err, GA_EFATAL, "%s", a->why ? a->why->msg : "no repository is there");
+		return ga_fail(err, GA_EFATAL, "%s",
+			       a->why ? a->why->msg : "no repository is there");
 	return start_mask_git(a->s, a->i, a->fd, err) ||
 	       start_find_secrets(a->e, &o, true, false, &b, err) ||
 	       start_mask_shared(&b, a->project, a->s->shared.v[a->i], dir, err) ? -1 : 0;
