@@ -105,12 +105,12 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 }
 
 /* A store that takes nothing costs the objects, which stay in the session, and not
- * the work. A full disk is another matter: done again, all of it is there. */
+ * the work. A full or broken disk is another matter: done again, all of it is there. */
 static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 {
 	const char *common = ga_repo_info(l->c->e->repo)->commondir;
 
-	if (ga_means_no_space(inner->msg) || ga_disk_full(common))
+	if (ga_means_disk_trouble(inner->msg) || ga_disk_full(common))
 		return ga_error_move(err, inner);
 	l->broken = true;
 	ga_strv_pushf(&l->c->notes, "LFS objects stay in the session: %s", inner->msg);

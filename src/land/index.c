@@ -44,16 +44,28 @@ static int note_lock(int lock, int note, struct ga_error *err)
 	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
 }
 
+static int fail_locked(const char *lock, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(lock);
+
+	(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
+	return ga_hint(err, "wait for it, or remove the file if it is gone");
+}
+
+int land_check_unlocked(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
+
+	return faccessat(AT_FDCWD, lock, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : fail_locked(lock, err);
+}
+
 int land_lock_index(struct land *l, int note, struct ga_error *err)
 {
 	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
 	cleanup_close int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	cleanup_free char *q = ga_escape(lock);
 
-	if (fd < 0 && errno == EEXIST) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' is there: another git is at work", q);
-		return ga_hint(err, "wait for it, or remove the file if it is gone");
-	}
+	if (fd < 0 && errno == EEXIST)
+		return fail_locked(lock, err);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
 	if (!note_lock(fd, note, err))

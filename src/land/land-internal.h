@@ -247,6 +247,8 @@ char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */
 int land_lock_index(struct land *l, int note, struct ga_error *err);
+/* Before git merges, which would leave a merge of nothing where it cannot write the index. */
+int land_check_unlocked(struct land *l, struct ga_error *err);
 void land_unlock_index(struct land *l, int note);
 /* The file becomes the index, which is locked, and is not any more. */
 int land_install_index(struct land *l, int note, const char *file, struct ga_error *err);

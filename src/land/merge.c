@@ -221,7 +221,7 @@ int land_merge(struct land *l, struct ga_error *err)
 	};
 	cleanup_free char *branch = NULL;
 
-	if (ways[l->opts->how](l, err))
+	if (land_check_unlocked(l, err) || ways[l->opts->how](l, err))
 		return -1;
 	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
 }

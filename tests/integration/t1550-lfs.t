@@ -91,6 +91,13 @@ test_expect_success GITLFS 'a store that takes nothing costs no work' '
 	git cat-file -e refs/agent/b/held:n.bin
 '
 
+test_lazy_prereq LFS_ROOT 'test_have_prereq GITLFS && test_have_prereq ROOT'
+test_expect_success LFS_ROOT 'a store that is read-only for a while ends the capture, and a second one has all' '
+	make_lfs readonly && cd readonly && { GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name r -- sh -c "echo new >n.bin; echo t >t"; test $? = 137; } &&
+	mount --bind .git/lfs .git/lfs && mount -o remount,bind,ro .git/lfs && { git agent capture r 2>../err; status=$?; umount .git/lfs; test $status = 128; } && cat ../err && grep "Read-only file system" ../err &&
+	git agent capture r && git cat-file -e agent/r:n.bin && test -f "$(object "$(sum new)")" && git show agent/r:t
+'
+
 test_expect_success GITLFS 'what is planted and no pointer names is not stored, however much it is' '
 	make_lfs many && cd many && store >../before && git agent start --name m -- sh -c "
 		mkdir -p $planted/aa/aa && cd $planted/aa/aa && seq 10000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" && ls | wc -l >\$HOME/n

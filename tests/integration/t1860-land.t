@@ -71,6 +71,13 @@ test_expect_success 'a merge that a hook refused is gone on with; one of somethi
 	test_expect_code 128 git agent land --continue i 2>../err && grep "no landing of agent/i was left" ../err && test_expect_code 128 git agent land --abort i && test -e .git/MERGE_HEAD
 '
 
+test_expect_success 'where another git has locked the index nothing is begun, whatever the way' '
+	make_repo locked && cd locked && git agent start -q --name l -- sh -c "echo n >n" && git rev-parse HEAD >../before && touch .git/index.lock &&
+	for way in --merge --squash --rebase --ff-only; do
+		test_expect_code 128 git agent land $way l 2>../err && grep "index.lock. is there: another git is at work" ../err && test ! -e .git/MERGE_HEAD && git rev-parse HEAD | test_cmp ../before - || exit 1
+	done && rm .git/index.lock && git agent land l && test "$(git show HEAD:n)" = n
+'
+
 test_expect_success 'one way at a time' '
 	make_repo usage && cd usage && git agent start -q --name u -- sh -c "echo u >u" &&
 	test_expect_code 129 git agent land u u && test_expect_code 129 git agent land --undo u -- x && test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test_expect_code 129 git agent land --continue --abort u && test_expect_code 129 git agent land --abort --json u && test ! -e u
