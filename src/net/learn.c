@@ -138,7 +138,7 @@ static void make(struct ga_relay *r, struct net_call *c)
 				       .port = c->at.port };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (r->learn->n_at == GA_NET_LISTENERS_MAX ||
+	if (r->learn->n_at >= GA_NET_LISTENERS_MAX ||
 	    net_space_begin(&r->space, NULL, &want, 1, &c->child, &ignored))
 		settle(r, c, 0);
 	else
@@ -253,6 +253,12 @@ static void made(struct ga_relay *r, struct net_call *c)
 
 	net_unwatch(r, c->child.fd);
 	if (net_space_end(&c->child, &fd, 1, &ignored)) {
+		not_made(r, c);
+		return;
+	}
+	/* several are made at once, and others were first */
+	if (l->n_at >= GA_NET_LISTENERS_MAX) {
+		(void)close(fd);
 		not_made(r, c);
 		return;
 	}

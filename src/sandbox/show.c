@@ -24,12 +24,22 @@ static char *place(const char *path)
 	return ga_path_join(real, ga_path_base(path));
 }
 
+/* What an agent can write may be a link to anywhere when it is connected to. */
+static bool is_writable(const struct ga_spec *s, const char *real)
+{
+	for (size_t i = 0; i < s->rw.n; i++)
+		if (ga_path_inside(real, s->rw.v[i]))
+			return true;
+	return false;
+}
+
 int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
 	cleanup_free char *real = place(at), *q = ga_escape(at);
 	struct stat st;
 
-	if (!ga_path_inside(real, s->home) && !ga_path_inside(real, s->project) &&
+	if (!is_writable(s, real) && !ga_path_inside(real, s->home) &&
+	    !ga_path_inside(real, s->project) &&
 	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
 	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
 		add(s, source, real);
@@ -37,7 +47,7 @@ int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct g
 	}
 	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
 	return ga_hint(err, "a socket can be shown where neither the system, nor home, nor the "
-			    "project is, as in /run or /tmp");
+			    "project is, nor what 'mounts.rw' names, as in /run or /tmp");
 }
 
 int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,

@@ -440,7 +440,9 @@ test_expect_success 'a unix socket of the host is reached at its path' '
 	done &&
 	test_must_fail git agent -c network.sockets=$sockets/s start -q --network none -- python3 unix.py $sockets/s &&
 	test_expect_code 125 git agent -c network.sockets=/etc/x/y start -q -- true 2>../err &&
-	grep "cannot be shown inside" ../err
+	grep "cannot be shown inside" ../err &&
+	w=$(mktemp -d /var/tmp/git-agent-sockets-XXXXXX) && test_when_finished "rm -r $w" && : >"$w/s" && git agent -c mounts.rw=$w start -q -- true &&
+	test_expect_code 125 git agent -c mounts.rw=$w -c network.sockets=$w/s start -q -- true 2>../err && grep "$w/s. cannot be shown inside" ../err
 '
 
 test_expect_success 'a session goes on with the network it was started with' '
