@@ -140,6 +140,7 @@ int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants
 	cleanup_free char *dir = cli_trust_dir(c);
 	int letter;
 
+	ga_grants_release(&g->former);
 	if (cli_find_former(c, conf, g, err))
 		return -1;
 	cli_show_grants(g, stdout);

@@ -65,6 +65,8 @@ static int show(const struct refresh *r, const struct anew *a, const struct stat
 	rc = start_make_shared(a->s, a->i, &sh, err);
 	if (rc)
 		return rc > 0 ? 0 : -1;
+	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
+		return ga_fail(err, GA_EFATAL, "it was made anew once more meanwhile");
 	if (ga_live_remount(r->peer, r->stage_dir, r->s->project, &sh, err))
 		return -1;
 	start_seen_set(seen, a->i, &sh);
