@@ -18,14 +18,14 @@ repo() {
 }
 # flags NAME: "severity rule path[ held][ verdict]" of each
 flags() {
-	git agent review --format=json "$1" | python3 -c '
+	git agent review --format=json "$1" >"$TRASH/report" && python3 -c '
 import json, sys
 for f in json.load(sys.stdin)["flags"]:
-    print(f["severity"], f["id"], f["path"] + (" held" if f["held"] else "") + ("" if f["verdict"] == "open" else " " + f["verdict"]))'
+    print(f["severity"], f["id"], f["path"] + (" held" if f["held"] else "") + ("" if f["verdict"] == "open" else " " + f["verdict"]))' <"$TRASH/report"
 }
 # flagged NAME LINE...: these and no others
 flagged() {
-	flags "$1" | sort >"$TRASH/got" && shift && printf "%s\n" "$@" | sort | sed "/^$/d" >"$TRASH/want" && test_cmp "$TRASH/want" "$TRASH/got"
+	flags "$1" >"$TRASH/raw" && sort "$TRASH/raw" >"$TRASH/got" && shift && printf "%s\n" "$@" | sort | sed "/^$/d" >"$TRASH/want" && test_cmp "$TRASH/want" "$TRASH/got"
 }
 on_branch() {
 	git cat-file -e "agent/$1:$2" 2>/dev/null

@@ -83,12 +83,12 @@ test_expect_success 'finish after an agent that committed everything, and after 
 test_expect_success 'finish: too long, Ctrl-C, an agent that was ended; its changes count, the status stays the agent'\''s' '
 	cd r && settings "finish: [\"sleep 1000\", \"true\"]" "limits: {finish: 1s}" && test_expect_code 3 git agent start -n long -- sh -c "touch long; exit 3" 2>../err && grep "check: sleep 1000 → timed out" ../err && grep "check: true → not run" ../err &&
 	settings "finish: [\"echo rea\\\"\\\"dy; sleep 1000\", \"true\"]" && $pty expect=ready send="\x03" expect="interrupted" expect="not run" exit=0 mode=cooked -- git-agent start -n ctrl -- touch ctrl && git log -1 --format=%B agent/ctrl | grep "→ interrupted" &&
-	settings "finish: [\"touch after\"]" && git agent start -qd -n ended -- sh -c "touch x; exec sleep 1000" && git agent stop -q ended && git agent wait ended; git agent show --json ended >../j && grep not-run ../j && git agent start -q -n adds -- true && git show agent/adds:after && git agent start -q --no-finish -n without -- touch y && ! git agent review without | grep check
+	settings "finish: [\"touch after\"]" && git agent start -qd -n ended -- sh -c "touch x; exec sleep 1000" && git agent stop -q ended && git agent wait ended; git agent show --json ended >../j && grep not-run ../j && git agent start -q -n adds -- true && git show agent/adds:after && git agent start -q --no-finish -n without -- touch y && git agent review without >../text && ! grep check ../text
 '
 
 test_expect_success 'resume: services and finish again, no setup; shell: no finish' '
 	cd r && settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" && git agent start -q -n again -- touch one && git agent resume -q again -- sh -c "while [ ! -e up ]; do sleep 0.05; done; touch two" && test "$(git show agent/again:setups)" = s && git log -1 --format=%B agent/again | grep "Agent-Check: cat setups → 0" &&
-	git agent shell -q again -- touch three && git show agent/again:three && ! git agent review again | grep "check "
+	git agent shell -q again -- touch three && git show agent/again:three && git agent review again >../text && ! grep "check " ../text
 '
 
 test_expect_success 'without a terminal: start -d returns when the agent runs, stop ends what runs after it' '

@@ -44,7 +44,7 @@ suffices() {
 		{ cat why; return 1; }
 	test_cmp before after && git -C "$HOME/p" agent show --json allowed >json &&
 	python3 -c 'import json; n = json.load(open("json"))["network"]; assert n["mode"] == "allow" and n["refused"] == [] and n["learnt"] == [], n' &&
-	git -C "$HOME/p" agent drop -f allowed >/dev/null 2>&1
+	git -C "$HOME/p" agent drop -f allowed >/dev/null 2>&1 &&
 	git -C "$HOME/p" reset -q --hard HEAD~1
 }
 
