@@ -45,6 +45,8 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
+/* Are both regular files with the same bytes? What cannot be read is not. Offsets stay. */
+bool ga_same_content(int a, int b);
 /* What tells this boot of the machine from others; empty where nothing does. Caller frees. */
 char *ga_boot_id(void);
 /* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */

@@ -19,6 +19,8 @@ struct ga_gitdir_spec {
 	const struct ga_oid *base;
 	const struct ga_gitconfig *config;
 	const struct ga_strv *object_paths; /* where object dirs are inside: alternates */
+	const struct ga_strv *filters;   /* of the host's filters, which run inside besides LFS's;
+					  * may be NULL */
 	const struct ga_refs *refs;      /* the agent sees them besides its branch (packed-refs) */
 };
 
@@ -27,9 +29,9 @@ struct ga_gitdir_spec {
  * info/exclude joined), info/attributes (the host's; core.attributesFile is a file beside it),
  * info/sparse-checkout, the log of HEAD, empty refs/{heads,tags}. Config is generated: identity,
  * core settings that shape the tree, remotes, branches and submodules without credentials,
- * filter.lfs.*, extensions.partialClone with its promisor remote, core.checkStat=minimal,
- * core.trustctime=false. Of `s`, base, config and object_paths are looked at. No process is
- * started, unless the identity is in no configuration. */
+ * filter.lfs.* and those of `filters`, extensions.partialClone with its promisor remote,
+ * core.checkStat=minimal, core.trustctime=false. Of `s`, refs and branch are not looked at. No
+ * process is started, unless the identity is in no configuration. */
 int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,
 		       struct ga_error *err);
 

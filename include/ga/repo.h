@@ -161,6 +161,8 @@ void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
+/* NAME of "filter.NAME.VARIABLE", the caller frees it; NULL for any other key. */
+char *ga_gitconfig_filter(const char *key);
 /* The file of the user's that `key` (a path to git) names, or, unset, `name` in git's own
  * directory of configuration, as git would find it: "~", "~user" and "%(prefix)" expanded, a
  * relative one from the top of the working tree. Absolute, caller frees; NULL: there is none.

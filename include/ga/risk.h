@@ -65,6 +65,8 @@ struct ga_risk_paths {
 			       * a path, `hold` and `block`, and what is about several paths */
 	struct ga_strv hold;  /* flagged high and held back, until it is accepted */
 	struct ga_strv block; /* flagged critical and held back, and never accepted (ga/land.h) */
+	struct ga_strv filters; /* no paths: filters of git's configuration that run inside, so that
+				 * what they are to convert is (agentdev.yaml(5), `filters`) */
 };
 #define GA_RISK_PATHS_INIT { .add = GA_STRV_INIT }
 void ga_risk_paths_release(struct ga_risk_paths *p);
@@ -90,6 +92,10 @@ struct ga_host_facts {
 	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
 	struct ga_strv raised_by; /* ... and, parallel, what raises them */
 	bool guard;               /* agent.guard is set: high paths are held back too */
+	/* Filters that do not run inside (all but LFS's and those of `filters`) by their names; if
+	 * there are any, what core.attributesFile and info/attributes say, else NULL. */
+	struct ga_strv filters;
+	char *attributes, *info_attributes;
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
 	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */

@@ -44,6 +44,8 @@ struct capture {
 	struct ga_strv cleaned_paths;
 	struct ga_entry *cleaned_entries;
 	bool lfs;                     /* git-lfs made pointers among them */
+	struct ga_strv unfiltered;    /* what a filter of the host's was to convert, and did not:
+				       * sorted, without what is as the base has it */
 	struct ga_upper_result upper;
 };
 #define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \

@@ -26,6 +26,7 @@ static void capture_release(struct capture *c)
 	ga_buf_release(&c->attributes);
 	ga_buf_release(&c->info_attributes);
 	ga_strv_release(&c->cleaned_paths);
+	ga_strv_release(&c->unfiltered);
 	free(c->cleaned_entries);
 	ga_upper_result_release(&c->upper);
 }

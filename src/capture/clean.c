@@ -5,6 +5,8 @@
  * agent, the host's configuration and a git dir of our own in /tmp, so that nothing
  * the agent wrote into its private one counts. What comes out is ids and a pack.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "capture-internal.h"
@@ -16,14 +18,12 @@
 
 #define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
 #define MAX_TRIES 100 /* to find the files that git cannot convert */
+#define MAX_NAMED 20  /* of these */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
 #define CLEAN_INFO CLEAN_DIR "/info"
 
-/* Keys of the host's configuration that shape content. Filters are commands: only
- * LFS is known to work inside. */
-static const char *const shaping[] = { "core.autocrlf", "core.eol", "core.ignorecase",
-				       "filter.lfs.clean", "filter.lfs.process",
-				       "filter.lfs.required" };
+/* Keys of the host's configuration that shape content. */
+static const char *const shaping[] = { "core.autocrlf", "core.eol", "core.ignorecase" };
 
 bool config_converts(const struct capture *c)
 {
@@ -41,10 +41,14 @@ bool config_converts(const struct capture *c)
 
 struct clean {
 	struct capture *c;
+	const struct ga_upper_opts *o;
 	struct ga_strv env;
 	struct ga_strv config; /* "-c", "key=value", ... */
 	struct ga_strv args;
 	bool lfs;              /* git-lfs is there inside */
+	/* Of the files, each sorted: those that filters of the host's are for, of these those that
+	 * did not run on it, and those git could make nothing of. */
+	struct ga_strv filtered, unfiltered, failed;
 };
 
 static void clean_release(struct clean *cl)
@@ -52,6 +56,19 @@ static void clean_release(struct clean *cl)
 	ga_strv_release(&cl->env);
 	ga_strv_release(&cl->config);
 	ga_strv_release(&cl->args);
+	ga_strv_release(&cl->filtered);
+	ga_strv_release(&cl->unfiltered);
+	ga_strv_release(&cl->failed);
+}
+
+/* Filters are commands: LFS is known to work inside, others are if the user says so. */
+static bool runs_inside(const struct clean *cl, const char *filter)
+{
+	if (!strcmp(filter, "lfs"))
+		return cl->lfs;
+	/* git splits "-c key=value" at the first '=' */
+	return cl->c->e->risk && !strchr(filter, '=') &&
+	       ga_strv_has(&cl->c->e->risk->filters, filter);
 }
 
 static int make_env(struct clean *cl, struct ga_error *err)
@@ -73,6 +90,26 @@ static int make_env(struct clean *cl, struct ga_error *err)
 	return 0;
 }
 
+static void add_config(struct clean *cl, const char *key, const char *value)
+{
+	ga_strv_push(&cl->config, "-c");
+	ga_strv_pushf(&cl->config, "%s=%s", key, value);
+}
+
+/* One that fails is an error inside, whatever it is outside: git would take the file as it is. */
+static void add_filter(struct clean *cl, const struct ga_gitconfig_item *it)
+{
+	cleanup_free char *name = ga_gitconfig_filter(it->key), *required = NULL;
+	const char *variable = strrchr(it->key, '.');
+
+	if (!name || !it->has_value || !runs_inside(cl, name) ||
+	    (strcmp(variable, ".clean") && strcmp(variable, ".process")))
+		return;
+	required = ga_strf("filter.%s.required", name);
+	add_config(cl, it->key, it->value);
+	add_config(cl, required, "true");
+}
+
 static void make_config(struct clean *cl)
 {
 	const struct ga_gitconfig *conf = cl->c->e->config;
@@ -80,14 +117,11 @@ static void make_config(struct clean *cl)
 	ga_strv_push_many(&cl->config, "-c", "core.safecrlf=false", "-c",
 			  "core.attributesFile=" CLEAN_ATTRIBUTES, "-c", "core.bare=false", NULL);
 	/* modes are decided outside; here they would only cost an lstat more */
-	for (size_t i = 0; i < GA_NELEMS(shaping); i++) {
-		const char *value = ga_gitconfig_get(conf, shaping[i]);
-
-		if (!value || (!strncmp(shaping[i], "filter.lfs.", 11) && !cl->lfs))
-			continue;
-		ga_strv_push(&cl->config, "-c");
-		ga_strv_pushf(&cl->config, "%s=%s", shaping[i], value);
-	}
+	for (size_t i = 0; i < GA_NELEMS(shaping); i++)
+		if (ga_gitconfig_get(conf, shaping[i]))
+			add_config(cl, shaping[i], ga_gitconfig_get(conf, shaping[i]));
+	for (size_t i = 0; i < conf->n; i++)
+		add_filter(cl, &conf->v[i]);
 }
 
 /* The arguments of one command, ended by NULL, behind the configuration. */
@@ -163,7 +197,7 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	return git(cl, read_tree, NULL, NULL, -1, err);
 }
 
-/* ---- what must not be cleaned ------------------------------------------ */
+/* ---- filters ------------------------------------------------------------ */
 
 static bool host_defines(const struct capture *c, const char *filter)
 {
@@ -173,22 +207,13 @@ static bool host_defines(const struct capture *c, const char *filter)
 	return ga_gitconfig_get(c->e->config, clean) || ga_gitconfig_get(c->e->config, process);
 }
 
-static void note_filter(struct clean *cl, const char *path, const char *filter)
-{
-	cleanup_free char *p = ga_quote(path), *f = ga_quote(filter);
-
-	ga_strv_pushf(&cl->c->notes, "%s: filter %s does not run inside the sandbox, "
-		      "its bytes were taken as they are",
-		      p, f);
-}
-
-/* Say which files a filter of the host's would have turned into something else
- * (a pointer, cipher text). Output: path NUL "filter" NUL value NUL, again and again. */
-static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga_error *err)
+/* Find the files that a filter of the host's is to turn into something else (a pointer, cipher
+ * text). Output: path NUL "filter" NUL value NUL, again and again, in the order asked. */
+static int find_filtered(struct clean *cl, const struct ga_buf *paths, struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "filter", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	size_t pos = 0, noted = 0;
+	size_t pos = 0;
 
 	if (git(cl, args, paths, &out, -1, err))
 		return -1;
@@ -199,15 +224,77 @@ static int check_filters(struct clean *cl, const struct ga_buf *paths, struct ga
 
 		if (!value)
 			return 0;
-		if (!strcmp(value, "lfs") && cl->lfs)
-			cl->c->lfs = true;
 		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") ||
-		    !strcmp(value, "set") || (!strcmp(value, "lfs") && cl->lfs) ||
-		    !host_defines(cl->c, value))
+		    !strcmp(value, "set") || !host_defines(cl->c, value))
 			continue;
-		if (noted++ < 20)
-			note_filter(cl, path, value);
+		ga_strv_push(&cl->filtered, path);
+		if (!runs_inside(cl, value))
+			ga_strv_push(&cl->unfiltered, path);
+		else if (!strcmp(value, "lfs"))
+			cl->c->lfs = true;
 	}
+}
+
+/* ---- what no filter ran on ---------------------------------------------- */
+
+static int open_in(const char *dir, const char *path)
+{
+	cleanup_close int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return at < 0 ? -1 : ga_openat_beneath(at, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+						    O_NOCTTY, 0);
+}
+
+/* Is it the file that shows beneath the upper? A checkout or a copy of the user's, which his
+ * filters have been through: the other way. */
+static int is_untouched(struct clean *cl, const char *path, bool *ret, struct ga_error *err)
+{
+	const char *beneath[] = { cl->o->extras, cl->o->lower };
+	cleanup_close int ours = open_in(cl->o->upper, path);
+
+	*ret = false;
+	if (!beneath[1] && !cl->c->s->live &&
+	    cl->c->e->open_base(cl->c->e->payload, &beneath[1], err))
+		return -1;
+	for (size_t i = 0; i < GA_NELEMS(beneath); i++) {
+		cleanup_close int theirs = -1;
+
+		if (!beneath[i])
+			continue;
+		theirs = open_in(beneath[i], path);
+		if (theirs < 0 && (errno == ENOENT || errno == ENOTDIR))
+			continue;
+		*ret = theirs >= 0 && ga_same_content(ours, theirs);
+		break;
+	}
+	return 0;
+}
+
+/* Taken as it is, and kept off the branch, unless it is what the base has, or what stands on the
+ * branch already: git inside wrote that when the session was resumed. */
+static int take_unfiltered(struct clean *cl, const struct ga_strv *files,
+			   struct ga_entry *entries, struct ga_error *err)
+{
+	struct capture *c = cl->c;
+
+	for (size_t i = 0; i < cl->unfiltered.n; i++) {
+		const char *path = cl->unfiltered.v[i];
+		ssize_t at = ga_strv_find(files, path);
+		struct ga_entry published;
+		bool same;
+
+		if (at < 0)
+			continue; /* not a path that was asked about */
+		if (is_untouched(cl, path, &same, err) ||
+		    ga_tree_entry(c->e->repo, &c->from_tree, path, &published, err))
+			return -1;
+		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
+			return -1;
+		if (!same && (!entries[at].mode ||
+			      !ga_oid_equal(&entries[at].oid, &published.oid)))
+			ga_strv_push(&c->unfiltered, path);
+	}
+	return 0;
 }
 
 /* ---- ids out, blobs out ------------------------------------------------ */
@@ -232,22 +319,18 @@ static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret
 	       !memcmp(rec + 7 + GA_OID_HEXSZ, " 0\t", 3);
 }
 
-/* Which blob git made of each file. A file it has none for is taken as it is. */
-static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
+/* Which blob git made of each file, in the order of the files; none where it could make none,
+ * though its index still has what is tracked there. */
+static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_entry *entries,
+		      struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-s", "-z", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
-	struct capture *c = cl->c;
 	size_t pos = 0;
 	const char *rec;
 
-	free(c->cleaned_entries);
-	c->cleaned_entries = ga_calloc(files->n + 1, sizeof(*entries));
-	if (git(cl, args, NULL, &out, -1, err)) {
-		free(entries);
+	if (git(cl, args, NULL, &out, -1, err))
 		return -1;
-	}
 	while ((rec = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
 		const char *path;
@@ -256,8 +339,23 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 		if (!parse_staged(rec, &e, &path))
 			continue; /* a link, a submodule */
 		at = ga_strv_find(files, path);
-		if (at >= 0)
+		if (at >= 0 && ga_strv_find(&cl->failed, path) < 0)
 			entries[at] = e;
+	}
+	return 0;
+}
+
+/* A file without an entry is taken as it is. */
+static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
+{
+	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
+	struct capture *c = cl->c;
+
+	free(c->cleaned_entries);
+	c->cleaned_entries = ga_calloc(files->n + 1, sizeof(*entries));
+	if (read_index(cl, files, entries, err) || take_unfiltered(cl, files, entries, err)) {
+		free(entries);
+		return -1;
 	}
 	for (size_t i = 0; i < files->n; i++) {
 		if (!entries[i].mode)
@@ -342,7 +440,6 @@ static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from,
 static int add_files(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
 		     unsigned *tries, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
 	int status = 1;
 
 	if (*tries && add_batch(cl, files, from, n, &status, err))
@@ -354,20 +451,31 @@ static int add_files(struct clean *cl, const struct ga_strv *files, size_t from,
 				       add_files(cl, files, from + n / 2, n - n / 2, tries, err)
 			       ? -1
 			       : 0;
-	q = ga_quote(files->v[from]);
-	if (n == 1)
+	for (size_t i = from; i < from + n; i++) {
+		ga_strv_push(&cl->failed, files->v[i]);
+		if (ga_strv_find(&cl->filtered, files->v[i]) >= 0)
+			ga_strv_push(&cl->unfiltered, files->v[i]);
+	}
+	return 0;
+}
+
+static void note_failed(const struct clean *cl)
+{
+	for (size_t i = 0; i < cl->failed.n && i < MAX_NAMED; i++) {
+		cleanup_free char *q = ga_quote(cl->failed.v[i]);
+
 		ga_strv_pushf(&cl->c->notes,
 			      "%s: git could not convert it, its bytes were taken as they are", q);
-	else
-		ga_strv_pushf(&cl->c->notes, "%s and %zu more: git could not convert all of them, "
-			      "their bytes were taken as they are",
-			      q, n - 1);
-	return 0;
+	}
+	if (cl->failed.n > MAX_NAMED)
+		ga_strv_pushf(&cl->c->notes, "and %zu more: git could not convert them, or was not "
+			      "asked about each, and their bytes were taken as they are",
+			      cl->failed.n - MAX_NAMED);
 }
 
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
 {
-	cleanup_(clean_release) struct clean cl = { .c = c };
+	cleanup_(clean_release) struct clean cl = { .c = c, .o = o };
 	cleanup_strv struct ga_strv files = GA_STRV_INIT;
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 	unsigned tries = MAX_TRIES;
@@ -383,9 +491,12 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	allow_inside(c, files.n, bytes);
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
-	if (prepare(&cl, err) || check_filters(&cl, &paths, err) ||
-	    add_files(&cl, &files, 0, files.n, &tries, err) || read_ids(&cl, &files, err) ||
-	    take_blobs(&cl, err))
+	if (prepare(&cl, err) || find_filtered(&cl, &paths, err) ||
+	    add_files(&cl, &files, 0, files.n, &tries, err))
 		return -1;
+	ga_strv_sort_unique(&cl.unfiltered);
+	if (read_ids(&cl, &files, err) || take_blobs(&cl, err))
+		return -1;
+	note_failed(&cl);
 	return verify(c, err);
 }

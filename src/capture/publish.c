@@ -55,6 +55,7 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	}
 	if (hold_links(c, commits, n, &o->hold_always, err))
 		return -1;
+	ga_strv_extend(&o->hold_always, &c->unfiltered);
 	ga_strv_sort_unique(&o->hold_always);
 	return 0;
 }
@@ -87,13 +88,16 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
 	for (size_t i = 0; i < o->rewrite.held_paths.n; i++) {
 		const char *path = o->rewrite.held_paths.v[i];
 
-		/* hold_links() has said why */
+		/* hold_links() has said why; of the others below */
 		if (ga_strv_find(&o->hold_always, path) >= 0 &&
-		    !ga_strv_has(&c->s->submodules, path))
+		    !ga_strv_has(&c->s->submodules, path) &&
+		    ga_strv_find(&c->unfiltered, path) < 0)
 			ga_strv_push(&paths, path);
 	}
 	note_paths(notes, "held back, since you ignore the path or have a file there that git does "
 			  "not track", &paths);
+	note_paths(notes, "held back, since no filter of yours ran on what was taken",
+		   &c->unfiltered);
 }
 
 /* A line stands for a directory with all below it, or for one file. */

@@ -91,6 +91,14 @@ bool config_is_assignment(const char *text)
 	return n && !is_reserved(text, n) && text[n] == '=' && strlen(text) <= 32 * KiB;
 }
 
+bool config_is_filter(const char *text)
+{
+	for (const char *p = text; *p; p++)
+		if (*p == '=' || (unsigned char)*p < 0x20 || *p == 0x7f)
+			return false;
+	return *text;
+}
+
 /* `member` of struct ga_config is what it fills. */
 #define KEY(key, kind, may, member, text)                                             \
 	.name = key, .type = KEY_##kind, .repository = KEY_##may,                     \
@@ -165,6 +173,10 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("finish", TEXTS, TRUST, finish, NULL), COMMANDS,
 	  .help = "commands that run inside after the agent; how they end is noted",
 	  .grants = "run, in the sandbox and after the agent: %s" },
+	{ KEY("filters", TEXTS, TRUST, filters, NULL), .check = config_is_filter,
+	  .takes = "names of filters of git's configuration, without '=' or control characters",
+	  .help = "filters that run inside: on what the agent commits, and at the capture",
+	  .grants = "run the filter %s of your git configuration inside, and see its command" },
 	{ KEY("land", WORD, NEVER, land, "merge"), .words = land_words,
 	  .help = "how to land: a merge commit, one commit of all changes, rebased, or only moving "
 		  "on" },

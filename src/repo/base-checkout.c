@@ -39,10 +39,10 @@ static int without_filters(const struct ga_gitconfig *c, struct ga_strv *config,
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const char *key = c->v[i].key, *dot = strrchr(key, '.');
+		cleanup_free char *name = ga_gitconfig_filter(c->v[i].key);
 
-		if (!strncmp(key, "filter.", 7) && dot > key + 7)
-			ga_strv_push_n(&names, key + 7, (size_t)(dot - key - 7));
+		if (name)
+			ga_strv_push(&names, name);
 	}
 	ga_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++) {

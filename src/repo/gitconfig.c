@@ -208,3 +208,12 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 		return b;
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;
 }
+
+char *ga_gitconfig_filter(const char *key)
+{
+	const char *dot = strrchr(key, '.');
+
+	if (strncmp(key, "filter.", 7) || dot <= key + 7)
+		return NULL;
+	return ga_strndup(key + 7, (size_t)(dot - key - 7));
+}

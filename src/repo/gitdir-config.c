@@ -32,7 +32,7 @@ static const char *const at_home[] = {
 
 static const char *const remote_keys[] = { "fetch", "tagopt", "promisor", "partialclonefilter" };
 static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushremote" };
-static const char *const lfs_filter[] = { "clean", "smudge", "process", "required" };
+static const char *const filter_keys[] = { "clean", "smudge", "process", "required" };
 
 static bool in(const char *s, const char *const *list, size_t n)
 {
@@ -120,7 +120,17 @@ static void add_url(struct ga_buf *out, const char *key, const char *url)
 		add_setting(out, key, shown);
 }
 
-static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it)
+/* Commands of the host's: LFS's, whose program does nothing else, and those the user named. */
+static bool is_filter_inside(const char *key, const char *last, const struct ga_strv *filters)
+{
+	cleanup_free char *name = ga_gitconfig_filter(key);
+
+	return name && IN(last, filter_keys) &&
+	       (!strcmp(name, "lfs") || (filters && ga_strv_has(filters, name)));
+}
+
+static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it,
+		     const struct ga_strv *filters)
 {
 	const char *value = it->has_value ? it->value : NULL, *last = strrchr(it->key, '.');
 
@@ -140,7 +150,7 @@ static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it)
 		add_setting(out, it->key, value);
 	else if (!strncmp(it->key, "submodule.", 10) && value && !strcmp(last, "url"))
 		add_url(out, it->key, value);
-	else if (!strncmp(it->key, "filter.lfs.", 11) && IN(it->key + 11, lfs_filter))
+	else if (is_filter_inside(it->key, last, filters))
 		add_setting(out, it->key, value);
 	else if (!strcmp(it->key, "lfs.url") && value)
 		add_url(out, it->key, value);
@@ -169,7 +179,7 @@ static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, 
 }
 
 void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, bool attributes,
-		      struct ga_buf *out)
+		      const struct ga_strv *filters, struct ga_buf *out)
 {
 	const char *promisor = ga_gitconfig_get(c, "extensions.partialclone");
 
@@ -178,7 +188,7 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 	/* what the overlay changes without changing content: inode, ctime, device */
 	ga_buf_adds(out, "\tcheckStat = minimal\n\ttrustctime = false\n");
 	for (size_t i = 0; i < c->n; i++)
-		add_item(out, &c->v[i]);
+		add_item(out, &c->v[i], filters);
 	add_identity(r, c, out);
 	if (promisor)
 		add_setting(out, "extensions.partialclone", promisor);

@@ -14,6 +14,7 @@
 
 /* `attributes`: there is a GA_GITDIR_ATTRIBUTES. */
 void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, bool attributes,
+		     const struct ga_strv *filters,
 		      struct ga_buf *out);
 
 /* An address without credentials; NULL if none may be shown. Caller frees. */

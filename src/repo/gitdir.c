@@ -182,7 +182,7 @@ static int put_common(const struct writer *w, const struct ga_repo *r,
 
 	if (put_rules(w, r, s->config, &attributes, err))
 		return -1;
-	ga_gitdir_config(r, s->config, attributes, &config);
+	ga_gitdir_config(r, s->config, attributes, s->filters, &config);
 	return put(w, "config", &config, err) || put_objects(w, s, err) || put_log(w, r, s, err) ||
 	       put_dir(w, "refs/heads/", err) || put_dir(w, "refs/tags/", err) ? -1 : 0;
 }

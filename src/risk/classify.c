@@ -437,6 +437,7 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 		ga_look_link(k);
 		ga_look_repository(k);
 		ga_look_shadow(k);
+		ga_look_filtered(k);
 		ga_look_content(k);
 	}
 	settle(k, ret);
@@ -461,6 +462,7 @@ static void look_release(struct ga_look *k)
 	ga_strmap_release(&k->required);
 	ga_strv_release(&k->required_keys);
 	ga_look_aliases_release(k);
+	ga_look_filtered_release(k);
 	free(k->sieve);
 	free(k->v);
 }

@@ -24,6 +24,7 @@ void ga_risk_paths_release(struct ga_risk_paths *p)
 	ga_strv_release(&p->allow);
 	ga_strv_release(&p->hold);
 	ga_strv_release(&p->block);
+	ga_strv_release(&p->filters);
 }
 
 /* A directory covers what is in it. */

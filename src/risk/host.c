@@ -546,7 +546,8 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
 
 	g.h = &h;
 	h.guard = ga_gitconfig_bool(c, "agent.guard", false);
-	if (gather(&g, c) || gather_around(r, &h, err))
+	if (gather(&g, c) || gather_around(r, &h, err) ||
+	    ga_filters_gather(r, c, paths ? &paths->filters : NULL, &h, err))
 		return -1;
 	h.matcher = ga_matcher_new();
 	h.index = ga_fact_index_new(&h);

@@ -88,6 +88,7 @@ struct ga_look {
 	struct ga_strmap required; /* packages of Python that the new tree asks for ... */
 	struct ga_strv required_keys; /* ... and what its keys point into */
 	bool names_listed, required_listed;
+	struct ga_filter_rules *filter_rules[2]; /* by the attributes of either tree (filtered.c) */
 	struct ga_sieve *sieve;    /* of the words that added lines are searched for (text.c) */
 	uint64_t added_bytes;
 	size_t added_lines;
@@ -136,6 +137,11 @@ void ga_look_link_gone(struct ga_look *k);  /* links.c */
 void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
 void ga_look_content(struct ga_look *k);    /* content.c */
 void ga_look_shadow(struct ga_look *k);     /* shadow.c */
+void ga_look_filtered(struct ga_look *k);   /* filtered.c: filter-not-run */
+void ga_look_filtered_release(struct ga_look *k);
+/* Fill `filters`, `attributes` and `info_attributes`; those of `inside` (NULL: none) run inside. */
+int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_strv *inside,
+		      struct ga_host_facts *h, struct ga_error *err);
 /* leak.c: of the two versions of a file */
 void ga_look_leaks(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
 /* configured.c: what is configured of the path; does it take this rule's flag away? */

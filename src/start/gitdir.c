@@ -111,7 +111,8 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
 	struct ga_gitdir_spec spec = { .branch = s->branch,
 				       .base = &s->base,
-				       .config = &e->config };
+				       .config = &e->config,
+				       .filters = &e->risk.filters };
 
 	if (object_paths(e, &inside, err))
 		return -1;

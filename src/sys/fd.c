@@ -459,3 +459,24 @@ bool ga_explain_full(struct ga_error *err, const char *dir)
 	}
 	return true;
 }
+
+bool ga_same_content(int a, int b)
+{
+	enum { AT_ONCE = 64 * 1024 };
+	cleanup_free char *x = ga_malloc(AT_ONCE), *y = ga_malloc(AT_ONCE);
+	struct stat sa, sb;
+	off_t at = 0;
+	ssize_t n, m;
+
+	if (fstat(a, &sa) || fstat(b, &sb) || !S_ISREG(sa.st_mode) || !S_ISREG(sb.st_mode) ||
+	    sa.st_size != sb.st_size)
+		return false;
+	do {
+		n = pread(a, x, AT_ONCE, at);
+		m = n > 0 ? pread(b, y, (size_t)n, at) : n;
+		if (n < 0 || m != n || memcmp(x, y, (size_t)n) != 0)
+			return false;
+		at += n;
+	} while (n);
+	return at == sa.st_size;
+}

@@ -208,11 +208,6 @@ test_expect_success 'a fifo in place of attributes: not waited for long, the wor
 	test "$(git cat-file blob agent/ff:d/x)" = y && git agent show ff | grep "left behind: d/.gitattributes"
 '
 
-test_expect_success 'a filter of the host'\''s that cannot run inside: raw, and said' '
-	make_repo hf && cd hf && echo "*.sec filter=crypt" >.git/info/attributes && git config filter.crypt.clean "tr a-z A-Z" &&
-	git agent start --name h -- sh -c "echo plain >x.sec" && test "$(git cat-file blob agent/h:x.sec)" = plain && git agent show h | grep "x.sec: filter crypt"
-'
-
 test_expect_success 'what stays behind is listed with its kind and count' '
 	make_repo left "echo \"*.log\" >.gitignore" && cd left && git agent start --name b -- sh -c "
 		mkfifo pipe; echo 1 >1.log; mkdir out; echo out/ >>.gitignore; echo 1 >out/1; echo 22 >out/2

@@ -155,7 +155,7 @@ test_expect_success 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration o
 		for h in post-merge reference-transaction post-checkout post-index-change; do printf \"#!/bin/sh\n$t\n\" >.githooks/\$h; chmod +x .githooks/\$h; cp .githooks/\$h .git/hooks/ 2>/dev/null; done
 		printf \"[core]\nfsmonitor = $t\npager = $t\n[alias]\nrev-list = !$t\n\" | tee \$HOME/.gitconfig >>.git/config" &&
 	git agent show r && git agent diff r && git agent review r && git agent review --format=json r >/dev/null &&
-	test_must_fail git agent land r && git agent review --reject r .gitattributes && git agent list &&
+	test_must_fail git agent land r && git agent review --reject r .gitattributes && git agent review --accept r a && git agent list &&
 	git status --porcelain && git merge -q agent/r && test "$(cat a)" = 2 && test ! -e "$TRASH/ran"
 '
 

@@ -561,6 +561,7 @@ static void printed(void **state)
 				   "setup: [\"npm ci\", \"npm ci\"]\n"
 				   "services: [\"db: a b\", \"db ready: c\"]\n"
 				   "finish: []\n"
+				   "filters: []\n"
 				   "land: merge\n"
 				   "terminal_filter: on\n"
 				   "notify: none\n"

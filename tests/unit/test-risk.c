@@ -20,6 +20,9 @@ static void fixture_facts(struct ga_host_facts *h)
 {
 	ga_strv_push(&h->drivers, "filter:shout");
 	ga_strv_push(&h->drivers, "filter:lfs");
+	ga_strv_push(&h->filters, "shout");
+	h->attributes = ga_strdup("*.sec filter=shout\n[attr]loud filter=shout\n");
+	h->info_attributes = ga_strdup("plain.sec -filter\n*.txt loud\n");
 	ga_strv_push(&h->raised, "make");
 	ga_strv_push(&h->raised_by, "the hook pre-commit of this clone, which calls make");
 	ga_host_facts_add(h, "dev/hooks", true, "hooks-path-configured", ga_strdup("core.hooksPath"));

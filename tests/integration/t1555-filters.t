@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='filters of the user'\''s other than LFS: what they are for never gets past them'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+# `crypt` has a key that is not there inside; `strip` is a program like any other.
+setup_filters() {
+	echo key >"$HOME/.key" && git config filter.crypt.clean "test -e ~/.key && tr a-z n-za-m" &&
+	git config filter.crypt.smudge "test -e ~/.key && tr a-z n-za-m" && git config filter.crypt.required true &&
+	git config filter.strip.clean "sed /^out:/d" && git config filter.strip.smudge cat
+}
+make_repo() {
+	git init -q "$1" && cd "$1" && setup_filters && mkdir d && printf "%s\n" "[attr]locked filter=crypt -diff" "*.sec locked" "*.nb filter=strip" >.gitattributes &&
+	echo "clear text" >x.sec && cp x.sec d/y.sec && echo a >a && printf "in\nout: 1\n" >n.nb &&
+	touch -d "1 hour ago" * d/* && git add . && git commit -qm base &&
+	test "$(git cat-file blob HEAD:x.sec)" = "pyrne grkg" && test "$(git cat-file blob HEAD:n.nb)" = in
+}
+# The trailer of the command must not have the words either: they are "cl$()ear" in there.
+
+# no commit that a branch or tag has holds what the filter is to hide
+nowhere() {
+	! git rev-list --objects --branches --tags | cut -d" " -f1 | git cat-file --batch | grep -a "$1"
+}
+rules_of() {
+	git agent review --format=json "$1" | python3 -c 'import json, sys
+for f in json.load(sys.stdin)["flags"]:
+    if f["id"] == sys.argv[1]: print(f["severity"], f["path"], "held" if f["held"] else "open")' "$2"
+}
+
+test_expect_success 'touched, copied over, renamed there and back: what the commit has, whatever shows' '
+	make_repo same && git agent start --name s -- sh -c "grep -q clear x.sec && touch x.sec && cp d/y.sec t && mv t d/y.sec && echo b >a" &&
+	test "$(git diff --name-only HEAD agent/s)" = a && test -z "$(rules_of s filter-not-run)" && nowhere "clear text" &&
+	git agent start --name s2 -- sh -c "touch x.sec d/y.sec" && test_must_fail git rev-parse -q --verify agent/s2 &&
+	echo "mine text" >x.sec && git agent start --name s3 -- sh -c "grep -q mine x.sec && touch x.sec && echo c >a" &&
+	test "$(git diff --name-only HEAD agent/s3)" = a && nowhere "mine text"
+'
+
+test_expect_success 'edited, new, its mode changed: critical, and kept off the branch' '
+	make_repo edit && git agent start --name e -- sh -c "echo new cl\$()ear >x.sec; echo more cl\$()ear >d/new.sec; chmod +x d/y.sec; echo b >a" 2>../err &&
+	test "$(git diff --name-only HEAD agent/e | tr "\n" " ")" = "a d/y.sec " && test "$(git rev-parse agent/e:d/y.sec)" = "$(git rev-parse HEAD:d/y.sec)" &&
+	rules_of e filter-not-run >../got && printf "critical %s held\n" d/new.sec x.sec >../want && test_cmp ../want ../got && nowhere clear &&
+	test "$(git show refs/agent/e/held:x.sec)" = "new clear" && git agent show e | grep "note: held back, since no filter of yours ran on what was taken: d/new.sec, x.sec" &&
+	git agent review e | grep "filter.*did not"
+'
+
+test_expect_success 'committed by the agent: held back in each of its commits' '
+	make_repo hist && git agent start --name h -- sh -c "touch x.sec && git commit -qam touched && echo new cl\$()ear >d/y.sec && git commit -qam edited && echo b >a && git commit -qam other" &&
+	nowhere clear && test "$(git rev-list --count HEAD..agent/h)" -ge 1 && test "$(git show agent/h:a)" = b && git diff --quiet HEAD agent/h -- x.sec d &&
+	rules_of h filter-not-run | grep "critical d/y.sec held" && git cat-file -e refs/agent/h/held:d/y.sec
+'
+
+test_expect_success 'an agent that takes the attribute away, or says it elsewhere' '
+	make_repo away && git agent start --name w -- sh -c "echo >.gitattributes; echo new cl\$()ear >x.sec" && nowhere clear && rules_of w filter-not-run | grep "critical x.sec held" &&
+	git agent start --name w2 -- sh -c "echo \"* -filter\" >d/.gitattributes; echo new cl\$()ear >d/y.sec" && nowhere clear && rules_of w2 filter-not-run | grep "critical d/y.sec held" &&
+	git agent start --name w3 -- sh -c "echo \"a filter=crypt\" >.gitattributes; echo cl\$()ear >a" && nowhere clear && rules_of w3 filter-not-run | grep "critical a held" &&
+	git agent start --name w4 -- sh -c "mkdir e && echo \"*.q filter=crypt\" >e/.gitattributes; echo cl\$()ear >e/1.q; git add . && git commit -qm e" && nowhere clear && rules_of w4 filter-not-run | grep "critical e/1.q held"
+'
+
+test_expect_success 'attributes of the user'\''s own files, the repository'\''s the last to say' '
+	make_repo own && git rm -q --cached .gitattributes && rm .gitattributes && git commit -qm none && mkdir -p "$HOME/.config/git" && test_when_finished "rm \"$HOME/.config/git/attributes\"" &&
+	echo "*.sec filter=crypt" >"$HOME/.config/git/attributes" && git agent start --name u -- sh -c "touch x.sec; echo new cl\$()ear >d/y.sec" && nowhere "new clear" && rules_of u filter-not-run >../got &&
+	echo "critical d/y.sec held" >../want && test_cmp ../want ../got &&
+	echo "d/* -filter" >.git/info/attributes && git agent start --name u2 -- sh -c "echo new cl\$()ear >d/y.sec" && test -z "$(rules_of u2 filter-not-run)" && test "$(git show agent/u2:d/y.sec)" = "new clear"
+'
+
+test_expect_success 'accepted it is taken as it is; taken over by hand it goes through the filter' '
+	make_repo accept && git agent start --name c -- sh -c "echo new cl\$()ear >x.sec" && test_expect_code 3 git agent land c 2>../err && git cat-file blob refs/agent/c/held:x.sec >x.sec && git add x.sec &&
+	test "$(git show :x.sec)" = "arj pyrne" && git reset -q --hard && git agent review --accept-all --critical c && git agent land c && test "$(git show HEAD:x.sec)" = "new clear"
+'
+
+test_expect_success 'resumed over what the user committed on the branch: nothing of it is held' '
+	make_repo again && git agent start --name g -- sh -c "echo b >a" && git switch -q agent/g && echo "users clear" >new.sec && git add . && git commit -qm users && git switch -q - &&
+	git agent resume g -- sh -c "echo c >>a" && test "$(git show agent/g:new.sec)" = "hfref pyrne" && test "$(git show agent/g:a | tail -1)" = c &&
+	test "$(rules_of g filter-not-run)" = "critical new.sec open" && ! git agent show g | grep "held back" && nowhere "users clear" &&
+	git switch -q agent/g && echo "other clear" >x.sec && git commit -qam other && git switch -q - && test_must_fail git agent resume g -- true 2>../err && grep "cannot be brought into the session: x.sec" ../err
+'
+
+test_expect_success 'land --with-ignored asks too' '
+	make_repo ign && echo "*.log.sec" >.gitignore && git add . && git commit -qm ignore && git agent start --name i -- sh -c "echo cl\$()ear >1.log.sec; echo b >a" &&
+	test_expect_code 3 git agent land --with-ignored 1.log.sec i 2>../err && grep "1.log.sec" ../err && nowhere clear
+'
+
+# ---- which files they are for
+
+cat >attributes.py <<'EOP'
+import json, os, random, subprocess, sys
+seed = int(sys.argv[1]); rounds = int(sys.argv[2]); random.seed(seed); print("seed", seed)
+paths = ["a.x", "b.y", "ab", "d/a.x", "d/b", "d/e/a.x", "d/e/c.y", "A.X", "x/d/a.x", "d e/a.x"]
+patterns = ["*", "*.x", "*.y", "a.x", "/a.x", "d/*.x", "d/", "d", "d/**", "**/a.x", "x/**/a.x", "a?x", "[ab].[xy]", "[!a]*", "!a.x", "\\!a", "e/*", "*/a.x", "ab", "d/e/", "**", "#a", "*b", "a.*", '"a.x"', '"d e/a.x"', "c.y"]
+words = ["filter=foo", "filter=foo", "-filter", "!filter", "filter", "filter=other", "mac", "-mac", "!mac", "nomac", "text", "-diff", "mac=1", "binary"]
+def line(): return "".join(random.choice(["", "", " "])) + random.choice(patterns) + "".join(random.choice([" ", "\t", "  "]) + random.choice(words) for i in range(random.randrange(4)))
+def text(): return random.choice(["", "", "\ufeff", "# x\n"]) + "".join(line() + random.choice(["\n", "\n", "\r\n"]) for i in range(random.randrange(1, 5)))
+def put(p, t):
+    if t is None:
+        if os.path.lexists(p): os.unlink(p)
+    else: open(p, "w", newline="").write(t)
+found = 0
+for d in ("d/e", "x/d", "d e"): os.makedirs(d, exist_ok=True)
+for p in paths: open(p, "w").write(p)
+for n in range(rounds):
+    macros = random.choice([[], [], ["[attr]mac filter=foo\n"], ["[attr]mac filter=foo text\n", "[attr]nomac -filter\n"]])
+    where = [".gitattributes", "d/.gitattributes", "d/e/.gitattributes", ".git/info/attributes", os.environ["HOME"] + "/.config/git/attributes"]
+    files = {p: text() if random.random() < .5 else None for p in where}
+    for m in macros:
+        p = random.choice([where[0], where[3], where[4]]); files[p] = m + (files[p] or "").lstrip("\ufeff") if random.random() < .5 else (files[p] or "") + m
+    asked = paths + [p for p in where[:3] if files[p] is not None]
+    want = set()
+    # the attributes of the tree before, which has none, and of the one after
+    for tree in (False, True):
+        for i, p in enumerate(where): put(p, files[p] if tree or i > 2 else None)
+        out = subprocess.run(["git", "check-attr", "-z", "filter", "--"] + asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode().split("\0")
+        want |= {out[i] for i in range(0, len(out) - 2, 3) if out[i + 2] == "foo"}
+    got = {e["path"] for e in json.loads(subprocess.run(["git", "agent", "rules", "--json", "explain"] + asked, stdout=subprocess.PIPE).stdout) for f in e["flags"] if f["id"] == "filter-not-run"}
+    found += len(want)
+    # a pattern in quotes counts as one of everything, and a macro that is taken back counts
+    loose = any(t and w in t for t in files.values() for w in ('"', "-mac", "!mac", "mac="))
+    if not (want <= got if loose else want == got):
+        sys.exit("round %d: git says %s, we say %s of %s" % (n, sorted(want), sorted(got), files))
+assert found > rounds, found
+EOP
+
+test_expect_success 'the files that git says, whatever attributes say so (randomised)' '
+	git init -q random && cd random && git commit -q --allow-empty -m base && git config filter.foo.clean cat && mkdir -p "$HOME/.config/git" &&
+	test_when_finished "rm -f \"$HOME/.config/git/attributes\"" && python3 ../attributes.py ${GA_TEST_SEED:-$$} 60
+'
+
+# ---- filters that run inside
+
+inside="-c filters=strip -c filters=crypt"
+
+test_expect_success 'a filter that is named runs: at the capture, and on what the agent commits' '
+	make_repo named && git agent $inside start --name n -- sh -c "printf \"in 2\nout: 2\n\" >n.nb; git commit -qam nb; printf \"in\nout: 3\n\" >new.nb" &&
+	printf "in 2\n" >../want && git cat-file blob agent/n:n.nb >../got && test_cmp ../want ../got && test "$(git show agent/n:new.nb)" = in &&
+	test "$(git log --format=%s HEAD..agent/n | tail -1)" = nb && test -z "$(rules_of n filter-not-run)" && nowhere ^out: &&
+	git agent $inside land n && git diff --quiet HEAD
+'
+
+test_expect_success 'one that fails inside: held back, and what was only touched is left alone' '
+	make_repo fails && git agent $inside start --name f -- sh -c "touch x.sec; echo new cl\$()ear >d/y.sec; printf \"in 2\nout: 2\n\" >n.nb" &&
+	nowhere clear && test "$(git diff --name-only HEAD agent/f)" = n.nb && test "$(git show agent/f:n.nb)" = "in 2" &&
+	git agent show f | grep "held back, since no filter of yours ran on what was taken: d/y.sec" && test "$(git show refs/agent/f/held:d/y.sec)" = "new clear"
+'
+
+test_expect_success 'without being named a filter'\''s command is not shown inside, and none runs outside' '
+	make_repo hidden && git agent start --name n -- sh -c "git config --get-regexp ^filter; true" >../out && ! grep crypt ../out &&
+	git agent $inside start --name n2 -- sh -c "git config --get-regexp ^filter; true" >../out && grep "filter.crypt.clean test -e" ../out &&
+	git config filter.strip.clean "echo \$\$ >>$HOME/ran; cat" && git agent $inside start --name n3 -- sh -c "echo x >n.nb" && test ! -e "$HOME/ran"
+'
+
+test_expect_success 'in .agentdev.yaml it takes trust; odd names are refused' '
+	make_repo trust && echo "filters: [strip]" >.agentdev.yaml && git add . && git commit -qm conf && test_must_fail git agent start --name t -- true </dev/null 2>../err && grep -i trust ../err &&
+	git agent trust --yes >../out && grep "run the filter strip of your git configuration inside" ../out && git agent start --name t -- sh -c "printf \"in 2\nout: 2\n\" >n.nb" && test "$(git show agent/t:n.nb)" = "in 2" &&
+	test_must_fail git agent -c "filters=a=b" start -- true 2>../err && grep "names of filters" ../err
+'
+
+# ---- what git cannot convert at all
+
+test_expect_success 'a tracked file that cannot be converted: its bytes, not those of the base' '
+	git init -q enc && cd enc && echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes && printf "h\\000i\\000" >t.u16 && git add . && git commit -qm base &&
+	git agent start --name e -- sh -c "printf \"\\000\\330x\" >t.u16; printf \"o\\000k\\000\" >ok.u16" && printf "\\000\\330x" >../want && git cat-file blob agent/e:t.u16 >../got && cmp ../want ../got &&
+	test "$(git cat-file blob agent/e:ok.u16)" = ok && git agent show e | grep "t.u16: git could not convert it"
+'
+
+test_done
