@@ -166,6 +166,23 @@ static int flag_hidden(struct places *p, struct ga_error *err)
 	return 0;
 }
 
+/* What nothing else is said of is flagged as what it is. */
+static int flag_rest(struct places *p, struct ga_error *err)
+{
+	const struct ga_strv *named = p->l->opts->ignored;
+	const size_t said = p->found->n;
+
+	for (size_t i = 0; i < named->n; i++) {
+		bool flagged = false;
+
+		for (size_t k = 0; k < said; k++)
+			flagged |= ga_path_inside(p->found->v[k].path, named->v[i]);
+		if (!flagged && flag_place(p, "ignored-file", named->v[i], NULL, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int flag_places(struct land *l, const struct ga_host_facts *facts, const struct ga_oid *only,
 		       struct ga_flags *found, struct ga_error *err)
 {
@@ -177,6 +194,8 @@ static int flag_places(struct land *l, const struct ga_host_facts *facts, const 
 		rc = flag_file(&p, i, facts, &place, err);
 	if (!rc)
 		rc = flag_hidden(&p, err);
+	if (!rc)
+		rc = flag_rest(&p, err);
 	ga_strmap_release(&p.seen);
 	ga_strv_release(&p.keys);
 	ga_flags_sort(found);

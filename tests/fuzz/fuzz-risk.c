@@ -31,6 +31,7 @@ static struct ga_host_facts *facts(void)
 		h.matcher = ga_matcher_new();
 		ga_strv_push(&h.drivers, "filter:lfs");
 		ga_strv_push(&h.drivers, "filter:x");
+		ga_strv_push(&h.filters, "x");
 		ga_host_facts_add(&h, "text", false, "direnv-dependents", ga_strdup("of a test"));
 	}
 	return &h;

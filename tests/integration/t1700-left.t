@@ -95,7 +95,7 @@ test_expect_success 'listing decides nothing' '
 
 test_expect_success 'a dry run brings nothing' '
 	cd r && git agent land --dry-run --with-ignored one.log x 2>../err && cat ../err && grep "ignored: one.log (1 file)" ../err &&
-	test ! -e one.log && test ! -e src
+	grep "flagged: one.log: low: ignored: no commit has it.*\[ignored-file\]" ../err && test ! -e one.log && test ! -e src
 '
 
 test_expect_success 'files and directories come with the landing; set-id bits do not' '

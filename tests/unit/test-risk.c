@@ -196,6 +196,11 @@ static void make_hardlink(bool fires, struct ga_flags *ret)
 	make_found("hardlink", fires, ret);
 }
 
+static void make_ignored_file(bool fires, struct ga_flags *ret)
+{
+	make_found("ignored-file", fires, ret);
+}
+
 /* What is configured: test-risk-configured.c has the rest. */
 static void make_configured(const struct ga_risk_paths *p, struct ga_flags *ret)
 {
@@ -233,8 +238,9 @@ static const struct made {
 	{ "name-unicode-collision", make_unicode_collision }, { "special-file", make_special },
 	{ "setuid-caps-xattr", make_set_id }, { "ignored-executables", make_executed },
 	{ "ignored-config", make_ignored_config }, { "ignore-rules-source", make_ignore_rules },
-	{ "hardlink", make_hardlink }, { "configured-add", make_configured_add },
-	{ "configured-hold", make_configured_hold }, { "configured-block", make_configured_block },
+	{ "hardlink", make_hardlink }, { "ignored-file", make_ignored_file },
+	{ "configured-add", make_configured_add }, { "configured-hold", make_configured_hold },
+	{ "configured-block", make_configured_block },
 };
 
 static void test_made(void **state)
