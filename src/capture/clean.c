@@ -201,10 +201,17 @@ static int prepare(struct clean *cl, struct ga_error *err)
 
 static bool host_defines(const struct capture *c, const char *filter)
 {
-	cleanup_free char *clean = ga_strf("filter.%s.clean", filter);
-	cleanup_free char *process = ga_strf("filter.%s.process", filter);
+	char *keys[] = { ga_strf("filter.%s.clean", filter),
+				      ga_strf("filter.%s.process", filter) };
+	bool defined = false;
 
-	return ga_gitconfig_get(c->e->config, clean) || ga_gitconfig_get(c->e->config, process);
+	for (size_t i = 0; i < GA_NELEMS(keys); i++) {
+		const char *command = ga_gitconfig_get(c->e->config, keys[i]);
+
+		defined |= command && *command;
+		free(keys[i]);
+	}
+	return defined;
 }
 
 /* Find the files that a filter of the host's is to turn into something else (a pointer, cipher
