@@ -23,7 +23,8 @@
 
 #define GA_RELAY_CONNECTIONS 1024 /* at once; those beyond are reset */
 #define GA_RELAY_SOCKETS_MAX 64   /* words of network.sockets, and of network.publish */
-#define GA_RELAY_USES_MAX 1000    /* destinations that are remembered; half of them not reached */
+#define GA_RELAY_USES_MAX 1000    /* destinations that are remembered; half of them not reached,
+				   * a quarter of them looked up only */
 
 /* One word of `network.publish`: "3000", "auto:3000", "8080:3000", "127.0.0.1:8080:3000",
  * "[::1]:auto:3000": where the host listens, on 127.0.0.1 unless it says, and the port inside. */
@@ -43,8 +44,9 @@ bool ga_net_socket_ok(const char *word);
 struct ga_relay;
 
 struct ga_relay_opts {
-	const struct ga_net_plan *plan; /* what is reachable; NULL: nothing. Borrowed until close */
-	struct ga_net_plan *learn; /* in its place one that learns, or NULL: all is reachable */
+	/* What is reachable; NULL: nothing, and nobody is told what was tried. Borrowed until
+	 * close; names that are asked for are added, and to one that learns all else. */
+	struct ga_net_plan *plan;
 	/* Paths of unix sockets on the host (stream sockets). For each a socket is made in
 	 * `socket_dir`, a directory of the caller's that is empty, named "0", "1", ...: to be
 	 * shown inside. What connects to it is connected to the path, looked up then. */
@@ -76,10 +78,13 @@ void ga_relay_serve(struct ga_relay *r);
 /* What is published: "127.0.0.1:43211:3000", for each word in its order. Adds to `ret`. */
 void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret);
 
+#define GA_USE_UDP "/udp"
 enum ga_use_kind {
 	GA_USE_ALLOWED,   /* connected */
 	GA_USE_FAILED,    /* allowed, and nobody answers there, or the name does not resolve */
-	GA_USE_REFUSED,   /* connections to, or look-ups of, what no rule names */
+	GA_USE_REFUSED,   /* connections to, or datagrams for, what no rule names; look-ups of a
+			   * name of which nothing more can be learnt */
+	GA_USE_LOOKED_UP, /* a name that no rule names; connections are told on their own */
 	GA_USE_FORBIDDEN, /* an allowed name that leads to an address it may not lead to: as
 			   * ga_net_addr_allowed() says, or one of this machine's own */
 	GA_USE_FULL,      /* over GA_RELAY_CONNECTIONS; `to` is empty */
@@ -88,7 +93,8 @@ const char *ga_use_name(enum ga_use_kind k); /* "allowed", "failed", "refused", 
 /* One destination. */
 struct ga_use {
 	enum ga_use_kind kind;
-	char *to;         /* "host:port", the path of a socket, or of a refused look-up the name */
+	char *to;         /* "host:port", with GA_USE_UDP behind it of datagrams, the path of a
+			   * socket, or of a look-up the name */
 	uint64_t count;   /* of connections, or look-ups */
 	uint64_t in, out; /* bytes that went into the sandbox and out of it, connections that are
 			   * over */

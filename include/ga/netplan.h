@@ -102,18 +102,19 @@ struct ga_net_listener {
 	size_t rule;
 };
 
-/* A listed name and the addresses it has inside. */
+/* A name and the addresses it has inside. */
 struct ga_net_name {
 	char *name;
 	struct ga_net_addr ip4, ip6;
+	bool refused; /* not listed, and asked for: nobody listens there */
 };
 
 struct ga_net_plan {
 	struct ga_net_rule *rules; /* in the order they were listed */
 	size_t n_rules;
 	bool ip6;
-	struct ga_net_name *names; /* each once; without localhost */
-	size_t n_names;
+	struct ga_net_name *names; /* each once, without localhost; the listed ones first */
+	size_t n_names, max_names;
 	struct ga_net_listener *listeners; /* no two with the same address and port */
 	size_t n_listeners;
 	/* To be added to lo besides 127.0.0.1 and ::1. getaddrinfo() with AI_ADDRCONFIG passes
@@ -133,11 +134,12 @@ struct ga_net_options {
 	bool ip6;             /* the kernel has IPv6 (a socket of AF_INET6 can be made) */
 	const char *hostname; /* the sandbox's own name, for /etc/hosts; may be NULL */
 	bool learns;          /* to be added to, see below */
+	bool no_proxy;        /* nothing is listed, and so there is nothing to ask it for */
 };
 /* From the words of `network.allow` (none is a plan where nothing is reachable) to the plan. The
  * same words and options give the same plan. Addresses of names: 127.64.0.0/10 and
  * fd67:6974:6167:: in the order of their first rule, past any that is listed itself. The
- * listeners of DNS and the proxy are always there, first. Fails (GA_EUSAGE, naming the word)
+ * listeners of DNS and the proxy, if there is one, are first. Fails (GA_EUSAGE, naming the word)
  * where one does not parse, would stand on the address and port of our own services, or there are
  * too many. The plan owns all it holds and is not moved in memory by its user while in use. */
 int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o,
@@ -149,14 +151,17 @@ ssize_t ga_net_plan_match(const struct ga_net_plan *p, const struct ga_net_host 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret);
 
-/* A plan that learns is made without words and grows with what is asked for; no pointer into it
- * moves. A name gets its addresses: false if it is none, or a service's (it begins with '_'), or
- * there are GA_NET_LEARN_NAMES. The index of the rule that names just this host and port, which is
- * made if there is none; -1: the host is a name below localhost, or there are GA_NET_LEARN_RULES.
- * Such a rule may be one that no list can have (ga_net_rule_ok() of its text). */
-#define GA_NET_LEARN_NAMES 4096
+/* A name that is not listed gets addresses of its own as well, once it is asked for. In a plan that
+ * learns they lead to it. In others nobody listens there: who connects is refused at once, and
+ * whereto that was, name and port, can be told. No pointer into the plan moves. False if it is no
+ * name, or a service's (it begins with '_'), or there are GA_NET_ASKED_NAMES of them. */
+#define GA_NET_ASKED_NAMES 4096
+bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name);
+/* A plan that learns is made without words and grows with what is asked for. The index of the rule
+ * that names just this host and port, which is made if there is none; -1: the host is a name below
+ * localhost, or there are GA_NET_LEARN_RULES. Such a rule may be one that no list can have
+ * (ga_net_rule_ok() of its text). */
 #define GA_NET_LEARN_RULES 1024
-bool ga_net_plan_learn_name(struct ga_net_plan *p, const char *name);
 ssize_t ga_net_plan_learn_rule(struct ga_net_plan *p, const struct ga_net_host *h, uint16_t port);
 
 /* May a connection for `rule` go to this address, which its name was resolved to? Who owns a name
@@ -185,9 +190,11 @@ char *ga_net_nsswitch(const char *text);
 
 enum ga_net_dns {
 	GA_NET_DNS_ANSWERED,  /* listed, or localhost: its address, or none of the type asked for */
-	GA_NET_DNS_REFUSED,   /* not listed: does not exist (NXDOMAIN) */
-	GA_NET_DNS_BY_PROXY,  /* the same, but under a wildcard: the proxy can reach it */
-	GA_NET_DNS_QUIET,     /* the same, but not worth a word: reverse look-ups, the root */
+	GA_NET_DNS_REFUSED,   /* not listed: an address where nobody listens, once it has one
+			       * (ga_net_plan_add_name()), else it does not exist (NXDOMAIN) */
+	GA_NET_DNS_BY_PROXY,  /* not listed, but under a wildcard: NXDOMAIN, and the proxy can
+			       * reach it */
+	GA_NET_DNS_QUIET,     /* NXDOMAIN, and not worth a word: reverse look-ups, the root */
 	GA_NET_DNS_MALFORMED, /* an error code (FORMERR, NOTIMP, REFUSED, BADVERS), or no reply */
 };
 struct ga_net_dns_reply {

@@ -78,9 +78,6 @@ int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err);
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
 
-/* Is it in another network namespace than we are? In doubt it is not. */
-bool ga_run_own_network(const struct ga_sandbox *sb);
-
 /* Did the project leave its place inside while a command ran? (GA_CTL_LOST in ga/control.h.) What
  * was written under its path after that is not in its layers. */
 bool ga_run_lost(const struct ga_sandbox *sb);

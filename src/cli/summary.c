@@ -331,6 +331,13 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 
 #define REFUSED_SHOWN 5
 
+static bool is_udp(const char *to)
+{
+	size_t n = strlen(to), tail = strlen(GA_USE_UDP);
+
+	return n > tail && !strcmp(to + n - tail, GA_USE_UDP);
+}
+
 static void say_refused(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
@@ -351,14 +358,16 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
 		if (n > 1)
 			ga_buf_addf(&list, " (%llu times)", n);
-		ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
+		if (!is_udp(to))
+			ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
 	}
 	if (!all)
 		return;
 	if (s->refused.n > REFUSED_SHOWN)
 		ga_buf_addf(&list, " and %zu more", s->refused.n - REFUSED_SHOWN);
-	(void)fprintf(f, "  refused %llu connection%s: %s; allow with%s\n", all,
-		      all == 1 ? "" : "s", list.ptr, allow.ptr);
+	(void)fprintf(f, "  refused %llu connection%s: %s; %s%s\n", all, all == 1 ? "" : "s",
+		      list.ptr, allow.len ? "allow with" : "only TCP can be allowed",
+		      allow.len ? allow.ptr : "");
 }
 
 /* To be pasted as it is. In quotes: an IPv6 address begins with what begins a list in YAML. */

@@ -49,7 +49,8 @@ static void hang_up(const struct ga_relay *r, struct net_end *e, bool reset)
 	(void)close(ga_steal_fd(&e->fd));
 }
 
-void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset)
+/* Closed, and marked to be freed by net_conn_free(). */
+static void end(struct ga_relay *r, struct net_conn *c, bool reset)
 {
 	if (c->state == NET_DEAD)
 		return;
@@ -67,7 +68,7 @@ void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset)
 
 void net_conn_free(struct ga_relay *r, struct net_conn *c)
 {
-	net_conn_end(r, c, true);
+	end(r, c, true);
 	ga_net_ask_release(&c->ask);
 	ga_buf_release(&c->in);
 	free(c->to);
@@ -99,7 +100,7 @@ static bool say(const struct net_conn *c, struct ga_buf *b)
 static void linger(struct ga_relay *r, struct net_conn *c)
 {
 	if (!say(c, &c->ask.out)) {
-		net_conn_end(r, c, true);
+		end(r, c, true);
 		return;
 	}
 	(void)shutdown(c->client.fd, SHUT_WR);
@@ -113,7 +114,7 @@ static void fail(struct ga_relay *r, struct net_conn *c, enum ga_use_kind kind,
 {
 	note(r, c, kind);
 	if (c->kind != NET_L_PROXY) {
-		net_conn_end(r, c, true);
+		end(r, c, true);
 		return;
 	}
 	(void)ga_net_ask_answer(&c->ask, how);
@@ -144,7 +145,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 	    (ga_net_ask_answer(&c->ask, GA_NET_CONNECTED) != GA_NET_ASK_RELAY ||
 	     !net_flow_put(&c->up, &r->pipes, c->ask.early.ptr, c->ask.early.len) ||
 	     !net_flow_put(&c->down, &r->pipes, c->ask.out.ptr, c->ask.out.len))) {
-		net_conn_end(r, c, true);
+		end(r, c, true);
 		return;
 	}
 	ga_net_ask_release(&c->ask);
@@ -285,7 +286,7 @@ static ssize_t read_client(struct ga_relay *r, struct net_conn *c, char *buf, si
 		return got;
 	c->client.readable = false;
 	if (!got || (errno != EAGAIN && errno != EINTR))
-		net_conn_end(r, c, false);
+		end(r, c, false);
 	return 0;
 }
 
@@ -301,7 +302,7 @@ static void read_ask(struct ga_relay *r, struct net_conn *c)
 		if (s == GA_NET_ASK_CLOSE)
 			linger(r, c);
 		else if (!say(c, &c->ask.out))
-			net_conn_end(r, c, true);
+			end(r, c, true);
 		else if (s == GA_NET_ASK_TARGET)
 			asked(r, c);
 	}
@@ -346,7 +347,7 @@ static void read_dns(struct ga_relay *r, struct net_conn *c)
 		ga_buf_add(&c->in, buf, (size_t)n);
 		net_conn_deadline(r, c, ASK_MS);
 		if (!answer_frames(r, c))
-			net_conn_end(r, c, false);
+			end(r, c, false);
 	}
 	enqueue(r, c);
 }
@@ -359,9 +360,9 @@ static void relay(struct ga_relay *r, struct net_conn *c)
 	int down = up < 0 ? -1 : net_flow_move(&c->down, &r->pipes);
 
 	if (up < 0 || down < 0)
-		net_conn_end(r, c, true);
+		end(r, c, true);
 	else if (c->up.over && c->down.over)
-		net_conn_end(r, c, false);
+		end(r, c, false);
 	else if (up || down)
 		enqueue(r, c);
 }
@@ -422,7 +423,7 @@ void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint
 		connected(r, c);
 	else if (of_client && broken && (c->state == NET_WAITS || c->state == NET_NEEDS ||
 					 c->state == NET_CONNECTS))
-		net_conn_end(r, c, true);
+		end(r, c, true);
 	else
 		net_conn_run(r, c);
 }
@@ -432,7 +433,7 @@ void net_conn_timeout(struct ga_relay *r, struct net_conn *c)
 	if (c->state == NET_CONNECTS || c->state == NET_WAITS)
 		try_next(r, c, GA_NET_TIMEOUT);
 	else
-		net_conn_end(r, c, c->state != NET_LINGERS);
+		end(r, c, c->state != NET_LINGERS);
 }
 
 /* ---- how it begins */
@@ -538,7 +539,7 @@ void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd)
 	GA_GROW(r->conns, r->n_conns, r->cap_conns);
 	r->conns[r->n_conns++] = c;
 	if (net_watch(r, &c->client_src, EDGES))
-		net_conn_end(r, c, true);
+		end(r, c, true);
 	else
 		begin(r, c);
 }

@@ -177,10 +177,7 @@ static const struct ga_net_name *find(const struct ga_net_plan *p, const char *n
 		localhost->ip6 = net_addr("::1");
 		return localhost;
 	}
-	for (size_t i = 0; i < p->n_names; i++)
-		if (!strcmp(p->names[i].name, name))
-			return &p->names[i];
-	return NULL;
+	return net_find_name(p, name);
 }
 
 static enum ga_net_dns judge_unknown(const struct ga_net_plan *p, const char *name)
@@ -270,7 +267,7 @@ void ga_net_dns_answer(const struct ga_net_plan *p, const void *query, size_t n,
 		reply(&q, *ret->name ? NXDOMAIN : NOERROR, addrs, ret);
 		return;
 	}
-	ret->verdict = GA_NET_DNS_ANSWERED;
+	ret->verdict = known->refused ? GA_NET_DNS_REFUSED : GA_NET_DNS_ANSWERED;
 	if (q.type == TYPE_A || q.type == TYPE_ANY)
 		addrs[0] = &known->ip4;
 	if (p->ip6 && (q.type == TYPE_AAAA || q.type == TYPE_ANY))

@@ -22,23 +22,26 @@
 
 #define DIAL_MS 1000 /* on this machine somebody answers at once, or nobody does */
 #define MAKE_MS 10000
+/* A child each. Who asks for more waits, and the loop has time for all else. */
+#define MADE_PER_S 32
 
 struct net_learn {
-	struct ga_net_plan *plan;
 	int sock, theirs;           /* the socket of ga/connects.h, and init's end of it */
 	struct net_source s;
 	struct net_call calls[GA_CONNECTS];
 	struct net_place at[GA_NET_LISTENERS_MAX]; /* where there are listeners */
 	size_t n_at;
+	int64_t second;             /* since when these were begun */
+	unsigned made;
 	bool reached[GA_NET_LEARN_RULES];
 };
 
-struct net_learn *net_learn_open(struct ga_net_plan *plan)
+struct net_learn *net_learn_open(void)
 {
 	struct net_learn *l = ga_calloc(1, sizeof(*l));
 	int pair[2] = { -1, -1 };
 
-	*l = (struct net_learn){ .plan = plan, .sock = -1, .theirs = -1 };
+	*l = (struct net_learn){ .sock = -1, .theirs = -1 };
 	for (size_t i = 0; i < GA_CONNECTS; i++)
 		l->calls[i] = (struct net_call){ .dial = -1, .child = NET_CHILD_INIT };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
@@ -131,6 +134,17 @@ static void wait_for(struct ga_relay *r, struct net_call *c, int fd, uint32_t ev
 		settle(r, c, ECONNREFUSED);
 }
 
+static bool take_turn(struct net_learn *l)
+{
+	int64_t now = ga_now_ms();
+
+	if (now - l->second >= 1000) {
+		l->second = now;
+		l->made = 0;
+	}
+	return l->made < MADE_PER_S && ++l->made;
+}
+
 static void make(struct ga_relay *r, struct net_call *c)
 {
 	const struct net_want want = { .family = c->at.addr.ip6 ? AF_INET6 : AF_INET,
@@ -138,7 +152,11 @@ static void make(struct ga_relay *r, struct net_call *c)
 				       .port = c->at.port };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (r->learn->n_at >= GA_NET_LISTENERS_MAX ||
+	c->turn = false;
+	if (r->learn->n_at < GA_NET_LISTENERS_MAX && !take_turn(r->learn)) {
+		c->turn = true;
+		c->deadline = r->learn->second + 1000;
+	} else if (r->learn->n_at >= GA_NET_LISTENERS_MAX ||
 	    net_space_begin(&r->space, NULL, &want, 1, &c->child, &ignored))
 		settle(r, c, 0);
 	else
@@ -284,7 +302,11 @@ void net_learn_time(struct ga_relay *r, int64_t now)
 	for (size_t i = 0; r->learn && i < GA_CONNECTS; i++) {
 		struct net_call *c = &r->learn->calls[i];
 
-		if (c->used && c->deadline && c->deadline <= now)
+		if (!c->used || !c->deadline || c->deadline > now)
+			continue;
+		if (c->turn)
+			make(r, c);
+		else
 			settle(r, c, c->dial >= 0 ? 0 : ECONNREFUSED);
 	}
 }
@@ -313,7 +335,7 @@ void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
 
 ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port)
 {
-	return r->learn ? ga_net_plan_learn_rule(r->learn->plan, h, port)
+	return r->learn ? ga_net_plan_learn_rule(r->plan, h, port)
 			: ga_net_plan_match(r->plan, h, port);
 }
 
@@ -337,21 +359,25 @@ void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr
 	if (r->plan->rules[rule].kind != GA_NET_NAMED ||
 	    (net_rule_leads_to(&r->plan->rules[rule], &host.addr, port) && !net_is_own(&host.addr)))
 		return;
-	also = ga_net_plan_learn_rule(r->learn->plan, &host, port);
+	also = ga_net_plan_learn_rule(r->plan, &host, port);
 	if (also >= 0)
 		r->learn->reached[also] = true;
 }
 
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret)
 {
+	bool added;
+
 	ga_net_dns_answer(r->plan, query, n, ret);
 	if (ret->verdict != GA_NET_DNS_REFUSED)
 		return;
-	if (r->learn && ga_net_plan_learn_name(r->learn->plan, ret->name))
+	added = ga_net_plan_add_name(r->plan, ret->name);
+	if (added)
 		ga_net_dns_answer(r->plan, query, n, ret);
 	/* services are looked up (RFC 2782) by who goes on without */
-	else if (!r->learn || ret->name[0] != '_')
-		(void)net_use(&r->uses, GA_USE_REFUSED, ret->name, ret->type != 1);
+	if (ret->verdict == GA_NET_DNS_REFUSED && (!r->learn || ret->name[0] != '_'))
+		(void)net_use(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
+			      ret->type != 1);
 }
 
 void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret)

@@ -11,6 +11,7 @@
 
 #define FRESH_MS 1000 /* what is inside can have it asked for at any time */
 #define LISTEN "0A"   /* TCP_LISTEN */
+#define LINES_MAX 4096
 
 /* The next word of a line, or the field behind a ':' in it. */
 static const char *next(const char *p, char c)
@@ -29,22 +30,44 @@ static unsigned hex(const char *p)
 	return v;
 }
 
-static bool add_table(struct net_ports *p, const char *path)
+static void all_listen(struct net_ports *p)
 {
-	FILE *f = fopen(path, "re");
+	memset(p->bits, 0xff, sizeof(p->bits));
+}
+
+/* Those that listen come first (Documentation/networking/proc_net_tcp.rst). Of connections, which
+ * what is inside can have any number of, nothing is read. */
+void net_ports_add(struct net_ports *p, FILE *f)
+{
 	char line[512];
+	int n = 0;
 
 	/* "  0: ADDRESS:PORT ADDRESS:PORT STATE ...", below a line of names */
-	while (f && fgets(line, sizeof(line), f)) {
+	if (!fgets(line, sizeof(line), f))
+		return;
+	while (fgets(line, sizeof(line), f)) {
 		const char *local = next(line, ':'), *remote = next(local, ' ');
 		uint16_t port = (uint16_t)hex(next(local, ':'));
 
-		if (!strncmp(next(remote, ' '), LISTEN, strlen(LISTEN)))
-			p->bits[port / 8] |= (unsigned char)(1U << port % 8);
+		if (strncmp(next(remote, ' '), LISTEN, strlen(LISTEN)) != 0)
+			return;
+		if (++n > LINES_MAX) {
+			all_listen(p);
+			return;
+		}
+		p->bits[port / 8] |= (unsigned char)(1U << port % 8);
 	}
-	if (f)
-		(void)fclose(f);
-	return f != NULL;
+}
+
+static bool add_table(struct net_ports *p, const char *path)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return false;
+	net_ports_add(p, f);
+	(void)fclose(f);
+	return true;
 }
 
 bool net_host_listens(struct net_ports *p, uint16_t port)
@@ -55,7 +78,7 @@ bool net_host_listens(struct net_ports *p, uint16_t port)
 		memset(p->bits, 0, sizeof(p->bits));
 		/* a kernel without IPv6 has but one */
 		if (!add_table(p, "/proc/net/tcp"))
-			memset(p->bits, 0xff, sizeof(p->bits));
+			all_listen(p);
 		(void)add_table(p, "/proc/net/tcp6");
 		p->read = now;
 	}

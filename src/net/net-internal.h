@@ -6,6 +6,7 @@
 #define NET_INTERNAL_H
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -57,12 +58,16 @@ void net_space_abandon(struct net_child *c);
  * errno, and `*ret_what` of what. */
 int net_set_up(const struct ga_net_plan *plan, const char **ret_what);
 
-/* ---- refusals.c: what the kernel refused, seen as the resets it sends */
+/* ---- refusals.c: what the kernel refused, seen as the answers it sends */
 
 struct net_want net_refusal_want(bool ip6);
-/* One packet of such a socket: is it the refusal of a connection? Then whereto that was. */
-bool net_refusal_read(const void *p, size_t n, bool ip6, struct ga_net_addr *ret,
-		      uint16_t *ret_port);
+/* One packet of such a socket: where to was the connection, or the datagram, that it refuses? */
+struct net_refusal {
+	struct ga_net_addr addr;
+	uint16_t port;
+	bool udp, ip6;
+};
+bool net_refusal_read(const void *p, size_t n, bool ip6, struct net_refusal *ret);
 
 /* ---- listens.c: ports that the host listens on, on any of its addresses */
 
@@ -70,6 +75,8 @@ struct net_ports {
 	int64_t read;
 	unsigned char bits[(UINT16_MAX + 1) / 8];
 };
+/* Those of a table as /proc/net/tcp is one. */
+void net_ports_add(struct net_ports *p, FILE *f);
 /* As of the last second; in doubt it does. */
 bool net_host_listens(struct net_ports *p, uint16_t port);
 
@@ -95,7 +102,7 @@ void net_lookup_abandon(struct net_lookup *l);
 struct net_uses {
 	struct ga_use *v;
 	size_t n, cap;
-	size_t others; /* of them that are no connections */
+	size_t others, names; /* of them that are no connections, and of those that are look-ups */
 	uint64_t more;
 	int64_t begun;
 };

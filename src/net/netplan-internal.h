@@ -10,6 +10,9 @@
 /* "[2001:db8::1]" and the like are for ga_net_host_parse(); these must parse. */
 struct ga_net_addr net_addr(const char *text);
 
+/* NULL: it has no addresses of its own. */
+struct ga_net_name *net_find_name(const struct ga_net_plan *p, const char *name);
+
 /* Is `name` at least one label and a dot in front of `suffix`? */
 bool net_name_below(const char *name, const char *suffix);
 

@@ -60,7 +60,7 @@ static struct ga_net_addr next_addr(const struct ga_net_plan *p, bool ip6, size_
 	return a;
 }
 
-static struct ga_net_name *find_name(const struct ga_net_plan *p, const char *name)
+struct ga_net_name *net_find_name(const struct ga_net_plan *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_names; i++)
 		if (!strcmp(p->names[i].name, name))
@@ -81,13 +81,15 @@ static void name_hosts(struct ga_net_plan *p)
 {
 	p->own4 = next_addr(p, false, &p->next4);
 	p->own6 = next_addr(p, true, &p->next6);
-	p->names = ga_calloc(p->learns ? GA_NET_LEARN_NAMES : p->n_rules + 1, sizeof(*p->names));
+	p->max_names = p->n_rules + GA_NET_ASKED_NAMES;
+	p->names = ga_calloc(p->max_names, sizeof(*p->names));
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ga_net_rule *r = &p->rules[i];
 
-		if (r->kind == GA_NET_NAMED && !find_name(p, r->host.name))
+		if (r->kind == GA_NET_NAMED && !net_find_name(p, r->host.name))
 			add_name(p, r->host.name);
 	}
+	p->max_names = p->n_names + GA_NET_ASKED_NAMES;
 }
 
 /* The addresses that rule's listeners stand on; returns how many. */
@@ -107,7 +109,7 @@ static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *
 		ret[1] = net_addr("::1");
 		break;
 	case GA_NET_NAMED:
-		name = find_name(p, r->host.name);
+		name = net_find_name(p, r->host.name);
 		if (!name)
 			GA_BUG("a listed name without addresses");
 		ret[0] = name->ip4;
@@ -174,7 +176,7 @@ static int add_rule_listeners(struct ga_net_plan *p, size_t rule, struct ga_erro
 	return 0;
 }
 
-static int add_listeners(struct ga_net_plan *p, struct ga_error *err)
+static int add_listeners(struct ga_net_plan *p, bool no_proxy, struct ga_error *err)
 {
 	struct ga_net_addr service = net_addr(GA_NET_SERVICE_ADDRESS);
 
@@ -182,9 +184,10 @@ static int add_listeners(struct ga_net_plan *p, struct ga_error *err)
 	p->listeners[p->n_listeners++] = (struct ga_net_listener){
 		.addr = service, .port = GA_NET_DNS_PORT, .what = GA_NET_FOR_DNS
 	};
-	p->listeners[p->n_listeners++] = (struct ga_net_listener){
-		.addr = service, .port = GA_NET_PROXY_PORT, .what = GA_NET_FOR_PROXY
-	};
+	if (!no_proxy)
+		p->listeners[p->n_listeners++] = (struct ga_net_listener){
+			.addr = service, .port = GA_NET_PROXY_PORT, .what = GA_NET_FOR_PROXY
+		};
 	for (size_t i = 0; i < p->n_rules; i++)
 		if (add_rule_listeners(p, i, err))
 			return -1;
@@ -208,7 +211,7 @@ static char *hosts_text(const struct ga_net_plan *p, const char *hostname)
 	if (p->ip6)
 		ga_buf_adds(&b, "::1 localhost ip6-localhost ip6-loopback\n");
 	if (hostname && ga_net_host_parse(hostname, strlen(hostname), &own) && *own.name &&
-	    strcmp(own.name, "localhost") != 0 && !find_name(p, own.name))
+	    strcmp(own.name, "localhost") != 0 && !net_find_name(p, own.name))
 		ga_buf_addf(&b, "127.0.0.1 %s\n", own.name);
 	for (size_t i = 0; i < p->n_names; i++) {
 		add_host(&b, &p->names[i].ip4, p->names[i].name);
@@ -279,7 +282,7 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 		if (ga_net_rule_parse(allow->v[p->n_rules], &p->rules[p->n_rules], err))
 			return -1;
 	name_hosts(p);
-	if (add_listeners(p, err))
+	if (add_listeners(p, o->no_proxy, err))
 		return -1;
 	p->hosts = hosts_text(p, o->hostname);
 	/* Names are asked for as they are: without `search`, glibc asks below the domain of
@@ -304,7 +307,7 @@ int ga_net_plan_make(const struct ga_strv *allow, const struct ga_net_options *o
 	return 0;
 }
 
-/* ---- what is learnt */
+/* ---- what is added to it */
 
 void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 		      struct ga_net_host *ret)
@@ -319,17 +322,18 @@ void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 			(void)ga_net_host_parse(p->names[i].name, strlen(p->names[i].name), ret);
 }
 
-bool ga_net_plan_learn_name(struct ga_net_plan *p, const char *name)
+bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name)
 {
 	struct ga_net_host h;
 
 	if (name[0] == '_' || !ga_net_host_parse(name, strlen(name), &h) || !*h.name)
 		return false;
-	if (find_name(p, h.name))
+	if (net_find_name(p, h.name))
 		return true;
-	if (p->n_names == GA_NET_LEARN_NAMES)
+	if (p->n_names == p->max_names)
 		return false;
 	add_name(p, h.name);
+	p->names[p->n_names - 1].refused = !p->learns;
 	return true;
 }
 

@@ -3,7 +3,8 @@
  * A connection to where nobody listens is refused by the kernel, and no program is told. But lo is
  * all there is in a sandbox's network, and a packet socket on it sees the reset that the kernel
  * answers with: of all segments the one with RST and ACK, and sequence number 0 (RFC 9293,
- * 3.10.7.1: an answer to what had no ACK, so to the first segment of a connection).
+ * 3.10.7.1: an answer to what had no ACK, so to the first segment of a connection). A datagram is
+ * answered with an ICMP error that has its first bytes in it (RFC 792, 4443).
  */
 #include <linux/filter.h>
 #include <linux/if_ether.h>
@@ -16,6 +17,13 @@
 #define RST_ACK 0x14
 #define TCP_SEQ 4
 #define TCP_FLAGS 13
+#define ICMP 1
+#define ICMP6 58
+#define ICMP_HEADER 8
+#define NO_PORT 0x0303  /* type and code of "port unreachable" */
+#define NO_PORT6 0x0104
+#define UDP 17
+#define UDP_PORT 2      /* to which it was sent */
 #define IP4_HEADER 20
 #define IP6_HEADER 40
 #define SNAP 128 /* bytes of a packet that are looked at */
@@ -23,8 +31,15 @@
 /* What the kernel makes itself has neither options nor extension headers. */
 static const struct sock_filter ip4_filter[] = {
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x45, 0, 7),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x45, 0, 14),
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ICMP, 0, 6),
+	BPF_STMT(BPF_LD | BPF_H | BPF_ABS, IP4_HEADER),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NO_PORT, 0, 10),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP4_HEADER + ICMP_HEADER),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x45, 0, 8),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP4_HEADER + ICMP_HEADER + 9),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UDP, 5, 6),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TCP, 0, 5),
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP4_HEADER + TCP_FLAGS),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RST_ACK, 0, 3),
@@ -35,6 +50,11 @@ static const struct sock_filter ip4_filter[] = {
 };
 static const struct sock_filter ip6_filter[] = {
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ICMP6, 0, 4),
+	BPF_STMT(BPF_LD | BPF_H | BPF_ABS, IP6_HEADER),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NO_PORT6, 0, 8),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP6_HEADER + ICMP_HEADER + 6),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UDP, 5, 6),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TCP, 0, 5),
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, IP6_HEADER + TCP_FLAGS),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RST_ACK, 0, 3),
@@ -58,17 +78,37 @@ struct net_want net_refusal_want(bool ip6)
 				  .filter = ip6 ? &six : &ip4 };
 }
 
-bool net_refusal_read(const void *p, size_t n, bool ip6, struct ga_net_addr *ret,
-		      uint16_t *ret_port)
+/* Who answered is who was asked for. */
+static bool read_reset(const unsigned char *b, size_t n, bool ip6, struct net_refusal *ret)
 {
 	size_t head = ip6 ? IP6_HEADER : IP4_HEADER;
-	const unsigned char *b = p;
 
 	if (n < head + TCP_FLAGS + 1)
 		return false;
-	*ret = (struct ga_net_addr){ .ip6 = ip6 };
-	/* who answered is who was asked for */
-	memcpy(ret->b, b + (ip6 ? 8 : 12), ip6 ? 16 : 4);
-	*ret_port = (uint16_t)(b[head] << 8 | b[head + 1]);
+	ret->addr = ga_net_addr_make(ip6, b + (ip6 ? 8 : 12));
+	ret->port = (uint16_t)(b[head] << 8 | b[head + 1]);
 	return true;
+}
+
+/* Behind the ICMP header is what was sent. */
+static bool read_error(const unsigned char *b, size_t n, bool ip6, struct net_refusal *ret)
+{
+	size_t head = ip6 ? IP6_HEADER : IP4_HEADER, port = 2 * head + ICMP_HEADER + UDP_PORT;
+
+	if (n < port + 2)
+		return false;
+	ret->addr = ga_net_addr_make(ip6, b + head + ICMP_HEADER + (ip6 ? 24 : 16));
+	ret->port = (uint16_t)(b[port] << 8 | b[port + 1]);
+	ret->udp = true;
+	return true;
+}
+
+bool net_refusal_read(const void *p, size_t n, bool ip6, struct net_refusal *ret)
+{
+	const unsigned char *b = p;
+
+	*ret = (struct net_refusal){ .ip6 = ip6 };
+	if (n < IP4_HEADER)
+		return false;
+	return b[ip6 ? 6 : 9] == TCP ? read_reset(b, n, ip6, ret) : read_error(b, n, ip6, ret);
 }

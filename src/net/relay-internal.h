@@ -54,8 +54,8 @@ struct net_place {
 	struct ga_net_addr addr;
 	uint16_t port;
 };
-/* A connect(2) inside that waits: for the host's port to answer, for a listener to be made, or for
- * another that wants the same. */
+/* A connect(2) inside that waits: for the host's port to answer, for its turn, for a listener to be
+ * made, or for another that wants the same. */
 struct net_call {
 	bool used;
 	struct net_source s;
@@ -63,6 +63,7 @@ struct net_call {
 	struct net_place at;
 	int dial;
 	struct net_child child;
+	bool turn;        /* it waits until more may be made */
 	int64_t deadline; /* 0: it waits for another */
 };
 
@@ -113,7 +114,7 @@ struct net_pool {
 };
 
 struct ga_relay {
-	const struct ga_net_plan *plan;
+	struct ga_net_plan *plan;
 	struct ga_strv sockets;
 	struct ga_net_publish *publish;
 	size_t n_publish;
@@ -166,7 +167,7 @@ int64_t net_inside_next(const struct ga_relay *r); /* 0: never */
 
 /* ---- learn.c: what is different in a session that learns, and what is in others */
 
-struct net_learn *net_learn_open(struct ga_net_plan *plan);
+struct net_learn *net_learn_open(void);
 void net_learn_close(struct ga_relay *r);
 int net_learn_watch(struct ga_relay *r);
 void net_learn_calls(struct ga_relay *r);
@@ -198,8 +199,6 @@ void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms);
 void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
 /* For all that need a socket inside: there are some, or there are none to be had. */
 void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
-/* Closed, and marked to be freed by net_conn_free(). */
-void net_conn_end(struct ga_relay *r, struct net_conn *c, bool reset);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);
 
 /* ---- jobs.c */

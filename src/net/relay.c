@@ -138,7 +138,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 {
 	struct ga_relay *r = ga_calloc(1, sizeof(*r));
 
-	r->plan = o->learn ? o->learn : o->plan;
+	r->plan = o->plan;
 	r->space = (struct net_space)NET_SPACE_INIT;
 	net_inside_open(r);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -147,7 +147,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 	raise_limit(r);
 	if (r->epoll < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open an epoll descriptor");
-	else if (o->learn && !(r->learn = net_learn_open(o->learn)))
+	else if (r->plan && r->plan->learns && !(r->learn = net_learn_open()))
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot create a socket");
 	else if (!open_host(r, o, err)) {
 		*ret = r;
@@ -350,12 +350,13 @@ bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a)
 
 /* Has somebody been kept from what is there otherwise? Nothing listens where a published port leads
  * to, or where somebody looks for a port of the session's own: that is no refusal. */
-static bool is_refusal(struct ga_relay *r, const struct ga_net_addr *a, uint16_t port)
+static bool is_refusal(struct ga_relay *r, const struct net_refusal *f)
 {
-	if (net_is_published(r, port))
-		return false;
+	if (!net_is_loopback(r, &f->addr))
+		return f->udp || !net_is_published(r, f->port);
 	/* a session that learns has asked the host itself */
-	return !net_is_loopback(r, a) || (!r->learn && net_host_listens(&r->host, port));
+	return !f->udp && !net_is_published(r, f->port) && !r->learn &&
+	       net_host_listens(&r->host, f->port);
 }
 
 static void note_refusals(struct ga_relay *r, const struct net_listener *l)
@@ -364,18 +365,17 @@ static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 
 	for (int i = 0; i < DATAGRAMS; i++) {
 		ssize_t n = recv(l->s.fd, packet, sizeof(packet), 0);
-		cleanup_free char *to = NULL;
-		struct ga_net_addr a;
-		uint16_t port;
+		cleanup_free char *to = NULL, *udp = NULL;
+		struct net_refusal f;
 
 		if (n < 0)
 			return;
-		if (!net_refusal_read(packet, (size_t)n, l->index, &a, &port) ||
-		    !is_refusal(r, &a, port))
+		if (!net_refusal_read(packet, (size_t)n, l->index, &f) || !is_refusal(r, &f))
 			continue;
-		to = net_to_text(r, &a, port);
+		to = net_to_text(r, &f.addr, f.port);
+		udp = f.udp ? ga_strf("%s" GA_USE_UDP, to) : NULL;
 		/* a name has an address of each family, and clients try both */
-		(void)net_use(&r->uses, GA_USE_REFUSED, to, a.ip6);
+		(void)net_use(&r->uses, GA_USE_REFUSED, udp ? udp : to, f.ip6);
 	}
 }
 

@@ -12,7 +12,7 @@ const char *ga_use_name(enum ga_use_kind k)
 	static const char *const names[] = {
 		[GA_USE_ALLOWED] = "allowed",	  [GA_USE_FAILED] = "failed",
 		[GA_USE_REFUSED] = "refused",	  [GA_USE_FORBIDDEN] = "forbidden",
-		[GA_USE_FULL] = "too many",
+		[GA_USE_FULL] = "too many",	  [GA_USE_LOOKED_UP] = "looked up",
 	};
 
 	return names[k];
@@ -26,6 +26,15 @@ void net_uses_release(struct net_uses *u)
 	*u = (struct net_uses){ 0 };
 }
 
+/* Refusals cost an agent nothing, and are not to hide what is reached; nor look-ups refusals. */
+static bool has_room(const struct net_uses *u, enum ga_use_kind kind)
+{
+	if (kind == GA_USE_LOOKED_UP && u->names >= GA_RELAY_USES_MAX / 4)
+		return false;
+	return u->n < GA_RELAY_USES_MAX &&
+	       (kind == GA_USE_ALLOWED || u->others < GA_RELAY_USES_MAX / 2);
+}
+
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which)
 {
 	struct ga_use *e = NULL;
@@ -33,9 +42,7 @@ ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsig
 	for (size_t i = 0; i < u->n && !e; i++)
 		if (u->v[i].kind == kind && !strcmp(u->v[i].to, to))
 			e = &u->v[i];
-	/* refusals cost an agent nothing, and are not to hide what is reached */
-	if (!e && (u->n >= GA_RELAY_USES_MAX ||
-		   (kind != GA_USE_ALLOWED && u->others >= GA_RELAY_USES_MAX / 2))) {
+	if (!e && !has_room(u, kind)) {
 		u->more++;
 		return -1;
 	}
@@ -43,6 +50,7 @@ ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsig
 		GA_GROW(u->v, u->n, u->cap);
 		e = &u->v[u->n++];
 		u->others += kind != GA_USE_ALLOWED;
+		u->names += kind == GA_USE_LOOKED_UP;
 		*e = (struct ga_use){ .kind = kind, .to = ga_strdup(to),
 				      .first = ga_now_ms() - u->begun };
 	}

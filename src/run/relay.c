@@ -2,25 +2,12 @@
  *
  * The relay of a sandbox's network, in the loops that wait for what runs in it.
  */
-#include <stdio.h>
-#include <sys/stat.h>
-
 #include "ga/clock.h"
 #include "run-internal.h"
 
 void ga_run_relay(struct ga_sandbox *sb, struct ga_relay *r)
 {
 	sb->relay = r;
-}
-
-bool ga_run_own_network(const struct ga_sandbox *sb)
-{
-	struct stat theirs, ours;
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)sb->pid);
-	return sb->pid > 0 && !stat(path, &theirs) && !stat("/proc/self/ns/net", &ours) &&
-	       (theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev);
 }
 
 struct pollfd run_relay_poll(const struct ga_sandbox *sb)

@@ -227,21 +227,30 @@ static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 
 	while (!all_over(sb->services) && ga_now_ms() < deadline) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		struct pollfd p[GA_RUN_SERVICES_MAX + 2];
+		enum { CTL = GA_RUN_SERVICES_MAX, SIGNALS, RELAY, N_POLLS };
+		int64_t next = run_relay_next(sb);
+		struct pollfd p[N_POLLS];
 		struct ga_ctl_msg m;
 		int r = 0;
 
 		run_services_poll(sb, p);
-		p[GA_RUN_SERVICES_MAX] = (struct pollfd){ .fd = sb->ctl, .events = POLLIN };
-		p[GA_RUN_SERVICES_MAX + 1] = (struct pollfd){ .fd = sb->sigfd, .events = POLLIN };
-		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
-			return true;
+		p[CTL] = (struct pollfd){ .fd = sb->ctl, .events = POLLIN };
+		p[SIGNALS] = (struct pollfd){ .fd = sb->sigfd, .events = POLLIN };
+		/* one that ends may have something to send yet */
+		p[RELAY] = run_relay_poll(sb);
+		next = next && next < deadline ? next : deadline;
+		if (poll(p, N_POLLS, ga_poll_timeout(next)) < 0) {
+			if (errno != EINTR)
+				return true;
+			continue;
+		}
+		run_relay_serve(sb, &p[RELAY]);
 		run_services_move(sb, p);
-		while (p[GA_RUN_SERVICES_MAX].revents && (r = run_recv(sb, &m, &ignored)) > 0)
+		while (p[CTL].revents && (r = run_recv(sb, &m, &ignored)) > 0)
 			;
 		if (r < 0)
 			return false;
-		if (p[GA_RUN_SERVICES_MAX + 1].revents && is_hurried(sb))
+		if (p[SIGNALS].revents && is_hurried(sb))
 			return true;
 	}
 	return true;

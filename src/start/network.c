@@ -97,11 +97,12 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn };
+	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn,
+				    .no_proxy = e->net.mode == GA_NETWORK_NONE };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
-	if (!o.learns)
+	if (!o.learns && !o.no_proxy)
 		start_add_allowed(e, st->preset, &allow);
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
@@ -183,18 +184,17 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	cleanup_free char *dir = NULL;
 	cleanup_close int at = -1;
 
-	if (e->net.mode != GA_NETWORK_ALLOW && (!sockets || !sockets->n) &&
-	    (!publish || !publish->n))
+	if (e->net.mode == GA_NETWORK_HOST && (!sockets || !sockets->n))
 		return 0;
 	dir = start_fresh_dir(&st->session, "net", err);
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (at < 0)
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
-	if (e->net.mode == GA_NETWORK_ALLOW) {
+	/* of nothing as well: what is tried there is refused, and named */
+	if (e->net.mode != GA_NETWORK_HOST) {
 		if (make_plan(e, st, err) || show_resolver(st, dir, at, err))
 			return -1;
 		o.plan = &st->plan;
-		o.learn = e->net.learn ? &st->plan : NULL;
 		ga_strv_extend(&st->spec.env, &st->plan.env);
 	}
 	o.socket_dir = at;
@@ -238,12 +238,11 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 	return 0;
 }
 
-int start_enter_network(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+int start_enter_network(struct ga_start *st, struct ga_error *err)
 {
 	cleanup_close int calls = -1;
 
-	if (e->net.mode != GA_NETWORK_HOST && !ga_run_own_network(st->sandbox))
-		return ga_fail(err, GA_ESTART, "the sandbox has no network of its own");
+	/* with the host's network alone; what is to have its own is refused here if it has not */
 	if (!st->relay)
 		return 0;
 	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))

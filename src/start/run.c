@@ -210,7 +210,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	start_note_begin(e, st);
 	/* what goes on has been there since its layers were brought to where it does */
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
-			       start_enter_network(e, st, err) ? -1 : 0;
+			       start_enter_network(st, err) ? -1 : 0;
 	if (!rc)
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)

@@ -25,7 +25,7 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 /* Those lines alone, for a dry run: into st->notes. */
 void start_describe_network(const struct ga_start_env *e, struct ga_start *st);
 /* Once process 1 is there, and before anything else is inside. */
-int start_enter_network(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+int start_enter_network(struct ga_start *st, struct ga_error *err);
 /* What was new of it since the last time, for the journal; how it went; and the end of it. */
 void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted);
 void start_end_network(struct ga_start *st, size_t *noted);

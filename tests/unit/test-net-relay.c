@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -55,7 +56,9 @@ void __wrap_net_lookup_abandon(struct net_lookup *l)
 	(void)close(ga_steal_fd(&l->fd));
 }
 
-/* No socket inside is ever made. */
+/* No socket inside is ever made, unless the test says so. */
+static size_t children;
+static bool makes;
 int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *setup,
 			   const struct net_want *want, size_t n, struct net_child *ret,
 			   struct ga_error *err);
@@ -74,7 +77,22 @@ int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *
 	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	*ret = (struct net_child){ .pid = 0, .fd = p[0] };
 	never = p[1];
+	children++;
+	if (makes)
+		(void)close(never);
 	return 0;
+}
+
+int __real_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
+int __wrap_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err);
+int __wrap_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
+{
+	if (!makes)
+		return __real_net_space_end(c, ret, n, err);
+	assert_int_equal(n, 1);
+	(void)close(ga_steal_fd(&c->fd));
+	*ret = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return *ret < 0 ? -1 : 0;
 }
 
 static int unix_socket(const char *dir, const char *name, bool listens)
@@ -244,12 +262,323 @@ static void needs_a_socket(void **state)
 	ga_relay_close(r);
 }
 
+/* ---- a session that learns */
+
+struct learning {
+	struct ga_net_plan plan;
+	struct ga_relay *r;
+	int init; /* its end of the socket */
+};
+
+/* Room for listeners is made where the network is entered, which there is none of here. */
+static void learning_open(struct learning *l)
+{
+	const struct ga_net_options po = { .ip6 = true, .learns = true };
+	cleanup_strv struct ga_strv none = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_relay_opts o = { .plan = &l->plan, .socket_dir = -1 };
+
+	assert_int_equal(ga_net_plan_make(&none, &po, &l->plan, &err), 0);
+	assert_int_equal(ga_relay_open(&o, &l->r, &err), 0);
+	l->r->cap_listeners = GA_NET_LISTENERS_MAX;
+	l->r->listeners = ga_calloc(l->r->cap_listeners, sizeof(*l->r->listeners));
+	assert_int_equal(net_learn_watch(l->r), 0);
+	l->init = ga_relay_calls(l->r);
+	assert_true(l->init >= 0);
+	children = 0;
+	makes = true;
+}
+
+static void learning_close(struct learning *l)
+{
+	makes = false;
+	(void)close(l->init);
+	ga_relay_close(l->r);
+	ga_net_plan_release(&l->plan);
+}
+
+/* connect(2) is announced, to an address whose first bytes are 0. */
+static void announce(const struct learning *l, uint32_t who, uint16_t number)
+{
+	struct ga_connect m = { .id = number, .who = who, .port = 443, .ip6 = 1 };
+
+	m.addr[8] = 5;
+	m.addr[14] = (unsigned char)(number >> 8);
+	m.addr[15] = (unsigned char)number;
+	assert_int_equal(send(l->init, &m, sizeof(m), MSG_DONTWAIT), (ssize_t)sizeof(m));
+}
+
+/* How many of them are answered, and how many of these with an error. */
+static size_t answers(const struct learning *l, size_t *ret_failed)
+{
+	struct ga_connect m;
+	size_t n = 0;
+
+	*ret_failed = 0;
+	for (; recv(l->init, &m, sizeof(m), MSG_DONTWAIT) == (ssize_t)sizeof(m); n++)
+		*ret_failed += m.errnum != 0;
+	return n;
+}
+
+static void serve_some(struct ga_relay *r)
+{
+	for (int i = 0; i < 10; i++)
+		ga_relay_serve(r);
+}
+
+/* What makes a listener is a process. However many places are connected to, there are few of these
+ * in a second; who comes later has its turn in the next one. */
+static void listeners_by_turns(void **state)
+{
+	struct learning l = { .init = -1 };
+	size_t first, second, failed;
+
+	(void)state;
+	learning_open(&l);
+	for (uint16_t i = 0; i < GA_CONNECTS; i++)
+		announce(&l, i, (uint16_t)(i + 1));
+	serve_some(l.r);
+	first = answers(&l, &failed);
+	assert_int_equal(first, children);
+	assert_in_range(first, 1, GA_CONNECTS / 2);
+	assert_int_equal(failed, 0);
+	/* the loop knows when to go on */
+	assert_in_range(ga_relay_next(l.r), now + 1, now + 1000);
+	now = ga_relay_next(l.r);
+	serve_some(l.r);
+	second = answers(&l, &failed);
+	assert_int_equal(first + second, children);
+	assert_true(second && second <= first);
+	while (children < GA_CONNECTS) {
+		now += 1000;
+		serve_some(l.r);
+		(void)answers(&l, &failed);
+		assert_int_equal(failed, 0);
+	}
+	learning_close(&l);
+}
+
+/* The last places of the table, with more listeners under way than it has room for. */
+static void listeners_at_once(void **state)
+{
+	struct learning l = { .init = -1 };
+	uint16_t number = 0;
+	size_t failed;
+
+	(void)state;
+	learning_open(&l);
+	while (number < GA_NET_LISTENERS_MAX - 1) {
+		announce(&l, 0, ++number);
+		now += 1000;
+		serve_some(l.r);
+		assert_int_equal(answers(&l, &failed), 1);
+		assert_int_equal(failed, 0);
+	}
+	assert_int_equal(children, GA_NET_LISTENERS_MAX - 1);
+	now += 1000;
+	for (uint32_t who = 0; who < 3; who++)
+		announce(&l, who, ++number);
+	serve_some(l.r);
+	assert_int_equal(answers(&l, &failed), 3);
+	assert_int_equal(failed, 2);
+	assert_int_equal(children, GA_NET_LISTENERS_MAX + 2);
+	assert_int_equal(l.r->n_listeners, GA_NET_LISTENERS_MAX);
+	/* it is full, and stays so: nothing is begun for further ones */
+	for (uint32_t who = 0; who < GA_CONNECTS; who++)
+		announce(&l, who, ++number);
+	serve_some(l.r);
+	assert_int_equal(answers(&l, &failed), GA_CONNECTS);
+	assert_int_equal(failed, 0);
+	assert_int_equal(children, GA_NET_LISTENERS_MAX + 2);
+	learning_close(&l);
+}
+
+/* ---- what was refused */
+
+static struct ga_net_dns_reply look_up(struct ga_relay *r, const char *name)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	struct ga_net_dns_reply reply;
+
+	ga_buf_add(&q, "\1\2\1\0\0\1\0\0\0\0\0\0", 12);
+	for (const char *p = name; *p; p += strspn(p, ".")) {
+		size_t n = strcspn(p, ".");
+
+		ga_buf_addch(&q, (char)n);
+		ga_buf_add(&q, p, n);
+		p += n;
+	}
+	ga_buf_add(&q, "\0\0\1\0\1", 5);
+	net_dns(r, q.ptr, q.len, &reply);
+	return reply;
+}
+
+static size_t uses_of(const struct ga_relay *r, enum ga_use_kind kind)
+{
+	size_t n, found = 0;
+	uint64_t more;
+	const struct ga_use *u = ga_relay_uses(r, &n, &more);
+
+	for (size_t i = 0; i < n; i++)
+		found += u[i].kind == kind;
+	return found;
+}
+
+/* A name that is not listed has an address where nobody listens, so that the port is known when
+ * somebody connects; but not any number of names, and they do not hide what is refused. */
+static void refused_names(void **state)
+{
+	const struct ga_net_options po = { .ip6 = true };
+	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
+	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
+	cleanup_free char *text = NULL;
+	struct ga_relay *r = NULL;
+	struct ga_net_dns_reply reply;
+
+	(void)state;
+	ga_strv_push_many(&allow, "listed.example.org:1", "*.wild.example.org:1", NULL);
+	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
+	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	reply = look_up(r, "listed.example.org");
+	assert_int_equal(reply.verdict, GA_NET_DNS_ANSWERED);
+	reply = look_up(r, "a.wild.example.org");
+	assert_int_equal(reply.verdict, GA_NET_DNS_BY_PROXY);
+	assert_int_equal(reply.b[3] & 15, 3);
+	reply = look_up(r, "_service.example.org");
+	assert_int_equal(reply.b[3] & 15, 3);
+	assert_int_equal(plan.n_names, 1);
+
+	reply = look_up(r, "Other.example.org");
+	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
+	assert_int_equal(reply.b[3] & 15, 0);
+	assert_int_equal(reply.b[7], 1);
+	assert_int_equal(plan.n_names, 2);
+	assert_false(ga_net_addr_same(&plan.names[0].ip4, &plan.names[1].ip4));
+	assert_memory_equal(reply.b + reply.n - 4, plan.names[1].ip4.b, 4);
+	text = net_to_text(r, &plan.names[1].ip4, 443);
+	assert_string_equal(text, "other.example.org:443");
+	assert_false(net_is_loopback(r, &plan.names[1].ip4));
+	assert_true(net_rule_for(r, &(struct ga_net_host){ .name = "other.example.org" }, 1) < 0);
+
+	for (int i = 1; i < GA_NET_ASKED_NAMES; i++) {
+		cleanup_free char *name = ga_strf("%d.example.org", i);
+
+		reply = look_up(r, name);
+		assert_int_equal(reply.b[3] & 15, 0);
+	}
+	reply = look_up(r, "one-more.example.org");
+	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
+	assert_int_equal(reply.b[3] & 15, 3);
+	assert_int_equal(plan.n_names, 1 + GA_NET_ASKED_NAMES);
+	assert_int_equal(look_up(r, "listed.example.org").verdict, GA_NET_DNS_ANSWERED);
+	assert_int_equal(uses_of(r, GA_USE_LOOKED_UP), GA_RELAY_USES_MAX / 4);
+	assert_int_equal(uses_of(r, GA_USE_REFUSED), 2);
+	for (int i = 0; i < GA_RELAY_USES_MAX; i++) {
+		cleanup_free char *to = ga_strf("192.0.2.1:%d", i + 1);
+
+		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
+	}
+	assert_int_equal(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4);
+	assert_true(net_use(&r->uses, GA_USE_ALLOWED, "192.0.2.1:1", 0) >= 0);
+	ga_relay_close(r);
+}
+
+/* Packets as the kernel answers with, and cut anywhere. */
+static void refusals(void **state)
+{
+	static const struct {
+		const char *p;
+		size_t n;
+		bool ip6, udp;
+		const char *to;
+	} cases[] = {
+		{ "\x45\0\0\x28\0\0\x40\0\x40\6\0\0\xc0\0\2\1\x7f\0\0\1"
+		  "\1\xbb\x80\0\0\0\0\0\0\0\0\1\x50\x14", 34, false, false, "192.0.2.1:443" },
+		{ "\x45\xc0\0\x38\0\0\0\0\x40\1\0\0\x08\x08\x08\x08\x7f\0\0\1"
+		  "\3\3\0\0\0\0\0\0"
+		  "\x45\0\0\x1c\0\0\x40\0\x40\x11\0\0\x7f\0\0\1\x08\x08\x08\x08"
+		  "\x80\0\0\x35", 52, false, true, "8.8.8.8:53" },
+		{ "\x60\0\0\0\0\x14\6\x40\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1"
+		  "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\x50\x80\0\0\0\0\0\0\0\0\1\x50\x14",
+		  54, true, false, "[2001:db8::1]:80" },
+		{ "\x60\0\0\0\0\x38\x3a\x40\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1"
+		  "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\1\4\0\0\0\0\0\0"
+		  "\x60\0\0\0\0\x08\x11\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
+		  "\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1\x80\0\0\x7b", 92, true, true,
+		  "[2001:db8::1]:123" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct net_refusal f;
+		cleanup_free char *text = NULL;
+
+		assert_true(net_refusal_read(cases[i].p, cases[i].n, cases[i].ip6, &f));
+		text = ga_net_host_text(&(struct ga_net_host){ .addr = f.addr }, f.port);
+		assert_string_equal(text, cases[i].to);
+		assert_int_equal(f.udp, cases[i].udp);
+		for (size_t n = 0; n < cases[i].n; n++) {
+			cleanup_free char *part = ga_strndup(cases[i].p, 0);
+
+			part = ga_realloc(part, n + 1);
+			memcpy(part, cases[i].p, n);
+			assert_false(net_refusal_read(part, n, cases[i].ip6, &f));
+		}
+	}
+}
+
+/* ---- what the host listens on */
+
+#define LINE(port, state) "   0: 0100007F:" port " 00000000:0000 " state " 00000000:00000000\n"
+
+/* Of any number of connections the first line is read, of listeners not any number. */
+static void host_ports(void **state)
+{
+	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t listening;
+	FILE *f;
+
+	(void)state;
+	ga_buf_adds(&b, "  sl  local_address rem_address   st tx_queue rx_queue\n"
+			LINE("1538", "0A") LINE("0016", "0A"));
+	listening = b.len;
+	for (int i = 0; i < 10000; i++)
+		ga_buf_adds(&b, LINE("0050", "06"));
+	f = fmemopen(b.ptr, b.len, "r");
+	assert_non_null(f);
+	net_ports_add(p, f);
+	assert_true(p->bits[5432 / 8] & 1U << 5432 % 8);
+	assert_true(p->bits[22 / 8] & 1U << 22 % 8);
+	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
+	assert_in_range(ftell(f), listening, listening + strlen(LINE("0050", "06")));
+	assert_int_equal(fclose(f), 0);
+
+	ga_buf_truncate(&b, listening);
+	for (int i = 0; i < 100000; i++)
+		ga_buf_adds(&b, LINE("1538", "0A"));
+	f = fmemopen(b.ptr, b.len, "r");
+	assert_non_null(f);
+	net_ports_add(p, f);
+	assert_true((size_t)ftell(f) < b.len / 10);
+	/* in doubt it does */
+	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
+	assert_int_equal(fclose(f), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(closed_while_a_child_holds_it),
 		cmocka_unit_test(waits_for_a_turn),
 		cmocka_unit_test(needs_a_socket),
+		cmocka_unit_test(listeners_by_turns),
+		cmocka_unit_test(listeners_at_once),
+		cmocka_unit_test(refused_names),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(host_ports),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);

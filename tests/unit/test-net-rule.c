@@ -496,18 +496,18 @@ static void learnt(void **state)
 	}
 	assert_int_equal(p.n_rules, 8);
 	for (size_t i = 0; i < GA_NELEMS(no_names); i++)
-		assert_false(ga_net_plan_learn_name(&p, no_names[i]));
-	for (int i = 0; i < GA_NET_LEARN_NAMES; i++) {
+		assert_false(ga_net_plan_add_name(&p, no_names[i]));
+	for (int i = 0; i < GA_NET_ASKED_NAMES; i++) {
 		cleanup_free char *name = ga_strf("host-%d.example.org", i);
 
-		assert_true(ga_net_plan_learn_name(&p, name));
-		assert_true(ga_net_plan_learn_name(&p, name));
+		assert_true(ga_net_plan_add_name(&p, name));
+		assert_true(ga_net_plan_add_name(&p, name));
 		ga_net_plan_host(&p, &p.names[i].ip4, &host);
 		assert_string_equal(host.name, name);
 		ga_net_plan_host(&p, &p.names[i].ip6, &host);
 		assert_string_equal(host.name, name);
 	}
-	assert_false(ga_net_plan_learn_name(&p, "one-more.example.org"));
+	assert_false(ga_net_plan_add_name(&p, "one-more.example.org"));
 	for (unsigned port = 1; p.n_rules < GA_NET_LEARN_RULES; port++)
 		assert_true(ga_net_plan_learn_rule(&p, &host, (uint16_t)port) >= 0);
 	assert_true(ga_net_plan_learn_rule(&p, &host, UINT16_MAX) < 0);
