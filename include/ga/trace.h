@@ -15,7 +15,8 @@ void ga_trace_set(const char *spec);
 void ga_trace_run(const char *const *argv);
 
 /* Set once by the command line from GIT_AGENT_FAULT: "POINT:kill" ends the
- * process with SIGKILL at that point, "POINT:fail" makes it return -1 with errno EIO.
+ * process with SIGKILL at that point, "POINT:fail" makes it return -1 with errno EIO, "POINT:stop"
+ * stops it there with SIGSTOP until it is continued, for others to change what it looked at.
  * NULL: nothing. */
 void ga_fault_set(const char *spec);
 

@@ -57,18 +57,18 @@ void ga_trace_run(const char *const *argv)
 
 static const char *fault_point; /* not owned: the environment's */
 static size_t fault_len;
-static bool fault_kill;
+static char fault_how; /* first letter */
 
 void ga_fault_set(const char *spec)
 {
 	const char *what = spec ? strrchr(spec, ':') : NULL;
 
 	fault_point = NULL;
-	if (!what || (strcmp(what, ":kill") && strcmp(what, ":fail")))
+	if (!what || (strcmp(what, ":kill") && strcmp(what, ":fail") && strcmp(what, ":stop")))
 		return;
 	fault_point = spec;
 	fault_len = (size_t)(what - spec);
-	fault_kill = !strcmp(what, ":kill");
+	fault_how = what[1];
 }
 
 int ga_fault(const char *point)
@@ -77,7 +77,9 @@ int ga_fault(const char *point)
 		trace_line(point, NULL);
 	if (!fault_point || strlen(point) != fault_len || strncmp(point, fault_point, fault_len))
 		return 0;
-	if (fault_kill) {
+	if (fault_how == 's')
+		return raise(SIGSTOP);
+	if (fault_how == 'k') {
 		/* what a power cut or the OOM killer does: no handler, no atexit */
 		(void)raise(SIGKILL);
 		abort();

@@ -13,6 +13,7 @@
 #include "ga/live.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "base.h"
 #include "layers.h"
 #include "start.h"
@@ -58,6 +59,8 @@ static int show(const struct refresh *r, const struct anew *a, const struct stat
 	cleanup_(ga_shared_release) struct ga_shared sh = { 0 };
 	int rc;
 
+	if (ga_fault_stop("refresh:looked", err))
+		return -1;
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return ga_fail(err, GA_EFATAL, "it belongs to another user");
 	if (mask(r, a, err))
@@ -84,6 +87,23 @@ static int explain(const struct refresh *r, const struct anew *a, struct ga_erro
 	return ga_hint(err, "'git agent stop %s', and 'git agent resume' shows it", r->s->name);
 }
 
+static int cannot_look(const struct refresh *r, const struct anew *a, struct ga_error *err)
+{
+	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]), *q = NULL;
+	int e = errno;
+
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_EFATAL, e, "cannot look at '%s': agent/%s still has what it "
+			     "was", q, r->s->name);
+}
+
+/* Nothing is there, or no directory of the project: what leads out of it is none. All else says that
+ * it could not be looked at. */
+static bool is_gone(int errnum)
+{
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == EXDEV;
+}
+
 /* One that is gone stays inside what it was. */
 static int look(const struct refresh *r, struct anew *a, struct start_seen *seen,
 		struct ga_error *err)
@@ -92,7 +112,11 @@ static int look(const struct refresh *r, struct anew *a, struct start_seen *seen
 						 O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) || start_seen_has(seen, a->i, &st))
+	if (fd < 0 && is_gone(errno))
+		return 0;
+	if (fd < 0 || fstat(fd, &st))
+		return cannot_look(r, a, err);
+	if (start_seen_has(seen, a->i, &st))
 		return 0;
 	a->fd = fd;
 	return show(r, a, &st, seen, err) ? explain(r, a, err) : 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "home.h"
 #include "layers.h"
 #include "start.h"
@@ -25,20 +27,38 @@ char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_er
 	return ga_steal(&dir);
 }
 
+/* 1: it is there, 0: not. In doubt neither is to be taken for granted. */
+static int look(const char *path, struct stat *ret, struct ga_error *err)
+{
+	cleanup_free char *q = NULL;
+	int e;
+
+	if (!stat(path, ret))
+		return 1;
+	e = errno;
+	if (e == ENOENT || e == ENOTDIR)
+		return 0;
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_ESTART, e, "cannot look at '%s'", q);
+}
+
 int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
 		      struct ga_error *err)
 {
 	cleanup_free char *what = ga_strf("shared%zu", i);
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 	cleanup_free char *lower = ga_path_join(s->project, s->shared.v[i]);
-	struct stat st;
+	struct stat st, ignored;
+	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
 
-	if (stat(lower, &st))
+	if (there < 0 || masked < 0)
+		return -1;
+	if (!there)
 		return 1;
 	*ret = (struct ga_shared){ .rel = ga_strdup(s->shared.v[i]),
 				   .lower = ga_steal(&lower),
 				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
-				   .mask = access(mask, F_OK) ? NULL : ga_steal(&mask),
+				   .mask = masked ? ga_steal(&mask) : NULL,
 				   .work = start_fresh_dir(s, what, err),
 				   .dev = st.st_dev,
 				   .ino = st.st_ino };

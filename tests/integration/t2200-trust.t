@@ -57,6 +57,12 @@ test_expect_success 'a changed file is asked about again, with what is new and w
 	git checkout -q - && file "# same\n$(git show HEAD:.agentdev.yaml)\n" && test "$(value limits.tasks)" = 8192 && test_expect_code 1 git agent trust --show >../out && ! grep "^  [+-]" ../out
 '
 
+test_expect_success TTY 'where it asks, what is gone is said once, and so in start' '
+	repo once "secrets:\n  allow: [one, two]\n" && git agent trust -y && file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
+	"$pty" expect="trust it" send="n\r" expect="not trusted" exit=1 -- git agent trust >../out && grep -c "  - show files that match two," ../out | grep -x 1 && grep -c "  + set limits.tasks" ../out | grep -x 1 &&
+	"$pty" within=30 expect="trust it" send="n\r" expect="needs trust" exit=125 -- git agent start -q -- true >../out && grep -c "  - show files that match two," ../out | grep -x 1
+'
+
 test_expect_success 'a commit can be named, and one edited in the working tree is not meant' '
 	repo named "$loose" && git tag first && file "dirty: refuse\n" && test_expect_code 1 git agent trust --show first && git agent trust -y first && git agent trust --show first && printf "$loose" >.agentdev.yaml &&
 	git agent trust >../out 2>../err && grep "needs no trust" ../out && grep "counts when it is committed" ../err && git agent trust --show 2>../err && grep "counts when" ../err && test_must_fail git agent trust --show none

@@ -114,6 +114,34 @@ test_expect_success 'one that is gone, or is no directory now, stays what it was
 	ln -s /usr sub/cache && git agent refresh s && test "$(seen sub/cache/1)" = 1 && rm sub/cache && mkdir sub/cache && echo 9 >sub/cache/9 && git agent refresh s && test "$(seen sub/cache/9)" = 9 && git agent stop -q s
 '
 
+# Who is root can look at anything, but for this.
+no_look() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --bounding-set=-dac_override,-dac_read_search "$@"
+	else
+		"$@"
+	fi
+}
+
+test_expect_success 'one that cannot be looked at is told, and is not taken for gone: it stays, covered, what it was; the others are shown' '
+	repo shut && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env && git agent start -qd -n s -- sleep 1000 && test_must_fail seen sub/cache/.env 2>/dev/null && anew mods m m && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" &&
+	test_expect_code 128 no_look git agent refresh s 2>../err && cat ../err && grep "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" ../err && test "$(seen mods/m)" = m && chmod 755 sub && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
+	git agent refresh s && git agent stop -q s
+'
+
+test_expect_success 'nor is it when a session goes on: it is not begun without what covers it' '
+	cd shut && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" && test_expect_code 125 no_look git agent resume -q s -- true 2>../err; cat ../err; grep "cannot look at .*/sub/cache.: Permission denied" ../err && chmod 755 sub &&
+	git agent resume -q s -- sh -c "cat sub/cache/1; test ! -e sub/cache/.env" >../out && echo 1 | test_cmp - ../out
+'
+
+test_expect_success 'one that is replaced between the look at what is in it and the mount is not shown' '
+	repo twice && git agent start -qd -n s -- sleep 1000 && test "$(seen sub/cache/1)" = 1 && mv sub/cache sub/old && mkdir sub/cache && echo two >sub/cache/2 || exit 1
+	GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & pid=$!
+	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" && mv sub/cache sub/new && mkdir sub/cache && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env; kill -CONT $pid
+	wait $pid; test $? = 128 && cat ../err && grep "sub/cache. itself was made anew, and cannot be shown to agent/s: it was made anew once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
+	git agent refresh s && test_must_fail seen sub/cache/1 2>/dev/null && test_must_fail seen sub/cache/.env 2>/dev/null && git agent stop -q s
+'
+
 test_expect_success 'a session that has ended, that is not there, or was named nowhere' '
 	cd r && git agent stop -q s && test_expect_code 128 git agent refresh s 2>../err && grep "session .s. does not run" ../err && grep "git agent resume s" ../err &&
 	test_expect_code 128 git agent refresh nobody 2>../err && grep "no session .nobody" ../err && test_expect_code 129 git agent refresh
