@@ -26,6 +26,14 @@ static inline int ga_steal_fd(int *fd)
 	return v;
 }
 
+/* Descriptors beside a message of a unix socket. To be sent with it: `room` has CMSG_SPACE(n *
+ * sizeof(int)) bytes, is aligned as a struct cmsghdr, and stays until then; `n` is not 0. Of what
+ * came with one, in h->msg_control: the first `n` are the caller's, the others are closed; returns
+ * how many there are. */
+struct msghdr;
+void ga_put_fds(struct msghdr *h, void *room, const int *fds, size_t n);
+size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
+
 /* openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), or
  * where the kernel lacks it (ENOSYS) or forbids it (EPERM), one openat() with
  * O_NOFOLLOW a component.

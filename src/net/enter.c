@@ -117,21 +117,13 @@ static int tell(int to, const struct told *t, const int *fds, size_t n)
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(AT_ONCE * sizeof(int))];
-	} u = { .buf = { 0 } };
+	} u;
 	struct told copy = *t;
 	struct iovec iov = { &copy, sizeof(copy) };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
-	if (n) {
-		struct cmsghdr *c = &u.align;
-
-		h.msg_control = u.buf;
-		h.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(n * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	}
+	if (n)
+		ga_put_fds(&h, &u, fds, n);
 	return sendmsg(to, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
@@ -183,29 +175,6 @@ child(const struct net_space *s, const struct ga_net_plan *setup, const struct n
 
 /* ---- outside */
 
-static size_t take_fds(struct msghdr *h, int *ret, size_t room)
-{
-	size_t n = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		size_t all;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		all = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < all; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (n < room)
-				ret[n++] = fd;
-			else
-				(void)close(fd);
-		}
-	}
-	return n;
-}
-
 static int failed(int errnum, const char *what, struct ga_error *err)
 {
 	(void)ga_fail_errno(err, GA_ESTART, errnum, "cannot set up the sandbox's network%s%s",
@@ -237,7 +206,7 @@ static int receive(int from, int *ret, size_t n, struct ga_error *err)
 		t.what[sizeof(t.what) - 1] = '\0';
 		if (t.what[0])
 			return failed(t.errnum, t.what, err);
-		got = take_fds(&h, ret + have, n - have);
+		got = ga_take_fds(&h, ret + have, n - have);
 		if (!got || (h.msg_flags & MSG_CTRUNC))
 			/* the kernel leaves out what we may not open any more */
 			return failed(EMFILE, "", err);

@@ -61,18 +61,13 @@ static int send_fds(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, con
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(4 * sizeof(int))];
-	} u = { .buf = { 0 } };
+	} u;
 	struct ga_ctl_msg copy = *m;
 	struct iovec iov = { &copy, sizeof(copy) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
-			    .msg_control = u.buf, .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t r;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	ga_put_fds(&h, &u, fds, n);
 	do
 		r = sendmsg(sb->ctl, &h, MSG_NOSIGNAL);
 	while (r < 0 && errno == EINTR);
@@ -138,22 +133,6 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 		;
 }
 
-/* The first is the caller's; the buffer had room for more than that one. */
-static void take_fd(const struct cmsghdr *c, int *ret_fd)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-		if (*ret_fd < 0)
-			*ret_fd = fd;
-		else
-			(void)close(fd);
-	}
-}
-
 /* What came beside a message: who sent it, and a descriptor, which is the caller's. */
 static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
@@ -161,15 +140,13 @@ static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
 		struct ucred cred;
 
-		if (c->cmsg_level != SOL_SOCKET)
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
 			continue;
-		if (c->cmsg_type == SCM_CREDENTIALS) {
-			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-			*ret_pid = cred.pid;
-		} else if (c->cmsg_type == SCM_RIGHTS && ret_fd) {
-			take_fd(c, ret_fd);
-		}
+		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+		*ret_pid = cred.pid;
 	}
+	if (ret_fd)
+		(void)ga_take_fds(h, ret_fd, 1);
 }
 
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd)

@@ -94,7 +94,7 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(LIVE_FDS * sizeof(int))];
-	} u = { .buf = { 0 } };
+	} u;
 	struct ga_ctl_msg copy = *m;
 	struct iovec iov[2] = { { &copy, sizeof(copy) }, { NULL, n } };
 	struct msghdr h = { .msg_iov = iov, .msg_iovlen = n ? 2 : 1 };
@@ -102,14 +102,8 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 
 	/* the prototype wants it without const, though nothing is written through it */
 	memcpy(&iov[1].iov_base, &bytes, sizeof(bytes));
-	if (n_fds) {
-		h.msg_control = u.buf;
-		h.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		u.align.cmsg_level = SOL_SOCKET;
-		u.align.cmsg_type = SCM_RIGHTS;
-		u.align.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-		memcpy(CMSG_DATA(&u.align), fds, n_fds * sizeof(int));
-	}
+	if (n_fds)
+		ga_put_fds(&h, &u, fds, n_fds);
 	do
 		r = sendmsg(fd, &h, MSG_NOSIGNAL);
 	while (r < 0 && errno == EINTR);
@@ -133,26 +127,6 @@ void live_close_fds(struct live_packet *p)
 	}
 }
 
-/* All of them become ours, those for which there is no place too. */
-static void take_fds(struct msghdr *h, struct live_packet *p)
-{
-	size_t k = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			if (k < LIVE_FDS)
-				p->fds[k++] = fd;
-			else
-				(void)close(fd);
-		}
-	}
-}
-
 int live_recv(int fd, struct live_packet *p)
 {
 	union {
@@ -172,7 +146,8 @@ int live_recv(int fd, struct live_packet *p)
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
-	take_fds(&h, p);
+	/* all of them become ours, those for which there is no place too */
+	(void)ga_take_fds(&h, p->fds, LIVE_FDS);
 	p->n = (size_t)n - sizeof(p->m);
 	if (n >= (ssize_t)sizeof(p->m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;

@@ -97,11 +97,11 @@ static int cannot_look(const struct refresh *r, const struct anew *a, struct ga_
 			     "was", q, r->s->name);
 }
 
-/* Nothing is there, or no directory of the project: what leads out of it is none. All else says that
- * it could not be looked at. */
+/* Nothing is there, or no directory: a symlink is none. All else says that it could not be looked
+ * at. */
 static bool is_gone(int errnum)
 {
-	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == EXDEV;
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
 }
 
 /* One that is gone stays inside what it was. */
