@@ -427,6 +427,23 @@ test_expect_success 'what a session listens on is its own, and published where t
 	git agent wait one && git agent wait two
 '
 
+test_expect_success 'sessions beside each other have ports to listen on and an id, which no two share; who goes on keeps the id' '
+	cd r && say="echo \$GIT_AGENT_PORT_BASE \$GIT_AGENT_SESSION_ID >env; touch said" &&
+	for mode in host none allow; do
+		git agent start -q -d --name at-$mode --network $mode -- sh -c "$say; exec sleep 1000" && test_wait_for "git agent shell at-$mode -- test -e said" || exit 1
+	done
+	for mode in host none allow; do git agent shell at-$mode -- cat env || exit 1; done >../envs &&
+	python3 - ../envs <<-\EOT || exit 1
+	import sys
+	lines = [l.split() for l in open(sys.argv[1])]
+	ports, ids = sorted(int(l[0]) for l in lines), [l[1] for l in lines]
+	assert len(lines) == 3 and len(set(ids)) == 3 and all(len(i) == 12 for i in ids), lines
+	assert 1024 < ports[0] and ports[2] <= 65536 - 16 and all(b - a >= 16 for a, b in zip(ports, ports[1:])), lines
+	EOT
+	git agent stop -q at-host && git agent stop -q at-none && git agent stop -q at-allow &&
+	git agent resume -q at-none -- sh -c "cut -d\" \" -f2 env; echo \$GIT_AGENT_SESSION_ID" >../out && test "$(uniq ../out | wc -l)" = 1 && test "$(wc -l <../out)" = 2
+'
+
 cat >many.py <<'PY'
 import socket, threading
 s = socket.create_server(("127.0.0.1", 3000), backlog=200)
