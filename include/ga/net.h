@@ -37,9 +37,18 @@ struct ga_net_publish {
 bool ga_net_publish_parse(const char *word, struct ga_net_publish *ret);
 bool ga_net_publish_ok(const char *word);
 
-/* One word of `network.sockets`: the absolute path of a unix socket, without "." and "..". */
-#define GA_NET_SOCKET_TAKES "the absolute path of a socket, without '..'"
+/* One word of `network.sockets`: the path of a unix socket of the host, and behind a ':' that which
+ * it has inside, where it is another. Each begins with "/" or "~/" and is without "." and "..". */
+#define GA_NET_SOCKET_TAKES                                                                  \
+	"the path of a socket, or PATH:PATH with the one inside: each with / or ~/, without '..'"
+struct ga_net_socket {
+	char *host, *inside; /* absolute */
+};
+/* `home` is what "~" is. False, and nothing in `ret`, if it is no such word. */
+bool ga_net_socket_parse(const char *word, const char *home, struct ga_net_socket *ret);
 bool ga_net_socket_ok(const char *word);
+void ga_net_socket_release(struct ga_net_socket *s);
+#define cleanup_net_socket cleanup_(ga_net_socket_release)
 
 struct ga_relay;
 

@@ -15,7 +15,8 @@
  * At the operation "sandbox" bwrap is started. What is attached below "root" after that, with
  * "move", shows inside by propagation (mount_namespaces(7)): until "end" bwrap's root is a slave
  * of ours, after that of nobody's. So bwrap comes up while the layers of a session are
- * made. Only attaching propagates, and nothing else may be done below "root" by then.
+ * made. Of mounts only attaching propagates, and nothing but that and "dir" may be done below
+ * "root" by then.
  *
  * Every DEST is relative to STAGE_DIR and is resolved by openat2(RESOLVE_BENEATH |
  * RESOLVE_NO_SYMLINKS), mounts crossed, so that no symlink an agent planted is
@@ -29,7 +30,7 @@
  * the kernel ends that child with the namespace. The stage dies with its parent, and bwrap with
  * the stage.
  *
- *     "git-agent-plan-3"
+ *     "git-agent-plan-4"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
  *     "overlay" DEST UPPER WORK COUNT LAYER...
@@ -47,7 +48,9 @@
  *     "tmpfs" MODE DEST     an empty, writable one, nosuid, nodev; MODE in octal
  *     "symlink" TARGET DEST below "root" only; TARGET is any string
  *     "read-only" DEST      what is mounted there, and nothing mounted below it
- *     "dir" DEST            an empty directory, below "root" only
+ *     "dir" MODE DEST       an empty directory, in "root" or "home", if nothing is there; MODE in
+ *                           octal, missing parents 0755
+ *     "file" DEST           an empty file to mount on, below "home", if nothing is there
  *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
  *     "sandbox"             start bwrap; once in each plan
@@ -71,7 +74,7 @@
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
-#define GA_PLAN_MAGIC "git-agent-plan-3"
+#define GA_PLAN_MAGIC "git-agent-plan-4"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"

@@ -68,6 +68,7 @@ struct ga_session {
 				  * host */
 	struct ga_strv network_options; /* what the command line said of that: KEY=VALUE */
 	struct ga_strv published; /* while it runs: "127.0.0.1:43211:3000", the host's first */
+	uint64_t ports;          /* GIT_AGENT_PORT_BASE, of its last run; 0: none */
 	struct ga_strv refused;  /* of its last run: "COUNT HOST:PORT", of a look-up "COUNT
 				  * HOST" */
 	struct ga_strv learnt;   /* by its last run: words of network.allow */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,12 +65,57 @@ bool ga_net_publish_ok(const char *word)
 	return ga_net_publish_parse(word, &p);
 }
 
+static char *socket_path(const char *text, size_t n, const char *home)
+{
+	cleanup_free char *path = ga_strndup(text, n);
+	bool at_home = !strncmp(path, "~/", 2);
+	const char *rel = path + (at_home ? 2 : 1);
+
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return NULL;
+	if ((!at_home && path[0] != '/') || !ga_path_relative_ok(rel))
+		return NULL;
+	return at_home ? ga_path_join(home, rel) : ga_strdup(path);
+}
+
+/* Where the second path begins: a ':' alone is a letter like others. */
+static const char *find_inside(const char *word)
+{
+	for (const char *p = strchr(word, ':'); p; p = strchr(p + 1, ':'))
+		if (p[1] == '/' || !strncmp(p + 1, "~/", 2))
+			return p + 1;
+	return NULL;
+}
+
+bool ga_net_socket_parse(const char *word, const char *home, struct ga_net_socket *ret)
+{
+	const char *inside = find_inside(word);
+	size_t n = inside ? (size_t)(inside - 1 - word) : strlen(word);
+
+	*ret = (struct ga_net_socket){
+		.host = socket_path(word, n, home),
+		.inside = inside ? socket_path(inside, strlen(inside), home)
+				 : socket_path(word, n, home),
+	};
+	if (ret->host && ret->inside)
+		return true;
+	ga_net_socket_release(ret);
+	return false;
+}
+
+void ga_net_socket_release(struct ga_net_socket *s)
+{
+	free(s->host);
+	free(s->inside);
+	*s = (struct ga_net_socket){ NULL, NULL };
+}
+
 bool ga_net_socket_ok(const char *word)
 {
-	for (const char *p = word; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return false;
-	return word[0] == '/' && ga_path_relative_ok(word + 1);
+	cleanup_net_socket struct ga_net_socket s;
+
+	return ga_net_socket_parse(word, "/", &s);
 }
 
 /* ---- sockets */

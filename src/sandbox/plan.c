@@ -242,6 +242,42 @@ static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, stru
 		add_all_objects(&s->parts[i], shown, b);
 }
 
+/* Programs look at modes on the way to a socket (gpg): those of the host, or else nobody else's. */
+static unsigned mode_on_host(const char *path)
+{
+	struct stat st;
+
+	return 0700 | (stat(path, &st) || !S_ISDIR(st.st_mode) ? 0 : st.st_mode & 0055);
+}
+
+/* The directories above `rel`, which `tree` of the stage has where the host has `top`. */
+static void add_way(const char *tree, const char *top, const char *rel, struct ga_buf *b)
+{
+	for (const char *p = strchr(rel, '/'); p; p = strchr(p + 1, '/')) {
+		cleanup_free char *part = ga_strndup(rel, (size_t)(p - rel));
+		cleanup_free char *host = ga_path_join(top, part), *dest = ga_path_join(tree, part);
+
+		ga_buf_add0(b, "dir");
+		ga_buf_addf(b, "%04o", mode_on_host(host));
+		ga_buf_addch(b, '\0');
+		ga_buf_add0(b, dest);
+	}
+}
+
+static void show_at(const struct ga_spec *s, const char *staged, const char *at, struct ga_buf *b)
+{
+	const char *below = ga_path_below(at, s->home);
+	cleanup_free char *dest = below ? ga_path_join("home", below) : ga_strf("root%s", at);
+
+	if (below) {
+		add_way("home", s->home, below, b);
+		sandbox_words(b, "file", dest, NULL);
+	} else {
+		add_way("root", "/", at + 1, b);
+	}
+	sandbox_words(b, "move", staged, dest, NULL);
+}
+
 static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
@@ -258,9 +294,8 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	sandbox_words(b, "read-only", "odb", "move", "odb", "root" GA_ODB_INSIDE, NULL);
 	for (size_t i = 0; i < s->n_shown; i++) {
 		cleanup_free char *at = ga_strf("odb/shown/%zu", i);
-		cleanup_free char *dest = ga_strf("root%s", s->shown[i].at);
 
-		sandbox_words(b, "move", at, dest, NULL);
+		show_at(s, at, s->shown[i].at, b);
 	}
 }
 

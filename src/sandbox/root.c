@@ -173,7 +173,7 @@ static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 static void add_run_dir(const char *init, struct ga_buf *b)
 {
 	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,
-		      "dir", "root" GA_ODB_INSIDE, "read-only", "root" RUN_DIR, NULL);
+		      "dir", "0755", "root" GA_ODB_INSIDE, "read-only", "root" RUN_DIR, NULL);
 }
 
 bool sandbox_starts_early(const struct ga_spec *s)

@@ -46,8 +46,32 @@ int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct g
 		return 0;
 	}
 	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
-	return ga_hint(err, "a socket can be shown where neither the system, nor home, nor the "
-			    "project is, nor what 'mounts.rw' names, as in /run or /tmp");
+	return ga_hint(err, "a socket can be shown where neither the system nor the project is, "
+			    "nor what 'mounts.rw' names: in /run, /tmp or home, for example");
+}
+
+/* The agents' home is not the user's: what is a link on the way there is none here. */
+static bool is_at_home(const struct ga_spec *s, const char *at)
+{
+	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&
+	       !is_writable(s, at);
+}
+
+int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *host, const char *at,
+			struct ga_error *err)
+{
+	cleanup_free char *real = place(host), *q = ga_escape(host);
+
+	if (is_writable(s, real) || ga_path_inside(real, s->home_source) ||
+	    ga_path_inside(real, s->project)) {
+		(void)ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside", q);
+		return ga_hint(err, "agents can write where it is, and put a link to another in "
+				    "its place");
+	}
+	if (!is_at_home(s, at))
+		return ga_spec_show(s, source, at, err);
+	add(s, source, at);
+	return 0;
 }
 
 int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,

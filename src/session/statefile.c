@@ -65,6 +65,7 @@ static const struct field fields[] = {
 	FIELD("network", STRING, network),
 	FIELD("networkoption", LIST, network_options),
 	FIELD("published", LIST, published),
+	FIELD("ports", U64, ports),
 	FIELD("refused", LIST, refused),
 	FIELD("learnt", LIST, learnt),
 	FIELD("exposed", LIST, exposed),

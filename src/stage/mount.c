@@ -63,9 +63,9 @@ static int let_through(int dir)
 }
 
 /* The directory `name`, made if it is missing. */
-static int step_down(int at, const char *name, bool last, bool marked)
+static int step_down(int at, const char *name, unsigned mode, bool last, bool marked)
 {
-	bool made = !mkdirat(at, name, 0755);
+	bool made = !mkdirat(at, name, last ? mode : 0755);
 	cleanup_close int dir = -1;
 
 	if (!made && errno != EEXIST)
@@ -79,8 +79,9 @@ static int step_down(int at, const char *name, bool last, bool marked)
 }
 
 /* Each step down is opened without following a symlink; a directory that
- * somebody makes or removes meanwhile ends in an error, never elsewhere. Returns the last. */
-static int make_dirs(int root, const char *dest, bool marked)
+ * somebody makes or removes meanwhile ends in an error, never elsewhere. Returns the last, which
+ * has `mode` if it is made. */
+static int make_dirs(int root, const char *dest, unsigned mode, bool marked)
 {
 	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
 	const char *p = dest;
@@ -88,7 +89,7 @@ static int make_dirs(int root, const char *dest, bool marked)
 	while (at >= 0) {
 		size_t n = strcspn(p, "/");
 		cleanup_free char *name = ga_strndup(p, n);
-		int next = step_down(at, name, !p[n], marked);
+		int next = step_down(at, name, mode, !p[n], marked);
 
 		(void)close(at);
 		at = next;
@@ -104,7 +105,7 @@ static int make_parent(int root, const char *dest)
 {
 	cleanup_free char *parent = ga_path_parent(dest);
 
-	return make_dirs(root, parent, false);
+	return make_dirs(root, parent, 0755, false);
 }
 
 /* A place to mount something on. Below "root" and "odb", which are the stage's own, it is made
@@ -117,7 +118,7 @@ static int dest_for(int root, const char *dest, bool dir)
 	    (!ga_path_inside(dest, "root") && !ga_path_inside(dest, "odb")))
 		return ga_steal_fd(&fd);
 	if (dir)
-		return make_dirs(root, dest, false);
+		return make_dirs(root, dest, 0755, false);
 	at = make_parent(root, dest);
 	if (at < 0)
 		return -1;
@@ -229,7 +230,7 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 
 static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
 {
-	cleanup_close int there = make_dirs(root, op->dest, true);
+	cleanup_close int there = make_dirs(root, op->dest, 0755, true);
 
 	return there < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
@@ -273,9 +274,22 @@ static int do_read_only(int root, const struct stage_op *op, struct stage_fault 
 
 static int do_dir(int root, const struct stage_op *op, struct stage_fault *f)
 {
-	cleanup_close int dir = make_dirs(root, op->dest, false);
+	cleanup_close int dir = make_dirs(root, op->dest, op->mode, false);
 
 	return dir < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
+}
+
+/* In the agents' home it stays, for the next time. What is there instead may be anything: it is
+ * only mounted on. */
+static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int at = make_parent(root, op->dest), fd = -1;
+
+	if (at >= 0)
+		fd = openat(at, ga_path_base(op->dest),
+			    O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return at < 0 || (fd < 0 && errno != EEXIST)
+		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 
 /* `share`: what is attached below "root" from here on shows inside. */
@@ -315,6 +329,8 @@ static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 		return do_mask(root, op, f);
 	case STAGE_DIR:
 		return do_dir(root, op, f);
+	case STAGE_FILE:
+		return do_file(root, op, f);
 	case STAGE_SANDBOX:
 		return share_root(root, true, f);
 	}

@@ -95,11 +95,6 @@ static bool dest_op(struct stage_op *op, struct stage_plan *p)
 	return staged_path(&op->dest, p);
 }
 
-static bool dir_op(struct stage_op *op, struct stage_plan *p)
-{
-	return staged_path(&op->dest, p) && ga_path_inside(op->dest, "root");
-}
-
 static bool sandbox_op(struct stage_op *op, struct stage_plan *p)
 {
 	bool again = p->sandbox;
@@ -109,7 +104,7 @@ static bool sandbox_op(struct stage_op *op, struct stage_plan *p)
 	return !again;
 }
 
-static bool tmpfs_op(struct stage_op *op, struct stage_plan *p)
+static bool mode_op(struct stage_op *op, struct stage_plan *p)
 {
 	const char *mode = next(p);
 
@@ -122,6 +117,17 @@ static bool tmpfs_op(struct stage_op *op, struct stage_plan *p)
 		op->mode = op->mode * 8 + (unsigned)(*mode - '0');
 	}
 	return staged_path(&op->dest, p);
+}
+
+static bool dir_op(struct stage_op *op, struct stage_plan *p)
+{
+	return mode_op(op, p) &&
+	       (ga_path_inside(op->dest, "root") || ga_path_inside(op->dest, "home"));
+}
+
+static bool file_op(struct stage_op *op, struct stage_plan *p)
+{
+	return staged_path(&op->dest, p) && ga_path_below(op->dest, "home");
 }
 
 static bool symlink_op(struct stage_op *op, struct stage_plan *p)
@@ -142,19 +148,21 @@ static const struct {
 	{ "move", STAGE_MOVE, move_op },
 	{ "device", STAGE_DEVICE, bind_op },
 	{ "devpts", STAGE_DEVPTS, dest_op },
-	{ "tmpfs", STAGE_TMPFS, tmpfs_op },
+	{ "tmpfs", STAGE_TMPFS, mode_op },
 	{ "symlink", STAGE_SYMLINK, symlink_op },
 	{ "read-only", STAGE_READ_ONLY, dest_op },
 	{ "mask-file", STAGE_MASK_FILE, dest_op },
 	{ "mask-dir", STAGE_MASK_DIR, dest_op },
 	{ "dir", STAGE_DIR, dir_op },
+	{ "file", STAGE_FILE, file_op },
 	{ "sandbox", STAGE_SANDBOX, sandbox_op },
 };
 
-/* What a running sandbox would not see: only what is attached propagates. */
+/* What a running sandbox would not see: of mounts only what is attached propagates. */
 static bool is_late(const struct stage_op *op)
 {
-	return ga_path_inside(op->dest, "root") && op->kind != STAGE_MOVE;
+	return ga_path_inside(op->dest, "root") && op->kind != STAGE_MOVE &&
+	       op->kind != STAGE_DIR;
 }
 
 static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op)

@@ -33,6 +33,7 @@ enum stage_kind {
 	STAGE_SYMLINK,
 	STAGE_READ_ONLY,
 	STAGE_DIR,
+	STAGE_FILE,
 	STAGE_SANDBOX,
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
@@ -42,7 +43,7 @@ struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
 	const char *source;        /* bind: a host path; move: a staged place; symlink: target */
-	unsigned mode;             /* tmpfs */
+	unsigned mode;             /* tmpfs, dir */
 	const char *upper, *work;  /* overlay */
 	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */
 	size_t n_layers;

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -107,14 +108,33 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
 
-static int show_sockets(struct ga_start *st, const struct ga_strv *sockets, const char *dir,
-			struct ga_error *err)
+/* A server may still be started: it is looked for at each connection. */
+static void say_missing(struct ga_start *st, const char *path)
 {
-	for (size_t i = 0; sockets && i < sockets->n; i++) {
-		cleanup_free char *source = ga_strf("%s/%zu", dir, i);
+	cleanup_free char *q = ga_escape(path);
+	struct stat s;
 
-		if (ga_spec_show(&st->spec, source, sockets->v[i], err))
+	if (stat(path, &s))
+		ga_strv_pushf(&st->notes, "network.sockets: there is no '%s' now: what connects "
+					  "to it is refused until there is", q);
+	else if (!S_ISSOCK(s.st_mode))
+		ga_strv_pushf(&st->notes, "network.sockets: '%s' is no socket", q);
+}
+
+/* Words of network.sockets into what is shown, and the host's paths of it. */
+static int show_sockets(const struct ga_start_env *e, struct ga_start *st, const char *dir,
+			struct ga_strv *ret, struct ga_error *err)
+{
+	for (size_t i = 0; e->net.sockets && i < e->net.sockets->n; i++) {
+		cleanup_free char *source = ga_strf("%s/%zu", dir, i);
+		cleanup_net_socket struct ga_net_socket at;
+
+		if (!ga_net_socket_parse(e->net.sockets->v[i], e->home, &at))
+			GA_BUG("a path that the settings do not take");
+		if (ga_spec_show_socket(&st->spec, source, at.host, at.inside, err))
 			return -1;
+		say_missing(st, at.host);
+		ga_strv_push(ret, at.host);
 	}
 	return 0;
 }
@@ -178,13 +198,14 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 /* The host's side of it. */
 static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	const struct ga_strv *sockets = e->net.mode == GA_NETWORK_NONE ? NULL : e->net.sockets;
+	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
 	const struct ga_strv *publish = e->net.mode == GA_NETWORK_HOST ? NULL : e->net.publish;
-	struct ga_relay_opts o = { .sockets = sockets, .publish = publish, .socket_dir = -1 };
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	struct ga_relay_opts o = { .sockets = &paths, .publish = publish, .socket_dir = -1 };
 	cleanup_free char *dir = NULL;
 	cleanup_close int at = -1;
 
-	if (e->net.mode == GA_NETWORK_HOST && (!sockets || !sockets->n))
+	if (e->net.mode == GA_NETWORK_HOST && !sockets)
 		return 0;
 	dir = start_fresh_dir(&st->session, "net", err);
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -198,25 +219,42 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		ga_strv_extend(&st->spec.env, &st->plan.env);
 	}
 	o.socket_dir = at;
-	if (show_sockets(st, sockets, dir, err) || ga_relay_open(&o, &st->relay, err))
+	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
+	    ga_relay_open(&o, &st->relay, err))
 		return -1;
 	ga_relay_published(st->relay, &st->session.published);
 	return 0;
+}
+
+/* What a server was configured with when the session began should hold when it goes on. */
+static void take_ports(const struct ga_start_env *e, struct ga_start *st, const char *id)
+{
+	uint64_t former = st->session.ports;
+	unsigned any = 0, ports;
+
+	for (const char *p = id; *p; p++)
+		any = any * 31 + (unsigned char)*p;
+	ports = start_take_ports(e, former, any, &st->ports);
+	st->session.ports = ports;
+	if (ports)
+		ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
+	if (former && ports != former)
+		ga_strv_pushf(&st->notes, "GIT_AGENT_PORT_BASE is %u, and was %" PRIu64 ": one of "
+					  "those 16 is in use, or they are another session's",
+			      ports, former);
 }
 
 /* Two sessions of one name in two repositories are two, and one that goes on is the same. */
 static void add_environment(const struct ga_start_env *e, struct ga_start *st)
 {
 	char hex[GA_SHA256_HEXSZ + 1];
-	unsigned ports = start_take_ports(e, &st->ports);
 	struct ga_sha h;
 
 	ga_sha256_init(&h);
 	ga_sha_add(&h, st->session.dir, strlen(st->session.dir));
 	ga_sha256_end_hex(&h, hex);
 	ga_strv_pushf(&st->spec.env, "GIT_AGENT_SESSION_ID=%.12s", hex);
-	if (ports)
-		ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
+	take_ports(e, st, hex);
 }
 
 int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)

@@ -30,9 +30,10 @@ int start_enter_network(struct ga_start *st, struct ga_error *err);
 void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted);
 void start_end_network(struct ga_start *st, size_t *noted);
 
-/* ports.c: a range of ports that no other session of the user's has, as long as `*ret_fd` is open:
- * its first, 0 if there is none to be had. */
-unsigned start_take_ports(const struct ga_start_env *e, int *ret_fd);
+/* ports.c: a range of ports that no other session of the user's has, as long as `*ret_fd` is open,
+ * and of which none is in use if the network is the host's: its first, 0 if there is none to be
+ * had. The one that begins at `former` if it can be (0: none), else one that `any` leads to. */
+unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigned any, int *ret_fd);
 
 /* prepare.c: how the limits of a session are going to be kept, and what of namespaces, and lines
  * for the banner. */

@@ -55,6 +55,12 @@ static void check_op(const struct stage_op *op)
 		CHECK(op->source && !strncmp(op->dest, "root", 4));
 		break;
 	case STAGE_DIR:
+		CHECK(op->mode <= 07777);
+		CHECK(!strncmp(op->dest, "root", 4) || !strncmp(op->dest, "home", 4));
+		break;
+	case STAGE_FILE:
+		CHECK(!strncmp(op->dest, "home/", 5));
+		break;
 	case STAGE_SANDBOX:
 		CHECK(!strncmp(op->dest, "root", 4));
 		break;
@@ -90,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		while ((rc = stage_plan_next(&p, &op, &f)) > 0) {
 			check_op(&op);
 			if (started)
-				CHECK(op.kind == STAGE_MOVE || strncmp(op.dest, "root", 4) != 0);
+				CHECK(op.kind == STAGE_MOVE || op.kind == STAGE_DIR ||
+				      strncmp(op.dest, "root", 4) != 0);
 			started += op.kind == STAGE_SANDBOX;
 		}
 		CHECK(started <= 1);

@@ -184,8 +184,8 @@ static void values(void **state)
 		  "f:1:21: 'network.publish' takes PORT, auto:PORT, HOST_PORT:PORT or "
 		  "ADDRESS:HOST_PORT:PORT, not '0'", NULL },
 		{ "network: {sockets: [a/b]}", NULL, NULL,
-		  "f:1:21: 'network.sockets' takes the absolute path of a socket, without '..', "
-		  "not 'a/b'", NULL },
+		  "f:1:21: 'network.sockets' takes the path of a socket, or PATH:PATH with the one "
+		  "inside: each with / or ~/, without '..', not 'a/b'", NULL },
 		{ "'': x", NULL, NULL, "f:1:1: unknown key ''", "'git agent config' lists the keys" },
 		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
 		{ "dirty: carry\ndirty: carry", NULL, NULL,

@@ -63,8 +63,10 @@ static void published(void **state)
 
 static void sockets(void **state)
 {
-	static const char *const good[] = { "/run/postgresql/.s.PGSQL.5432", "/tmp/a b" };
-	static const char *const bad[] = { "", "/", "a", "~/a", "/a/../b", "/a/./b", "/a//b", "/a/",
+	static const char *const good[] = { "/run/postgresql/.s.PGSQL.5432", "/tmp/a b", "~/a",
+					    "/a:b", "/a:/b", "~/a:~/b", "/a:b:/c" };
+	static const char *const bad[] = { "", "/", "a", "~", "~/", "~a/b", "~/../b", "/a:/",
+					   ":/a", "/a:/b:/../c", "/a:~/", "/a/../b", "/a/./b", "/a//b", "/a/",
 					   "/a\n", "/a\x7f" };
 
 	(void)state;
@@ -75,11 +77,32 @@ static void sockets(void **state)
 			fail_msg("'%s'", bad[i]);
 }
 
+static void places(void **state)
+{
+	static const char *const cases[][3] = {
+		{ "/r/s", "/r/s", "/r/s" },
+		{ "~/.gnupg/S", "/h/u/.gnupg/S", "/h/u/.gnupg/S" },
+		{ "/r/S.extra:~/.gnupg/S", "/r/S.extra", "/h/u/.gnupg/S" },
+		{ "~/a:/b", "/h/u/a", "/b" },
+		{ "/a:0:/b:1", "/a:0", "/b:1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_net_socket struct ga_net_socket s;
+
+		assert_true(ga_net_socket_parse(cases[i][0], "/h/u", &s));
+		assert_string_equal(s.host, cases[i][1]);
+		assert_string_equal(s.inside, cases[i][2]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(published),
 		cmocka_unit_test(sockets),
+		cmocka_unit_test(places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

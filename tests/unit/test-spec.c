@@ -327,7 +327,7 @@ static void plan_of_the_root(void **state)
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = root_of(w, &s);
-	assert_memory_equal(got, "git-agent-plan-3\n@/s/stage\n", 27);
+	assert_memory_equal(got, "git-agent-plan-4\n@/s/stage\n", 27);
 	assert_non_null(strstr(got, "\nbind-ro\n/usr\nroot/usr\n"));
 	assert_non_null(strstr(got, "\ndevice\n/dev/null\nroot/dev/null\n"));
 	assert_non_null(strstr(got, "\ntmpfs\n1777\nroot/tmp\n"));
@@ -338,7 +338,7 @@ static void plan_of_the_root(void **state)
 	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\n"
 				  "tmpfs\n0755\nroot/run/git-agent\n"
 				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
-				  "dir\nroot/run/git-agent/odb\n"
+				  "dir\n0755\nroot/run/git-agent/odb\n"
 				  "read-only\nroot/run/git-agent\nsandbox\n");
 }
 

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2030,SC2031,SC2088 # "~/" is a setting's
+test_description='an ssh-agent or a gpg-agent that is named to a session, and other sockets in home'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+uid=$(id -u)
+conf=$HOME/.config/git-agent/config.yaml
+mkdir -p "$HOME/.config/git-agent" && mkdir -m 700 "$HOME/.gnupg" "$HOME/.ssh" && mkdir -m 755 "$HOME/open"
+cat >serve.py <<'PY'
+import os, socket, sys
+os.umask(0o77)
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen(9)
+print("up", flush=True)
+while True:
+	c, _ = s.accept()
+	c.sendall(b"said\n")
+	c.close()
+PY
+git init -q r && cat >r/ask.py <<'PY'
+import os, socket, sys
+for at in sys.argv[1:]:
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(os.path.expanduser(at))
+	sys.stdout.write(s.recv(9).decode())
+PY
+git -C r add ask.py && git -C r commit -qm one
+mkfifo up && { python3 serve.py "$HOME/open/s" >up & } && server=$! && read -r _ <up
+trap 'kill "$server"; gpgconf --kill gpg-agent 2>/dev/null; test ! -e agent || (. ./agent && kill "$SSH_AGENT_PID") >/dev/null' EXIT
+
+test_lazy_prereq GPG 'gpg --batch --quiet --passphrase "" --quick-gen-key "C O Mitter <signer@example.com>" ed25519 sign never && gpg --export >r/public && git -C r add -A && git -C r commit -qm key'
+test_lazy_prereq SSH 'ssh-keygen -q -t ed25519 -N "" -f key && ssh-agent -a "$HOME/.ssh/agent.sock" >agent && . ./agent && ssh-add -q key'
+
+# signs PLACE: with the settings on standard input gpg of a session signs by the agent outside, whose
+# socket it finds at that place, and has no key itself
+signs() {
+	cat >"$conf" && git -C r agent start -q -- sh -ec "
+		gpg --batch -q --import public && test ! -e ~/.gnupg/private-keys-v1.d/*.key
+		echo text | gpg --batch --no-autostart --clearsign
+		stat -c '%a %F' $1 \$(dirname $1) >&2" >signed 2>err && gpg --verify signed && tail -n 2 err >modes && printf "600 socket\n700 directory\n" >want && test_cmp want modes
+}
+
+test_expect_success GPG 'gpg signs by the extra socket of the agent outside, which it finds in its home' '
+	gpgconf --launch gpg-agent && extra=$(gpgconf --list-dirs agent-extra-socket) && test -S "$extra" &&
+	printf "network:\n  sockets: [\"%s:~/.gnupg/S.gpg-agent\"]\n" "$extra" | signs "~/.gnupg/S.gpg-agent" &&
+	test_must_fail git -C r agent -c network.mode=none start -q -- sh -c "echo text | gpg --batch --no-autostart --clearsign"
+'
+
+test_expect_success GPG 'and in a directory of the system that nobody else may read, as gpg demands' '
+	gpgconf --launch gpg-agent && extra=$(gpgconf --list-dirs agent-extra-socket) &&
+	printf "network:\n  mode: allow\n  sockets: [\"%s:/run/user/$uid/gnupg/S.gpg-agent\"]\n" "$extra" | signs "/run/user/$uid/gnupg/S.gpg-agent" &&
+	git -C r agent start -q -n commits -- sh -ec "echo two >f && git add f && git commit -qSsigner@example.com -m signed" && git -C r log -1 --format=%GS agent/commits | grep "C O Mitter"
+'
+
+test_expect_success SSH 'ssh-add of a session lists the keys of the agent outside, and without its socket or its name none' '
+	. ./agent && ssh-add -l >want && printf "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" >"$conf" &&
+	git -C r agent start -q -n ssh -- sh -c "echo 1 >g; ssh-add -l" >out && test_cmp want out && git -C r agent resume -q ssh -- ssh-add -l >out && test_cmp want out && : >"$conf" &&
+	test_must_fail git -C r agent start -q -- ssh-add -l 2>err && grep "Could not open a connection" err &&
+	test_must_fail git -C r agent -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l &&
+	git -C r agent -c "network.sockets=$SSH_AUTH_SOCK" -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l >out && test_cmp want out
+'
+
+test_expect_success 'directories on the way have the mode of the host'\''s, or are nobody else'\''s' '
+	printf "network:\n  sockets: [~/open/s, \"~/open/s:~/none/deep/s\", \"~/open/s:/run/none/s\", \"~/open/s:~/top\"]\n" >"$conf" &&
+	git -C r agent start -q -- sh -ec "python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top; stat -c %a ~/open ~/none ~/none/deep /run/none; ls ~/open" >out &&
+	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want && test_cmp want out && : >"$conf" &&
+	test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s" 2>err && grep ConnectionRefusedError err
+'
+
+test_expect_success 'a link that an agent leaves in the way leads nowhere' '
+	git -C r agent start -q -- sh -c "rm -r ~/open; ln -s /etc ~/open; mkdir ~/other; ln -s /etc/passwd ~/other/s" &&
+	test_expect_code 125 git -C r agent -c network.sockets="~/open/s" start -q -- true 2>err && grep "a symlink stands in the way of the mount point .home/open" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true 2>err && grep "a symlink stands in the way of the mount point .home/other/s" err &&
+	rm "$HOME/aihome/open"
+'
+
+test_expect_success 'no socket is taken from where agents write, nor put into the project' '
+	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err && grep "the socket .*aihome/s. cannot be shown inside" err && grep "^hint: agents can write where it is" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s" start -q -- true 2>err && grep "hint: agents can write" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true 2>err && grep "r/s. cannot be shown inside" err
+'
+
+test_expect_success 'one that is not there is named at the start, once' '
+	git -C r agent -c "network.sockets=~/later/s" -c "network.sockets=~/open/s" start -- true 2>err && grep -c "network.sockets: there is no .$HOME/later/s. now" err >n && test "$(cat n)" = 1 && test_must_fail grep "open/s" err &&
+	git -C r agent -c "network.sockets=~/serve.py" start -- true 2>err && grep "network.sockets: .$HOME/serve.py. is no socket" err &&
+	git -C r agent --no-network start -- true 2>err || git -C r agent -c "network.sockets=~/later/s" start --no-network -- true 2>err && test_must_fail grep later err
+'
+
+test_expect_success 'PS-01: a repository names one only with trust, which says so' '
+	git clone -q r untrusted && printf "network:\n  sockets: [\"~/open/s\"]\n" >untrusted/.agentdev.yaml && git -C untrusted add -A && git -C untrusted commit -qm socket &&
+	test_expect_code 125 git -C untrusted agent start -q -- true 2>err && grep "network.sockets. needs trust" err && test_expect_code 1 git -C untrusted agent trust --show >out && grep "talk to what listens at ~/open/s on your machine" out &&
+	test_must_fail git -C untrusted agent start -q --untrusted -- python3 ask.py "~/open/s" && git -C untrusted agent trust --yes >/dev/null && git -C untrusted agent start -q -- python3 ask.py "~/open/s" >out && grep said out
+'
+
+test_done
