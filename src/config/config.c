@@ -242,11 +242,10 @@ static int unknown(const struct place *p, const char *group, const char *word,
 {
 	cleanup_free char *cut = ga_strndup(word, SHOWN), *q = shown(word);
 	cleanup_free char *what = ga_strf("unknown key '%s%s%s'", group, *group ? "." : "", q);
-	cleanup_buf struct ga_buf full = GA_BUF_INIT;
-	const char *near = config_nearest(group, cut, &full);
+	cleanup_free char *near = config_nearest(group, cut);
 
 	(void)fail_at(p, err, what);
-	if (p->name && !*group && strchr(cut, '.') && config_find(cut))
+	if (p->name && near && strchr(cut, '.'))
 		return ga_hint(err, "keys are nested: what is before a dot stands on a line above, "
 				    "followed by a colon");
 	if (near)
@@ -525,15 +524,8 @@ int ga_config_set_key(struct ga_config *c, const char *key, const char *value, s
 {
 	const struct place p = { .origin = GA_ORIGIN_COMMAND };
 	const struct config_key *k = config_find(key);
-	const char *dot = strrchr(key, '.');
-	cleanup_free char *group = dot ? ga_strndup(key, (size_t)(dot - key)) : ga_strdup("");
 
-	if (k)
-		return set(c, k, value, &p, err);
-	/* the last word may be all that is wrong */
-	if (!config_is_group(group))
-		return unknown(&p, "", key, err);
-	return unknown(&p, group, dot ? dot + 1 : key, err);
+	return k ? set(c, k, value, &p, err) : unknown(&p, "", key, err);
 }
 
 int ga_config_set_word(struct ga_config *c, const char *word, struct ga_error *err)

@@ -285,9 +285,9 @@ bool config_is_group(const char *name)
 	return false;
 }
 
-const char *config_nearest(const char *group, const char *word, struct ga_buf *ret)
+static char *nearest_in(const char *group, const char *word)
 {
-	char *names[GA_CONFIG_KEYS];
+	char *names[GA_CONFIG_KEYS], *full;
 	const char *near;
 
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
@@ -296,11 +296,27 @@ const char *config_nearest(const char *group, const char *word, struct ga_buf *r
 		names[i] = rest ? ga_strndup(rest, strcspn(rest, ".")) : NULL;
 	}
 	near = ga_nearest(word, (const char *const *)names, GA_CONFIG_KEYS);
-	if (near)
-		ga_buf_addf(ret, "%s%s%s", group, *group ? "." : "", near);
+	full = near ? ga_strf("%s%s%s", group, *group ? "." : "", near) : NULL;
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
 		free(names[i]);
-	return near ? ret->ptr : NULL;
+	return full;
+}
+
+char *config_nearest(const char *group, const char *word)
+{
+	char *ret = ga_strdup(group);
+
+	/* what is before a dot may be wrong as well as what is behind it */
+	for (const char *p = word; ret; p++) {
+		size_t n = strcspn(p, ".");
+		cleanup_free char *part = ga_strndup(p, n), *in = ret;
+
+		ret = nearest_in(in, part);
+		p += n;
+		if (!*p)
+			break;
+	}
+	return ret;
 }
 
 /* ---- values --------------------------------------------------------------- */

@@ -65,8 +65,9 @@ bool config_is_filter(const char *text);
 const struct config_key *config_find(const char *name);
 /* Is it the name of a map in which there are keys? */
 bool config_is_group(const char *name);
-/* The name in `group` ("" at the top) nearest to `word`, or NULL. */
-const char *config_nearest(const char *group, const char *word, struct ga_buf *ret);
+/* The key or group in `group` ("" at the top) nearest to `word`, which may have dots; NULL if none
+ * is near. The caller frees it. */
+char *config_nearest(const char *group, const char *word);
 
 /* Read a value. False if it is none that the key takes; then `ret`, which holds what it would
  * take, for people. A path or pattern is the caller's to free. */
