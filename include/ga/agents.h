@@ -22,6 +22,8 @@
 
 /* Exactly one version: N.N.N, and behind it what semver allows, 64 bytes at most. */
 bool ga_agents_version_ok(const char *s);
+/* Of two that are versions: below 0, 0 or above, as semver orders them. */
+int ga_agents_version_compare(const char *a, const char *b);
 /* What the user may want: one of those, or a name that a package gives one of them ("latest",
  * "next"): letters, digits, '-' and '_', a letter first. npm would take more than that, such as
  * addresses and paths. */
@@ -56,13 +58,20 @@ void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 /* Can it be installed here, and `wanted` be wanted? Says why not. */
 int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
 		    struct ga_error *err);
-/* After that: install `wanted` (NULL: what npm thinks best here) and note it; `*ret_version` is
- * what came, caller frees. On failure what was there before stays. Versions of before are removed
- * if no session runs; else `*ret_kept`. That they could not be is no failure, but in `ret_left`.
- * e->use has limits as for a session. */
+struct ga_agents_installed {
+	char *version; /* which is there now */
+	char *older;   /* what npm would have put in its place, or NULL */
+	bool kept;     /* versions of before are still there, as a session runs ... */
+	struct ga_error left; /* ... or as they could not be removed, which is no failure */
+};
+#define GA_AGENTS_INSTALLED_INIT { NULL, NULL, false, GA_ERROR_INIT }
+void ga_agents_installed_release(struct ga_agents_installed *i);
+/* After that: install `wanted` and note it. NULL: what npm thinks best here, by what packages say
+ * of the Node.js they need, but nothing older than what is there, which is kept then. On failure
+ * what was there before stays. Versions of before are removed if no session runs. e->use has
+ * limits as for a session. */
 int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
-		      char **ret_version, bool *ret_kept, struct ga_error *ret_left,
-		      struct ga_error *err);
+		      struct ga_agents_installed *ret, struct ga_error *err);
 /* Remove all of it. 1 if it is not there; 2 if a session is running. */
 int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err);
 

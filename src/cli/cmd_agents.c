@@ -111,33 +111,42 @@ static int find_preset(const struct cli *c, const char *name, const struct ga_pr
 		    : ga_hint(err, "'git agent agents' lists those that are known");
 }
 
+static void say_installed(const char *name, const char *before,
+			  const struct ga_agents_installed *i)
+{
+	if (i->older)
+		cli_note("%s: %s stays: npm chose %s, the newest that says it suits the Node.js "
+			 "there is ('git agent agents install %s@%s' goes back to that)", name,
+			 i->version, i->older, name, i->older);
+	else if (before && !strcmp(before, i->version))
+		cli_note("%s: %s, as before", name, i->version);
+	else
+		cli_note("%s: %s%s%s", name, i->version, before ? ", was " : "",
+			 before ? before : "");
+	if (i->kept)
+		cli_note("%s: versions of before stay, as a session is running: install it "
+			 "again to remove them", name);
+}
+
 static int install(struct cli *c, const struct options *o, const struct ga_preset *p,
 		   const char *wanted, struct ga_error *err)
 {
-	cleanup_free char *before = ga_agents_version(&c->env, p->name), *version = NULL;
-	cleanup_error struct ga_error left = GA_ERROR_INIT;
-	bool kept = false;
+	cleanup_(ga_agents_installed_release) struct ga_agents_installed i =
+		GA_AGENTS_INSTALLED_INIT;
+	cleanup_free char *before = ga_agents_version(&c->env, p->name);
 
 	if (ga_agents_check(&c->env, p, wanted, err))
 		return -1;
 	if (!o->quiet)
 		cli_note("%s: npm installs %s%s%s in a sandbox ...", p->name, p->package,
 			 wanted ? "@" : "", wanted ? wanted : "");
-	if (ga_agents_install(&c->env, p, wanted, &version, &kept, &left, err))
+	if (ga_agents_install(&c->env, p, wanted, &i, err))
 		return -1;
-	if (left.msg)
+	if (i.left.msg)
 		cli_note("%s: versions of before stay: %s; install it again to remove them",
-			 p->name, left.msg);
-	if (o->quiet)
-		return 0;
-	if (before && !strcmp(before, version))
-		cli_note("%s: %s, as before", p->name, version);
-	else
-		cli_note("%s: %s%s%s", p->name, version, before ? ", was " : "",
-			 before ? before : "");
-	if (kept)
-		cli_note("%s: versions of before stay, as a session is running: install it "
-			 "again to remove them", p->name);
+			 p->name, i.left.msg);
+	if (!o->quiet)
+		say_installed(p->name, before, &i);
 	return 0;
 }
 

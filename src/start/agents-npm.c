@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,12 +35,12 @@ static const char *const passed[] = {
 	"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 };
 
-/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others and gets
- * its name when the program in it was seen to run. */
-static const char install_script[] =
+/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others; the program
+ * in it was seen to run. */
+static const char fetch_script[] =
 	"set -eu\n"
-	"top=$HOME/" GA_AGENTS_DIR "/$1 bin=$HOME/" GA_AGENT_BIN "\n"
-	"mkdir -p \"$top\" \"$bin\"\n"
+	"top=$HOME/" GA_AGENTS_DIR "/$1\n"
+	"mkdir -p \"$top\" \"$HOME/" GA_AGENT_BIN "\"\n"
 	"rm -rf \"$top/.new\" \"$top/.old\"\n"
 	"mkdir \"$top/.new\"\n"
 	/* with another prefix npm would look for the machine's own settings there */
@@ -55,12 +56,19 @@ static const char install_script[] =
 	"esac\n"
 	"cd \"$top\"\n"
 	".new/bin/\"$1\" --version </dev/null >&2\n"
-	"if [ -e \"$version\" ]; then mv \"$version\" .old; fi\n"
-	"mv .new \"$version\"\n"
-	"rm -rf .old\n"
-	"ln -sfn \"../npm/$1/$version/bin/$1\" \"$bin/.$1.new\"\n"
-	"mv -fT \"$bin/.$1.new\" \"$bin/$1\"\n"
 	"printf '%s\\n' \"$version\"\n";
+
+/* $1 the agent, $2 the version that its new prefix gets as a name; or nothing, and it goes. */
+static const char place_script[] =
+	"set -eu\n"
+	"top=$HOME/" GA_AGENTS_DIR "/$1 bin=$HOME/" GA_AGENT_BIN "\n"
+	"cd \"$top\"\n"
+	"[ -n \"$2\" ] || { rm -rf .new; exit 0; }\n"
+	"if [ -e \"$2\" ]; then mv \"$2\" .old; fi\n"
+	"mv .new \"$2\"\n"
+	"rm -rf .old\n"
+	"ln -sfn \"../npm/$1/$2/bin/$1\" \"$bin/.$1.new\"\n"
+	"mv -fT \"$bin/.$1.new\" \"$bin/$1\"\n";
 
 /* $1 the agent, $2 the version that stays, or nothing. */
 static const char remove_script[] =
@@ -77,10 +85,15 @@ struct job {
 	bool network;
 	unsigned ms;
 	struct ga_buf out, errout;
+	/* of an installation: what npm's choice must not be older than, or NULL; and that choice */
+	bool fetches, older;
+	const char *least;
+	char *version;
 };
 
 static void job_release(struct job *j)
 {
+	free(j->version);
 	ga_buf_release(&j->out);
 	ga_buf_release(&j->errout);
 }
@@ -170,10 +183,9 @@ static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool ne
 	return 0;
 }
 
-static int run_in(struct ga_start_env *e, struct ga_sandbox *sb, const struct ga_spec *s,
-		  struct job *j, int *ret_status, struct ga_error *err)
+static int run_in(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j, int *ret_status,
+		  struct ga_error *err)
 {
-	cleanup_(ga_confine_release) struct ga_confine limits = { 0 };
 	const char *const argv[] = { "sh", "-c", j->script, "sh", j->words[0],
 				     j->words[1] ? j->words[1] : "",
 				     j->words[2] ? j->words[2] : "", NULL };
@@ -182,8 +194,7 @@ static int run_in(struct ga_start_env *e, struct ga_sandbox *sb, const struct ga
 				 .out_max = ANSWER_MAX, .out_fd = -1, .errout = &j->errout,
 				 .timeout_ms = j->ms };
 
-	return ga_confine_plan(&e->use, e->environ, e->path, &limits, err) ||
-	       ga_run_confine(sb, &limits, err) || ga_run_exec(sb, &x, ret_status, err) ? -1 : 0;
+	return ga_run_exec(sb, &x, ret_status, err);
 }
 
 /* npm ends with where its log is, which goes with the sandbox. */
@@ -210,15 +221,50 @@ static char *last_words(const struct ga_buf *b)
 	}
 }
 
+/* What npm chose goes by the Node.js there is, and may be older than what runs there all the same. */
+static int choose(struct job *j, struct ga_error *err)
+{
+	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
+		ga_buf_truncate(&j->out, j->out.len - 1);
+	if (strlen(j->out.ptr) != j->out.len || !ga_agents_version_ok(j->out.ptr)) {
+		cleanup_free char *q = ga_escape(j->out.ptr);
+
+		return ga_fail(err, GA_EFATAL, "'%s' is no version", q);
+	}
+	j->version = ga_buf_steal(&j->out);
+	j->older = j->least && ga_agents_version_compare(j->version, j->least) < 0;
+	j->script = place_script;
+	j->words[1] = j->older ? NULL : j->version;
+	return 0;
+}
+
+static int run_scripts(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j,
+		       struct ga_error *err)
+{
+	int status;
+
+	if (run_in(sb, s, j, &status, err))
+		return -1;
+	if (!status && j->fetches && (choose(j, err) || run_in(sb, s, j, &status, err)))
+		return -1;
+	if (status) {
+		cleanup_free char *words = last_words(&j->errout);
+
+		return ga_fail(err, GA_EFATAL, "%s", *words ? words : "it said nothing");
+	}
+	return 0;
+}
+
 /* Run it in a sandbox with the home of `e`, whose lock is held. */
 static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 {
 	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_(ga_confine_release) struct ga_confine limits = { 0 };
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_close int lock = -1;
 	struct ga_sandbox *sb = NULL;
 	struct ga_run_paths paths;
-	int rc, status = -1;
+	int rc;
 
 	if ((!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
 	    make_scratch(e, &lock, &dirs, err) || make_spec(e, &dirs, j->network, &s, err))
@@ -226,13 +272,9 @@ static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 	paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
 	if (ga_run_launch(&s, &paths, &sb, err))
 		return -1;
-	rc = run_in(e, sb, &s, j, &status, err);
+	rc = ga_confine_plan(&e->use, e->environ, e->path, &limits, err) ||
+	     ga_run_confine(sb, &limits, err) || run_scripts(sb, &s, j, err) ? -1 : 0;
 	ga_run_finish(sb);
-	if (!rc && status) {
-		cleanup_free char *words = last_words(&j->errout);
-
-		rc = ga_fail(err, GA_EFATAL, "%s", *words ? words : "it said nothing");
-	}
 	return rc;
 }
 
@@ -285,41 +327,44 @@ static int note(const struct ga_start_env *e, const char *name, const char *vers
 }
 
 static int install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
-		   char **ret_version, struct ga_error *err)
+		   struct job *j, struct ga_error *err)
 {
 	cleanup_free char *spec = wanted ? ga_strf("%s@%s", p->package, wanted)
 					 : ga_strdup(p->package);
-	cleanup_(job_release) struct job j = { .script = install_script,
-					       .words = { p->name, p->package, spec },
-					       .network = true, .ms = NPM_MS,
-					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
 	cleanup_close int lock = -1;
 
+	j->words[0] = p->name;
+	j->words[1] = p->package;
+	j->words[2] = spec;
 	if (home_open(e, &lock, err))
 		return -1;
-	if (run(e, &j, err))
+	if (run(e, j, err))
 		return ga_error_wrap(err, "cannot install '%s'", p->name);
-	while (j.out.len && j.out.ptr[j.out.len - 1] == '\n')
-		ga_buf_truncate(&j.out, j.out.len - 1);
-	if (strlen(j.out.ptr) != j.out.len || !ga_agents_version_ok(j.out.ptr)) {
-		cleanup_free char *q = ga_escape(j.out.ptr);
-
-		return ga_fail(err, GA_EFATAL, "cannot install '%s': '%s' is no version", p->name,
-			       q);
-	}
-	*ret_version = ga_buf_steal(&j.out);
-	return note(e, p->name, *ret_version, err);
+	return j->older ? 0 : note(e, p->name, j->version, err);
 }
 
 int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
-		      char **ret_version, bool *ret_kept, struct ga_error *ret_left,
-		      struct ga_error *err)
+		      struct ga_agents_installed *ret, struct ga_error *err)
 {
-	if (install(e, p, wanted, ret_version, err))
+	cleanup_free char *before = wanted ? NULL : ga_agents_version(e, p->name);
+	cleanup_(job_release) struct job j = { .script = fetch_script, .fetches = true,
+					       .least = before, .network = true, .ms = NPM_MS,
+					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
+
+	if (install(e, p, wanted, &j, err))
 		return -1;
+	ret->older = j.older ? ga_steal(&j.version) : NULL;
+	ret->version = ga_strdup(j.older ? before : j.version);
 	/* it is there, and noted */
-	(void)remove_others(e, p->name, *ret_version, ret_kept, ret_left);
+	(void)remove_others(e, p->name, ret->version, &ret->kept, &ret->left);
 	return 0;
+}
+
+void ga_agents_installed_release(struct ga_agents_installed *i)
+{
+	free(i->version);
+	free(i->older);
+	ga_error_release(&i->left);
 }
 
 int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err)

@@ -57,6 +57,47 @@ bool ga_agents_version_ok(const char *s)
 	return !*s || ((*s == '-' || *s == '+') && identifiers_ok(s + 1));
 }
 
+/* Up to where one part ends, by number if both are. Both move behind it. */
+static int compare_part(const char **a, const char **b, const char *ends)
+{
+	size_t n = strcspn(*a, ends), m = strcspn(*b, ends);
+	bool x = strspn(*a, "0123456789") == n, y = strspn(*b, "0123456789") == m;
+	int c = memcmp(*a, *b, n < m ? n : m);
+
+	if (x && y) {
+		/* without leading zeros the longer one is more; identifiers may have them */
+		for (; n && **a == '0'; n--)
+			++*a;
+		for (; m && **b == '0'; m--)
+			++*b;
+		c = n != m ? (n < m ? -1 : 1) : memcmp(*a, *b, n);
+	} else if (x != y) {
+		c = x ? -1 : 1;
+	} else if (!c && n != m) {
+		c = n < m ? -1 : 1;
+	}
+	*a += n;
+	*b += m;
+	return c;
+}
+
+int ga_agents_version_compare(const char *a, const char *b)
+{
+	int c = 0;
+
+	for (int i = 0; !c && i < 3; i++, a += *a == '.', b += *b == '.')
+		c = compare_part(&a, &b, ".-+");
+	/* what is before a release has a '-'; builds of one are the same to semver */
+	if (!c && (*a == '-') != (*b == '-'))
+		return *a == '-' ? -1 : 1;
+	while (!c && *a && *a != '+' && *b && *b != '+') {
+		a++;
+		b++;
+		c = compare_part(&a, &b, ".+");
+	}
+	return c || (*a == '.') == (*b == '.') ? c : *a == '.' ? 1 : -1;
+}
+
 bool ga_agents_wanted_ok(const char *s)
 {
 	if (ga_agents_version_ok(s))

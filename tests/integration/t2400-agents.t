@@ -102,6 +102,13 @@ test_expect_success 'update brings what npm has now; versions of before go unles
 	test_expect_code 129 git agent agents update codex 2>err && grep "is not installed in the agents. home" err
 '
 
+test_expect_success 'what npm chooses is never put in place of something newer without being asked for' '
+	brings 3.9.9 && git agent agents update 2>out && grep "^claude: 4.0.0 stays: npm chose 3.9.9, .*(.git agent agents install claude@3.9.9. goes back to that)" out && test "$(cat "$notes/claude")" = 4.0.0 &&
+	git agent agents install claude 2>out && grep "^claude: 4.0.0 stays" out && git agent agents update -q claude 2>out && test ! -s out && started >out && grep "own .*/4.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
+	brings 4.0.0-rc.1 && git agent agents update 2>out && grep "^claude: 4.0.0 stays" out && brings 4.0.1-rc.1 && git agent agents update 2>out && grep "^claude: 4.0.1-rc.1, was 4.0.0$" out &&
+	brings 3.9.9 && git agent agents install claude@3.9.9 2>out && grep "^claude: 3.9.9, was 4.0.1-rc.1$" out && started >out && grep "own .*/3.9.9/" out && brings 4.0.0 && git agent agents update -q
+'
+
 test_expect_success 'PS-02: what an agent puts there is run before nothing of the users, and leads nowhere' '
 	PATH=$PATH:$HOME/host && brings 1.0.0 && printf "#!/bin/sh\necho planted\n" >"$HOME/aihome/planted" && chmod +x "$HOME/aihome/planted" && git agent agents remove -q claude && started >out && grep "^host" out &&
 	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/claude" && started >out && grep "^host" out && git agent agents | grep "^claude .*$HOME/host/claude" &&

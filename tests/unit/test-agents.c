@@ -89,6 +89,34 @@ static void what_is_a_version(void **state)
 	}
 }
 
+/* Each is older than the next. */
+static void order_of_versions(void **state)
+{
+	static const char *const order[] = {
+		"0.0.1", "0.2.0", "0.10.0", "1.0.0-0", "1.0.0-9", "1.0.0-10", "1.0.0-a",
+		"1.0.0-a.1", "1.0.0-a.1.0", "1.0.0-a.a", "1.0.0-ab", "1.0.0-b", "1.0.0", "1.0.1-rc.2",
+		"1.0.1-rc.11", "1.0.1", "1.2.9", "1.10.0", "2.1.197", "2.1.330", "10.0.0",
+	};
+	static const char *const same[][2] = {
+		{ "1.0.0", "1.0.0+b" }, { "1.0.0+a", "1.0.0+b" }, { "1.0.0-a+x.1", "1.0.0-a" },
+		{ "1.0.0+a-b", "1.0.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(order); i++) {
+		assert_int_equal(ga_agents_version_compare(order[i], order[i]), 0);
+		for (size_t k = 0; k < i; k++) {
+			if (ga_agents_version_compare(order[k], order[i]) >= 0 ||
+			    ga_agents_version_compare(order[i], order[k]) <= 0)
+				fail_msg("'%s' and '%s'", order[k], order[i]);
+		}
+	}
+	for (size_t i = 0; i < GA_NELEMS(same); i++) {
+		assert_int_equal(ga_agents_version_compare(same[i][0], same[i][1]), 0);
+		assert_int_equal(ga_agents_version_compare(same[i][1], same[i][0]), 0);
+	}
+}
+
 /* HOST:PORT, the host a name or "*." and one. */
 static bool host_ok(const char *s)
 {
@@ -199,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_a_version),
+		cmocka_unit_test(order_of_versions),
 		cmocka_unit_test(presets_are_whole),
 		cmocka_unit_test(own_presets),
 	};
