@@ -35,8 +35,8 @@ static const char *const passed[] = {
 	"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 };
 
-/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others; the program
- * in it was seen to run. */
+/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others, and the
+ * program in it seen to run. */
 static const char fetch_script[] =
 	"set -eu\n"
 	"top=$HOME/" GA_AGENTS_DIR "/$1\n"
@@ -221,7 +221,8 @@ static char *last_words(const struct ga_buf *b)
 	}
 }
 
-/* What npm chose goes by the Node.js there is, and may be older than what runs there all the same. */
+/* What npm chose goes by what packages say of Node.js, and may be older than what is there and
+ * runs. */
 static int choose(struct job *j, struct ga_error *err)
 {
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')

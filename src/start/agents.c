@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/agents.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -194,6 +195,38 @@ static bool has_login(const char *home, const struct ga_preset *p)
 		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
 			return true;
 	}
+	return false;
+}
+
+/* Anything but `notes`, which are ours and below it, or NULL. */
+static bool has_more(int home, const char *path, const char *notes)
+{
+	const char *own = notes ? ga_path_below(notes, path) : NULL;
+	int fd = ga_openat_beneath(home, path, O_RDONLY | O_DIRECTORY, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	bool ret = false;
+
+	if (!d) {
+		cleanup_close int file = fd < 0 ? ga_openat_beneath(home, path, O_PATH, 0) : fd;
+
+		return file >= 0;
+	}
+	while (!ret && (e = readdir(d)) != NULL)
+		ret = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		      (!own || strcmp(e->d_name, own) != 0);
+	(void)closedir(d);
+	return ret;
+}
+
+bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)
+{
+	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; at >= 0 && p->state[i]; i++)
+		if (has_more(at, p->state[i], p->notes))
+			return true;
 	return false;
 }
 

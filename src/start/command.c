@@ -88,15 +88,37 @@ static char *find_own(const struct ga_start_env *e, const char *command)
 	return version ? ga_agents_program(e, command, version) : NULL;
 }
 
+/* Where an agent's login goes, behind how to get the agent. Caller frees. */
+static char *login_words(const struct ga_start_env *e, const struct ga_preset *p)
+{
+	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
+
+	if (p)
+		agents_look_at_login(e, p, &f);
+	if (!p || !p->login || f.login || f.key)
+		return ga_strdup("");
+	if (f.importable)
+		return ga_strf("; 'git agent home import %s' brings your login there", p->name);
+	return ga_strf("; to log in, %s%s", p->login,
+		       p->logins[0] ? ", which stays in that home ('git agent home')" : "");
+}
+
 static int not_found(const struct ga_start_env *e, const char *command, struct ga_error *err)
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
-	cleanup_free char *q = ga_escape(command);
+	bool package = p && p->package;
+	cleanup_free char *q = ga_escape(command), *login = NULL;
+	cleanup_free char *npm = package ? start_find_command(e, "npm", NULL) : NULL;
 
-	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH", q);
-	return p && p->package ? ga_hint(err, "'git agent agents install %s' puts it into the "
-					 "agents' home", command)
-			       : ga_hint(err, "install it, or give its path");
+	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", q,
+		      package ? ", nor in the agents' home" : "");
+	login = login_words(e, p);
+	if (npm)
+		return ga_hint(err, "'git agent agents install %s' puts it into the agents' home%s",
+			       command, login);
+	return package ? ga_hint(err, "install it, or Node.js for 'git agent agents install %s'%s",
+				 command, login)
+		       : ga_hint(err, "install it, or give its path%s", login);
 }
 
 /* Fail early, and on the host, for a command that is nowhere: a session made for

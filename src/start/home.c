@@ -139,14 +139,17 @@ static void describe_login(const struct ga_start_env *e, struct ga_start *st)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
 	const struct ga_preset *p = st->preset;
+	const char *key;
 
-	if (!p || !p->logins[0])
+	if (!p || !p->login)
 		return;
 	agents_look_at_login(e, p, &f);
-	if (f.login || f.key)
+	/* without a file that tells, one that has been here knows whether it is */
+	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || agents_has_state(e, p))))
 		return;
+	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
 	ga_strv_pushf(&st->banner, "%s is not logged in: %s%s%s", p->name, p->login,
-		      p->keys[0] ? ", or set " : "", p->keys[0] ? p->keys[0] : "");
+		      key ? ", or set " : "", key ? key : "");
 	if (f.importable)
 		ga_strv_pushf(&st->banner, "your own login stays outside: 'git agent home import "
 			      "%s' brings it", p->name);
@@ -162,7 +165,7 @@ int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error
 		return -1;
 	if (first)
 		ga_strv_pushf(&st->banner, "made '%s', the agents' home: they see it in place of "
-			      "yours", q);
+			      "yours, and logins that they make stay in it", q);
 	describe_login(e, st);
 	if (e->home_mode == GA_HOME_PROJECT && home_share_logins(e, dir, &odd))
 		ga_strv_pushf(&st->banner, "logins: %s", odd.msg);

@@ -25,6 +25,8 @@ int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_erro
 char *agents_notes(const struct ga_start_env *e);
 /* Is there a program of that name that agents installed? */
 bool agents_own(const struct ga_start_env *e, const char *name);
+/* Is there anything of the agent's in the home of sessions? */
+bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p);
 /* Fill what of `ret` is about logging in. */
 void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret);

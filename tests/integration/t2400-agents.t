@@ -53,8 +53,11 @@ started() { git agent start -q -- claude "$@"; }
 
 test_expect_success 'nothing is installed at first: what is known is listed, and a start says how to get it' '
 	git agent agents >list && grep "^claude  *-  *none  *not installed$" list && grep "^goose .*not found$" list && ! grep bash list &&
-	test_expect_code 125 git agent start -- claude 2>err && grep "^hint: .git agent agents install claude. puts it" err &&
-	test_expect_code 125 git agent start -- aider 2>err && grep "^hint: install it, or give its path" err && test ! -e "$HOME/aihome"
+	test_expect_code 125 git agent start -- claude 2>err && grep "command .claude. was not found on PATH, nor in the agents. home" err && grep "^hint: .git agent agents install claude. puts it into the agents. home; to log in, type /login inside, which stays in that home (.git agent home.)\$" err && test "$(grep -c . err)" -le 3 &&
+	mkdir -p "$HOME/.claude" && echo x >"$HOME/.claude/.credentials.json" && test_expect_code 125 git agent start -- claude 2>err && grep "^hint: .*; .git agent home import claude. brings your login there\$" err && rm -r "$HOME/.claude" &&
+	ANTHROPIC_API_KEY=k test_expect_code 125 git agent start -- claude 2>err && grep "^hint: .git agent agents install claude. puts it into the agents. home\$" err &&
+	test_expect_code 125 git agent start -- aider 2>err && grep "^hint: install it, or give its path; to log in, set the key of a model, ANTHROPIC_API_KEY for example\$" err &&
+	test_expect_code 125 git agent start -- other 2>err && grep "^hint: install it, or give its path\$" err && test ! -e "$HOME/aihome"
 '
 
 test_expect_success 'a version is installed, noted and run, whatever else is on PATH, with the flags of its preset' '
@@ -141,6 +144,7 @@ test_expect_success 'each repository has its own where homes are of projects' '
 
 test_expect_success 'without npm it says so, and of an npm package of the host the version is known' '
 	mv "$bin/npm" "$bin/other" && test_when_finished "mv $bin/other $bin/npm" && mkdir "$HOME/git" && ln -s "$(command -v git)" "$HOME/git/git" && PATH=$TEST_BUILDDIR:$HOME/git && test_expect_code 125 git agent agents install claude 2>err && PATH=$system && grep "npm was not found on PATH" err && grep "^hint: install Node.js" err &&
+	(cd "$HOME/p" && PATH=$TEST_BUILDDIR:$HOME/git && export PATH && test_expect_code 125 git agent start -- gemini 2>"$HOME/err") && grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" "$HOME/err" &&
 	mkdir -p "$HOME/.npm-global/lib/node_modules/@openai/codex/bin" "$HOME/.npm-global/bin" && cd "$HOME/.npm-global" && echo "{\"version\": \"7.8.9\"}" >lib/node_modules/@openai/codex/package.json && printf "#!/bin/sh\n" >lib/node_modules/@openai/codex/bin/codex.js && chmod +x lib/node_modules/@openai/codex/bin/codex.js && ln -s ../lib/node_modules/@openai/codex/bin/codex.js bin/codex &&
 	cd "$HOME/p" && git agent agents | grep "^codex  *7.8.9 .*$HOME/.npm-global/bin/codex$"
 '

@@ -19,9 +19,9 @@ own() {
 }
 
 test_expect_success 'it makes the home, and says so once; how to log in as long as nobody is' '
-	git agent start -- claude : 2>err && grep "made .$HOME/aihome., the agents. home" err && grep "claude is not logged in: type /login inside, or set ANTHROPIC_API_KEY" err && ! grep "home import" err && test "$(stat -c %a "$HOME/aihome")" = 700 &&
+	git agent start -- claude : 2>err && grep "made .$HOME/aihome., the agents. home: they see it in place of yours, and logins that they make stay in it" err && grep "claude is not logged in: type /login inside, or set ANTHROPIC_API_KEY" err && ! grep "home import" err && test "$(stat -c %a "$HOME/aihome")" = 700 &&
 	git agent start -- claude : 2>err && ! grep "made .*aihome" err && grep "not logged in" err && ANTHROPIC_API_KEY=k git agent start -- claude : 2>err && ! grep "not logged in" err &&
-	git agent start -- sh -c : 2>err && ! grep "logged in" err && git agent start -q -- claude : 2>err && ! test -s err && { git agent start -- copilot : 2>err; echo "copilot $?"; cat err; test -s err; } && ! grep "logged in" err
+	git agent start -- sh -c : 2>err && ! grep "logged in" err && git agent start -q -- claude : 2>err && ! test -s err && { git agent start -- copilot : 2>err || :; } && grep "copilot is not logged in: type /login inside, or set COPILOT_GITHUB_TOKEN" err && git agent start -q -- sh -c ": >~/.copilot/config.json" && { git agent start -- copilot : 2>err || :; } && test -s err && ! grep "logged in" err
 '
 
 test_expect_success 'a login of the user is offered, and nothing of it is there without being asked for' '
