@@ -20,7 +20,7 @@ every_way() {
 		signed "$1" && signed --squash "$1" && signed --rebase "$1" && signed "$1" -- f && signed -m words "$1" &&
 		put f@8M && git add f && signed "$1" && signed --squash "$1" && signed "$1" -- f &&
 		git reset -q --hard && git config commit.gpgSign false && git agent land "$1" && test_must_fail git verify-commit HEAD && git agent land --undo "$1" &&
-		git config commit.gpgSign true && put f@2C && git commit -qam conflict && { test_expect_code 4 git agent land "$1"; } && put f@2X && git add f && git agent land --continue "$1" && git rev-parse -q --verify HEAD^2 && git verify-commit HEAD
+		git config commit.gpgSign true && put f@2C && git commit -qam conflict && { test_expect_code 4 git agent land "$1"; } && put f@2X && git add f && git agent land --continue "$1" && git rev-parse -q --verify HEAD^2 && git verify-commit HEAD && test_must_fail git verify-commit HEAD^2
 }
 
 # a key that is not to be had: what git merged is left to be gone on with, what was not begun is not
