@@ -39,6 +39,10 @@ missing() {
 	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep pre-commit $servers; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
 	done
+	# a python3 of the user's own may come before the system's
+	for mod in jsonschema yaml; do
+		python3 -c "import $mod" 2>/dev/null || /usr/bin/python3 -c "import $mod" 2>/dev/null || echo "python3-$mod"
+	done
 	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
 		pkg-config --exists "$lib" 2>/dev/null || echo "$lib"
 	done
@@ -58,6 +62,8 @@ git:git:git:git
 bwrap:bubblewrap:bubblewrap:bubblewrap
 prove:perl:perl-Test-Harness:perl
 python3:python3:python3:python
+python3-jsonschema:python3-jsonschema:python3-jsonschema:python-jsonschema
+python3-yaml:python3-yaml:python3-pyyaml:python-yaml
 strace:strace:strace:strace
 pgrep:procps:procps-ng:procps-ng
 pre-commit:pre-commit:pre-commit:pre-commit

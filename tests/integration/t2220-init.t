@@ -35,9 +35,12 @@ test_expect_success 'it says by which files it went' '
 	done && mkfifo fifo && ln -s fifo compose.yml && rm Makefile && mkfifo Makefile && git agent init --print >../out && ! grep Makefile ../out
 '
 
-test_lazy_prereq JSONSCHEMA 'python3 -c "import jsonschema, yaml"'
+# a python3 that comes before the system's may lack what that has
+schema_python=$(command -v python3)
+"$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3
+test_lazy_prereq JSONSCHEMA '"$schema_python" -c "import jsonschema, yaml"'
 test_expect_success JSONSCHEMA 'the schema is one, takes what is taken, and refuses what is plainly wrong' '
-	tree editors && git agent config --schema >../schema.json && git agent config >../values && git agent init --print >../printed && uncomment ../printed ../suggested && python3 -W ignore - <<-\EOF
+	tree editors && git agent config --schema >../schema.json && git agent config >../values && git agent init --print >../printed && uncomment ../printed ../suggested && "$schema_python" -W ignore - <<-\EOF
 	import json, yaml, jsonschema
 	schema = json.load(open("../schema.json"))
 	jsonschema.Draft7Validator.check_schema(schema)

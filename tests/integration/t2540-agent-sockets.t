@@ -29,7 +29,13 @@ for at in sys.argv[1:]:
 PY
 git -C r add ask.py && git -C r commit -qm one
 mkfifo up && { python3 serve.py "$HOME/open/s" >up & } && server=$! && read -r _ <up
-trap 'kill "$server"; gpgconf --kill gpg-agent 2>/dev/null; test ! -e agent || (. ./agent && kill "$SSH_AGENT_PID") >/dev/null' EXIT
+# while there is a home in which they are named
+end_agents() {
+	kill "$server"
+	gpgconf --kill gpg-agent 2>/dev/null
+	[ ! -e "$HOME/agent" ] || (. "$HOME/agent" && kill "$SSH_AGENT_PID") >/dev/null
+}
+trap end_agents EXIT
 
 test_lazy_prereq GPG 'gpg --batch --quiet --passphrase "" --quick-gen-key "C O Mitter <signer@example.com>" ed25519 sign never && gpg --export >r/public && git -C r add -A && git -C r commit -qm key'
 test_lazy_prereq SSH 'ssh-keygen -q -t ed25519 -N "" -f key && ssh-agent -a "$HOME/.ssh/agent.sock" >agent && . ./agent && ssh-add -q key'
@@ -95,4 +101,6 @@ test_expect_success 'PS-01: a repository names one only with trust, which says s
 	test_must_fail git -C untrusted agent start -q --untrusted -- python3 ask.py "~/open/s" && git -C untrusted agent trust --yes >/dev/null && git -C untrusted agent start -q -- python3 ask.py "~/open/s" >out && grep said out
 '
 
+trap - EXIT
+end_agents
 test_done
