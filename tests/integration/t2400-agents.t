@@ -126,7 +126,10 @@ test_expect_success 'one that an agent installed for itself is found when nobody
 '
 
 test_expect_success 'one at a time, and one that was killed leaves nothing for long' '
-	brings 6.0.0 && mkdir -p "$notes/.run-old/upper" && for i in 1 2 3; do git agent agents install -q claude & done; wait && test -z "$(ls -A "$notes" | grep run)" && started >out && grep "own .*/6.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0 &&
+	brings 6.0.0 && mkdir -p "$notes/.run-old/upper" && pids= && for i in 1 2 3; do
+		git agent agents install -q claude &
+		pids="$pids $!"
+	done && for pid in $pids; do wait "$pid" || exit 1; done && test -z "$(ls -A "$notes" | grep run)" && started >out && grep "own .*/6.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0 &&
 	echo "sleep 60" >"$bin/runs" && brings 7.0.0 && : >"$log" && { "$GIT_AGENT" agents install -q claude & } && pid=$! && test_wait_for "grep postinstall $log" && kill -9 "$pid" && { wait "$pid" || :; } && started >out && grep "own .*/6.0.0/" out &&
 	rm "$bin/runs" && git agent agents install -q claude && started >out && grep "own .*/7.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 7.0.0 && test -z "$(ls -A "$notes" | grep run)"
 '

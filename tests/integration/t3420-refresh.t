@@ -155,8 +155,12 @@ test_expect_success 'the project itself where it is live, beside home, and where
 '
 
 test_expect_success 'SB-04 names in the agent'\''s hands lead nowhere: another mount is not touched' '
-	repo q && git agent start -qd -n s -- sleep 1000 && git agent shell s -- sh -c "mv sub/cache x; mv sub y; mv mods m2; rm -rf sub; ln -s /usr sub" 2>/dev/null; cd "$HOME/q" &&
-	git agent shell s -- ls mods/pkg >/dev/null && replace && git agent refresh s && echo "$seen" >../want && look >../out && test_cmp ../want ../out
+	repo q && git agent start -qd -n s -- sleep 1000 && git agent shell s -- cat /proc/self/mountinfo >../mounts &&
+	for try in "mv sub/cache x" "mv sub y" "mv mods m2" "rm -rf sub"; do
+		test_must_fail git agent shell s -- $try || exit 1
+	done && git agent shell s -- sh -ec "ln -s /usr sub/usr; mkdir sub/cache/in; ln -s /usr sub/cache/in/mods; touch mods/kept" &&
+	git agent shell s -- ls mods/pkg >/dev/null && replace && echo 2 >sub/cache/2 && git agent refresh s && (echo "$seen" && echo kept) >../want && { look && git agent shell s -- ls mods | grep kept; } >../out && test_cmp ../want ../out &&
+	git agent shell s -- ls sub/cache >../out && printf "2\nin\n" >../want && test_cmp ../want ../out && git agent shell s -- cat /proc/self/mountinfo >../after && test_cmp ../mounts ../after
 '
 
 end_ours

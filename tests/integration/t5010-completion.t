@@ -77,7 +77,7 @@ test_expect_success 'a repository with sessions, and a word list of the commands
 
 test_expect_success 'no option of any command is missing, nor one offered that there is not, as -h has them' '
 	: >wrong && while read -r c; do
-		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want &&
+		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want && test -s want &&
 		git agent --complete $c -- | sed "s/=*	.*//" | sort >got && { cmp -s want got || diff want got | sed -n "s/^</$c: not completed:/p; s/^>/$c: not in -h:/p" >>wrong; } || exit 1
 	done <commands && test_cmp /dev/null wrong
 '
