@@ -149,6 +149,10 @@ bool ga_config_number(const struct ga_config *c, size_t i, uint64_t *ret);
 /* "default", "~/.config/git-agent/config.yaml:3", ".agentdev.yaml:1", "command line". The caller
  * frees it. */
 char *ga_config_origin(const struct ga_config *c, size_t i);
+/* Of a key, by its name. */
+enum ga_origin ga_config_set_by(const struct ga_config *c, const char *key);
+/* Of a key that was set: "FILE:LINE:COLUMN", as errors have it, or "the command line". */
+char *ga_config_place(const struct ga_config *c, const char *key);
 
 /* All of it as a file of the user's that would give the same; with `origin`, where each value comes
  * from behind it, as a comment. */

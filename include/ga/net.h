@@ -36,6 +36,8 @@ struct ga_net_publish {
 };
 bool ga_net_publish_parse(const char *word, struct ga_net_publish *ret);
 bool ga_net_publish_ok(const char *word);
+/* Does it listen where others than this machine come to? */
+bool ga_net_publish_open(const char *word);
 
 /* One word of `network.sockets`: the path of a unix socket of the host, and behind a ':' that which
  * it has inside, where it is another. Each begins with "/" or "~/" and is without "." and "..". */

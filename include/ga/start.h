@@ -25,6 +25,8 @@
 struct ga_start_network {
 	enum ga_network mode;
 	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
+	const char *allow_at; /* where `allow` is set, if not for `mode`, and nobody said so; or
+			       * NULL */
 	const struct ga_strv *options; /* what of it the command line said, as KEY=VALUE; NULL */
 	bool by_repository; /* its file made `mode` stricter than the user's settings */
 	bool learn;         /* reach all, by a network of its own, and list that; no other mode */

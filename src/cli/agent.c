@@ -111,14 +111,26 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 	return 0;
 }
 
+/* A list that is kept for --network allow, or for another repository, is in order where the command
+ * line chose the network. */
+static char *unused_list(const struct ga_config *conf, bool learn)
+{
+	return conf->network_allow.n && conf->network != GA_NETWORK_ALLOW && !learn &&
+	       ga_config_set_by(conf, "network.mode") != GA_ORIGIN_COMMAND ?
+		       ga_config_place(conf, "network.allow") : NULL;
+}
+
 void cli_settle_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
 			const struct ga_strv *options)
 {
+	free(c->allow_at);
+	c->allow_at = unused_list(conf, o->learn);
 	c->env.net = (struct ga_start_network){
 		.mode = o->learn ? GA_NETWORK_ALLOW : (enum ga_network)conf->network,
 		.allow = &conf->network_allow,
 		.sockets = &conf->network_sockets,
 		.publish = &conf->network_publish,
+		.allow_at = c->allow_at,
 		.options = options,
 		.by_repository = conf->network > c->settings.network,
 		.learn = o->learn,

@@ -54,6 +54,7 @@ struct cli {
 	char *begun_for;           /* ... the project it was begun for */
 	bool begun_own;            /* ... and whether it has a network of its own */
 	char *notify;              /* as configured, for the session at hand */
+	char *allow_at;            /* the same, for env.net */
 	bool captured;             /* picking a session captured it */
 	bool untrusted;            /* --untrusted */
 	bool colour;               /* standard output */

@@ -141,6 +141,7 @@ void cli_context_release(struct cli *c)
 	ga_run_finish(c->begun);
 	free(c->begun_for);
 	free(c->notify);
+	free(c->allow_at);
 	ga_gitconfig_abandon(e->loading);
 	ga_gitconfig_release(&e->config);
 	ga_repo_free(e->repo);

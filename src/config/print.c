@@ -25,6 +25,27 @@ char *ga_config_origin(const struct ga_config *c, size_t i)
 	return ga_strdup("default");
 }
 
+static const struct ga_config_set *set_of(const struct ga_config *c, const char *key)
+{
+	return &c->set[config_find(key) - config_keys];
+}
+
+enum ga_origin ga_config_set_by(const struct ga_config *c, const char *key)
+{
+	return set_of(c, key)->origin;
+}
+
+char *ga_config_place(const struct ga_config *c, const char *key)
+{
+	const struct ga_config_set *s = set_of(c, key);
+	bool user = s->origin == GA_ORIGIN_USER;
+	cleanup_free char *q = user ? ga_escape(c->user_file)
+				    : ga_strdup(GA_CONFIG_REPOSITORY_FILE);
+
+	return user || s->origin == GA_ORIGIN_REPOSITORY ?
+		       ga_strf("%s:%u:%u", q, s->line, s->column) : ga_strdup("the command line");
+}
+
 static bool is_plain(const char *text)
 {
 	for (const char *p = text; *p; p++)

@@ -201,7 +201,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("network.publish", TEXTS, TRUST, network_publish, NULL), .check = ga_net_publish_ok,
 	  .takes = GA_NET_PUBLISH_TAKES,
 	  .help = "ports of a session that can be reached on the host",
-	  .grants = "listen on your machine (%s)" },
+	  .grants = "listen on your machine (%s)", .worse = ga_net_publish_open,
+	  .more = ", where others on the network reach it" },
 	{ KEY("sandbox.nested", WORD, TRUST, nested, "false"), .words = bool_words,
 	  .help = "let programs inside make sandboxes of their own, as browsers do",
 	  .grants = "make sandboxes of its own inside (%s), which shows it more of the kernel" },
@@ -498,7 +499,8 @@ char *config_grant_text(const struct ga_config *c, const struct config_key *k, c
 	const char *at = k->grants ? strstr(k->grants, "%s") : NULL;
 
 	if (at)
-		return ga_strf("%.*s%s%s", (int)(at - k->grants), k->grants, q, at + 2);
+		return ga_strf("%.*s%s%s%s", (int)(at - k->grants), k->grants, q, at + 2,
+			       k->worse && k->worse(text) ? k->more : "");
 	old = ga_config_text(c, (size_t)(k - config_keys));
 	return ga_strf("set %s to %s instead of %s (%s)", k->name, q, old, k->help);
 }

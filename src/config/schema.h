@@ -49,6 +49,8 @@ struct config_key {
 	const char *takes;               /* KEY_TEXTS: what `check` accepts, for messages */
 	const char *grants; /* KEY_TRUST: what it lets an agent do, for people, with "%s" for the
 			     * value (or the word of a list) */
+	bool (*worse)(const char *text); /* KEY_TRUST: does this one grant more: */
+	const char *more;                /* what is said behind that, then */
 	bool repeats;                    /* KEY_TEXTS: the same can be in it twice */
 	bool named;                      /* KEY_TEXTS: of services, which can have names */
 	const char *const *members;      /* KEY_TEXTS: names, each with lists of these; or NULL */

@@ -79,6 +79,15 @@ static char *socket_path(const char *text, size_t n, const char *home)
 	return at_home ? ga_path_join(home, rel) : ga_strdup(path);
 }
 
+bool ga_net_publish_open(const char *word)
+{
+	static const struct ga_net_addr one6 = { .ip6 = true, .b = { [15] = 1 } };
+	struct ga_net_publish p;
+
+	return ga_net_publish_parse(word, &p) &&
+	       (p.addr.ip6 ? memcmp(p.addr.b, one6.b, 16) != 0 : p.addr.b[0] != 127);
+}
+
 /* Where the second path begins: a ':' alone is a letter like others. */
 static const char *find_inside(const char *word)
 {

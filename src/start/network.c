@@ -187,12 +187,18 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 	for (size_t i = 0; i < s->published.n; i++) {
 		const char *inside = strrchr(s->published.v[i], ':');
 
-		ga_strv_pushf(&st->notes, "port %s is published at %.*s", inside + 1,
-			      (int)(inside - s->published.v[i]), s->published.v[i]);
+		ga_strv_pushf(&st->notes, "port %s is published at %.*s%s", inside + 1,
+			      (int)(inside - s->published.v[i]), s->published.v[i],
+			      ga_net_publish_open(s->published.v[i])
+				      ? ", where others on the network reach it" : "");
 	}
 	if (e->net.mode == GA_NETWORK_HOST && e->net.publish && e->net.publish->n)
 		ga_strv_push(&st->notes, "network.publish says nothing of the host's own network, "
 					 "where every port is there as it is");
+	if (e->net.allow_at)
+		ga_strv_pushf(&st->notes, "%s: 'network.allow' has no effect: 'network.mode' is "
+					  "%s, not allow", e->net.allow_at,
+			      ga_network_name(e->net.mode));
 }
 
 /* The host's side of it. */

@@ -131,6 +131,22 @@ test_expect_success 'PS-01: what an agent made of it is held back, flagged, and 
 	test_expect_code 125 git agent start -- true </dev/null 2>../err && grep "secrets.mode. needs trust" ../err
 '
 
+test_expect_success 'a port that other machines reach is said to be one, before it is trusted and when it is there' '
+	repo ports "network:\n  mode: none\n  publish: [auto:3000, \"127.0.0.9:auto:3001\", \"0.0.0.0:auto:3002\", \"[::1]:auto:3003\", \"[::]:auto:3004\"]\n" && test_expect_code 1 git agent trust --show >../out && grep -c "listen on your machine" ../out | grep -x 5 &&
+	grep "where others on the network reach it" ../out | sed "s/^[^(]*(//; s/).*//" >../open && printf "0.0.0.0:auto:3002\n[::]:auto:3004\n" >../want && test_cmp ../want ../open &&
+	git rm -q .agentdev.yaml && git commit -qm none && git agent -c network.publish=auto:3000 -c network.publish=0.0.0.0:auto:3002 start --no-network -- true 2>../err && grep "port 3000 is published at 127.0.0.1:[0-9]*\$" ../err && grep "port 3002 is published at 0.0.0.0:[0-9]*, where others on the network reach it\$" ../err
+'
+
+test_expect_success 'a list of what is allowed where nothing is restricted by it is said to have no effect, and where it is' '
+	repo noeffect "dirty: carry\n" && mkdir -p "${conf%/*}" && printf "network:\n  allow: [a.example:1]\n" >"$conf" && git agent start -- true 2>../err && grep "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" ../err &&
+	for quiet in "--network allow" --no-network "--network host" --learn -q; do
+		git agent start $quiet -- true 2>../err || { test "$quiet" = --learn || exit 1; }
+		test_must_fail grep "no effect" ../err || exit 1
+	done && git agent -c network.mode=none start -- true 2>../err && test_must_fail grep "no effect" ../err && rm "$conf" &&
+	file "network:\n  mode: none\n  allow:\n    - a.example:1\n" && git agent trust -y && git agent start --dry-run -- true 2>&1 | grep "agentdev.yaml:4:7: .network.allow. has no effect: .network.mode. is none, not allow" &&
+	file "dirty: carry\n" && git agent -c network.allow=a.example:1 start -- true 2>../err && grep "the command line: .network.allow. has no effect" ../err
+'
+
 test_expect_success 'PS-01: nothing of what is trusted, or of where that is kept, is there inside' '
 	repo inside "$loose" && git agent trust -y && pins >../before && id=$(basename "$(cat ../before)") && test -n "$id" &&
 	git agent start -q -- sh -c "for at in \$HOME/.local/state/git-agent \$HOME/.config/git-agent; do ! ls -A \$at 2>/dev/null || exit 9; done; PATH=\$PATH:$TEST_BUILDDIR git agent trust -y >/dev/null 2>&1 && exit 8; find \$HOME /run /tmp /var/tmp -name $id; cat /proc/self/mountinfo" >../out && grep " $PWD " ../out && ! grep -e trust -e "$id" ../out && pins >../after && test_cmp ../before ../after

@@ -77,6 +77,21 @@ static void sockets(void **state)
 			fail_msg("'%s'", bad[i]);
 }
 
+static void who_reaches_it(void **state)
+{
+	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1",
+					    "[::1]:auto:1" };
+	static const char *const open[] = { "0.0.0.0:2:1", "192.0.2.1:auto:1", "[::]:2:1",
+					    "[2001:db8::1]:2:1", "[::ffff:192.0.2.1]:2:1" };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(here); i++)
+		assert_false(ga_net_publish_open(here[i]));
+	for (size_t i = 0; i < GA_NELEMS(open); i++)
+		assert_int_equal(ga_net_publish_open(open[i]), ga_net_publish_ok(open[i]));
+	assert_true(ga_net_publish_open(open[0]) && ga_net_publish_open(open[2]));
+}
+
 static void places(void **state)
 {
 	static const char *const cases[][3] = {
@@ -102,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(published),
 		cmocka_unit_test(sockets),
+		cmocka_unit_test(who_reaches_it),
 		cmocka_unit_test(places),
 	};
 
