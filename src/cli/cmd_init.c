@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/netplan.h"
 #include "ga/quote.h"
 #include "ga/yaml.h"
 
@@ -67,17 +68,15 @@ static const struct tool tools[] = {
 static const char *const compose_files[] = { "compose.yaml", "compose.yml", "docker-compose.yaml",
 					     "docker-compose.yml" };
 
-/* Images by a piece of their name, and where such a server listens. */
+/* Images by a piece of their name, and the port of such a server. */
 static const struct {
-	const char *image, *place;
+	const char *image, *port;
 } servers[] = {
-	{ "postgis", "localhost:5432" },	{ "postgres", "localhost:5432" },
-	{ "mysql", "localhost:3306" },		{ "mariadb", "localhost:3306" },
-	{ "redis", "localhost:6379" },		{ "valkey", "localhost:6379" },
-	{ "mongo", "localhost:27017" },		{ "rabbitmq", "localhost:5672" },
-	{ "elasticsearch", "localhost:9200" },	{ "opensearch", "localhost:9200" },
-	{ "kafka", "localhost:9092" },		{ "memcached", "localhost:11211" },
-	{ "minio", "localhost:9000" },		{ "nats", "localhost:4222" },
+	{ "postgis", "5432" },	     { "postgres", "5432" }, { "mysql", "3306" },
+	{ "mariadb", "3306" },	     { "redis", "6379" },    { "valkey", "6379" },
+	{ "mongo", "27017" },	     { "rabbitmq", "5672" }, { "elasticsearch", "9200" },
+	{ "opensearch", "9200" },    { "kafka", "9092" },    { "memcached", "11211" },
+	{ "minio", "9000" },	     { "nats", "4222" },
 };
 
 struct found {
@@ -126,6 +125,35 @@ static void find_tools(int at, struct found *f)
 	}
 }
 
+static void push_server(struct ga_strv *allow, const char *port, size_t n)
+{
+	cleanup_free char *place = ga_strf("localhost:%.*s", (int)n, port);
+
+	if (ga_net_rule_ok(place))
+		push_once(allow, place);
+}
+
+/* Where this machine has the port of a server in a container: "3307:3306". Its own if nothing says
+ * so. */
+static void find_port(const char *text, const char *port, struct ga_strv *allow)
+{
+	cleanup_free char *in = ga_strf(":%s", port);
+	bool any = false;
+
+	for (const char *p = strstr(text, in); p; p = strstr(p + 1, in)) {
+		size_t n = 0;
+
+		while (p - n > text && p[-1 - (ssize_t)n] >= '0' && p[-1 - (ssize_t)n] <= '9')
+			n++;
+		if (!n || (p[strlen(in)] >= '0' && p[strlen(in)] <= '9'))
+			continue;
+		push_server(allow, p - n, n);
+		any = true;
+	}
+	if (!any)
+		push_server(allow, port, strlen(port));
+}
+
 static void find_servers_in(const char *text, struct ga_strv *allow)
 {
 	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
@@ -134,7 +162,7 @@ static void find_servers_in(const char *text, struct ga_strv *allow)
 		for (size_t i = 0; i < GA_NELEMS(servers); i++) {
 			if (!strstr(image, servers[i].image))
 				continue;
-			push_once(allow, servers[i].place);
+			find_port(text, servers[i].port, allow);
 			break;
 		}
 	}
