@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # of sessions
-test_description='GIT_AGENT_PORT_BASE: ports for servers of a session'
+test_description='GIT_AGENT_PORT_BASE and GIT_AGENT_SESSION_ID: ports and names for servers of a session'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -62,6 +62,12 @@ done
 test_expect_success 'nor does it have those of another that runs' '
 	git -C r agent resume -q w -- sh -c "$say" >first && holds lock.py "$HOME/.local/state/git-agent/ports" "$(cat first)" &&
 	git -C r agent resume w -- sh -c "$say" >other 2>err && test -s other && ! cmp -s first other && grep "GIT_AGENT_PORT_BASE is $(cat other)" err
+'
+
+test_expect_success 'the id of a session is its own, whatever others are called, and stays when it goes on' '
+	id="echo 1 >>g; echo \$GIT_AGENT_SESSION_ID" && git init -q o && git -C o commit -q --allow-empty -m one &&
+	git -C r agent start -q -n same -- sh -c "$id" >first && grep -x "[0-9a-f]\{12\}" first && git -C o agent start -q -n same -- sh -c "$id" >second && git -C r agent start -q -n third -- sh -c "$id" >third &&
+	test "$(sort -u first second third | wc -l)" = 3 && git -C r agent resume -q same -- sh -c "$id" >again && test_cmp first again
 '
 
 test_done
