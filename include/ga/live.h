@@ -44,6 +44,8 @@ struct ga_live_peer {
 	int fd;
 	pid_t pid;       /* the supervisor's */
 	bool detached;   /* it has no terminal of its own */
+	bool before;     /* a command of the user's runs before its agent, */
+	bool after;      /* or after it */
 	bool attached;   /* somebody's is attached */
 	uint32_t shells; /* further commands */
 	uint64_t idle;   /* milliseconds since the last output */
@@ -66,7 +68,7 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
 /* Attach the terminal that standard input and output are, until one of these. The session must be
- * detached. What it shows goes through the filter of ga/termfilter.h unless `unfiltered`; whatever
+ * detached, and its agent run. What it shows goes through the filter of ga/termfilter.h unless `unfiltered`; whatever
  * happens, the terminal is as it was when this returns. Signals are taken over meanwhile;
  * one that ends a program detaches, and does its work then. */
 enum ga_live_end {

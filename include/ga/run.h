@@ -116,9 +116,11 @@ struct ga_run_command {
 	 * through `live`, and not attach. A signal that ends programs is passed on to it, ends it
 	 * soon after, and is in `*signal` then. */
 	bool beside, silent;
+	bool after; /* of those: there is no agent to come */
 	int *signal;
 	bool *ended; /* somebody asked for its end: `tick`, a hang-up, `live`; NULL */
-	/* nothing of the caller's: a pty of that size, which is reached through `live` */
+	/* nothing of the caller's: a pty of that size, which is reached through `live`; with
+	 * `beside` no pty, and that the agent has one so */
 	bool detached;
 	unsigned columns, rows;
 };

@@ -9,6 +9,18 @@
 /* As long as one that is not stopped takes. */
 #define ANSWER_MS 5000
 
+/* What it was detached from is the agent's terminal, and there is none of that. */
+static int refuse_beside(bool before, const char *name, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, before ?
+		      "the agent of session '%s' has not begun: what is run before it still runs" :
+		      "the agent of session '%s' has ended: what is run after it still runs", name);
+	return ga_hint(err, before ? "'git agent logs -f %s' shows that, and once the agent runs "
+				     "'git agent attach %s' attaches" :
+				     "'git agent logs -f %s' shows that, 'git agent wait %s' waits "
+				     "for its end", name, name);
+}
+
 static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
 {
 	int rc;
@@ -21,8 +33,12 @@ static int check(struct ga_live_peer *peer, const struct ga_session *s, struct g
 	if (rc > 0)
 		return ga_fail(err, GA_EFATAL, "session '%s' does not answer: it is about to end",
 			       s->name);
-	if (rc < 0 || peer->detached)
+	if (rc < 0)
 		return rc;
+	if (peer->detached && (peer->before || peer->after))
+		return refuse_beside(peer->before, s->name, err);
+	if (peer->detached)
+		return 0;
 	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
 		      s->name);
 	return ga_hint(err, "'git agent logs -f %s' shows the output, 'git agent shell %s' is "

@@ -10,7 +10,7 @@
 #include "ga/live.h"
 #include "run-internal.h"
 
-#define LIVE_VERSION 1
+#define LIVE_VERSION 2
 #define LIVE_BYTES ((size_t)16 << 10) /* behind a message */
 #define LIVE_TYPED ((size_t)4 << 10)  /* behind LIVE_INPUT: what goes into a pipe whole */
 #define LIVE_FDS 4                    /* with a message */
@@ -41,7 +41,7 @@ enum live_type {
 };
 
 struct live_status {
-	uint32_t detached, attached, shells;
+	uint32_t detached, attached, shells, before, after;
 	uint64_t idle; /* milliseconds */
 };
 

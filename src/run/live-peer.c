@@ -75,6 +75,8 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 		return live_fail(err);
 	memcpy(&st, k.bytes, sizeof(st));
 	p->detached = st.detached;
+	p->before = st.before;
+	p->after = st.after;
 	p->attached = st.attached;
 	p->shells = st.shells;
 	p->idle = st.idle;

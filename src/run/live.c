@@ -141,6 +141,8 @@ static int say_status(struct ga_live *l, struct live_client *c)
 	struct live_status st = {
 		.detached = l->s && l->s->detached,
 		.attached = attached(l) != NULL,
+		.before = l->s && l->s->beside && !l->s->after,
+		.after = l->s && l->s->beside && l->s->after,
 		.idle = (uint64_t)(ga_now_ms() - l->last),
 	};
 
@@ -284,8 +286,8 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_
 {
 	switch (m->type) {
 	case LIVE_ATTACH:
-		/* one that has a terminal is on that */
-		if (!l->s->detached)
+		/* one that has a terminal is on that, and what runs beside it has none */
+		if (!l->s->detached || l->s->beside)
 			return -1;
 		attach(l, c, m);
 		return 0;
@@ -448,7 +450,7 @@ int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret
 	l->columns = s->columns;
 	l->rows = s->rows;
 	*ret_typed = -1;
-	if (!s->detached)
+	if (!s->detached || s->beside)
 		return 0;
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");

@@ -193,6 +193,7 @@ struct run_live_session {
 	struct ga_sandbox *sb;
 	const char *const *envp;
 	bool detached;
+	bool beside, after;      /* as in struct ga_run_command: nobody can attach */
 	bool renames;            /* served for the command, and so for further ones */
 	unsigned columns, rows;  /* of the command's terminal */
 	void *payload;

@@ -349,6 +349,7 @@ static int begin_live(struct session *s, const struct ga_run_command *c, struct 
 {
 	s->live_session = (struct run_live_session){
 		.sb = s->sb, .envp = c->envp, .detached = c->detached, .renames = c->renames,
+		.beside = c->beside, .after = c->after,
 		.columns = c->columns, .rows = c->rows, .payload = s,
 		.size = session_set_size, .stop = end_within, .go_on = go_on,
 	};

@@ -78,7 +78,7 @@ static enum ga_check_end check_end(const struct start_step *s, const struct star
 
 void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 {
-	struct start_step s = { .watch = w, .st = st };
+	struct start_step s = { .watch = w, .st = st, .after = true };
 	struct ga_session *session = &st->session;
 	/* who wants it to end does not want to wait for these */
 	bool skip = ended || w->why || ga_run_lost(st->sandbox);

@@ -86,9 +86,11 @@ int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_
 		.sink = &sink,
 		.live = st->live,
 		.beside = true,
+		.after = s->after,
 		.silent = st->quiet,
 		.signal = &ret->signal,
 		.ended = &ret->ended,
+		.detached = st->detach.begun != NULL,
 	};
 
 	*ret = (struct start_stepped){ 0 };

@@ -15,6 +15,7 @@ struct start_step {
 			      * line, then the command */
 	const char *heading, *command;
 	int64_t deadline;    /* start_step_deadline() */
+	bool after;          /* the agent has ended */
 	/* asked often: true ends it; NULL */
 	bool (*give_up)(void *payload);
 	void *payload;

@@ -95,6 +95,13 @@ test_expect_success 'without a terminal: start -d returns when the agent runs, s
 	cd r && settings "setup: [\"echo makes ready\"]" "finish: [\"touch \$HOME/finishing; sleep 1000\"]" && git agent start -d -n det -- true >../out 2>../err && grep "makes ready" ../err && test_wait_for "test -e $HOME/aihome/finishing" && git agent stop -q det; git agent wait det; git agent show --json det | grep interrupted && test_wait_for "! ours"
 '
 
+test_expect_success 'attach while setup or finish runs says that, and not that there is a terminal elsewhere' '
+	cd r && settings "setup: [\"while [ ! -e go ]; do sleep 0.05; done\"]" "finish: [\"while [ ! -e over ]; do sleep 0.05; done\"]" && { git agent start -qd -n att -- sh -c "while [ ! -e end ]; do sleep 0.05; done" & } && test_wait_for "git agent list | grep \"^att .*running .*detached\"" &&
+	$pty expect="has not begun: what is run before it" expect="logs -f att" exit=128 mode=cooked -- git agent attach att && git agent show att | grep "^terminal *none" && git agent shell -q att -- touch go && test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e end\"" &&
+	$pty mode=raw send="\x1cd" exit=0 -- git agent attach att && git agent shell -q att -- touch end && test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e over\"" &&
+	$pty expect="has ended: what is run after it" expect="wait att" exit=128 mode=cooked -- git agent attach att && git agent shell -q att -- touch over && git agent wait att
+'
+
 test_expect_success '--dry-run shows them; a repository'\''s file needs trust; what is no command is refused' '
 	cd r && settings "setup: [npm ci]" "services: {db: {command: redis-server, ready: redis-cli ping}}" "finish: [make check]" && git agent start --dry-run -- true >../out && grep " setup: npm ci" ../out && grep " service db: redis-server (ready when .redis-cli ping. succeeds)" ../out && grep " finish: make check" ../out &&
 	git agent config | grep "^services: .\"db: redis-server\", \"db ready: redis-cli ping\"." && rm "$conf" && git agent -c "setup=touch once" start -q -n once -- true && git show agent/once:once &&
