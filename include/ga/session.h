@@ -44,7 +44,8 @@ struct ga_session {
 	char *onto_ref;          /* branch HEAD was on at start, NULL if detached */
 	struct ga_oid onto;      /* HEAD at start (or --base): the published branch stands on it */
 	struct ga_oid base;      /* it stands on this: `onto`, or the snapshot on top of it */
-	bool live;               /* the working tree itself is the lower layer */
+	bool live;               /* the working tree itself is the lower layer ... */
+	uint64_t live_dev, live_ino; /* ... which is this directory; zero: nobody knows */
 	bool trusted;            /* the base holds no agent content the user has not taken in */
 	char *message;           /* -m, or NULL */
 	struct ga_strv command;

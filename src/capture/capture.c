@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -212,6 +213,19 @@ static int count_shared(struct capture *c, struct outcome *o, struct ga_error *e
 
 /* ---- live sessions ----------------------------------------------------- */
 
+/* The layers stand on the directory itself, not on its name. Devices are numbered anew when the
+ * machine starts. */
+static bool root_was_replaced(const struct ga_session *s)
+{
+	cleanup_free char *boot = ga_boot_id();
+	struct stat st;
+
+	if (!s->live_ino)
+		return false;
+	return stat(s->project, &st) || st.st_ino != s->live_ino ||
+	       (s->boot && !strcmp(boot, s->boot) && st.st_dev != s->live_dev);
+}
+
 /* With the working tree itself beneath the layers, what the user did meanwhile
  * showed inside; the result still stands on the base. Say so. */
 static int check_live(struct capture *c, struct ga_error *err)
@@ -223,6 +237,13 @@ static int check_live(struct capture *c, struct ga_error *err)
 
 	if (!c->s->live)
 		return 0;
+	if (root_was_replaced(c->s)) {
+		ga_strv_push(&c->notes,
+			     "the directory of the working tree was itself replaced since the "
+			     "session was started on it: the agent went on in the former one, and "
+			     "saw nothing of what is there now");
+		return 0;
+	}
 	if (ga_repo_head(c->e->repo, &head, &branch, err))
 		return err->msg ? -1 : 0;
 	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&

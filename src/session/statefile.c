@@ -44,6 +44,8 @@ static const struct field fields[] = {
 	FIELD("onto", OID, onto),
 	FIELD("base", OID, base),
 	FIELD("live", BOOL, live),
+	FIELD("livedev", U64, live_dev),
+	FIELD("liveino", U64, live_ino),
 	FIELD("trusted", BOOL, trusted),
 	FIELD("message", STRING, message),
 	FIELD("command", LIST, command),

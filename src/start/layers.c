@@ -286,6 +286,17 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	       start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err) ? -1 : 0;
 }
 
+void start_note_live(struct ga_session *s)
+{
+	struct stat st;
+
+	s->live_dev = s->live_ino = 0;
+	if (!s->live || stat(s->project, &st))
+		return;
+	s->live_dev = st.st_dev;
+	s->live_ino = st.st_ino;
+}
+
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_strv *notes, struct ga_error *err)
 {

@@ -58,6 +58,9 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
  * session. Fresh work directories are made. `preset` may be NULL. */
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err);
+/* Which directory a live session is about to stand on. Before it is mounted. */
+void start_note_live(struct ga_session *s);
+
 /* mounts.c: what `tools` shows; all that the settings show besides; is that what the spec has; and
  * lines for the banner. */
 int start_add_tools(const struct ga_start_env *e, struct ga_spec *ret, struct ga_error *err);

@@ -209,6 +209,12 @@ test_expect_success '--live shows changes of the host' '
 	! git cat-file -e agent/live:unt 2>/dev/null
 '
 
+test_expect_success '--live: a working tree that is itself replaced meanwhile is noticed' '
+	git init -q lr && cd lr && echo a >a && git add a && git commit -qm 1 && git agent start -qd --live --name moved -- sh -c "while [ ! -e end ]; do sleep 0.05; done; cat a >seen" && cd .. &&
+	mv lr former && cp -a former lr && cd lr && git agent shell -q moved -- touch end && git agent wait moved && git agent show moved >../out && grep "working tree was itself replaced" ../out && test "$(git show agent/moved:seen)" = a &&
+	git agent start -q --live --name stays -- touch x && ! git agent show stays | grep replaced
+'
+
 test_expect_success 'from a subdirectory, with names numbered' '
 	cd r && mkdir -p sub && echo s >sub/s && git add sub && git commit -qm sub && cd sub &&
 	git agent start -- sh -c "pwd >\$HOME/pwd; echo t >t" 2>../err &&
