@@ -21,8 +21,9 @@
 int ga_mount_tmpfs(int at, unsigned mode, const char *size);
 
 /* An overlay (userxattr, volatile; nosuid, nodev) on the directory `at`. Layers
- * are topmost first and must have been opened in this mount namespace. ENAMETOOLONG if there are
- * more of them than one page of options can name. */
+ * are topmost first and must have been opened in this mount namespace; `upper` and `work` -1: of
+ * lower ones alone, two at least, read-only. ENAMETOOLONG if there are more of them than one page
+ * of options can name. EINVAL also where the host has mounted something below a lower one. */
 int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work);
 
 /* Terminals of their own (nosuid, noexec) on the directory `at`, with a ptmx anybody may open. */

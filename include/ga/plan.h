@@ -10,7 +10,8 @@
  * and executes the operations in order, until the word "end" and the end of the pipe. "root"
  * becomes what bwrap makes "/" with one bind: a mount costs the stage a few microseconds,
  * and bwrap a reading of the whole mount table. Beside the four, where no DEST reaches, are
- * "empty-file" and "empty-dir", laid over what should not be read; bwrap uses them too.
+ * "empty-file" and "empty-dir", laid over what should not be read; bwrap uses them too; and a
+ * directory for each "hide".
  *
  * At the operation "sandbox" bwrap is started. What is attached below "root" after that, with
  * "move", shows inside by propagation (mount_namespaces(7)): until "end" bwrap's root is a slave
@@ -53,6 +54,12 @@
  *     "file" DEST           an empty file to mount on, below "home", if nothing is there
  *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
+ *     "hide" DEST COUNT NAME...
+ *                           below "home": let empty files be what the directory DEST has by these
+ *                           names (missing: skipped). What covers a file goes when the host puts
+ *                           another in its place; this stays, being an overlay over DEST. Where
+ *                           the kernel refuses one, as over what the host has mounted below DEST,
+ *                           each is covered as by "mask-file"
  *     "sandbox"             start bwrap; once in each plan
  *     "end"
  *

@@ -155,10 +155,51 @@ static void fix_parents(const char *project, struct ga_buf *b)
 	}
 }
 
+/* Those of one directory, all of them: DEST COUNT NAME... */
+static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_buf *b)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_free char *dest = ga_path_join("home", parent), *count = NULL;
+
+	for (size_t i = 0; i < masks->n; i += 2) {
+		cleanup_free char *in = ga_path_parent(masks->v[i + 1]);
+
+		if (!strcmp(masks->v[i], "mask-file") && !strcmp(in, parent))
+			ga_strv_push(&names, ga_path_base(masks->v[i + 1]));
+	}
+	count = ga_strf("%zu", names.n);
+	sandbox_words(b, "hide", dest, count, NULL);
+	for (size_t i = 0; i < names.n; i++)
+		ga_buf_add0(b, names.v[i]);
+}
+
+/* What may hold credentials in these directories, before anything is mounted in them. A file that
+ * is shown itself has the agents' home around it. */
+static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown,
+			     struct ga_buf *b)
+{
+	cleanup_strv struct ga_strv masks = GA_STRV_INIT, parents = GA_STRV_INIT;
+
+	sandbox_tool_masks(s->home, shown, &masks);
+	for (size_t i = 0; i < masks.n; i += 2)
+		if (!strcmp(masks.v[i], "mask-file") && !ga_strv_has(shown, masks.v[i + 1]))
+			ga_strv_take(&parents, ga_path_parent(masks.v[i + 1]));
+	/* one above another before it */
+	ga_strv_sort_unique(&parents);
+	for (size_t i = 0; i < parents.n; i++)
+		hide_in(parents.v[i], &masks, b);
+	for (size_t i = 0; i < masks.n; i += 2) {
+		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
+
+		if (strcmp(masks.v[i], "mask-file") || ga_strv_has(shown, masks.v[i + 1]))
+			sandbox_words(b, masks.v[i], dest, NULL);
+	}
+}
+
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *project = ga_path_below(s->project, s->home);
-	cleanup_strv struct ga_strv masks = GA_STRV_INIT, shown = GA_STRV_INIT;
+	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
 
 	if (s->home_upper)
 		sandbox_words(b, "overlay", "home", s->home_upper, s->home_work, "1",
@@ -171,6 +212,7 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 		/* what lies in the project is shown by the project */
 		if (!project || !ga_path_inside(s->tools.v[i], project))
 			add_at_home(s, "bind-ro", s->tools.v[i], b);
+	hide_credentials(s, &s->tools, b);
 	for (size_t i = 0; i < s->ro.n; i++) {
 		const char *rel = ga_path_below(s->ro.v[i], s->home);
 
@@ -179,18 +221,12 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 		add_at_home(s, "bind-ro", rel, b);
 		ga_strv_push(&shown, rel);
 	}
+	hide_credentials(s, &shown, b);
 	for (size_t i = 0; i < s->rw.n; i++) {
 		const char *rel = ga_path_below(s->rw.v[i], s->home);
 
 		if (rel)
 			add_at_home(s, "bind-rw", rel, b);
-	}
-	ga_strv_extend(&shown, &s->tools);
-	sandbox_tool_masks(s->home, &shown, &masks);
-	for (size_t i = 0; i < masks.n; i += 2) {
-		cleanup_free char *dest = ga_path_join("home", masks.v[i + 1]);
-
-		sandbox_words(b, masks.v[i], dest, NULL);
 	}
 }
 

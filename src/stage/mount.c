@@ -228,6 +228,62 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 	return attach_copy(root, source, GA_COPY_RO, op, f);
 }
 
+/* A directory of the stage's own with an empty file for each name. */
+static int make_cover(int root, const struct stage_op *op)
+{
+	cleanup_free char *name = NULL;
+	cleanup_close int dir = -1;
+
+	for (unsigned i = 0; !name; i++) {
+		name = ga_strf("hide-%u", i);
+		if (!mkdirat(root, name, 0755))
+			break;
+		if (errno != EEXIST)
+			return -1;
+		free(ga_steal(&name));
+	}
+	dir = openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; dir >= 0 && i < op->n_names; i++) {
+		cleanup_close int fd = openat(dir, op->names[i], O_WRONLY | O_CREAT | O_EXCL |
+					      O_NOFOLLOW | O_CLOEXEC, 0444);
+
+		if (fd < 0)
+			return -1;
+	}
+	return ga_steal_fd(&dir);
+}
+
+/* Each by itself, as an overlay cannot be had here. */
+static int cover_each(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	for (size_t i = 0; i < op->n_names; i++) {
+		const struct stage_op one = { .kind = STAGE_MASK_FILE,
+					      .dest = ga_path_join(op->dest, op->names[i]) };
+
+		/* the words of a plan live as long as the program */
+		if (do_mask(root, &one, f))
+			return -1;
+	}
+	return 0;
+}
+
+static int do_hide(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_close int dest = open_dest(root, op->dest, O_DIRECTORY), cover = -1;
+	int layers[2];
+
+	if (dest < 0 && errno == ENOENT)
+		return 0;
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	cover = make_cover(root, op);
+	if (cover < 0)
+		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
+	layers[0] = cover;
+	layers[1] = dest;
+	return ga_mount_overlay(dest, layers, 2, -1, -1) ? cover_each(root, op, f) : 0;
+}
+
 static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	cleanup_close int there = make_dirs(root, op->dest, 0755, true);
@@ -327,6 +383,8 @@ static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 	case STAGE_MASK_FILE:
 	case STAGE_MASK_DIR:
 		return do_mask(root, op, f);
+	case STAGE_HIDE:
+		return do_hide(root, op, f);
 	case STAGE_DIR:
 		return do_dir(root, op, f);
 	case STAGE_FILE:

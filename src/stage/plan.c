@@ -95,6 +95,25 @@ static bool dest_op(struct stage_op *op, struct stage_plan *p)
 	return staged_path(&op->dest, p);
 }
 
+static bool hide_op(struct stage_op *op, struct stage_plan *p)
+{
+	const char *count;
+	uint64_t n;
+
+	if (!staged_path(&op->dest, p) || !ga_path_inside(op->dest, "home"))
+		return false;
+	count = next(p);
+	if (!count || !ga_parse_u64(count, GA_PLAN_MAX_LAYERS, &n) || !n)
+		return false;
+	for (; op->n_names < n; op->n_names++) {
+		const char *name = op->names[op->n_names] = next(p);
+
+		if (!name || !ga_path_relative_ok(name) || strchr(name, '/'))
+			return false;
+	}
+	return true;
+}
+
 static bool sandbox_op(struct stage_op *op, struct stage_plan *p)
 {
 	bool again = p->sandbox;
@@ -153,6 +172,7 @@ static const struct {
 	{ "read-only", STAGE_READ_ONLY, dest_op },
 	{ "mask-file", STAGE_MASK_FILE, dest_op },
 	{ "mask-dir", STAGE_MASK_DIR, dest_op },
+	{ "hide", STAGE_HIDE, hide_op },
 	{ "dir", STAGE_DIR, dir_op },
 	{ "file", STAGE_FILE, file_op },
 	{ "sandbox", STAGE_SANDBOX, sandbox_op },

@@ -37,6 +37,7 @@ enum stage_kind {
 	STAGE_SANDBOX,
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
+	STAGE_HIDE,
 };
 
 struct stage_op {
@@ -46,7 +47,8 @@ struct stage_op {
 	unsigned mode;             /* tmpfs, dir */
 	const char *upper, *work;  /* overlay */
 	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */
-	size_t n_layers;
+	const char *names[GA_PLAN_MAX_LAYERS];  /* hide */
+	size_t n_layers, n_names;
 };
 
 /* A plan as far as it has been read. Words live as long as the program: only exec or

@@ -75,10 +75,12 @@ int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work)
 
 	/* index=off: lower layers are shared by sessions, and with an index the
 	 * second overlay over one of them is refused */
-	ga_buf_adds(&opts, "userxattr,volatile,index=off,lowerdir=");
+	ga_buf_addf(&opts, "userxattr,%sindex=off,lowerdir=", upper < 0 ? "" : "volatile,");
 	for (size_t i = 0; i < n; i++)
 		ga_buf_addf(&opts, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
-	ga_buf_addf(&opts, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d", upper, work);
+	if (upper >= 0)
+		ga_buf_addf(&opts, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d", upper,
+			    work);
 	if (opts.len >= 4096) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -105,13 +107,20 @@ bool ga_mount_is_overlay(int fd)
 	       (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-int ga_mount_refresh(int at)
+static int reconfigure(int at, bool read_only)
 {
 	cleanup_close int fs = (int)syscall(SYS_fspick, at, "",
 					    FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
 
-	return fs < 0 ? -1 : (int)syscall(SYS_fsconfig, fs, FSCONFIG_CMD_RECONFIGURE, NULL, NULL,
-					  0);
+	if (fs < 0 || (read_only && syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, "ro", NULL, 0)))
+		return -1;
+	return (int)syscall(SYS_fsconfig, fs, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0);
+}
+
+int ga_mount_refresh(int at)
+{
+	/* without an upper layer it is read-only, and has to be told to stay so */
+	return reconfigure(at, false) && (errno != EROFS || reconfigure(at, true)) ? -1 : 0;
 }
 
 int ga_mount_share(int fd, bool share)

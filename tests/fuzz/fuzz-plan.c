@@ -54,6 +54,12 @@ static void check_op(const struct stage_op *op)
 	case STAGE_SYMLINK:
 		CHECK(op->source && !strncmp(op->dest, "root", 4));
 		break;
+	case STAGE_HIDE:
+		CHECK(!strncmp(op->dest, "home", 4));
+		CHECK(op->n_names && op->n_names <= GA_PLAN_MAX_LAYERS);
+		for (size_t i = 0; i < op->n_names; i++)
+			CHECK(ga_path_relative_ok(op->names[i]) && !strchr(op->names[i], '/'));
+		break;
 	case STAGE_DIR:
 		CHECK(op->mode <= 07777);
 		CHECK(!strncmp(op->dest, "root", 4) || !strncmp(op->dest, "home", 4));

@@ -155,6 +155,12 @@ test_expect_success 'SB-03: no file with credentials in a toolchain can be read,
 	printf "./.sdkman/candidates/maven/1/conf/settings.xml\n17\n<a><!-- <password>SECRET</password> --></a>\n" >want && test_cmp want out
 '
 
+test_expect_success 'SB-03, PS-03: they stay hidden when the host puts another file in the place of one' '
+	fresh && mkdir -p "$HOME/.nvm/versions/node/v1/etc" && echo SECRET >"$HOME/.nvm/.npmrc" && echo SECRET >"$HOME/.nvm/versions/node/v1/etc/npmrc" && echo beside >"$HOME/.nvm/beside" &&
+	(cd p && git agent start -qd -n replaced -- sleep 1000 && test "$(git agent shell -q replaced -- sh -c "cd ~/.nvm; cat .npmrc versions/node/v1/etc/npmrc beside")" = beside && for f in .npmrc versions/node/v1/etc/npmrc; do echo SECRET >"$HOME/.nvm/new" && mv "$HOME/.nvm/new" "$HOME/.nvm/$f" || exit 1; done &&
+		test "$(git agent shell -q replaced -- sh -c "cd ~/.nvm; cat .npmrc versions/node/v1/etc/npmrc beside")" = beside && git agent refresh replaced && test "$(git agent shell -q replaced -- sh -c "cd ~/.nvm; cat .npmrc versions/node/v1/etc/npmrc beside")" = beside && git agent stop -qf replaced)
+'
+
 test_expect_success 'credentials beside programs are not shown at all, nor what would show them' '
 	fresh && for f in .cargo/credentials.toml .npmrc .pypirc .gem/credentials .m2/settings.xml .gradle/gradle.properties .config/pip/pip.conf .composer/auth.json .netrc .docker/config.json .config/gh/hosts.yml .claude/.credentials.json .codex/auth.json; do
 		mkdir -p "$(dirname "$HOME/$f")" && echo SECRET >"$HOME/$f" || exit 1

@@ -310,8 +310,8 @@ static void tool_credentials_are_masked(void **state)
 	ga_strv_push_many(&s.tools, ".local/share/uv", ".nvm", "n", NULL);
 	got = plan_of(w, &s);
 	assert_non_null(strstr(got, "\nmask-dir\nhome/.local/share/uv/credentials\n"));
-	assert_non_null(strstr(got, "\nmask-file\nhome/.nvm/versions/node/v20/etc/npmrc\n"));
-	assert_non_null(strstr(got, "\nmask-file\nhome/n/lib/npmrc\n"));
+	assert_non_null(strstr(got, "\nhide\nhome/.nvm/versions/node/v20/etc\n1\nnpmrc\n"));
+	assert_non_null(strstr(got, "\nhide\nhome/n/lib\n1\nnpmrc\n"));
 }
 
 /* Which repositories there are need not be known, nor the layers. */
