@@ -19,13 +19,15 @@ static bool exists(const char *path)
 }
 
 /* To uid 0 belong core_pattern and its like, which it may write without any
- * capability, and lists that tell about the host; to anybody else these
+ * capability (to /proc/scsi/scsi that a disk is gone), and lists that tell about the host; to anybody else these
  * are closed already. Each mount costs bwrap a reading of the whole mount
  * table, so none is made without need. */
 static void add_proc(const char *empty_file, struct ga_buf *b)
 {
 	static const char *const read_only[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
-						 "/proc/bus", "/proc/acpi",	     "/proc/fs" };
+						 "/proc/bus", "/proc/acpi",	     "/proc/fs",
+						 "/proc/scsi", "/proc/asound",	     "/proc/driver",
+						 "/proc/dynamic_debug", "/proc/latency_stats" };
 	static const char *const hidden[] = { "/proc/keys", "/proc/timer_list", "/proc/kcore",
 					      "/proc/kmsg" };
 	bool root = geteuid() == 0;

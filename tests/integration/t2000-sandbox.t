@@ -174,6 +174,12 @@ test_expect_success 'the system is read-only' '
 		touch /tmp/x /var/tmp/x /dev/shm/x /run/x" 2>/dev/null
 '
 
+# what is there depends on the machine; pressure only ever tells the one who asks
+test_expect_success 'SB-13: of /proc, what is no process of its own cannot be opened for writing' '
+	cd r && sb "$PWD/p" -- sh -c "find /proc -mindepth 1 -maxdepth 5 \\( -path \"/proc/[0-9]*\" -o -path /proc/self -o -path /proc/thread-self -o -path /proc/pressure \\) -prune -o -type f -print 2>/dev/null |
+		while read -r f; do { : >>\"\$f\"; } 2>/dev/null && echo \"\$f\"; done; echo over" >out && echo over >want && test_cmp want out
+'
+
 test_expect_success 'no mount takes set-uid bits, and none but the nodes of /dev takes devices' '
 	mkdir mnt && cd mnt && world && mkdir -p lower/sh hostsh &&
 	sb "$PWD/user/p" --shared sh="$PWD/hostsh" --ro "$PWD/lower" --object "$PWD/hostsh" -- \
