@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -90,15 +91,27 @@ static bool may_make_in(const char *dir, const struct run_cgroup_setting *v, siz
 	return true;
 }
 
+/* What systemd writes on those that it leaves to others. */
+static bool is_marked(const char *dir)
+{
+	static const char *const names[] = { "trusted.delegate", "user.delegate" };
+	char value;
+
+	for (size_t i = 0; i < GA_NELEMS(names); i++)
+		if (getxattr(dir, names[i], &value, 1) == 1 && value == '1')
+			return true;
+	return false;
+}
+
 /* Ours, or one above it: a process can be moved only below one that is delegated to us. */
-char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n)
+char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked)
 {
 	cleanup_free char *mount = mount_point(), *dir = mount ? run_cgroup_of(0) : NULL;
 
 	while (dir && ga_path_inside(dir, mount)) {
 		char *up;
 
-		if (may_make_in(dir, v, n))
+		if (may_make_in(dir, v, n) && (!marked || is_marked(dir)))
 			return ga_steal(&dir);
 		if (!strcmp(dir, mount))
 			break;

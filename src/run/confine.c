@@ -131,7 +131,7 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 	struct ga_confine c = { .limits = *l, .system = geteuid() == 0 };
 	enum ga_confined group = GA_CONFINED_CGROUP;
 	struct settings s;
-	bool counted = counts_tasks();
+	bool counted = counts_tasks(), managed;
 
 	c.memory = l->memory ? group : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
@@ -141,9 +141,11 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 		*ret = c;
 		return 0;
 	}
-	c.cgroup = run_cgroup_find(s.v, s.n);
+	managed = has_systemd(env, path, c.system);
+	/* root may write to all of them, and where systemd is they are systemd's */
+	c.cgroup = run_cgroup_find(s.v, s.n, c.system && managed);
 	if (!c.cgroup)
-		group = has_systemd(env, path, c.system) ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
+		group = managed ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
 	c.memory = l->memory ? group : GA_CONFINED_NOT;
 	if (l->memory && group == GA_CONFINED_NOT)

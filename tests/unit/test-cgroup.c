@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -30,7 +31,7 @@ static const struct run_cgroup_setting *setting_here(char **ret_parent)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(some); i++) {
-		*ret_parent = run_cgroup_find(&some[i], 1);
+		*ret_parent = run_cgroup_find(&some[i], 1, false);
 		if (*ret_parent)
 			return &some[i];
 	}
@@ -107,6 +108,16 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 	free(in);
 }
 
+/* Of all we may write to, none but what systemd leaves to others. */
+static void finds_what_is_marked(const struct run_cgroup_setting *s)
+{
+	char *dir = run_cgroup_find(s, 1, true), value = 0;
+
+	assert_true(!dir || (getxattr(dir, "user.delegate", &value, 1) == 1 && value == '1') ||
+		    (getxattr(dir, "trusted.delegate", &value, 1) == 1 && value == '1'));
+	free(dir);
+}
+
 /* One that was just made is empty, but not left over. */
 static void makes_many_at_once(const char *parent, const struct run_cgroup_setting *s)
 {
@@ -156,6 +167,7 @@ static void makes_a_group(void **state)
 	if (s) {
 		holds_a_process(parent, s);
 		makes_many_at_once(parent, s);
+		finds_what_is_marked(s);
 	} else {
 		print_message("no control group can be made here\n");
 	}
