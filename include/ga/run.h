@@ -4,8 +4,8 @@
  * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
  * SIGPIPE are taken over between ga_run_trees() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
- * ga_run_end(). What the caller ignores stays ignored. The terminal is restored on every way
- * out. Descriptors 0, 1 and 2 must be open.
+ * ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once the session was hung
+ * up. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be open.
  */
 #ifndef GA_RUN_H
 #define GA_RUN_H

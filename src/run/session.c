@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -63,6 +64,9 @@ static void end(struct session *s)
 
 static void hang_up(struct session *s)
 {
+	/* A shell passes it on to its jobs, and its own end tells them once more: that would end us
+	 * while the work is captured. */
+	(void)signal(SIGHUP, SIG_IGN);
 	if (!s->tty) {
 		end(s);
 		return;

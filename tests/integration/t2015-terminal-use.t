@@ -57,6 +57,12 @@ test_expect_success TMUX 'a window that is closed ends the session, which is cap
 	test_wait_for "git agent list | grep \"^closed *captured\"" && test "$(git show agent/closed:kept)" = kept
 '
 
+# each of them sends SIGHUP: the kernel, the shell to its jobs, and the kernel at the end of the shell
+test_expect_success 'RS-02: so does a terminal with a shell in it, and nobody else is needed to capture' '
+	$pty expect="in> " send="git agent start -q --name hup -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" expect=ready close -- env PS1="in> " bash --norc --noprofile -i
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) && test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" && ! grep interrupted "$dir/journal.jsonl" && test "$(git show agent/hup:kept)" = kept
+'
+
 # ---- an interactive shell
 
 shell='bash --norc --noprofile -i'
