@@ -202,7 +202,8 @@ static void push_property(struct ga_strv *argv, const char *name, uint64_t value
 	ga_strv_pushf(argv, "%" PRIu64, value);
 }
 
-static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
+/* `survive`: when the kernel ends one of its processes for want of memory, the others go on. */
+static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid, bool survive,
 			struct ga_strv *argv)
 {
 	const struct ga_use_limits *l = &c->limits;
@@ -213,13 +214,16 @@ static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
 			  "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
 			  "org.freedesktop.systemd1.Manager", "StartTransientUnit",
 			  "ssa(sv)a(sa(sv))", unit, "fail", NULL);
-	ga_strv_pushf(argv, "%d", 1 + 2 * memory + tasks + cpu);
+	survive = survive && memory;
+	ga_strv_pushf(argv, "%d", 1 + 2 * memory + survive + tasks + cpu);
 	ga_strv_push_many(argv, "PIDs", "au", "1", NULL);
 	ga_strv_pushf(argv, "%d", (int)pid);
 	if (memory) {
 		push_property(argv, "MemoryMax", l->memory);
 		push_property(argv, "MemorySwapMax", 0);
 	}
+	if (survive)
+		ga_strv_push_many(argv, "OOMPolicy", "s", "continue", NULL);
 	if (tasks)
 		push_property(argv, "TasksMax", l->tasks);
 	if (cpu)
@@ -249,25 +253,40 @@ static int refused_scope(const char *said, struct ga_error *err)
 			    "limits.memory and limits.cpu to 0", geteuid() ? "user" : "system");
 }
 
+static int ask_for_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
+			 const char *unit, bool survive, struct ga_buf *said, int *ret_status,
+			 struct ga_error *err)
+{
+	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
+	struct ga_process p = GA_PROCESS_INIT;
+
+	scope_words(c, unit, sb->pid, survive, &argv);
+	p.argv = (const char *const *)argv.v;
+	p.errout = said;
+	p.timeout_ms = SCOPE_MS;
+	ga_buf_clear(said);
+	if (ga_process_run(&p, ret_status, err))
+		return ga_error_wrap(err, "cannot limit the session");
+	ga_buf_chomp(said);
+	return 0;
+}
+
 static int enter_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
 		       struct ga_error *err)
 {
 	cleanup_free char *unit = ga_strf("git-agent-%d-%" PRIu64 ".scope", (int)sb->pid,
 					  sb->pidns);
-	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	cleanup_buf struct ga_buf said = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
 	struct settings s;
 	int status;
 
 	make_settings(c, GA_CONFINED_SYSTEMD, &s);
-	scope_words(c, unit, sb->pid, &argv);
-	p.argv = (const char *const *)argv.v;
-	p.errout = &said;
-	p.timeout_ms = SCOPE_MS;
-	if (ga_process_run(&p, &status, err))
-		return ga_error_wrap(err, "cannot limit the session");
-	ga_buf_chomp(&said);
+	if (ask_for_scope(sb, c, unit, true, &said, &status, err))
+		return -1;
+	/* one that does not know this of scopes does not stop them either */
+	if (status && said.ptr && strstr(said.ptr, "OOMPolicy") &&
+	    ask_for_scope(sb, c, unit, false, &said, &status, err))
+		return -1;
 	if (status)
 		return refused_scope(said.ptr, err);
 	for (int ms = 0; !is_in_scope(sb, unit, &s); ms += 5) {

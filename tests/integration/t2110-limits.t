@@ -81,7 +81,7 @@ time.sleep(100)"
 	ended d "more than 400 directories deep (limits.upper)"
 '
 
-hog='x = bytearray(50 << 20); print("small"); y = bytearray(300 << 20); print("large")'
+hog='x = bytearray(50 << 20); print("small", flush=True); y = bytearray(300 << 20); print("large")'
 test_expect_success 'RS-04: memory: a hog gets no more' '
 	repo memory && { git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err; :; } &&
 	echo small >../want && test_cmp ../want ../out && grep "limits: memory 200MiB" ../err && git agent show m | grep "memory 200MiB" &&
@@ -139,13 +139,16 @@ test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it re
 	mkdir -p bin run/systemd && : >run/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
 	#!/bin/sh
 	printf "%s\n" "$@" >"$HOME/asked"
+	printf "%s " "$@" >>"$HOME/all"; echo >>"$HOME/all"
+	case "$*" in *OOMPolicy*) test ! -e "$HOME/old" || { echo "Call failed: Cannot set property OOMPolicy, or unknown property." >&2; exit 1; } ;; esac
 	echo "Call failed: no thanks" >&2
 	exit 1
 	END
 	if test_have_prereq CGROUP; then exit 0; fi
 	PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
 	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
-	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 4 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 CPUQuotaPerSecUSec t 1500000 0 $" ../line
+	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
+	: >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
 test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
