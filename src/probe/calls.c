@@ -82,6 +82,7 @@ static const struct call table[] = {
 	{ "clock_settime", SYS_clock_settime, 264, { (unsigned long)-1, BAD } },
 	{ "adjtimex", SYS_adjtimex, 124, { BAD } },
 	{ "sethostname", SYS_sethostname, 74, { BAD, (unsigned long)-1 } },
+	{ "fcntl F_SETLEASE", SYS_fcntl, 55, { (unsigned long)-1, F_SETLEASE, F_RDLCK } },
 	{ "personality READ_IMPLIES_EXEC", SYS_personality, 136, { READ_IMPLIES_EXEC } },
 #ifdef SYS_modify_ldt
 	{ "modify_ldt", SYS_modify_ldt, 123, { 1, BAD } },

@@ -12,6 +12,7 @@
  * development work needs.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <sched.h>
@@ -31,6 +32,8 @@
  * architecture since 424. */
 #define NR_SET_MEMPOLICY_HOME_NODE 450
 #define NR_OPEN_TREE_ATTR 467
+/* fcntl's, of Linux 6.19: a lease of a directory */
+#define SETDELEG (1024 + 16)
 
 /* The kernel reads ints from the low half of a register and ignores the rest:
  * comparing all 64 bits would let "TIOCSTI + 2^32" through. */
@@ -82,6 +85,12 @@ static const struct rule rules[] = {
 	DENY(modify_ldt), DENY(vm86), DENY(vm86old), DENY(uselib), DENY(ustat), DENY(sysfs),
 	DENY(fanotify_init), DENY(name_to_handle_at), DENY(open_by_handle_at), DENY(quotactl),
 	DENY(quotactl_fd), DENY(acct), DENY(syslog),
+	/* whoever opens such a file for writing waits for the holder, on the host as well, where
+	 * the file is shown read-only */
+	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, F_SETLEASE) }, false },
+	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, F_SETLEASE) }, false },
+	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, SETDELEG) }, false },
+	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, SETDELEG) }, false },
 	/* placement of memory of other processes and of the machine */
 	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy),
 	DENY(migrate_pages),
