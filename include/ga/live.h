@@ -68,9 +68,9 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
 /* Attach the terminal that standard input and output are, until one of these. The session must be
- * detached, and its agent run. What it shows goes through the filter of ga/termfilter.h unless `unfiltered`; whatever
- * happens, the terminal is as it was when this returns. Signals are taken over meanwhile;
- * one that ends a program detaches, and does its work then. */
+ * detached, and its agent run. What it shows goes through the filter of ga/termfilter.h unless
+ * `unfiltered`; whatever happens, the terminal is as it was when this returns. Signals are taken
+ * over meanwhile; one that ends a program detaches, and does its work then. */
 enum ga_live_end {
 	GA_LIVE_GONE,     /* the supervisor */
 	GA_LIVE_ENDED,    /* the command, with `*ret_status` */

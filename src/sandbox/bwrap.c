@@ -19,9 +19,9 @@ static bool exists(const char *path)
 }
 
 /* To uid 0 belong core_pattern and its like, which it may write without any
- * capability (to /proc/scsi/scsi that a disk is gone), and lists that tell about the host; to anybody else these
- * are closed already. Each mount costs bwrap a reading of the whole mount
- * table, so none is made without need. */
+ * capability (/proc/scsi/scsi takes from it that a disk is gone), and lists that
+ * tell about the host; to anybody else these are closed already. Each mount costs
+ * bwrap a reading of the whole mount table, so none is made without need. */
 static void add_proc(const char *empty_file, struct ga_buf *b)
 {
 	static const char *const read_only[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
