@@ -99,6 +99,9 @@ int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oi
  * the file is shorter or longer. Files above 1 MiB are streamed. */
 int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
 			struct ga_error *err);
+/* Ask after one of these two or ga_blob_id_of() has failed: was it because the content was made to
+ * have the id of another one, as libgit2 can tell? Nothing was added then. True once for each. */
+bool ga_saw_collision(void);
 /* A commit, by the rules of ga_commit_write(). */
 int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_oid *ret,
 		       struct ga_error *err);

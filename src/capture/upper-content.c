@@ -82,22 +82,6 @@ static int read_whole(struct walk *w, int fd, const struct stat *st)
 	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
 }
 
-/* The blob of an open regular file. */
-static int take_blob(struct walk *w, int fd, const struct stat *st, struct ga_oid *ret)
-{
-	const struct ga_entry *clean = cleaned(w);
-
-	if (clean) {
-		*ret = clean->oid;
-		return 0;
-	}
-	if (st->st_size > SMALL_FILE)
-		return ga_pack_add_blob_fd(w->pack, fd, (uint64_t)st->st_size, ret, w->err);
-	if (read_whole(w, fd, st))
-		return -1;
-	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
-}
-
 /* [refused]: a tree that holds it, `git fsck` would call broken, and many a server would
  * not take it. */
 static int refuse(struct walk *w, const struct walk_item *it, const char *why)
@@ -109,6 +93,36 @@ static int refuse(struct walk *w, const struct walk_item *it, const char *why)
 		ga_strv_pushf(&w->res->notes,
 			      "%s: git refuses it, and it stays in the session (%s)", q, why);
 	return 1;
+}
+
+/* [refused]: git would not read an object that libgit2 says was made to collide with another
+ * one. Any other failure is an error. */
+static int refuse_collision(struct walk *w, const struct walk_item *it)
+{
+	if (!ga_saw_collision())
+		return -1;
+	ga_error_release(w->err);
+	return refuse(w, it, "it was made to have the id of another one");
+}
+
+/* The blob of an open regular file; 1 if it stays behind. */
+static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
+{
+	const struct ga_entry *clean = cleaned(w);
+	int rc;
+
+	if (clean) {
+		*ret = clean->oid;
+		return 0;
+	}
+	if (it->st.st_size > SMALL_FILE) {
+		rc = ga_pack_add_blob_fd(w->pack, fd, (uint64_t)it->st.st_size, ret, w->err);
+		return rc ? refuse_collision(w, it) : 0;
+	}
+	if (read_whole(w, fd, &it->st))
+		return -1;
+	rc = ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
+	return rc ? refuse_collision(w, it) : 0;
 }
 
 /* Ask git about the content in `w->data`, once. */
@@ -147,7 +161,7 @@ static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct 
 	if (rc)
 		return rc < 0 ? -1 : refuse(w, it, "it is too long for one of its name");
 	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
-		return -1;
+		return refuse_collision(w, it);
 	/* what is there already was the user's, or came with the agent's commits */
 	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
 	    ga_import_minds_file(it->name, w->data.ptr, w->data.len)) {
@@ -283,7 +297,7 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		 ga_name_means_gitattributes(it->name))
 		rc = take_gits(w, fd, it, &new.oid);
 	else
-		rc = take_blob(w, fd, &it->st, &new.oid);
+		rc = take_blob(w, fd, it, &new.oid);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return add_content(w, it, &new);

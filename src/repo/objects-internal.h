@@ -29,6 +29,9 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 int ga_pack_add(struct ga_pack *p, git_object_t type, const void *data, size_t n,
 		struct ga_oid *ret, struct ga_error *err);
 
+/* Is libgit2's last error that bytes it summed up were made to have the sum of others? */
+bool ga_collided(void);
+
 /* Is the object in the repository, and will it stay for a while? */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id);
 

@@ -93,6 +93,21 @@ int ga_blob_id_of(const void *data, size_t n, struct ga_oid *ret, struct ga_erro
 	return 0;
 }
 
+bool ga_collided(void)
+{
+	const git_error *e = git_error_last();
+
+	return e && e->klass == GIT_ERROR_SHA;
+}
+
+bool ga_saw_collision(void)
+{
+	bool yes = ga_collided();
+
+	git_error_clear();
+	return yes;
+}
+
 int ga_blob_id(int fd, struct ga_oid *ret, struct ga_error *err)
 {
 	char path[64];

@@ -380,7 +380,9 @@ static int stream_blob(struct ga_pack *p, int fd, uint64_t size, git_oid *ret,
 	if (git_odb_open_wstream(&s, p->sink, size, GIT_OBJECT_BLOB))
 		return ga_fail_git(err, "cannot stream an object");
 	rc = stream_bytes(s, fd, size, err);
-	if (!rc && git_odb_stream_finalize_write(ret, s))
+	git_error_clear();
+	/* of a collision it only sets the error */
+	if (!rc && (git_odb_stream_finalize_write(ret, s) || ga_collided()))
 		rc = ga_fail_git(err, "cannot stream an object");
 	git_odb_stream_free(s);
 	return rc;
@@ -401,10 +403,15 @@ static int add_streamed(struct ga_pack *p, int fd, uint64_t size, struct ga_oid 
 	rc = stream_blob(p, fd, size, &id, err);
 	if (!rc && p->count == UINT32_MAX)
 		rc = fail_write(err, EFBIG);
-	if (rc) {
-		(void)rewind_to(p, start);
-		return -1;
+	if (rc && rewind_to(p, start)) {
+		int e = errno;
+
+		ga_error_release(err);
+		git_error_clear();
+		return fail_write(err, e);
 	}
+	if (rc)
+		return -1;
 	*ret = ga_from_git_oid(&id);
 	if (known(p, &id))
 		return rewind_to(p, start) ? fail_write(err, errno) : 0;

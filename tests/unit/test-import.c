@@ -326,6 +326,26 @@ static void gt05_hostile_packs(void **state)
 	}
 }
 
+/* The repository has other bytes under the id of the agent's blob: what there is stays, and nothing that
+ * leans on the agent's comes in. */
+static void gt05_an_id_with_other_content(void **state)
+{
+	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	struct attempt a;
+	cleanup_free char *reason = NULL;
+
+	(void)state;
+	a = try_pack("other", "o=$(echo other | git -C ../host hash-object -w --stdin); cd ../host/.git/objects;"
+			      "mkdir -p ${b%${b#??}}; mv ${o%${o#??}}/${o#??} ${b%${b#??}}/${b#??}; cd ../../../agent;"
+			      "echo blob >new; git add new; git commit -qm new; git rev-parse HEAD",
+		     PACK, NULL, &keeps);
+	reason = a.reason;
+	assert_int_equal(a.rc, 1);
+	assert_non_null(strstr(reason, "COLLISION"));
+	SH("other", "cd host; b=$(echo blob | git hash-object --stdin); test \"$(git cat-file blob $b)\" = other;"
+		    "! git cat-file -e %s", GA_HEX(&a.tip));
+}
+
 /* Every limit, with a pack that keeps to it by one and one that does not. */
 static void limits(void **state)
 {
@@ -586,6 +606,7 @@ int main(void)
 		cmocka_unit_test(tips_that_are_none),
 		cmocka_unit_test(gt05_gaps_outside_the_pack),
 		cmocka_unit_test(gt05_hostile_packs),
+		cmocka_unit_test(gt05_an_id_with_other_content),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(gt05_trees_beyond_limits),
 		cmocka_unit_test(gt05_as_strict_as_fsck),
