@@ -3,46 +3,80 @@
 #
 # Every call by which a capture writes fails, by ENOSPC, EIO, EDQUOT and EROFS (removing and
 # changing modes and times by EIO and EROFS only), in git-agent and in the git it starts: it alone,
-# or with all that come after it. Whatever the outcome: no ref points at a missing object,
-# the layers are as they were, and doing it again gives what a capture without a fault gives.
+# or with all that come after it. Whatever the outcome: no ref points at a missing object, nor
+# at a pointer whose LFS object is missing, the layers are as they were, and doing it again gives what
+# a capture without a fault gives. Of three kinds of sessions: one with a bit of everything,
+# one with LFS files, one with a submodule.
 #
-# A sample of WRITES_COUNT (60) faults is taken, evenly spread from a place the seed says;
-# WRITES_COUNT=0 means all of them. SEED=n does the sample of one seed again, and
-# WRITES="n:errno n:errno:on ..." these and no others.
+# A sample of WRITES_COUNT (30) faults is taken of each kind, evenly spread from a place the seed
+# says; WRITES_COUNT=0 means all of them. SEED=n does the sample of one seed again, and
+# WRITES="kind:n:errno kind:n:errno:on ..." these and no others.
 test_description='capture while every write fails in its turn'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
+. "$TEST_SRCDIR/tests/lib/submodules.sh"
 
 preload=$TEST_BUILDDIR/tests/helpers/failwrite.so
 seed=${SEED:-$(date +%s)}
-sample=${WRITES_COUNT-60}
-state=$HOME/.local/state/git-agent
+sample=${WRITES_COUNT-30}
 # a preloaded library comes before the sanitizer's: that is meant
 ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 export ASAN_OPTIONS
 
-# What is captured: commits, another branch, a stash, something held back, converted content,
+# ---- what is captured: base_KIND makes the repository r, agent_KIND works in it, and full_KIND
+# ---- looks whether some of that has arrived
+
+# Commits, another branch, a stash, something held back, converted content,
 # a file too large for memory, enough small ones for a pack, what is ignored, what is gone,
 # and what git has to be asked about: one it takes, one it refuses.
-agent='echo 1 >one && git add one && git commit -qm one && git branch other &&
+base_plain() {
+	git init -q r && cd r && echo a >a && echo b >b && echo "*.log" >.gitignore &&
+		echo "*.txt text" >.gitattributes && git add -A && git commit -qm base
+}
+agent_plain='echo 1 >one && git add one && git commit -qm one && git branch other &&
 	echo s >>a && git stash -q && echo 2 >two && echo envrc >.envrc && rm b &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
 		mkdir -p d$((i % 4)) && echo $i >d$((i % 4))/f$i; done &&
 	printf "[submodule \"x\"]\n\tpath = x\n" >.gitmodules && printf "[submodule \"x\"]\n\tpath = -x\n" >d1/.gitmodules &&
 	head -c 1500000 /dev/urandom >large && echo log >x.log && printf "x\r\n" >crlf.txt'
 
+full_plain() {
+	git cat-file -e agent/x:d3/f3 && git cat-file -e refs/agent/x/held:.envrc
+}
+
+# Objects of files that are new and changed, in commits and in none, of one that is gone again,
+# and of one that takes many writes.
+base_lfs() {
+	git lfs install --skip-repo && git init -q r && cd r && git lfs track "*.bin" &&
+		echo one >changed.bin && echo one >committed.bin && git add -A && git commit -qm base
+}
+agent_lfs='echo new >new.bin && echo two >committed.bin && git add -A && git commit -qm objects &&
+	echo gone >gone.bin && git add -A && git commit -qm more && git rm -q gone.bin && git commit -qm less &&
+	echo two >changed.bin && mkdir d && head -c 300000 /dev/urandom >d/left.bin'
+
+full_lfs() {
+	test "$(find .git/lfs/objects -type f | wc -l)" = 5 && git lfs ls-files agent/x | grep d/left.bin
+}
+
+# Commits in a submodule, and what is in none, with enough for a pack; one commit names it.
+base_submodule() {
+	make_repo lib && make_super r lib && cd r
+}
+agent_submodule='(cd vendor/lib && echo one >one && git add one && git commit -qm one && git branch other) &&
+	git commit -qam bump && echo rest >rest && cd vendor/lib && rm d/b && echo log >>a &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir -p d$i && echo $i >d$i/f; done && head -c 1500000 /dev/urandom >large'
+
+full_submodule() {
+	test "$(git rev-parse agent/x:vendor/lib)" = "$(git -C vendor/lib rev-parse agent/x)" &&
+		git -C vendor/lib cat-file -e agent/x:d12/f && git -C vendor/lib cat-file -e agent/x~1:one
+}
+
+# ---- what it comes to -------------------------------------------------------
+
 # What overlayfs works in has no mode at all.
 open_work() {
 	chmod -R u+rwx "$state"/*/sessions/*/work
 }
-
-test_expect_success 'a session that was interrupted before its capture' '
-	git init -q r && cd r && echo a >a && echo b >b && echo "*.log" >.gitignore &&
-	echo "*.txt text" >.gitattributes && git add -A && git commit -qm base &&
-	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$agent"; test $? = 137; } &&
-	upper=$(ls -d "$state"/*/sessions/x/upper) && test -e "$upper/two" &&
-	open_work && mkdir ../as-it-was && cp -a . ../as-it-was/r && cp -a "$state" ../as-it-was/state
-'
 
 # Put everything back to where the session was interrupted.
 restore() {
@@ -50,19 +84,40 @@ restore() {
 		cp -a "$HOME/as-it-was/state" "$state" && cd "$HOME/r"
 }
 
+# Of the session, and of the one in the submodule.
 layers() {
-	(cd "$state"/*/sessions/x && find upper -printf '%p %y %m %s %l %T@\n' | sort &&
-		find upper -type f -exec sha1sum {} + | sort)
+	(cd "$state" && find ./*/sessions/x/upper -printf '%p %y %m %s %l %T@\n' | sort &&
+		find ./*/sessions/x/upper -type f -exec sha1sum {} + | sort)
 }
 
-# Refs with what they point at; the report by its tree, since its commit says when.
+# The repository, and the one of the submodule.
+repositories() {
+	echo .
+	[ ! -e vendor/lib/.git ] || echo vendor/lib
+}
+
+# Refs with what they point at; the report by its tree, since its commit says when; LFS objects.
 outcome() {
-	git for-each-ref --format='%(refname) %(objectname)' | grep -v /report &&
-		git rev-parse 'refs/agent/x/report^{tree}' && git agent list | sed 's, [0-9]*[smhd] ago *,,'
+	for repo in $(repositories); do
+		git -C "$repo" for-each-ref --format='%(refname) %(objectname)' | grep -v /report &&
+			git -C "$repo" rev-parse 'refs/agent/x/report^{tree}' &&
+			git -C "$repo" agent list | sed 's, [0-9]*[smhd] ago *,,' || return 1
+	done
+	[ ! -d .git/lfs ] || find .git/lfs/objects -type f | sort
+}
+
+# Each object in the LFS store is what its name says, and each that a pointer names is there.
+lfs_whole() {
+	find .git/lfs/objects -type f | sed 's,.*/\(.*\),\1  &,' | sha256sum --check --quiet &&
+		git lfs ls-files --all --long | sed -n 's,^\(..\)\(..\)\([^ ]*\) .*,.git/lfs/objects/\1/\2/\1\2\3,p' >../named &&
+		test -s ../named && xargs ls <../named
 }
 
 whole() {
-	git fsck --connectivity-only >../fsck 2>&1 || { cat ../fsck; return 1; }
+	for repo in $(repositories); do
+		git -C "$repo" fsck --connectivity-only >../fsck 2>&1 || { cat ../fsck; return 1; }
+	done
+	[ ! -d .git/lfs ] || lfs_whole >../fsck 2>&1 || { cat ../fsck; return 1; }
 }
 
 # with_fault N:ERRNO[:on] COMMAND...
@@ -77,18 +132,6 @@ with_fault() {
 	LD_PRELOAD=$preload "$@"
 }
 
-test_expect_success 'a capture without a fault, its writes counted' '
-	restore && layers >../layers &&
-	with_fault 0:0 git agent capture x && outcome >../want && whole && layers | cmp ../layers - &&
-	od -An -tu8 ../count | tr -d " " >../total && test "$(cat ../total)" -gt 100
-'
-
-test_expect_success 'and once more: it is the same each time' '
-	restore && git agent capture x && outcome >../got && test_cmp ../want ../got
-'
-
-total=$(cat total 2>/dev/null || echo 0)
-
 # A disk that takes nothing any more keeps locks: the hint names them all.
 follow_hint() {
 	sed -n "s/^hint: if no other git is at work in this repository: rm \(.*\); the agent.*/\1/p" ../out |
@@ -96,12 +139,15 @@ follow_hint() {
 }
 
 no_leftovers() {
-	! find .git/refs .git/objects -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" | grep .
+	! find .git -path "*/lfs/*" -prune -o \( -path "*/refs/*" -o -path "*/objects/*" \) \
+		\( -name "*.lock" -o -name "*.keep" -o -name "tmp_objdir*" \) -print | grep .
 }
 
 # What a capture that succeeded could not remove, the next one that has work does.
 swept() {
-	no_leftovers || { git agent start -q --name y -- sh -c "echo y >y" && no_leftovers; }
+	no_leftovers || {
+		git agent start -q --name y -- sh -c "echo y >y; test ! -e $L/.git || echo y >$L/y" && no_leftovers
+	}
 }
 
 # fault N:ERRNO[:on]: what must hold when call N of a capture fails
@@ -123,7 +169,7 @@ fault() {
 		layers | cmp ../layers - && swept
 }
 
-# which faults: all or a sample
+# which faults of $total calls: all or a sample
 faults() {
 	awk -v total="$total" -v want="$sample" -v seed="$seed" 'BEGIN {
 		split("28 5 122 30", e) # ENOSPC EIO EDQUOT EROFS
@@ -137,11 +183,41 @@ faults() {
 	}'
 }
 
-echo "# $total writes, seed $seed"
-for one in ${WRITES-$(faults)}; do
-	test_expect_success "a write fails: $one" '
-		fault '"$one"'
+# ---- each kind, with a home of its own
+
+# begin KIND AGENT: a session that its supervisor did not live to capture
+begin() {
+	mkdir -p "$HOME" && cp "$TRASH/home/.gitconfig" "$HOME" && cd "$HOME" && "base_$1" &&
+		{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$2"; test $? = 137; } &&
+		for repo in $(repositories); do test -z "$(git -C "$repo" for-each-ref refs/agent/x/report)" || return 1; done &&
+		open_work && mkdir ../as-it-was && cp -a . ../as-it-was/r && cp -a "$state" ../as-it-was/state
+}
+
+try() {
+	kind=$1 need=$2 agent=$3
+	HOME=$TRASH/$kind state=$TRASH/$kind/.local/state/git-agent
+	test_expect_success "$need" "$kind: a session that was interrupted before its capture" '
+		begin "$kind" "$agent"
 	'
-done
+	test_expect_success "$need" "$kind: a capture without a fault, its writes counted" '
+		restore && layers >../layers && test -s ../layers &&
+		with_fault 0:0 git agent capture x && outcome >../want && whole && layers | cmp ../layers - &&
+		"full_$kind" && od -An -tu8 ../count | tr -d " " >../total && test "$(cat ../total)" -gt 100
+	'
+	test_expect_success "$need" "$kind: and once more: it is the same each time" '
+		restore && git agent capture x && outcome >../got && test_cmp ../want ../got
+	'
+	total=$(cat "$HOME/total" 2>/dev/null || echo 0)
+	echo "# $kind: $total writes, seed $seed"
+	for one in ${WRITES-$(faults | sed "s/^/$kind:/")}; do
+		[ "${one%%:*}" != "$kind" ] || test_expect_success "$need" "a write fails: $one" '
+			fault "${one#*:}"
+		'
+	done
+}
+
+try plain SANDBOX "$agent_plain"
+try lfs GITLFS "$agent_lfs"
+try submodule SANDBOX "$agent_submodule"
 
 test_done
