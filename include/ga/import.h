@@ -39,11 +39,12 @@ enum ga_import_over {
 };
 
 /* The memory that git may take for a pack within these: what it keeps of each object, and a delta,
- * what it is one of, and what comes of it. Git makes none of what is larger than 512 MiB, and reads
- * that piece by piece. */
+ * what it is one of, and what comes of it. Git makes none of what is larger than 512 MiB. */
 uint64_t ga_import_memory(const struct ga_import_limits *l);
+/* A blob above this that is no delta is read and written piece by piece. */
+#define GA_IMPORT_PIECEWISE "core.bigFileThreshold=16m"
 /* Configuration of git's that goes with it: a thread more is a stack, and deltas of its own. */
-#define GA_IMPORT_CONFIG "pack.threads=1", "core.bigFileThreshold=512m"
+#define GA_IMPORT_CONFIG "pack.threads=1", GA_IMPORT_PIECEWISE
 
 /* One import at a time for a handle. `l` is copied. */
 int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct ga_import **ret,

@@ -8,6 +8,7 @@
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/gitdir.h"
+#include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -218,8 +219,8 @@ static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tip
 		  char **ret_reason, struct ga_error *err)
 {
 	/* --local leaves out what comes from the host's own objects */
-	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "--local",
-					    "--window=0", "-q", NULL };
+	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
+					    "--stdout", "--local", "--window=0", "-q", NULL };
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
 	struct inside x = INSIDE_INIT;

@@ -21,7 +21,7 @@
 /* Of an object that is parsed: a tree of a million entries fits. */
 #define TREE_MAX ((size_t)64 << 20)
 
-/* Of git: of its own, for each object, and what it takes as a whole (core.bigFileThreshold). */
+/* Of git: of its own, for each object, and the largest that it makes deltas of. */
 #define MEMORY_MIN ((uint64_t)256 << 20)
 #define MEMORY_OBJECT 512
 #define WHOLE_MAX ((uint64_t)512 << 20)

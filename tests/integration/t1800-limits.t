@@ -220,6 +220,14 @@ test_expect_success 'what is brought by land --with-ignored is read under them a
 	test ! -e x.log && test ! -e y && set_limit file_size 6 && git agent land --with-ignored x.log i && test "$(cat x.log)" = 12345
 '
 
+# Bytes that nothing compresses; whoever held one of these files would be above it, all processes counted.
+test_expect_success UNSANITIZED 'large files are read piece by piece, in a commit and in none' '
+	make_repo pieces && { GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name m -- sh -c "
+		head -c 64M /dev/urandom >committed && git add committed && git commit -qm c && head -c 64M /dev/urandom >left"; test $? = 137; } &&
+	"$TEST_BUILDDIR/tests/helpers/measure" --memory git agent capture m >../memory && cat ../memory && read -r kib us <../memory && test "$kib" -gt 1000 && test "$kib" -lt 40000 &&
+	test "$(git cat-file -s agent/m:committed)" = 67108864 && test "$(git cat-file -s agent/m:left)" = 67108864
+'
+
 # A walk holds a descriptor for each level.
 test_expect_success 'the deepest there is' '
 	make_repo deepest && set_limit depth 512 && echo "import os
