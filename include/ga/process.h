@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running another program to its end. The caller is single-threaded. Signals
+ * Finding another program and running it to its end. The caller is single-threaded. Signals
  * and their mask are reset in the child; descriptors are inherited only as
  * given here.
  */
@@ -59,5 +59,12 @@ void ga_process_abandon(struct ga_process_job *j);
 int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga_error *err);
 int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
 			 struct ga_error *err);
+
+/* Is it a regular file that may be executed? Links are followed. */
+bool ga_is_program(const char *file);
+/* Where `name`, which has no slash, is such a file by `path`, a list as in $PATH (NULL: an empty
+ * one); NULL: nowhere. Only directories with absolute names count: what is in others depends on
+ * where one stands, and agents write there. The caller frees it. */
+char *ga_find_program(const char *path, const char *name);
 
 #endif

@@ -17,6 +17,7 @@
 #include "ga/json.h"
 #include "ga/path.h"
 #include "ga/preset.h"
+#include "ga/process.h"
 #include "ga/quote.h"
 #include "host.h"
 
@@ -105,22 +106,6 @@ static void list_shims(const char *path, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-/* What a shell would run; NULL: nothing. The caller frees it. */
-static char *find_on(const char *path, const char *name)
-{
-	for (const char *p = path; *p;) {
-		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = n ? ga_strndup(p, n) : ga_strdup(".");
-		cleanup_free char *file = ga_path_join(dir, name);
-		struct stat st;
-
-		if (!stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK))
-			return ga_steal(&file);
-		p += n + (p[n] == ':');
-	}
-	return NULL;
-}
-
 static bool is_same(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -133,7 +118,7 @@ static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *file = ga_path_join(dir, name);
-	cleanup_free char *found = find_on(path ? path : "", name);
+	cleanup_free char *found = ga_find_program(path ? path : "", name);
 
 	return found && is_same(found, file);
 }
@@ -189,6 +174,7 @@ static void say_path(const char *dir)
 static int install(struct cli *c, const char *dir, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_free char *shown = ga_escape(dir);
 	cleanup_close int fd = -1;
 	bool first = true;
 
@@ -199,7 +185,10 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 	}
 	for (size_t i = 0; !argc && ga_preset_at(&c->env.agents, i); i++) {
 		const char *name = ga_preset_at(&c->env.agents, i)->name;
-		cleanup_free char *found = is_agent(c, name) ? find_on(c->env.path, name) : NULL;
+		cleanup_free char *found = NULL;
+
+		if (is_agent(c, name))
+			found = ga_find_program(c->env.path, name);
 
 		if (found)
 			ga_strv_push(&names, name);
@@ -212,7 +201,7 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 		return -1;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", dir);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", shown);
 	for (size_t i = 0; i < names.n; i++) {
 		if (install_one(fd, dir, names.v[i], err))
 			return -1;
@@ -244,7 +233,7 @@ static int remove_shims(const char *dir, size_t argc, char **argv, struct ga_err
 		if (unlinkat(fd, names.v[i], 0))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the shim for "
 					     "'%s'", q);
-		cli_note("%s: starts as it did without a shim", names.v[i]);
+		cli_note("%s: starts as it did without a shim", q);
 	}
 	(void)rmdir(dir);
 	return 0;
@@ -258,8 +247,9 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 
 	list_shims(dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
-		cleanup_free char *real = find_on(c->env.path, names.v[i]);
+		cleanup_free char *real = ga_find_program(c->env.path, names.v[i]);
 		cleanup_free char *q = ga_quote(real ? real : "nothing");
+		cleanup_free char *name = ga_quote(names.v[i]);
 		bool first = is_first(dir, names.v[i]);
 		json_t *o = json_object();
 
@@ -272,8 +262,8 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 			(void)json_object_set_new(o, "real", json_null());
 		(void)json_array_append_new(list, o);
 		if (!json)
-			(void)printf("%-14s %-9s for %s\n", names.v[i],
-				     first ? "in use" : "not first", q);
+			(void)printf("%-14s %-9s for %s\n", name, first ? "in use" : "not first",
+				     q);
 	}
 	if (json)
 		return cli_print_json(list, err);

@@ -76,9 +76,20 @@ static const char *state_of(const struct cli_grants *g)
 	       : "untrusted";
 }
 
+/* What they let an agent do, but for those that `without` has too; NULL: all. */
+static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+
+	for (size_t i = 0; i < grants->n; i++)
+		if (!without || !ga_grants_have(without, &grants->v[i]))
+			ga_strv_push(&words, grants->v[i].words);
+	return ga_json_strv(&words);
+}
+
 static int print_show_json(const struct cli_grants *g, struct ga_error *err)
 {
-	json_t *j = json_object(), *list = json_array(), *gone = json_array();
+	json_t *j = json_object(), *list = json_array();
 
 	(void)json_object_set_new(j, "commit", json_string(GA_HEX(&g->commit)));
 	(void)json_object_set_new(j, "state", json_string(state_of(g)));
@@ -95,11 +106,8 @@ static int print_show_json(const struct cli_grants *g, struct ga_error *err)
 					  !ga_grants_have(&g->former, one)));
 		(void)json_array_append_new(list, o);
 	}
-	for (size_t i = 0; i < g->former.n; i++)
-		if (!ga_grants_have(&g->grants, &g->former.v[i]))
-			(void)json_array_append_new(gone, json_string(g->former.v[i].words));
 	(void)json_object_set_new(j, "grants", list);
-	(void)json_object_set_new(j, "gone", gone);
+	(void)json_object_set_new(j, "gone", words_json(&g->former, &g->grants));
 	return cli_print_json(j, err);
 }
 
@@ -188,14 +196,12 @@ static void print_trusted(const struct ga_trusted *t, const struct ga_grants *gr
 static json_t *trusted_json(const struct ga_trusted *t, const struct ga_grants *grants,
 			    bool current)
 {
-	json_t *j = json_object(), *words = json_array();
+	json_t *j = json_object();
 
 	(void)json_object_set_new(j, "id", json_string(t->id));
 	(void)json_object_set_new(j, "when", json_integer((json_int_t)t->when));
 	(void)json_object_set_new(j, "current", json_boolean(current));
-	for (size_t i = 0; i < grants->n; i++)
-		(void)json_array_append_new(words, json_string(grants->v[i].words));
-	(void)json_object_set_new(j, "grants", words);
+	(void)json_object_set_new(j, "grants", words_json(grants, NULL));
 	return j;
 }
 

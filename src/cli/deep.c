@@ -194,12 +194,12 @@ static int git(struct deep *d, struct ga_error *err, ...)
 static int copy_probe(struct deep *d, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(d->self);
-	cleanup_free char *file = ga_path_join(dir, "git-agent-probe");
+	cleanup_free char *file = ga_path_join(dir, "git-agent-probe"), *q = ga_escape(file);
 	cleanup_close int to = open(d->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int from = open(file, O_RDONLY | O_CLOEXEC);
 
 	if (from < 0 || to < 0) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", file);
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 		return ga_hint(err, "git-agent is not wholly installed: 'make install' where it "
 				    "was built puts that there");
 	}
@@ -397,10 +397,11 @@ static int widening_file(struct deep *d, struct ga_error *err)
 {
 	static const char text[] = "home: /\nstate_dir: /tmp/elsewhere\n";
 	cleanup_close int dir = open(d->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *q = ga_escape(d->project);
 	bool ok;
 
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", d->project);
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	if (ga_write_new(dir, GA_CONFIG_REPOSITORY_FILE, text, strlen(text), 0600, err) ||
 	    git(d, err, "add", "-A", NULL) || git(d, err, "commit", "-q", "-m", "widen", NULL) ||
 	    refused(d, d->home, "widen", ": " GA_CONFIG_REPOSITORY_FILE ":1:", &ok, err))

@@ -47,21 +47,11 @@ static const char *own_pager(const struct ga_gitconfig *c, const char *what, boo
 	return NULL;
 }
 
-static bool on_path(const char *name)
+static bool has_less(const struct cli *c)
 {
-	const char *path = getenv("PATH");
+	cleanup_free char *file = ga_find_program(c->env.path, "less");
 
-	for (const char *p = path ? path : "";; p++) {
-		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = ga_strndup(p, n);
-		cleanup_free char *file = ga_path_join(dir, name);
-
-		if (n && !access(file, X_OK))
-			return true;
-		p += n;
-		if (!*p)
-			return false;
-	}
+	return file != NULL;
 }
 
 /* As git: what comes first is taken, and nothing, or "cat", is none. NULL: none. */
@@ -80,7 +70,7 @@ static const char *find_pager(struct cli *c, const char *what)
 	if (!p)
 		p = getenv("PAGER");
 	if (!p)
-		p = on_path("less") ? "less" : "";
+		p = has_less(c) ? "less" : "";
 	return *p && strcmp(p, "cat") != 0 ? p : NULL;
 }
 

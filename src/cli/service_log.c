@@ -72,12 +72,13 @@ int cli_service_log(const struct ga_session *s, const char *name, struct ga_erro
 
 	for (size_t i = 0; !rc && ga_service_name_ok(name) && i < GA_NELEMS(suffixes); i++) {
 		cleanup_free char *path = ga_strf("%s/%s%s", dir, name, suffixes[i]);
+		cleanup_free char *q = ga_escape(path);
 		cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 		if (fd < 0 && errno == ENOENT)
 			continue;
 		found = true;
-		rc = fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", path)
+		rc = fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q)
 			    : print_file(fd, &text, err);
 	}
 	ga_record_text_end(&text, &out);

@@ -27,6 +27,13 @@ char *cli_trust_dir(const struct cli *c)
 			    : ga_path_join(e->state_root, ga_repo_info(e->repo)->id);
 }
 
+/* Who looks for what is wrong looks into the working tree first. */
+static int hint_commit(const struct ga_oid *commit, struct ga_error *err)
+{
+	return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
+		       GA_HEX(commit));
+}
+
 /* The file as the commit has it: what stands in the working tree, or in a session's, is nobody's
  * word yet. 1: it has none. */
 static int read_file(struct cli *c, const struct ga_oid *commit, struct ga_buf *ret,
@@ -41,13 +48,16 @@ static int read_file(struct cli *c, const struct ga_oid *commit, struct ga_buf *
 		return -1;
 	if (e.mode == GA_MODE_NONE)
 		return 1;
-	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
-		return ga_fail(err, GA_EFATAL, "%s: it is not a file", name);
+	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC) {
+		(void)ga_fail(err, GA_EFATAL, "%s: it is not a file", name);
+		return hint_commit(commit, err);
+	}
 	rc = ga_blob_read(c->env.repo, &e.oid, GA_YAML_BYTES_MAX, ret, err);
 	if (rc <= 0)
 		return rc;
-	return ga_fail(err, GA_EFATAL, "%s: it is longer than %zu KiB", name,
-		       GA_YAML_BYTES_MAX >> 10);
+	(void)ga_fail(err, GA_EFATAL, "%s: it is longer than %zu KiB", name,
+		      GA_YAML_BYTES_MAX >> 10);
+	return hint_commit(commit, err);
 }
 
 void cli_trusted_text(const struct cli_grants *g, struct ga_buf *ret)
@@ -71,8 +81,7 @@ int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_
 	if (rc)
 		return rc > 0 ? 0 : -1;
 	if (ga_config_grants(conf, name, ret->text.ptr, ret->text.len, &ret->grants, err))
-		return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
-			       GA_HEX(commit));
+		return hint_commit(commit, err);
 	if (!ret->grants.n)
 		return 0;
 	dir = cli_trust_dir(c);

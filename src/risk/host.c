@@ -388,8 +388,10 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 		return 0; /* no such directory: no hooks */
 	d = fdopendir(dup_fd);
 	if (!d) {
+		cleanup_free char *q = ga_escape(dir);
+
 		close(dup_fd);
-		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot read '%s'", dir);
+		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}
 	while (!r && (e = readdir(d)))
 		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample") &&
@@ -494,6 +496,7 @@ int ga_gather_tree(struct ga_gather *g)
 
 static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 {
+	cleanup_free char *q = ga_escape(g->info->workdir);
 	cleanup_close int workfd = -1;
 
 	ga_gather_home(g);
@@ -505,8 +508,7 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 			return -1;
 	workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workfd < 0)
-		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot open '%s'",
-				     g->info->workdir);
+		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot open '%s'", q);
 	if (ga_envrc_read(g, workfd, "") || ga_gather_reached(g))
 		return -1;
 	g->h->lfs_store = ga_lfs_store(g->repo, c);

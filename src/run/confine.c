@@ -63,26 +63,14 @@ static const char *value_of(const char *const *env, const char *name)
 	return NULL;
 }
 
-static bool on_path(const char *path, const char *name)
-{
-	for (const char *p = path; *p; p += strspn(p, ":")) {
-		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
-		cleanup_free char *file = ga_path_join(dir, name);
-
-		if (dir[0] == '/' && !access(file, X_OK))
-			return true;
-		p += strcspn(p, ":");
-	}
-	return false;
-}
-
 /* A manager that is there, and the program to ask it with. */
 static bool has_systemd(const char *const *env, const char *path, bool system)
 {
 	const char *run = value_of(env, "XDG_RUNTIME_DIR");
 	cleanup_free char *private = ga_path_join(run && !system ? run : "/run", "systemd/private");
+	cleanup_free char *busctl = ga_find_program(path, "busctl");
 
-	return (system || run) && !access(private, F_OK) && on_path(path, "busctl");
+	return (system || run) && !access(private, F_OK) && busctl;
 }
 
 #define MAX_SETTINGS 5

@@ -85,7 +85,7 @@ static int check_version_of(const char *path, struct ga_error *err)
 
 int ga_find_bwrap(const char *path, bool check_version, char **ret, struct ga_error *err)
 {
-	cleanup_free char *file = sandbox_which(path, "bwrap");
+	cleanup_free char *file = ga_find_program(path, "bwrap");
 
 	if (file) {
 		if (check_file(file, err) || (check_version && check_version_of(file, err)))

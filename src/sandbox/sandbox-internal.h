@@ -22,13 +22,6 @@ extern const char *const sandbox_root_names[];
 /* realpath(), or a copy of `path` where that fails. */
 char *sandbox_real(const char *path);
 
-/* Is it a regular file that may be executed? */
-bool sandbox_executable(const char *path);
-
-/* Where a program is found through `path`, a list as in $PATH of which only absolute
- * directories count; NULL if nowhere. The caller frees it. */
-char *sandbox_which(const char *path, const char *name);
-
 /* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
 

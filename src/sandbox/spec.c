@@ -97,26 +97,6 @@ char *sandbox_real(const char *path)
 	return real ? real : ga_strdup(path);
 }
 
-bool sandbox_executable(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-char *sandbox_which(const char *path, const char *name)
-{
-	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
-		cleanup_free char *dir = ga_strndup(p, strcspn(p, ":"));
-		cleanup_free char *file = ga_path_join(dir, name);
-
-		if (dir[0] == '/' && sandbox_executable(file))
-			return ga_steal(&file);
-		p += strcspn(p, ":");
-	}
-	return NULL;
-}
-
 static const char *within(const char *path, const char *const *dirs)
 {
 	for (; *dirs; dirs++)

@@ -9,6 +9,7 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 #include "toolchains.h"
@@ -190,7 +191,7 @@ static char *link_target(const char *dir, const char *target)
 		return normalise(target);
 	joined = ga_path_join(dir, target);
 	named = normalise(joined);
-	if (sandbox_executable(named))
+	if (ga_is_program(named))
 		return ga_steal(&named);
 	free(joined);
 	real = sandbox_real(dir);
@@ -224,10 +225,10 @@ static int add_program(struct finder *f, const char *name, struct ga_error *err)
 	cleanup_free char *file = NULL;
 
 	if (name[0] == '/')
-		return sandbox_executable(name) ? add_chain(f, name, err) : 0;
+		return ga_is_program(name) ? add_chain(f, name, err) : 0;
 	if (strchr(name, '/'))
 		return 0;
-	file = sandbox_which(f->path, name);
+	file = ga_find_program(f->path, name);
 	return file ? add_chain(f, file, err) : 0;
 }
 

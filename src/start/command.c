@@ -7,6 +7,7 @@
 
 #include "ga/agents.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "ga/quote.h"
 #include "home.h"
 #include "start.h"
@@ -36,13 +37,6 @@ static const char *const places[] = {
 	"/home/linuxbrew/.linuxbrew/bin",
 };
 
-static char *find_in(const char *dir, const char *command)
-{
-	cleanup_free char *file = ga_path_join(dir, command);
-
-	return access(file, X_OK) ? NULL : ga_steal(&file);
-}
-
 /* Is it the program of an agent? */
 static bool is_agents(const struct ga_start_env *e, const char *command)
 {
@@ -56,27 +50,17 @@ static bool is_agents(const struct ga_start_env *e, const char *command)
 
 char *start_find_command(const struct ga_start_env *e, const char *command, char **ret_place)
 {
-	for (const char *p = e->path; *p;) {
-		size_t n = strcspn(p, ":");
-		cleanup_free char *dir = ga_strndup(p, n);
-		char *file = n ? find_in(dir, command) : NULL;
+	char *found = ga_find_program(e->path, command);
 
-		if (file)
-			return file;
-		p += n + (p[n] == ':');
-	}
-	for (size_t i = 0; is_agents(e, command) && i < GA_NELEMS(places); i++) {
+	for (size_t i = 0; !found && is_agents(e, command) && i < GA_NELEMS(places); i++) {
 		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
 							     : ga_path_join(e->home, places[i]);
-		char *file = find_in(dir, command);
 
-		if (!file)
-			continue;
-		if (ret_place)
+		found = ga_find_program(dir, command);
+		if (found && ret_place)
 			*ret_place = ga_steal(&dir);
-		return file;
 	}
-	return NULL;
+	return found;
 }
 
 /* What the user has installed into the agents' home comes before what else there is. */

@@ -8,6 +8,7 @@
 
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "ga/quote.h"
 #include "layers.h"
 #include "start.h"
 
@@ -37,7 +38,7 @@ bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *
 /* Two numbers, NUL behind each, for each directory. */
 int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err)
 {
-	cleanup_free char *path = start_dir(s, NAME);
+	cleanup_free char *path = start_dir(s, NAME), *q = ga_escape(path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *dev, *ino;
 	size_t pos = 0;
@@ -49,7 +50,7 @@ int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct g
 
 		if (i >= s->shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
 		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
-			return ga_fail(err, GA_EFATAL, "'%s' is damaged", path);
+			return ga_fail(err, GA_EFATAL, "'%s' is damaged", q);
 		start_seen_set(ret, i, &sh);
 	}
 	return 0;
@@ -59,6 +60,7 @@ int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 		     struct ga_error *err)
 {
 	cleanup_free char *path = start_dir(s, NAME), *beside = ga_strf("%s.new", path);
+	cleanup_free char *q = ga_escape(path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	for (size_t i = 0; i < seen->n; i++) {
@@ -72,5 +74,5 @@ int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 	if (ga_write_new(AT_FDCWD, beside, b.len ? b.ptr : "", b.len, 0600, err))
 		return -1;
 	return rename(beside, path) ? ga_fail_errno(err, GA_EFATAL, errno,
-						    "cannot write '%s'", path) : 0;
+						    "cannot write '%s'", q) : 0;
 }

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 
@@ -481,4 +483,26 @@ int ga_process_run(const struct ga_process *p, int *ret_status, struct ga_error 
 	struct ga_process_job *j;
 
 	return ga_process_begin(p, &j, err) ? -1 : ga_process_end(j, ret_status, err);
+}
+
+/* ---- where it is ----------------------------------------------------------- */
+
+bool ga_is_program(const char *file)
+{
+	struct stat st;
+
+	return !stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK);
+}
+
+char *ga_find_program(const char *path, const char *name)
+{
+	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = ga_strndup(p, n), *file = ga_path_join(dir, name);
+
+		if (dir[0] == '/' && ga_is_program(file))
+			return ga_steal(&file);
+		p += n;
+	}
+	return NULL;
 }

@@ -114,9 +114,9 @@ test_expect_success 'PS-01: what would loosen is refused, with what to do, and n
 '
 
 test_expect_success 'one that is no file, too long or wrong: refused, and which commit it is of' '
-	repo link && ln -s /etc/passwd .agentdev.yaml && git add . && git commit -qm link && test_expect_code 125 git agent start -- true 2>../err && grep "agentdev.yaml: it is not a file" ../err &&
+	repo link && ln -s /etc/passwd .agentdev.yaml && git add . && git commit -qm link && test_expect_code 125 git agent start -- true 2>../err && grep "agentdev.yaml: it is not a file" ../err && grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), not of the working tree\$" ../err &&
 	git rm -q .agentdev.yaml && mkdir .agentdev.yaml && echo x >.agentdev.yaml/x && git add . && git commit -qm dir && test_must_fail git agent config 2>../err && grep "is not a file" ../err &&
-	git rm -rq .agentdev.yaml && head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml && git add . && git commit -qm long && test_must_fail git agent config 2>../err && grep "longer than 256 KiB" ../err &&
+	git rm -rq .agentdev.yaml && head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml && git add . && git commit -qm long && test_must_fail git agent config 2>../err && grep "longer than 256 KiB" ../err && grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), " ../err &&
 	printf "dirty: [" >.agentdev.yaml && git commit -qam bad && rm .agentdev.yaml && test_must_fail git agent config 2>../err && grep "agentdev.yaml:2:1: " ../err &&
 	grep "^hint: this is the file of commit $(git rev-parse HEAD | cut -c1-10), not of the working tree\$" ../err
 '

@@ -253,6 +253,7 @@ test_expect_success '--dry-run makes nothing' '
 test_expect_success 'bad command lines' '
 	cd r &&
 	test_expect_code 125 git agent start -- no-such-command 2>../err && grep "not found on PATH" ../err &&
+	mkdir -p ../on-path/a-directory && test_expect_code 125 env PATH="$HOME/on-path:$PATH" git agent start -- a-directory 2>../err && grep "not found on PATH" ../err &&
 	test_expect_code 129 git agent start 2>../err && grep "usage: git agent start" ../err &&
 	test_expect_code 129 git agent start -- "" 2>../err && grep "empty" ../err && grep "^hint: " ../err &&
 	test_expect_code 129 git agent start --nmae x -- true 2>../err && grep "did you mean .--name" ../err &&

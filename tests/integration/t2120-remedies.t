@@ -65,7 +65,7 @@ while [ "$1" != -- ]; do args="$args $1"; shift; done
 shift
 for d in bin sbin lib lib32 lib64; do [ ! -e /$d ] || args="$args --ro-bind /$d /$d"; done
 exec bwrap --unshare-user --tmpfs / --ro-bind /usr /usr --ro-bind /etc /etc --proc /proc --dev /dev $args --tmpfs /tmp \
-	--bind "$HOME" "$HOME" --ro-bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --bind "$TRASH" "$TRASH" --chdir "$PWD" "$@"
+	--bind "$HOME" "$HOME" --bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --bind "$TRASH" "$TRASH" --chdir "$PWD" "$@"
 END
 
 test_expect_success USERNS 'user.max_user_namespaces=0' '

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -342,9 +343,56 @@ static void given_descriptors_and_no_leak(void **state)
 	assert_memory_equal(got, "abcabcabc", 9);
 }
 
+static void make_file(const char *path, mode_t mode)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+}
+
+/* A directory of the name, a file that is not executable, one by a relative name: none is it. */
+static void a_program_is_found(void **state)
+{
+	char dir[] = "/tmp/ga-process.XXXXXX";
+	static const struct {
+		const char *path;
+		bool found;
+	} cases[] = {
+		{ "", false }, { "d", false }, { "/nowhere:plain::", false }, { "dir:d", false },
+		{ "T/dir", false }, { "T/plain", false }, { "T/d", true }, { "T/l", true },
+		{ ":/nowhere:T/dir:T/plain:d:T/d:T/dir", true }, { "T/d/", true },
+	};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(mkdir("dir", 0700) || mkdir("dir/p", 0700) || mkdir("plain", 0700) ||
+			 mkdir("d", 0700) || mkdir("l", 0700) || symlink("../d/p", "l/p"), 0);
+	make_file("plain/p", 0600);
+	make_file("d/p", 0700);
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_buf struct ga_buf path = GA_BUF_INIT;
+		cleanup_free char *found = NULL;
+
+		for (const char *c = cases[i].path; *c; c++)
+			if (*c == 'T')
+				ga_buf_adds(&path, dir);
+			else
+				ga_buf_addch(&path, *c);
+		found = ga_find_program(path.len ? path.ptr : NULL, "p");
+		if (!found != !cases[i].found || (found && !ga_is_program(found)))
+			fail_msg("'%s': %s", cases[i].path, found ? found : "not found");
+	}
+	assert_int_equal(unlink("l/p") || unlink("d/p") || unlink("plain/p") || rmdir("dir/p") ||
+			 rmdir("l") || rmdir("d") || rmdir("plain") || rmdir("dir"), 0);
+	assert_int_equal(chdir("/") || rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_is_found),
 		cmocka_unit_test(status_of_exit_and_signal),
 		cmocka_unit_test(streams_are_kept_apart),
 		cmocka_unit_test(large_input_and_output),
