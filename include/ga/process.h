@@ -66,5 +66,8 @@ bool ga_is_program(const char *file);
  * one); NULL: nowhere. Only directories with absolute names count: what is in others depends on
  * where one stands, and agents write there. The caller frees it. */
 char *ga_find_program(const char *path, const char *name);
+/* The value of `name` in an environment, NULL-terminated as `environ` is or NULL for an empty one;
+ * NULL: it is not set. Points into it. */
+const char *ga_environ_get(const char *const *env, const char *name);
 
 #endif

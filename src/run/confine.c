@@ -53,20 +53,10 @@ static bool counts_tasks(void)
 	return major > 5 || (major == 5 && minor >= 14);
 }
 
-static const char *value_of(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; env && *env; env++)
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	return NULL;
-}
-
 /* A manager that is there, and the program to ask it with. */
 static bool has_systemd(const char *const *env, const char *path, bool system)
 {
-	const char *run = value_of(env, "XDG_RUNTIME_DIR");
+	const char *run = ga_environ_get(env, "XDG_RUNTIME_DIR");
 	cleanup_free char *private = ga_path_join(run && !system ? run : "/run", "systemd/private");
 	cleanup_free char *busctl = ga_find_program(path, "busctl");
 

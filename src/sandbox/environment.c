@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ga/path.h"
+#include "ga/process.h"
 #include "sandbox-internal.h"
 
 /* What a program needs to talk to the person at the terminal, and nothing that
@@ -42,16 +43,6 @@ static const struct {
 	{ "npm_config_cache", ".npm/_cacache", ".cache/npm" },
 	{ "npm_config_store_dir", ".local/share/pnpm/store", ".cache/pnpm-store" },
 };
-
-static const char *value_of(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; env && *env; env++)
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	return NULL;
-}
 
 static bool matches(const char *entry, const char *pattern)
 {
@@ -120,7 +111,7 @@ static void add_path(struct ga_spec *s, const char *host)
 static void add_places(struct ga_spec *s, const char *const *host_env)
 {
 	for (size_t i = 0; i < GA_NELEMS(places); i++) {
-		const char *value = value_of(host_env, places[i]);
+		const char *value = ga_environ_get(host_env, places[i]);
 
 		if (value && ga_spec_visible(s, value))
 			ga_strv_pushf(&s->env, "%s=%s", places[i], value);
@@ -152,8 +143,9 @@ static void add_caches(struct ga_spec *s)
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass)
 {
-	const char *user = value_of(host_env, "USER"), *login = value_of(host_env, "LOGNAME");
-	const char *shell = value_of(host_env, "SHELL");
+	const char *user = ga_environ_get(host_env, "USER");
+	const char *login = ga_environ_get(host_env, "LOGNAME");
+	const char *shell = ga_environ_get(host_env, "SHELL");
 
 	ga_strv_release(&s->env);
 	ga_strv_pushf(&s->env, "HOME=%s", s->home);

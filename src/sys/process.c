@@ -506,3 +506,13 @@ char *ga_find_program(const char *path, const char *name)
 	}
 	return NULL;
 }
+
+const char *ga_environ_get(const char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}

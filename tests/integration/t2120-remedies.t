@@ -58,7 +58,7 @@ test_expect_success UNAME26 'an old kernel' '
 '
 
 # in_place OPTION... -- COMMAND...: in a root of its own, which is the user's all through, with what
-# marks a kind of container
+# marks a kind of container. The build is writable: one for gcov leaves its counts there, or says that it cannot.
 cat >in_place <<'END'
 args=
 while [ "$1" != -- ]; do args="$args $1"; shift; done
