@@ -11,6 +11,7 @@
 
 #include "capture-internal.h"
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
@@ -378,7 +379,8 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
  * files of a text repository is all that differs. */
 static int take_blobs(struct clean *cl, struct ga_error *err)
 {
-	static const char *const args[] = { "pack-objects", "--stdout", "--window=0", "-q", NULL };
+	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects",
+					    "--stdout", "--window=0", "-q", NULL };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 	cleanup_free char *reason = NULL;
