@@ -68,7 +68,8 @@ void ga_land_result_release(struct ga_land_result *r);
  * result of the merge with the host as it is now, find new ones; these are added to
  * `report` and, unless it is a dry run, stored with it, so that they can be decided. GA_ELOSE
  * (nothing touched) when staged or uncommitted work overlaps, a file git does not track, ignored
- * ones too, would be overwritten, or another operation is in progress. One of this session that
+ * ones too, would be overwritten, another operation is in progress, or the branch was moved back to
+ * where the session's own commits are not. One of this session that
  * was killed is taken back first (ret->taken_back). GA_ECONFLICT when the merge
  * is left to be finished by the user.
  *
@@ -113,7 +114,9 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
  * cherry-picked; or with lines changed on the way, where the commit says that it was made of
  * it (as that of `git merge --squash` does) or has author, date and subject of one of its own?
  * In HEAD, in the branch that it started from, in what is fetched of their upstreams, and in
- * origin's first branch. Commits that somebody put on top of it on a remote count as its own.
+ * origin's first branch. Commits that somebody put on top of it on a remote count as its own. Where
+ * the branch was moved to something without the session's last commit (s->tip), that has to have
+ * arrived as well.
  *
  * Not while something is held back, or stands on uncommitted work, which no branch can bring; nor
  * when all of it was taken back since. Being on the session's own branch is no arrival. Runs git
@@ -139,6 +142,11 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	       struct ga_error *err);
 /* 1 if it has. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+/* Was the session's branch, which is at `branch`, moved by hand to where the last commit that we know
+ * of (s->tip) is not, or is that gone? 1 yes. */
+int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
+		    struct ga_error *err);
 
 /* Parts of one file that are rejected. */
 struct ga_hunk_choice {

@@ -7,6 +7,7 @@
 #include "ga/fd.h"
 #include "ga/land.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "ga/trash.h"
 #include "sessions.h"
 
@@ -81,6 +82,25 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	}
 }
 
+/* Its branch is not where its commits are: 1, and that is said. */
+static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	struct ga_oid branch;
+	int rc = ga_ref_read(c->env.repo, s->branch, &branch, err);
+
+	if (!rc)
+		rc = ga_branch_lacks(c->env.repo, s, &branch, err);
+	else if (rc > 0)
+		rc = 0;
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch was "
+		      "moved away from it", s->name);
+	(void)ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
+		      "moves both to the trash", s->name, GA_HEX(&s->tip), s->name);
+	return 1;
+}
+
 /* Refuse what would lose work, in a submodule too. */
 static int check_work(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
@@ -97,6 +117,8 @@ static int check_work(struct cli *c, const struct ga_session *s, struct ga_error
 			       s->name, s->name);
 	}
 	if (rc) {
+		if (say_moved(c, s, err))
+			return -1;
 		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s->name);
 		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
 				    "moves it to the trash",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "land-internal.h"
@@ -32,6 +33,24 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 			       GA_HEX(&s->tip));
 	}
 	return 0;
+}
+
+int land_fail_moved(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session's",
+		      s->name);
+	return ga_hint(err, "'git branch -f agent/%s %s' puts it back on them", s->name,
+		       GA_HEX(&s->tip));
+}
+
+int land_check_moved_back(struct ga_repo *r, const struct ga_session *s,
+			  const struct ga_oid *branch, struct ga_error *err)
+{
+	int rc = ga_branch_lacks(r, s, branch, err);
+
+	if (rc > 0)
+		rc = ga_is_ancestor(r, branch, &s->tip, err);
+	return rc > 0 ? land_fail_moved(s, err) : rc;
 }
 
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err)

@@ -417,6 +417,9 @@ static int read_all(struct decision *d, struct ga_error *err)
 			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
 		return ga_hint(err, "review it again: somebody committed on it meanwhile");
 	}
+	if (!ga_oid_is_zero(&d->refs.branch) &&
+	    land_check_moved_back(d->repo, d->s, &d->refs.branch, err))
+		return -1;
 	d->tip = ga_oid_is_zero(&d->refs.branch) ? d->s->onto : d->refs.branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
 	    ga_commit_tree(d->repo, &d->s->onto, &d->base_tree, err))

@@ -59,6 +59,7 @@ struct land {
 	bool merge;               /* there is something to merge */
 	bool rest;                /* and something that was not asked for */
 	struct ga_oid tip;        /* what is merged */
+	bool moved;               /* the session's own commits are not in it, and have landed */
 	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
 	bool rebase;              /* its commits are made again */
 	bool conflicts;
@@ -84,6 +85,12 @@ struct land_refs {
 };
 int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_refs *ret,
 		   struct ga_error *err);
+
+/* Refuse a branch that was put back, by hand, to before commits of the session's; and say so of one
+ * that was put elsewhere. */
+int land_check_moved_back(struct ga_repo *r, const struct ga_session *s,
+			  const struct ga_oid *branch, struct ga_error *err);
+int land_fail_moved(const struct ga_session *s, struct ga_error *err);
 
 /* Names for a message: the first few, quoted, then how many more. Caller frees. */
 char *land_list(const struct ga_strv *paths);

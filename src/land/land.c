@@ -71,6 +71,22 @@ static int read_head(struct land *l, struct ga_error *err)
 	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
 }
 
+/* A branch that was moved away from the session's own commits is no landing of them, unless they are
+ * there already. One that was written anew, and has something to land, is the user's. */
+static int check_moved(struct land *l, struct ga_error *err)
+{
+	int rc = ga_branch_lacks(l->repo, l->s, &l->tip, err);
+
+	if (rc > 0)
+		rc = l->merge ? ga_is_ancestor(l->repo, &l->tip, &l->s->tip, err) : 1;
+	if (rc > 0) {
+		rc = ga_landed(l->repo, l->s, err);
+		l->moved = rc > 0;
+		rc = rc < 0 ? -1 : !rc;
+	}
+	return rc > 0 ? land_fail_moved(l->s, err) : rc;
+}
+
 /* What is merged: the branch as it is now. Commits the user added to it come along;
  * the rules run on the result, whatever is in it. */
 static int read_tip(struct land *l, struct ga_error *err)
@@ -90,7 +106,7 @@ static int read_tip(struct land *l, struct ga_error *err)
 	if (land_ask_staged(l, err))
 		return -1;
 	/* of what HEAD has already a merge makes nothing */
-	return land_preview(l, err) || land_narrow(l, err) ? -1 : 0;
+	return land_preview(l, err) || check_moved(l, err) || land_narrow(l, err) ? -1 : 0;
 }
 
 /* A session without a report is one in which nothing happened; one that has
@@ -160,7 +176,7 @@ static int record(struct land *l, struct ga_error *err)
 
 	l->s->state = GA_STATE_LANDED;
 	l->s->landed = l->ret->commit;
-	if (!ga_oid_is_zero(&l->tip))
+	if (!ga_oid_is_zero(&l->tip) && !l->moved)
 		l->s->tip = l->tip;
 	ga_json_set_oid(o, "commit", &l->ret->commit);
 	ga_json_set_oid(o, "tip", &l->tip);

@@ -141,6 +141,7 @@ static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 {
 	ga_buf_addf(ret, "%s %s %d\n", GA_HEX(&s->onto), GA_HEX(&s->landed),
 		    s->state == GA_STATE_LANDED);
+	ga_buf_addf(ret, "%s\n", GA_HEX(&s->tip));
 	add_key(ret, tips);
 	add_key(ret, places);
 }
@@ -219,8 +220,9 @@ static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const s
 	return 0;
 }
 
-static int look(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
-		const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+/* What is at a tip, or at what became of it on a remote. */
+static int look_for(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
+		    const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
 	int rc = 0;
 
@@ -241,6 +243,53 @@ static int look(struct ga_repo *r, const struct ga_session *s, const struct ga_r
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return look_elsewhere(r, s, &tips->v[0].oid, ret, err);
+}
+
+static bool is_here(struct ga_repo *r, const struct ga_oid *commit)
+{
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	return !ga_commit_tree(r, commit, &tree, &gone);
+}
+
+int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
+		    struct ga_error *err)
+{
+	int rc;
+
+	if (ga_oid_is_zero(&s->tip) || ga_oid_equal(&s->tip, branch))
+		return 0;
+	if (!is_here(r, &s->tip))
+		return 1;
+	rc = ga_is_ancestor(r, &s->tip, branch, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+/* The branch was put somewhere else by hand: the session's own commits have to be there as well. */
+static int look_for_own(struct ga_repo *r, const struct ga_session *s,
+			const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs tips = GA_REFS_INIT;
+
+	if (!is_here(r, &s->tip))
+		return 0;
+	return list_tips(r, s, &s->tip, &tips, err) || look_for(r, s, &tips, places, ret, err)
+		       ? -1
+		       : 0;
+}
+
+static int look(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
+		const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
+{
+	cleanup_(ga_arrival_release) struct ga_arrival own = GA_ARRIVAL_INIT;
+	int rc = ga_branch_lacks(r, s, &tips->v[0].oid, err);
+
+	if (rc > 0 && !look_for_own(r, s, places, &own, err))
+		rc = own.how == GA_LANDED_NOT ? 1 : 0;
+	else if (rc)
+		return -1;
+	return rc ? 0 : look_for(r, s, tips, places, ret, err);
 }
 
 int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,

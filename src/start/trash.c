@@ -12,6 +12,7 @@
 
 #include "ga/fd.h"
 #include "ga/journal.h"
+#include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -19,6 +20,32 @@
 #include "ga/worktree.h"
 
 #define TRASH_REFS "refs/agent-trash/"
+
+/* The session's last commit, where its branch is gone or was moved away from it: on a ref as an
+ * earlier run's is. */
+static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
+		    const char *stamp, struct ga_ref_updates *u, struct ga_error *err)
+{
+	cleanup_free char *kind = ga_strf("earlier/%s", GA_HEX(&s->tip));
+	cleanup_free char *ref = ga_session_ref(s, kind);
+	cleanup_free char *to = ga_strf(TRASH_REFS "%s/%s", stamp, kind);
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	const struct ga_oid none = { { 0 } };
+	struct ga_oid oid;
+	int rc;
+
+	if (ga_oid_is_zero(&s->tip) || ga_commit_tree(r, &s->tip, &oid, &gone))
+		return 0;
+	if (branch) {
+		rc = ga_is_ancestor(r, &s->tip, branch, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+	}
+	rc = ga_ref_read(r, ref, &oid, err);
+	if (rc > 0)
+		ga_ref_updates_add(u, to, &none, &s->tip);
+	return rc < 0 ? -1 : 0;
+}
 
 static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *stamp,
 		     struct ga_error *err)
@@ -38,7 +65,8 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 		ga_ref_updates_add(&u, tip, &none, &oid);
 		ga_ref_updates_add(&u, s->branch, &oid, NULL);
 	}
-	if (ga_refs_list(r, prefix, &refs, err))
+	if (keep_own(r, s, rc ? NULL : &oid, stamp, &u, err) ||
+	    ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
 		cleanup_free char *to = ga_strf(TRASH_REFS "%s/%s", stamp,

@@ -69,6 +69,38 @@ no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-e
 no 'git switch -q agent/w'
 no 'git switch -q --detach agent/w'
 
+# ---- the branch moved by hand
+
+# moved BACK: refused whatever is asked for, until it is put back
+moved() {
+	n=$((n + 1))
+	test_expect_success "the branch put back to $1: not landed, not landed by land either, and not lost by a drop" "
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && tip=\$(git rev-parse agent/w) && git branch -qf agent/w $1 && git rev-parse HEAD agent/w >../before && is w not &&
+		test_expect_code 2 git agent drop w 2>../err && grep 'its branch was moved away from it' ../err && grep \"hint: .git branch -f agent/w \$tip\" ../err && git agent gc && is w not &&
+		for how in merge squash rebase ff-only; do test_expect_code 2 git agent land --dry-run --\$how w && test_expect_code 2 git agent land --\$how w 2>../err && grep 'branch .agent/w. was moved: it lacks commits' ../err && grep \"hint: .git branch -f agent/w \$tip\" ../err || return 1; done &&
+		test_expect_code 2 git agent review --reject w b && git rev-parse HEAD agent/w | test_cmp ../before - && test -z \"\$(git status --porcelain)\" && is w not &&
+		git agent drop --force w && git reflog expire --expire=now --all && git gc -q --prune=now && git agent drop --restore w && is w not && git branch -qf agent/w \$tip && git agent land w && git agent list | grep '^w .*landed' && git show HEAD:new | grep more && git agent drop w
+	"
+}
+moved main
+moved agent/w~1
+moved agent/w~3
+
+test_expect_success 'the branch put back after all of it landed: landed, and stays so' '
+	for how in "git merge -q agent/w" "git merge -q --squash agent/w && git commit -qm s" "git agent land --squash w" "git agent land w"; do
+		rm -rf back && make_repo back && (cd back && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && eval "$how" && git branch -qf agent/w main~ && git agent list | grep "^w .*landed" && git agent land w && git agent list | grep "^w .*landed" && git agent gc --dry-run | grep "session w" && git reset -q --hard "$tip~3" && git agent list | grep "^w .*captured" && test_expect_code 2 git agent drop w && git agent drop --force w) || return 1
+	done
+'
+
+test_expect_success 'the branch written anew by the user lands as it is; with a commit left out it is no arrival by plain git' '
+	make_repo anew && cd anew && git agent start -q --name w -- sh -c "$work" && git switch -q agent/w && git commit -q --amend -m reworded && git switch -q main && git agent land w && git agent list | grep "^w .*landed" && git agent land --undo w && is w not &&
+	git merge -q agent/w && is w merged && git reset -q --hard HEAD~3 && git switch -q agent/w && git rebase -q --onto HEAD~3 HEAD~2 && git switch -q main && git merge -q agent/w && is w not && test_expect_code 2 git agent drop w 2>../err && grep "moved away from it" ../err
+'
+
+test_expect_success 'its commits gone with the branch put back: not landed, and that is no error' '
+	make_repo gone && cd gone && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && git branch -qf agent/w main && git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin && git reflog expire --expire=now --all && git gc -q --prune=now && test_must_fail git cat-file -e "$tip" && is w not && test_expect_code 2 git agent drop w && git agent drop --force w
+'
+
 test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '
 	make_repo off && cd off && git agent start -q --name w -- sh -c "$work" && git merge -q agent/w && is w merged && git reset -q --hard HEAD~3 && is w not &&
 	git switch -q -c side && git merge -q --squash agent/w && git commit -qm s && is w squashed refs/heads/side && git switch -q main && is w not &&
