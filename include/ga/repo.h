@@ -104,8 +104,8 @@ struct ga_git {
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
 	bool user_hooks;          /* land only: the command is the user's own in all but name:
-				   * hooks, fsmonitor, index features, replace refs, lazy fetch and
-				   * environment are as they would be by hand */
+				   * hooks, fsmonitor, index features, lazy fetch and environment are
+				   * as they would be by hand */
 	bool show_stderr;         /* git's messages and progress go to our standard error;
 				   * `errout` stays empty */
 };

@@ -28,6 +28,21 @@ int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct 
 	       ga_blob_id_of(out.ptr, out.len, ret, err) ? -1 : 0;
 }
 
+int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "write-tree", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	if (!index && !ga_repo_index_tree(l->repo, ret))
+		return 0;
+	if (land_ask_git(l, args, index, NULL, &out, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return ga_oid_parse(out.ptr, out.len, ret)
+		   ? 0
+		   : ga_fail(err, GA_EFATAL, "git write-tree printed no object id");
+}
+
 /* In the note of the landing, which file it is. */
 static int note_lock(int lock, int note, struct ga_error *err)
 {

@@ -100,6 +100,9 @@ char *land_list(const struct ga_strv *paths);
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
+/* Refuse a result that is what there was before: it would count as landed. */
+int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
+		       struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
@@ -252,6 +255,8 @@ int land_ask_git(struct land *l, const char *const *args, const char *index,
  * one id. */
 char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
+/* The tree that is committed of it. */
+int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */
 int land_lock_index(struct land *l, int note, struct ga_error *err);
 /* Before git merges, which would leave a merge of nothing where it cannot write the index. */

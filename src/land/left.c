@@ -70,19 +70,37 @@ static int check_left(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git status' tells what is in progress");
 }
 
+/* Commits that were resolved to what is there are left out, and that may be all of them. */
+static int finish_rebase(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL, *hint = NULL;
+	struct ga_oid tree;
+
+	if (land_rebase_continue(l, err) ||
+	    ga_repo_head(l->repo, &l->ret->commit, &branch, err) ||
+	    ga_commit_tree(l->repo, &l->ret->commit, &tree, err))
+		return -1;
+	hint = ga_strf("it has not landed; 'git agent land %s' lands it anew", l->s->name);
+	return land_check_brought(l, &tree, hint, err);
+}
+
 int land_finish(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "commit", "--quiet", "--no-edit", NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_free char *branch = NULL;
+	struct ga_oid tree;
 	int status;
 
 	if (land_unmerged(l, &paths, err))
 		return -1;
 	if (!paths.n && l->rebase)
-		return land_rebase_continue(l, err) ||
-		       ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
+		return finish_rebase(l, err);
+	if (!paths.n && (land_index_tree(l, NULL, &tree, err) ||
+			 land_check_brought(l, &tree, "'git commit' makes that merge all the same, "
+						      "'git agent land --abort' goes back", err)))
+		return -1;
 	if (paths.n || land_run_git(l, args, NULL, 0, &status, &why, err))
 		return paths.n ? land_fail_left(l, err) : -1;
 	if (status)

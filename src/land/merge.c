@@ -2,12 +2,34 @@
  *
  * The merge itself: git's, first in memory, then in the user's working tree.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "land-internal.h"
+
+#define USAGE 129 /* git's status for options that it does not know */
+
+/* What git says is wrong, shown safely: the first line that is not advice. Caller frees. */
+static char *first_line(const struct ga_buf *why)
+{
+	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
+	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	const char *s = why->ptr;
+
+	while (!strncmp(s, "hint:", 5) || !strncmp(s, "warning:", 8) || *s == '\n') {
+		s += strcspn(s, "\n");
+		s += *s == '\n';
+	}
+	for (const char *const *p = prefixes; *p; p++)
+		if (!strncmp(s, *p, strlen(*p)))
+			s += strlen(*p);
+	ga_quote_add(&line, s, strcspn(s, "\n"));
+	return ga_buf_steal(&line);
+}
 
 /* `git merge-tree --write-tree` answers with the tree's id, a NUL, and more when
  * there are conflicts (status 1). It runs in the user's working tree because the
@@ -29,12 +51,11 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 	if (ga_git_run(l->repo, &g, &status, err))
 		return -1;
 	if (status > 1 || !ga_oid_parse(out.ptr, strlen(out.ptr), &l->merged)) {
-		cleanup_buf struct ga_buf line = GA_BUF_INIT;
+		cleanup_free char *line = first_line(&why);
 
-		ga_quote_add(&line, why.ptr, strcspn(why.ptr, "\n"));
 		(void)ga_fail(err, GA_EFATAL, "git cannot compute the merge%s%s",
-			      line.len ? ": " : "", line.ptr);
-		return ga_hint(err, "git 2.38 or newer is needed to land");
+			      *line ? ": " : "", line);
+		return status == USAGE ? ga_hint(err, "git 2.38 or newer is needed to land") : -1;
 	}
 	l->conflicts = status == 1;
 	/* "mode id stage TAB path", a line for each side */
@@ -79,12 +100,10 @@ static bool names_are_plain(const struct ga_changes *c)
  * something only git knows. */
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	cleanup_free char *line = first_line(why);
 
-	ga_quote_add(&line, why->ptr, strcspn(why->ptr, "\n"));
 	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
-		      "git refused to merge agent/%s%s%s", l->s->name, line.len ? ": " : "",
-		      line.ptr);
+		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
 	return ga_hint(err, "nothing was committed; 'git status' tells whether files were touched");
 }
 
@@ -148,11 +167,75 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	return land_fail_refused(l, status, &why, err);
 }
 
+/* ---- what came of it ------------------------------------------------------------------ */
+
+int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
+		       struct ga_error *err)
+{
+	if (!ga_oid_equal(tree, &l->head_tree))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "the merge of agent/%s brings nothing of it", l->s->name);
+	return ga_hint(err, "%s", hint);
+}
+
+/* It is what was checked, or is checked now: options and strategies that are configured for the
+ * branch, and commits made one by one, can give something else. */
+static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error *err)
+{
+	if (ga_oid_equal(tree, &l->merged))
+		return 0;
+	l->merged = *tree;
+	ga_changes_release(&l->changes);
+	if (land_check_brought(l, tree, "'git config --get-regexp mergeoptions' may name a strategy "
+					"that leaves it out", err) ||
+	    ga_tree_diff(l->repo, &l->head_tree, tree, &l->changes, err))
+		return -1;
+	return land_check_flags(l, err);
+}
+
+/* By git, which keeps what is uncommitted elsewhere. */
+static int take_back(struct land *l, const char *how, struct ga_error *err)
+{
+	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
+	/* git leaves it, and the next commit of the user's would begin with it */
+	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	if (!run_git(l, args, &status, &why, &failed) && !status &&
+	    (!unlink(message) || errno == ENOENT))
+		return ga_error_wrap(err, "git made something else of it than was checked, which "
+					  "was taken back");
+	(void)ga_error_wrap(err, "git made something else of it than was checked");
+	return ga_hint(err, "'git reset %s %s' takes it back", how, GA_HEX(&l->head));
+}
+
+static int check_staged(struct land *l, struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	if (land_index_tree(l, NULL, &tree, err))
+		return -1;
+	return check_tree(l, &tree, err) ? take_back(l, "--merge", err) : 0;
+}
+
+static int check_committed(struct land *l, struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	if (ga_commit_tree(l->repo, &l->ret->commit, &tree, err))
+		return -1;
+	return check_tree(l, &tree, err) ? take_back(l, "--keep", err) : 0;
+}
+
+/* ---- ways ----------------------------------------------------------------------------- */
+
 static int squash(struct land *l, struct ga_error *err)
 {
 	/* --ff: with merge.ff as "false" or "only" git would refuse */
-	const char *const stage[] = { "merge", "--ff", "--squash", "--no-autostash", "--quiet",
-				      GA_HEX(&l->tip), NULL };
+	const char *const stage[] = { "merge", "-s", "ort", "--ff", "--squash", "--no-autostash",
+				      "--quiet", GA_HEX(&l->tip), NULL };
 	cleanup_buf struct ga_buf message = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *commit[] = { "commit", "--quiet", "-m", NULL, l->opts->edit ? "-e" : NULL,
 				 NULL };
@@ -161,7 +244,8 @@ static int squash(struct land *l, struct ga_error *err)
 	if (land_message(l, &message, err))
 		return -1;
 	commit[3] = message.ptr;
-	if (merge(l, stage, err))
+	/* what hooks of the user's make of it then is theirs */
+	if (merge(l, stage, err) || check_staged(l, err))
 		return -1;
 	if (l->opts->no_commit)
 		return 0;
@@ -177,17 +261,16 @@ static int squash(struct land *l, struct ga_error *err)
 static int merge_commit(struct land *l, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf message = GA_BUF_INIT;
-	/* what the user's configuration says otherwise would give another result
-	 * than the one that was checked */
-	const char *args[] = { "merge", "--no-ff",
-				     l->opts->no_commit ? "--no-commit" : "--commit",
-				     "--no-squash", l->opts->edit ? "--edit" : "--no-edit",
-				     "--no-autostash", "--quiet", "-m", NULL, NULL, NULL };
+	/* what the user's configuration says otherwise (merge.ff, pull.twohead) would give another
+	 * result than the one that was checked */
+	const char *args[] = { "merge", "-s", "ort", "--no-ff",
+			       l->opts->no_commit ? "--no-commit" : "--commit", "--no-squash",
+			       l->opts->edit ? "--edit" : "--no-edit", "--no-autostash",
+			       "--quiet", GA_HEX(&l->tip), "-m", NULL, NULL };
 
 	if (land_message(l, &message, err))
 		return -1;
-	args[8] = message.ptr;
-	args[9] = GA_HEX(&l->tip);
+	args[11] = message.ptr;
 	return merge(l, args, err);
 }
 
@@ -223,5 +306,9 @@ int land_merge(struct land *l, struct ga_error *err)
 
 	if (land_check_unlocked(l, err) || ways[l->opts->how](l, err))
 		return -1;
-	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
+	if (ga_repo_head(l->repo, &l->ret->commit, &branch, err))
+		return -1;
+	if (l->opts->how == GA_LAND_SQUASH)
+		return 0;
+	return l->opts->no_commit ? check_staged(l, err) : check_committed(l, err);
 }

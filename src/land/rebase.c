@@ -63,7 +63,8 @@ static int go_on(struct land *l, int status, struct ga_buf *why, struct ga_error
 
 int land_rebase(struct land *l, struct ga_error *err)
 {
-	static const char *const args[] = { "cherry-pick", "--allow-empty", "--stdin", NULL };
+	static const char *const args[] = { "cherry-pick", "--strategy=ort", "--allow-empty",
+					    "--stdin", NULL };
 	cleanup_buf struct ga_buf commits = GA_BUF_INIT, why = GA_BUF_INIT;
 	int status;
 

@@ -68,19 +68,6 @@ static int must(struct land *l, const char *index, const char *const *words, str
 	return ga_hint(err, "see to what it says, then land again");
 }
 
-static int index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
-{
-	static const char *const args[] = { "write-tree", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-
-	if (land_ask_git(l, args, index, NULL, &out, err))
-		return -1;
-	ga_buf_chomp(&out);
-	return ga_oid_parse(out.ptr, out.len, ret)
-		   ? 0
-		   : ga_fail(err, GA_EFATAL, "git write-tree printed no object id");
-}
-
 /* A hook that adds to the commit would add what nobody looked at, and what is not in the working
  * tree. */
 static int before_commit(struct land *l, const char *index, struct ga_error *err)
@@ -90,7 +77,7 @@ static int before_commit(struct land *l, const char *index, struct ga_error *err
 	struct ga_oid tree;
 
 	if (land_ask_git(l, read, index, NULL, NULL, err) || must(l, index, hook, err) ||
-	    index_tree(l, index, &tree, err))
+	    land_index_tree(l, index, &tree, err))
 		return -1;
 	if (ga_oid_equal(&tree, &l->work->tree))
 		return 0;

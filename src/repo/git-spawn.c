@@ -45,7 +45,6 @@ static const char *const always_config[] = {
 
 static const char *const forced_env[] = {
 	"GIT_OPTIONAL_LOCKS=0",
-	"GIT_NO_REPLACE_OBJECTS=1",
 	FALSE_ENV "=false",
 	NULL,
 };
@@ -156,6 +155,8 @@ static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga
 		ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alt);
 	}
 	ga_strv_push(env, "GIT_TERMINAL_PROMPT=0");
+	/* objects are what they are, to libgit2 as well: what is checked is what is merged */
+	ga_strv_push(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (!g->user_hooks)
 		push_all(env, forced_env);
 	if (!g->user_hooks && !g->lazy_fetch)
