@@ -56,9 +56,15 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 /* An operation in progress ("merge", "rebase", "cherry-pick", ...) or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
 
+/* What entries of an index are marked with: intended to be added; assumed to be unchanged, or skipped
+ * in the working tree. True as well where that cannot be told. */
+struct ga_index_marks {
+	bool intended, hidden;
+};
 /* The tree that the index of the working tree is, as git noted in it when it last knew: nothing is
  * staged, unmerged or intended to be added if that is HEAD's. Returns 1 where it cannot be told. */
-int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret,
+		       struct ga_index_marks *ret_marks_or_null);
 
 /* ---- submodules --------------------------------------------------------- */
 

@@ -58,6 +58,22 @@ void land_here_release(struct land_here *h)
 	ga_cleanup_closep(&h->fd);
 }
 
+bool land_may_write(int root, const char *dir)
+{
+	for (cleanup_free char *at = ga_strdup(dir), *up = NULL;;) {
+		cleanup_free char *self = *at ? ga_path_join(at, ".") : ga_strdup(".");
+
+		if (!faccessat(root, self, W_OK | X_OK, AT_EACCESS))
+			return true;
+		/* what stands in the way of a directory is another matter */
+		if ((errno != ENOENT && errno != ENOTDIR) || !*at)
+			return errno != EACCES && errno != EPERM && errno != EROFS;
+		up = ga_path_parent(at);
+		free(at);
+		at = ga_steal(&up);
+	}
+}
+
 bool land_dir_here(int root, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);

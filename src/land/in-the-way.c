@@ -31,6 +31,7 @@ void land_found_release(struct land_found *f)
 	ga_strv_release(&f->intended);
 	ga_strv_release(&f->unmerged);
 	ga_strv_release(&f->changed);
+	ga_strv_release(&f->hidden);
 	ga_strv_release(&f->files);
 	ga_strv_release(&f->blocked);
 }
@@ -67,32 +68,54 @@ static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budge
 	       ga_oid_equal(&oid, &c->old.oid) && !land_bytes_convert(&b);
 }
 
+/* A line of `git ls-files -v -s`: "S" is skip-worktree, a small letter assume-unchanged. */
+static void add_hidden(struct land *l, int root, const char *line, uint64_t *budget,
+		       struct land_found *f)
+{
+	bool skipped = line[0] == 'S' || line[0] == 's';
+	struct ga_change c = { .path = NULL };
+	const char *path = line[0] && line[1] ? land_index_entry(line + 2, &c.old) : NULL;
+	struct land_look here;
+
+	if ((line[0] >= 'A' && line[0] <= 'Z' && !skipped) || !path ||
+	    c.old.mode == GA_MODE_GITLINK ||
+	    (skipped && land_look_here(root, path, &here) && !here.mode))
+		return;
+	c.new = c.old;
+	c.path = ga_strdup(path);
+	if (!is_as_committed(root, &c, budget)) {
+		ga_strv_push(&f->all, path);
+		ga_strv_push(overwrites(l, path) ? &f->changed : &f->hidden, path);
+	}
+	free(c.path);
+}
+
 /* Paths that git was told to take for unchanged, and are not, or are too large to tell: a merge of
- * git's that comes upon one of them puts the whole working tree back to HEAD (2.38 and newer). */
+ * git's that comes upon one of them, or stops for whatever reason, puts the whole working tree back
+ * to HEAD (2.38 and newer). */
 static int hidden_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	static const char *const args[] = { "ls-files", "-v", "-z", NULL };
+	static const char *const args[] = { "ls-files", "-s", "-v", "-z", NULL };
 	cleanup_close int root = land_open_root(l->repo, err);
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	uint64_t budget = LOOK_BYTES;
 	const char *line;
 	size_t pos = 0;
 
 	if (root < 0 || land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
-	while ((line = ga_buf_next0(&out, &pos))) {
-		bool skipped = line[0] == 'S' || line[0] == 's';
-		uint64_t budget = LOOK_BYTES;
-		struct land_look here;
-
-		if ((line[0] >= 'A' && line[0] <= 'Z' && !skipped) || strlen(line) < 3 ||
-		    !overwrites(l, line + 2) ||
-		    (skipped && land_look_here(root, line + 2, &here) && !here.mode) ||
-		    is_as_committed(root, ga_changes_find(&l->changes, line + 2), &budget))
-			continue;
-		ga_strv_push(&f->all, line + 2);
-		ga_strv_push(&f->changed, line + 2);
-	}
+	while ((line = ga_buf_next0(&out, &pos)))
+		add_hidden(l, root, line, &budget, f);
 	return 0;
+}
+
+static int tracked(struct land *l, const char *path, struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
+		return -1;
+	return e.mode != GA_MODE_NONE && e.mode != GA_MODE_TREE;
 }
 
 /* Staged and changed tracked paths, by git: it knows the index, filters and what counts as
@@ -111,8 +134,14 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 		if (strlen(line) < 4)
 			continue;
 		ga_strv_push(&f->all, line + 3);
-		if (line[0] == ' ' && line[1] == 'A')
-			ga_strv_push(&f->intended, line + 3);
+		if (line[0] == ' ' && (line[1] == 'A' || line[1] == 'D')) {
+			int rc = tracked(l, line + 3, err);
+
+			if (rc < 0)
+				return -1;
+			if (!rc)
+				ga_strv_push(&f->intended, line + 3);
+		}
 		if (is_unmerged(line[0], line[1]))
 			ga_strv_push(&f->unmerged, line + 3);
 		else if (line[0] != ' ')
@@ -120,20 +149,7 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 		else if (overwrites(l, line + 3))
 			ga_strv_push(&f->changed, line + 3);
 	}
-	if (hidden_in_the_way(l, f, err))
-		return -1;
-	ga_strv_sort_unique(&f->all);
-	ga_strv_sort_unique(&f->changed);
 	return 0;
-}
-
-static int tracked(struct land *l, const char *path, struct ga_error *err)
-{
-	struct ga_entry e;
-
-	if (ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
-		return -1;
-	return e.mode != GA_MODE_NONE && e.mode != GA_MODE_TREE;
 }
 
 #define DIR_ENTRIES_MAX 10000
@@ -249,13 +265,13 @@ static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_
 
 int land_ask_staged(struct land *l, struct ga_error *err)
 {
-	/* what is only intended to be added counts: that is for the closer look */
 	const char *const args[] = { "diff-index", "--cached", "--quiet", "--no-ext-diff",
 				     "--ignore-submodules=dirty", GA_HEX(&l->head), "--", NULL };
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid tree;
 
-	l->unstaged = !ga_repo_index_tree(l->repo, &tree) && ga_oid_equal(&tree, &l->head_tree);
+	l->unstaged = !ga_repo_index_tree(l->repo, &tree, &l->marks) &&
+		      ga_oid_equal(&tree, &l->head_tree);
 	if (l->unstaged)
 		return 0;
 	g.args = args;
@@ -290,7 +306,7 @@ static bool is_clear(struct land *l, const struct land_found *f)
 	uint64_t budget = LOOK_BYTES;
 	cleanup_close int root = -1;
 
-	if (!nothing_staged(l) || f->files.n || f->blocked.n || l->conflicts ||
+	if (!nothing_staged(l) || l->marks.intended || f->files.n || f->blocked.n || l->conflicts ||
 	    l->opts->paths || l->s->left_out.n || l->changes.n > LOOK_FILES)
 		return false;
 	root = land_open_root(l->repo, &ignored);
@@ -322,21 +338,49 @@ int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 			   "move them away, then land again", err);
 }
 
+/* Where git could not make files, or take them away, it would stop half way. */
+static int check_writable(struct land *l, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv closed = GA_STRV_INIT;
+	cleanup_free char *last = NULL;
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	if (root < 0)
+		return -1;
+	for (size_t i = 0; i < l->changes.n; i++) {
+		cleanup_free char *dir = ga_path_parent(l->changes.v[i].path);
+
+		if (!overwrites(l, l->changes.v[i].path) || (last && !strcmp(last, dir)))
+			continue;
+		if (!land_may_write(root, dir))
+			ga_strv_push(&closed, *dir ? dir : ".");
+		free(last);
+		last = ga_steal(&dir);
+	}
+	ga_strv_sort_unique(&closed);
+	return closed.n ? land_refuse(&closed, "directories cannot be written in",
+				      "make that possible, then go on", err) : 0;
+}
+
 int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	if (untracked_in_the_way(l, f, err) ||
+	if (untracked_in_the_way(l, f, err) || (l->marks.hidden && hidden_in_the_way(l, f, err)) ||
 	    (!is_clear(l, f) && tracked_in_the_way(l, f, err)))
 		return -1;
+	ga_strv_sort_unique(&f->all);
+	ga_strv_sort_unique(&f->changed);
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",
 				   "resolve them and 'git add', then land again", err);
-	return f->blocked.n ? land_refuse_untracked(&f->blocked, err) : 0;
+	return f->blocked.n ? land_refuse_untracked(&f->blocked, err) : check_writable(l, err);
 }
 
 int land_check_worktree(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	struct ga_oid tree;
 
+	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
 	if (land_find_work(l, &f, err))
 		return -1;
 	if (f.changed.n)
@@ -348,5 +392,9 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 		return land_refuse(&f.staged, "staged changes are in the way",
 				   "commit them, or unstage them with 'git restore --staged', "
 				   "then go on", err);
+	/* git would forget that */
+	if (f.intended.n)
+		return land_refuse(&f.intended, "paths are intended to be added",
+				   "commit them, or 'git reset' them, then go on", err);
 	return 0;
 }

@@ -19,6 +19,20 @@ char *land_index_file(const struct land *l)
 	return ga_path_join(ga_repo_info(l->repo)->gitdir, "index");
 }
 
+const char *land_index_entry(const char *s, struct ga_entry *ret)
+{
+	uint32_t mode = 0;
+
+	for (; *s >= '0' && *s <= '7' && mode < 01000000; s++)
+		mode = mode << 3 | (uint32_t)(*s - '0');
+	if (*s != ' ' || strnlen(s, 1 + GA_OID_HEXSZ) != 1 + GA_OID_HEXSZ ||
+	    !ga_oid_parse(s + 1, GA_OID_HEXSZ, &ret->oid))
+		return NULL;
+	ret->mode = mode;
+	s = strchr(s + 1 + GA_OID_HEXSZ, '\t');
+	return s ? s + 1 : NULL;
+}
+
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
@@ -33,7 +47,7 @@ int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struc
 	static const char *const args[] = { "write-tree", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (!index && !ga_repo_index_tree(l->repo, ret))
+	if (!index && !ga_repo_index_tree(l->repo, ret, NULL))
 		return 0;
 	if (land_ask_git(l, args, index, NULL, &out, err))
 		return -1;

@@ -39,6 +39,7 @@ struct land_found {
 	struct ga_strv intended; /* added in intent only */
 	struct ga_strv unmerged;
 	struct ga_strv changed;  /* not staged, and would be overwritten */
+	struct ga_strv hidden;   /* changed, not in the way, and git was told not to look */
 	struct ga_strv files;    /* not tracked, where a file is to come */
 	struct ga_strv blocked;  /* not tracked, in the way otherwise */
 };
@@ -67,10 +68,13 @@ struct land {
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	struct ga_index_marks marks;
 	bool unstaged;                 /* the index says itself that nothing is staged */
 	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
+	struct ga_strv hidden;     /* what a merge of git's that stops would put back ... */
+	mode_t *hidden_modes;      /* ... as it is; 0: nothing is there */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
@@ -110,6 +114,12 @@ int land_fail_refused(struct land *l, int status, const struct ga_buf *why, stru
 
 /* message.c: that of the commit, as it was given or as it is made. */
 int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
+
+/* restore.c: after a note was made, keep l->hidden there; put that back, and what else git had done
+ * of l->changes when it stopped without a state of its own; keep it no longer. */
+int land_keep_hidden(struct land *l, struct ga_error *err);
+int land_restore(struct land *l, struct ga_error *err);
+void land_forget_hidden(struct land *l);
 
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
@@ -196,6 +206,8 @@ void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
 bool land_dir_here(int root, const char *path);
+/* Can files be made, and taken away, in that directory, or where it would have to be made? */
+bool land_may_write(int root, const char *dir);
 
 /* How a file stands in the working tree: its bytes as they are, not as git would store them. */
 struct land_look {
@@ -255,6 +267,8 @@ int land_ask_git(struct land *l, const char *const *args, const char *index,
  * one id. */
 char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
+/* A line of it: "mode id stage TAB path". The path, NULL for no such line. */
+const char *land_index_entry(const char *line, struct ga_entry *ret);
 /* The tree that is committed of it. */
 int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */

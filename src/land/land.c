@@ -25,6 +25,8 @@ static void land_release(struct land *l)
 	land_ask_staged_abandon(l);
 	land_work_release(l);
 	ga_left_files_release(&l->ignored);
+	ga_strv_release(&l->hidden);
+	free(l->hidden_modes);
 	free(l->ignored_had);
 	free(l->ignored_will);
 	free(l->notes);
@@ -137,14 +139,18 @@ static int choose(struct land *l, struct ga_error *err)
 
 	if (land_check_how(l, err) || land_find_work(l, &f, err))
 		return -1;
-	rc = f.staged.n || f.changed.n || f.files.n || l->opts->paths ? 1
-								      : land_work_wanted(l, err);
+	rc = f.staged.n || f.intended.n || f.changed.n || f.files.n || l->opts->paths
+		     ? 1
+		     : land_work_wanted(l, err);
 	if (rc > 0 && !l->opts->paths && needs_git(l)) {
 		(void)ga_fail(err, GA_ELOSE, "with uncommitted changes in the way agent/%s cannot "
 			      "be %s", l->s->name, needs_git(l));
 		return ga_hint(err, "commit them or 'git stash' them, then land again");
 	}
-	return rc > 0 ? land_work_plan(l, &f, err) : rc;
+	if (rc > 0)
+		return land_work_plan(l, &f, err);
+	ga_strv_extend(&l->hidden, &f.hidden);
+	return rc;
 }
 
 static int prepare(struct land *l, struct ga_error *err)
@@ -232,10 +238,11 @@ static int run(struct land *l, struct ga_error *err)
 		       finish_work(l, err) ? -1 : 0;
 	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
-	if (l->merge && land_merge(l, err)) {
+	if (l->merge && (land_keep_hidden(l, err) || land_merge(l, err))) {
 		land_note_forget(l);
 		return -1;
 	}
+	land_forget_hidden(l);
 	if (l->opts->no_commit && l->merge)
 		return leave_uncommitted(l);
 	if (land_carry_write(l, err))

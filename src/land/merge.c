@@ -96,15 +96,18 @@ static bool names_are_plain(const struct ga_changes *c)
 	return true;
 }
 
-/* git did not begin. The working tree was looked at before, so this is a race or
- * something only git knows. */
+/* git did not begin, or could not write what it had to. The working tree was looked at before, so
+ * this is a race or something only git knows. */
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
 {
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 	cleanup_free char *line = first_line(why);
 
 	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
 		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
-	return ga_hint(err, "nothing was committed; 'git status' tells whether files were touched");
+	if (land_restore(l, &failed))
+		return ga_hint(err, "nothing was committed; %s, see 'git status'", failed.msg);
+	return ga_hint(err, "nothing was committed, and files are as they were");
 }
 
 /* git staged what it could of a squash, and left it. */
@@ -162,7 +165,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	if (ga_repo_operation(l->repo))
 		return land_fail_left(l, err);
 	/* of a squash there is no sign but what is unmerged */
-	if (l->opts->how == GA_LAND_SQUASH && l->conflicts)
+	if (l->opts->how == GA_LAND_SQUASH && l->conflicts && status == 1)
 		return fail_squash(l, err);
 	return land_fail_refused(l, status, &why, err);
 }

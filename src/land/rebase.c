@@ -38,6 +38,24 @@ static int is_empty(struct land *l, struct ga_error *err)
 	return status == 0;
 }
 
+/* It stopped, and not at a commit that could be resolved: back to where it began. */
+static int fail_stopped(struct land *l, int status, struct ga_buf *why, struct ga_error *err)
+{
+	static const char *const quit[] = { "cherry-pick", "--quit", NULL };
+	const char *const reset[] = { "reset", "--quiet", "--keep", GA_HEX(&l->head), NULL };
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf none = GA_BUF_INIT;
+	int rc;
+
+	if (land_run_git(l, quit, NULL, 0, &rc, &none, &failed))
+		return ga_error_move(err, &failed);
+	(void)land_fail_refused(l, status, why, err);
+	if (land_run_git(l, reset, NULL, 0, &rc, &none, &failed) || rc)
+		return ga_hint(err, "'git reset --keep %s' takes back what was committed",
+			       GA_HEX(&l->head));
+	return -1;
+}
+
 /* On to the end, over commits of which nothing is left, as a rebase does. */
 static int go_on(struct land *l, int status, struct ga_buf *why, struct ga_error *err)
 {
@@ -49,7 +67,7 @@ static int go_on(struct land *l, int status, struct ga_buf *why, struct ga_error
 		int rc;
 
 		if (!ga_repo_operation(l->repo))
-			return land_fail_refused(l, status, why, err);
+			return fail_stopped(l, status, why, err);
 		if (land_unmerged(l, &paths, err))
 			return -1;
 		rc = paths.n ? 0 : is_empty(l, err);

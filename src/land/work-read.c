@@ -16,21 +16,6 @@
 
 /* ---- the index --------------------------------------------------------------------- */
 
-/* "mode id stage TAB path" */
-static const char *parse_entry(const char *s, struct ga_entry *ret)
-{
-	uint32_t mode = 0;
-
-	for (; *s >= '0' && *s <= '7' && mode < 01000000; s++)
-		mode = mode << 3 | (uint32_t)(*s - '0');
-	if (*s != ' ' || strnlen(s, 1 + GA_OID_HEXSZ) != 1 + GA_OID_HEXSZ ||
-	    !ga_oid_parse(s + 1, GA_OID_HEXSZ, &ret->oid))
-		return NULL;
-	ret->mode = mode;
-	s = strchr(s + 1 + GA_OID_HEXSZ, '\t');
-	return s ? s + 1 : NULL;
-}
-
 static int fail_listing(struct ga_error *err)
 {
 	return ga_fail(err, GA_EFATAL, "cannot understand what git ls-files says");
@@ -49,7 +34,7 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
-		const char *path = line[0] && line[1] ? parse_entry(line + 2, &e) : NULL;
+		const char *path = line[0] && line[1] ? land_index_entry(line + 2, &e) : NULL;
 		struct work_path *p;
 
 		if (!path)
@@ -154,7 +139,7 @@ static int read_files(struct land *l, const struct ga_buf *known, const struct g
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
-		const char *path = parse_entry(line, &e);
+		const char *path = land_index_entry(line, &e);
 		struct work_path *p = path ? work_find(l->work, path) : NULL;
 
 		if (!p)

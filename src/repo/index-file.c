@@ -15,6 +15,7 @@
 
 #define HEADER 12
 #define TRAILER GA_OID_RAWSZ
+#define FLAG_ASSUME_UNCHANGED 0x8000u
 #define FLAG_EXTENDED 0x4000u
 #define XFLAG_SKIP_WORKTREE 0x4000u
 #define XFLAG_INTENT_TO_ADD 0x2000u
@@ -179,6 +180,9 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	ret->stage = (flags >> 12) & 3;
 	ret->skip_worktree = (xflags & XFLAG_SKIP_WORKTREE) != 0;
 	ret->intent_to_add = (xflags & XFLAG_INTENT_TO_ADD) != 0;
+	ret->assume_unchanged = (flags & FLAG_ASSUME_UNCHANGED) != 0;
+	ix->intended |= ret->intent_to_add;
+	ix->hidden |= ret->skip_worktree || ret->assume_unchanged;
 	ret->path = ix->path.ptr;
 	return 0;
 }
@@ -190,12 +194,12 @@ static bool pass_entries(struct ga_index *ix)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
+	bool a_tree = true;
 	int rc;
 
 	while (!(rc = ga_index_next(ix, &e, &ignored)))
-		if (e.stage || e.intent_to_add)
-			return false;
-	return rc > 0 && !ix->split;
+		a_tree = a_tree && !e.stage && !e.intent_to_add;
+	return a_tree && rc > 0 && !ix->split;
 }
 
 /* Of the root: an empty name, the number of entries below it, that of its directories, its id. No
@@ -224,11 +228,20 @@ bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
 	return tree && parse_root(tree, n, ix->n, ret);
 }
 
-int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret,
+		       struct ga_index_marks *ret_marks_or_null)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int rc = ga_index_open(path, &ix, &ignored);
+	bool told = !rc && ga_index_tree(&ix, ret);
+	/* what was not read may be anything; with no index there is nothing */
+	bool all = rc > 0 || (!rc && ix.i == ix.n && !ix.split);
 
-	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret) ? 1 : 0;
+	if (ret_marks_or_null) {
+		ret_marks_or_null->intended = ix.intended || !all;
+		ret_marks_or_null->hidden = ix.hidden || !all;
+	}
+	return !told;
 }

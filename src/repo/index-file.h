@@ -21,6 +21,7 @@ struct ga_index {
 	size_t pos;           /* where the next entry begins */
 	uint32_t version, n, i;
 	bool split;           /* known at the end: entries of a shared index are missing here */
+	bool intended, hidden; /* entries so far are intended to be added; not looked for */
 	struct ga_buf path;   /* of the entry last read */
 };
 #define GA_INDEX_INIT { .path = GA_BUF_INIT }
@@ -30,7 +31,7 @@ struct ga_index_entry {
 	uint32_t mtime, mtime_ns, mode, size;
 	struct ga_oid oid;
 	unsigned stage;
-	bool skip_worktree, intent_to_add;
+	bool skip_worktree, intent_to_add, assume_unchanged;
 	const char *path;     /* until the next call */
 };
 

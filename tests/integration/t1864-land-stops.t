@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='landings that git stops half way, or would: all is as it was'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# Git writes names in order, and comes to z after it has written the others; what it is told to make
+# of z it cannot.
+broken='echo "z filter=bad" >.git/info/attributes; git config filter.bad.smudge false; git config filter.bad.required true'
+
+# stops WAY COMMANDS: with COMMANDS done before, landing fails, and nothing is touched
+stops() {
+	before=$2
+	test_expect_success "git stops half way, $1, with: $2" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A a=new b/c=new z=z; git commit -qam one; put g@2A" && git commit -q --allow-empty -m mine && eval "$broken" && eval "$before" && picture >../before &&
+		test_must_fail git agent land $way $s 2>../err && cat ../err && grep "git refused to merge agent/$s" ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after && test ! -e .git/sequencer && git agent list | grep "^$s .*captured" &&
+		rm .git/info/attributes && git agent land $way $s && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+}
+for way in --merge --squash --rebase; do
+	stops $way :
+	stops $way 'put old@5M u=u'
+	stops $way 'git update-index --assume-unchanged old; put old@5M'
+done
+way=--merge
+stops merge 'git update-index --assume-unchanged old "run"; rm old; put "run*@1M"'
+stops merge 'git update-index --skip-worktree old link; put old@5M "link>g"'
+stops merge 'git update-index --skip-worktree old d/h; rm -r old d'
+stops merge 'git sparse-checkout set --no-cone "/*" "!/d"'
+way='--merge --no-commit'
+test_expect_success 'without a commit too' '
+	begin && git agent start -q --name n -- sh -c "$words put f@2A a=new z=z" && eval "$broken" && git update-index --assume-unchanged old && put old@5M && picture >../before && test_must_fail git agent land --no-commit n && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'moved on: files that git had changed are put back' '
+	begin && git agent start -q --name m -- sh -c "$words put f@2A a=new b/c=new -old z=z" && eval "$broken" && git update-index --assume-unchanged g && put g@5M d/h@1M && picture >../before && test_must_fail git agent land --ff-only m && picture >../after && test_cmp ../before ../after && rm .git/info/attributes && git agent land --ff-only m && git agent land --undo m && picture >../after && test_cmp ../before ../after
+'
+
+# ---- what is marked in the index
+
+# beside MARK: what is marked and not in the way stays as it is, whichever way, and nothing is left in the note
+beside() {
+	before=$1 holds=$2
+	test_expect_success "not in the way, and as before: $1" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && eval "$before" && picture >../before && for way in --merge --squash --rebase; do
+			git agent land $way $s && test "$(git show HEAD:f)" = "$(cat f)" && test -e new && eval "$holds" && ! find "$HOME/.local/state" -name "hidden-*" | grep . && git agent land --undo $s && picture >../after && test_cmp ../before ../after || return 1
+		done
+	'
+}
+beside 'git update-index --assume-unchanged old; put old@5M' 'content old@5M | test_cmp old - && git ls-files -v old | grep "^h"'
+beside 'git update-index --skip-worktree old; put old@5M' 'content old@5M | test_cmp old - && git ls-files -v old | grep "^S"'
+
+# ---- added in intent
+
+# intended COMMANDS ALSO: of a path that is only intended to be added, and not in the way, all is as before
+intended() {
+	before=$1 also=$2
+	test_expect_success "intended to be added elsewhere: $1" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && eval "$before" && picture >../before && for way in --merge --squash; do
+			git agent land --dry-run $way $s && git agent land $way $s && test "$(git show HEAD:f)" = "$(content f@2A)" && git show HEAD:new && ! git cat-file -e HEAD:i && eval "$also" && git agent land --undo $s && picture >../after && test_cmp ../before ../after || return 1
+		done && test_expect_code 2 git agent land --dry-run --rebase $s && test_expect_code 2 git agent land --rebase $s && test_expect_code 2 git agent land --no-commit $s && picture >../after && test_cmp ../before ../after
+	'
+}
+intended 'put i=i; git add -N i' 'git status --porcelain | grep "^ A i"'
+intended 'put i=i; git add -N i; rm i' 'git status --porcelain | grep "^ D i"'
+intended 'put i=i s=s; git add -N i; git add s; put g@5M' 'git status --porcelain | grep "^ A i" && git status --porcelain | grep "^A  s" && git status --porcelain | grep "^ M g"'
+intended 'put i=i; git add -N i; git update-index --index-version 4' 'git status --porcelain | grep "^ A i"'
+
+test_expect_success 'intended to be added, in a split index' '
+	begin && git agent start -q --name sp -- sh -c "$words put f@2A new=n" && put i=i && git add -N i && git update-index --split-index && git status --porcelain >../before && git agent land sp && test -e new && git status --porcelain | test_cmp ../before - && git agent land --undo sp && git status --porcelain | test_cmp ../before -
+'
+
+test_expect_success 'a landing is not undone where git would forget what is intended to be added' '
+	begin && git agent start -q --name u -- sh -c "$words put f@2A" && git agent land u && put i=i && git add -N i && picture >../before && test_expect_code 2 git agent land --undo u 2>../err && grep "paths are intended to be added: i" ../err && picture >../after && test_cmp ../before ../after && git reset -q && git agent land --undo u
+'
+
+# ---- directories that cannot be written in
+
+test_lazy_prereq CLOSED 'mkdir closed && chmod 555 closed && ! touch closed/x 2>/dev/null && chmod 755 closed'
+test_lazy_prereq IMMUTABLE 'mkdir fixed && chattr +i fixed && ! touch fixed/x 2>/dev/null; chattr -i fixed'
+
+# closed PREREQ CLOSE OPEN: nothing is begun, whichever way, dry or not; nor an undoing
+closed() {
+	shut=$2 open=$3
+	test_expect_success "$1" "a directory that cannot be written in ($2): refused, nothing touched" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put a=new d/h@2A d/sub/n=n" && git commit -q --allow-empty -m mine && eval "$shut" && test_when_finished "cd \"$PWD\" && $open" &&
+		for work in : "put g@5M; git add g"; do
+			eval "$work" && picture >../before && for way in --dry-run --merge --squash --rebase --no-commit; do
+				test_expect_code 2 git agent land $way $s 2>../err && cat ../err && grep "directories cannot be written in: d" ../err && picture >../after && test_cmp ../before ../after || return 1
+			done
+		done && git reset -q --hard && eval "$open" && git agent land $s && eval "$shut" && picture >../before && test_expect_code 2 git agent land --undo $s 2>../err && grep "directories cannot be written in: d" ../err && picture >../after && test_cmp ../before ../after && eval "$open" && git agent land --undo $s
+	'
+}
+closed CLOSED 'chmod 555 d' 'chmod 755 d'
+closed IMMUTABLE 'chattr +i d' 'chattr -i d'
+
+test_expect_success CLOSED 'one that nothing comes to is no matter' '
+	begin && git agent start -q --name n -- sh -c "$words put f@2A" && chmod 555 d && git agent land n && git agent land --undo n && chmod 755 d
+'
+
+test_done
