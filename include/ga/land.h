@@ -143,8 +143,8 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 /* 1 if it has. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Was the session's branch, which is at `branch`, moved by hand to where the last commit that we know
- * of (s->tip) is not, or is that gone? 1 yes. */
+/* Was the session's branch, which is at `branch`, moved by hand to where the last commit that we
+ * know of (s->tip) is not, or is that gone? 1 yes. */
 int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    struct ga_error *err);
 

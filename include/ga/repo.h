@@ -56,8 +56,8 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 /* An operation in progress ("merge", "rebase", "cherry-pick", ...) or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
 
-/* What entries of an index are marked with: intended to be added; assumed to be unchanged, or skipped
- * in the working tree. True as well where that cannot be told. */
+/* What entries of an index are marked with: intended to be added; assumed to be unchanged, or
+ * skipped in the working tree. True as well where that cannot be told. */
 struct ga_index_marks {
 	bool intended, hidden;
 };
@@ -110,8 +110,8 @@ struct ga_git {
 	int keep_fd;              /* a lock git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as by hand */
 	bool user_hooks;          /* land only: the command is the user's own in all but name:
-				   * hooks, fsmonitor, index features, lazy fetch and environment are
-				   * as they would be by hand */
+				   * hooks, fsmonitor, index features, lazy fetch and environment
+				   * are as they would be by hand */
 	bool show_stderr;         /* git's messages and progress go to our standard error;
 				   * `errout` stays empty */
 };

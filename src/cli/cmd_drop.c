@@ -94,8 +94,8 @@ static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error 
 		rc = 0;
 	if (rc <= 0)
 		return rc;
-	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch was "
-		      "moved away from it", s->name);
+	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch "
+		      "was moved away from it", s->name);
 	(void)ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
 		      "moves both to the trash", s->name, GA_HEX(&s->tip), s->name);
 	return 1;

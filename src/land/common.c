@@ -37,8 +37,8 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 
 int land_fail_moved(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session's",
-		      s->name);
+	(void)ga_fail(err, GA_ELOSE,
+		      "branch 'agent/%s' was moved: it lacks commits of the session's", s->name);
 	return ga_hint(err, "'git branch -f agent/%s %s' puts it back on them", s->name,
 		       GA_HEX(&s->tip));
 }

@@ -73,8 +73,8 @@ static int read_head(struct land *l, struct ga_error *err)
 	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
 }
 
-/* A branch that was moved away from the session's own commits is no landing of them, unless they are
- * there already. One that was written anew, and has something to land, is the user's. */
+/* A branch that was moved away from the session's own commits is no landing of them, unless they
+ * are there already. One that was written anew, and has something to land, is the user's. */
 static int check_moved(struct land *l, struct ga_error *err)
 {
 	int rc = ga_branch_lacks(l->repo, l->s, &l->tip, err);

@@ -189,8 +189,8 @@ static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error
 		return 0;
 	l->merged = *tree;
 	ga_changes_release(&l->changes);
-	if (land_check_brought(l, tree, "'git config --get-regexp mergeoptions' may name a strategy "
-					"that leaves it out", err) ||
+	if (land_check_brought(l, tree, "'git config --get-regexp mergeoptions' may name a "
+					"strategy that leaves it out", err) ||
 	    ga_tree_diff(l->repo, &l->head_tree, tree, &l->changes, err))
 		return -1;
 	return land_check_flags(l, err);

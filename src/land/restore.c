@@ -128,8 +128,8 @@ static int check_out(struct land *l, const struct ga_buf *paths, struct ga_error
 	return paths->len ? land_ask_git(l, args, NULL, paths, NULL, err) : 0;
 }
 
-/* Nothing of the user's was in its way, so what is new there, or else than it was, is git's if it is
- * what git was to write. */
+/* Nothing of the user's was in its way, so what is new there, or else than it was, is git's if it
+ * is what git was to write. */
 static int take_written(struct land *l, int root, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf changed = GA_BUF_INIT;
