@@ -81,6 +81,9 @@ void ga_land_result_release(struct ga_land_result *r);
  * bits do not come along. Nothing is touched unless all can come. Of a session that has
  * landed they are all that is brought.
  *
+ * Two landings, or what undoes, goes on with or gives up one, are never at work in one working
+ * tree: the second is refused, GA_EFATAL.
+ *
  * On success `s` is LANDED and saved; paths that were brought leave s->left_out, so
  * that landing again tries only the others. Needs git 2.38. */
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

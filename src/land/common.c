@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -33,6 +36,21 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 			       GA_HEX(&s->tip));
 	}
 	return 0;
+}
+
+int land_begin(struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_close int fd = open(ga_repo_info(r)->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the git directory");
+	rc = ga_flock(fd, true, false, err);
+	if (rc > 0) {
+		(void)ga_fail(err, GA_EFATAL, "another landing is at work in this working tree");
+		return ga_hint(err, "wait until it has come to its end, then try again");
+	}
+	return rc ? -1 : ga_steal_fd(&fd);
 }
 
 int land_fail_moved(const struct ga_session *s, struct ga_error *err)

@@ -90,6 +90,10 @@ struct land_refs {
 int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_refs *ret,
 		   struct ga_error *err);
 
+/* One landing at a time in a working tree: git merges of two would mix. Returns a descriptor that
+ * is the lock, -1 if somebody else has it. */
+int land_begin(struct ga_repo *r, struct ga_error *err);
+
 /* Refuse a branch that was put back, by hand, to before commits of the session's; and say so of one
  * that was put elsewhere. */
 int land_check_moved_back(struct ga_repo *r, const struct ga_session *s,

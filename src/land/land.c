@@ -257,7 +257,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
 	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
-	int rc = land_recover(&l, o->dry_run, err);
+	cleanup_close int lock = o->dry_run ? -1 : land_begin(r, err);
+	int rc = lock < 0 && !o->dry_run ? -1 : land_recover(&l, o->dry_run, err);
 
 	ret->taken_back = rc > 0;
 	if (rc >= 0)
@@ -290,7 +291,8 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 {
 	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
-	int rc = land_recover(&l, false, err);
+	cleanup_close int lock = land_begin(r, err);
+	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
 
 	if (rc > 0) {
 		ret->taken_back = true;

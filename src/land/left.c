@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "land-internal.h"
 
@@ -123,7 +124,8 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *branch = NULL;
 	struct ga_git g = GA_GIT_INIT;
-	int rc = land_recover(&l, false, err);
+	cleanup_close int lock = land_begin(r, err);
+	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -42,18 +42,15 @@ static int is_empty(struct land *l, struct ga_error *err)
 static int fail_stopped(struct land *l, int status, struct ga_buf *why, struct ga_error *err)
 {
 	static const char *const quit[] = { "cherry-pick", "--quit", NULL };
-	const char *const reset[] = { "reset", "--quiet", "--keep", GA_HEX(&l->head), NULL };
-	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	const char *const reset[] = { "reset", "--quiet", "--merge", GA_HEX(&l->head), NULL };
 	cleanup_buf struct ga_buf none = GA_BUF_INIT;
 	int rc;
 
-	if (land_run_git(l, quit, NULL, 0, &rc, &none, &failed))
-		return ga_error_move(err, &failed);
-	(void)land_fail_refused(l, status, why, err);
-	if (land_run_git(l, reset, NULL, 0, &rc, &none, &failed) || rc)
-		return ga_hint(err, "'git reset --keep %s' takes back what was committed",
-			       GA_HEX(&l->head));
-	return -1;
+	/* what it committed was noted nowhere; a reset that cannot be is said by what follows */
+	if (land_run_git(l, quit, NULL, 0, &rc, &none, err) ||
+	    land_run_git(l, reset, NULL, 0, &rc, &none, err))
+		return -1;
+	return land_fail_refused(l, status, why, err);
 }
 
 /* On to the end, over commits of which nothing is left, as a rebase does. */

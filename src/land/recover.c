@@ -16,7 +16,7 @@ int land_take_back(struct land *failed, struct ga_error *err)
 {
 	struct ga_oid head;
 
-	return ga_land_undo(failed->repo, failed->s, &head, err);
+	return undo_last(failed->repo, failed->s, &head, err);
 }
 
 /* HEAD is neither where a landing that was killed began, nor where it was going. */

@@ -150,12 +150,39 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 	return check_out(l, &changed, err);
 }
 
+/* Nothing was staged before, so what is now is of the merge: git takes back that, and the files. */
+static int take_staged(struct land *l, struct ga_error *err)
+{
+	const char *const args[] = { "reset", "--quiet", "--merge", GA_HEX(&l->head), NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	struct ga_oid tree;
+	int status;
+
+	if (!land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree))
+		return 0;
+	if (land_run_git(l, args, NULL, 0, &status, &why, err))
+		return -1;
+	return status ? ga_fail(err, GA_EFATAL, "what is staged could not be put back") : 0;
+}
+
+/* Whoever committed meanwhile is not to be taken back. */
+static int check_head(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+
+	if (ga_repo_head(l->repo, &head, &branch, err))
+		return -1;
+	return ga_oid_equal(&head, &l->head) ? 0 : ga_fail(err, GA_ELOSE, "your branch has moved");
+}
+
 int land_restore(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
 	cleanup_close int root = land_open_root(l->repo, err);
 
-	if (root < 0)
+	if (root < 0 || check_head(l, err) || take_staged(l, err))
 		return -1;
 	put_hidden_back(l, root, &lost);
 	if (take_written(l, root, err))

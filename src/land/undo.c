@@ -207,8 +207,8 @@ static int fail_none(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git reflog' shows where your branch was");
 }
 
-int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
-		 struct ga_error *err)
+int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
+	      struct ga_error *err)
 {
 	struct land l = { .repo = r, .s = s };
 	cleanup_(undo_release) struct undo u = UNDO_INIT;
@@ -222,4 +222,12 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 	free(l.notes);
 	*ret_head = u.head;
 	return rc;
+}
+
+int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
+		 struct ga_error *err)
+{
+	cleanup_close int lock = land_begin(r, err);
+
+	return lock < 0 ? -1 : undo_last(r, s, ret_head, err);
 }

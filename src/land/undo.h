@@ -41,6 +41,10 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err);
  * been left half done? */
 bool undo_may_have_begun(const struct undo *u);
 
+/* ga_land_undo() for who has the lock of land_begin(). */
+int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
+	      struct ga_error *err);
+
 /* Put everything back, whatever of it was done, if nothing else happened since; the session is what
  * it was before, and saved, and the note is gone. */
 int undo_take_back(struct land *l, struct undo *u, struct ga_error *err);

@@ -37,6 +37,20 @@ test_expect_success 'moved on: files that git had changed are put back' '
 	begin && git agent start -q --name m -- sh -c "$words put f@2A a=new b/c=new -old z=z" && eval "$broken" && git update-index --assume-unchanged g && put g@5M d/h@1M && picture >../before && test_must_fail git agent land --ff-only m && picture >../after && test_cmp ../before ../after && rm .git/info/attributes && git agent land --ff-only m && git agent land --undo m && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'git killed when it had staged the merge: nothing of it stays' '
+	begin && git agent start -q --name k -- sh -c "$words put f@2A new=n" && put g@5M && printf "#!/bin/sh\nkill -9 \$PPID\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && picture >../before && test_must_fail git agent land k 2>../err && grep "files are as they were" ../err && picture >../after && test_cmp ../before ../after && rm .git/hooks/pre-merge-commit && git agent land k && git agent land --undo k && picture >../after && test_cmp ../before ../after
+'
+
+# ---- two at once
+
+# While the hook of one landing waits, another finds it at work.
+test_expect_success 'one landing at a time: another is refused, and touches nothing' '
+	begin && for n in one two; do git agent start -q --name $n -- sh -c "$words put $n=n" || return 1; done && git agent start -q --name three -- sh -c "echo 3 >three" && git agent land three && mkfifo ../on ../go && printf "#!/bin/sh\necho >../on; cat ../go\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit &&
+	{ git agent land one & } && read -r _ <../on && picture >../before && for what in "land two" "land --squash two" "land two -- two" "land --continue two" "land --abort two" "land --undo three"; do
+		test_expect_code 128 git agent $what 2>../err && cat ../err && grep "another landing is at work in this working tree" ../err || return 1
+	done && git agent land --dry-run two && picture >../after && test_cmp ../before ../after && : >../go && wait && rm .git/hooks/pre-merge-commit && git agent land two && test -e one && test -e two && test -z "$(git status --porcelain)" && git agent list | grep -c landed | grep -x 3
+'
+
 # ---- what is marked in the index
 
 # beside MARK: what is marked and not in the way stays as it is, whichever way, and nothing is left in the note
