@@ -66,6 +66,7 @@ no 'git commit -q --allow-empty -m "squash
 commit $(git rev-parse agent/w)
 "'
 no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
+no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && git commit -qam "with a fix-up over its lines, in words of my own"'
 no 'git switch -q agent/w'
 no 'git switch -q --detach agent/w'
 
