@@ -43,6 +43,12 @@ struct ga_rewrite_opts {
 	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked
 					    * by the agent but ignored or untracked on the
 					    * host); may be NULL */
+	/* Is this what shows at the path beneath all that the agent wrote? Then a filter of the
+	 * user's that did not run on it is a reason to hold it back, but none to ask. May be NULL;
+	 * 0, or -1 with an error. */
+	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
+		     struct ga_error *err);
+	void *payload;
 	const char *committer;      /* of commits the tool makes: "Name <mail> time zone" */
 	const char *session;        /* name, for the held commit's message */
 };

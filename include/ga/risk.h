@@ -96,6 +96,9 @@ struct ga_host_facts {
 	 * there are any, what core.attributesFile and info/attributes say, else NULL. */
 	struct ga_strv filters;
 	char *attributes, *info_attributes;
+	/* Not gathered: a tree whose attributes count in each change besides those of its two, so
+	 * that no commit on the way can put them out of force. Zero: none. */
+	struct ga_oid attributes_tree;
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
 	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */

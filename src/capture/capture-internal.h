@@ -45,7 +45,7 @@ struct capture {
 	struct ga_entry *cleaned_entries;
 	bool lfs;                     /* git-lfs made pointers among them */
 	struct ga_strv unfiltered;    /* what a filter of the host's was to convert, and did not:
-				       * sorted, without what is as the base has it */
+				       * sorted */
 	struct ga_upper_result upper;
 };
 #define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
@@ -132,6 +132,9 @@ int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct
 /* Have git inside make the blobs of content that attributes or configuration convert. -1 with
  * c->late set and no error if listing them took too long. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
+/* Of ga_rewrite_opts; the payload is the capture. */
+int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
+		  struct ga_error *err);
 /* Does the host's configuration alone ask for that? */
 bool config_converts(const struct capture *c);
 

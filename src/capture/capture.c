@@ -309,6 +309,8 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 				      .facts = &o->facts,
 				      .known = &o->rest,
 				      .hold_always = &o->hold_always,
+				      .shows = shows_beneath,
+				      .payload = c,
 				      .committer = o->committer,
 				      .session = c->s->name };
 

@@ -13,6 +13,7 @@
 #include "ga/fd.h"
 #include "ga/import.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/sandbox.h"
@@ -253,28 +254,44 @@ static int open_in(const char *dir, const char *path)
 						    O_NOCTTY, 0);
 }
 
-/* Is it the file that shows beneath the upper? A checkout or a copy of the user's, which his
- * filters have been through: the other way. */
+/* What shows beneath the upper: a checkout, or a copy of the user's, which his filters have been
+ * through, the other way. `*ret` -1: nothing that can be read. */
+static int open_beneath(struct capture *c, const char *path, int *ret, struct ga_error *err)
+{
+	cleanup_free char *extras = c->s->live ? ga_strdup(c->s->project)
+					       : ga_path_join(c->s->dir, "extras");
+	const char *base;
+
+	*ret = open_in(extras, path);
+	if (*ret >= 0 || c->s->live || (errno != ENOENT && errno != ENOTDIR))
+		return 0;
+	if (c->e->open_base(c->e->payload, &base, err))
+		return -1;
+	*ret = open_in(base, path);
+	return 0;
+}
+
 static int is_untouched(struct clean *cl, const char *path, bool *ret, struct ga_error *err)
 {
-	const char *beneath[] = { cl->o->extras, cl->o->lower };
-	cleanup_close int ours = open_in(cl->o->upper, path);
+	cleanup_close int ours = open_in(cl->o->upper, path), theirs = -1;
 
-	*ret = false;
-	if (!beneath[1] && !cl->c->s->live &&
-	    cl->c->e->open_base(cl->c->e->payload, &beneath[1], err))
+	if (open_beneath(cl->c, path, &theirs, err))
 		return -1;
-	for (size_t i = 0; i < GA_NELEMS(beneath); i++) {
-		cleanup_close int theirs = -1;
+	*ret = ours >= 0 && theirs >= 0 && ga_same_content(ours, theirs);
+	return 0;
+}
 
-		if (!beneath[i])
-			continue;
-		theirs = open_in(beneath[i], path);
-		if (theirs < 0 && (errno == ENOENT || errno == ENOTDIR))
-			continue;
-		*ret = theirs >= 0 && ga_same_content(ours, theirs);
-		break;
-	}
+int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
+		  struct ga_error *err)
+{
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	struct capture *c = payload;
+	cleanup_close int fd = -1;
+	struct ga_oid id;
+
+	if (open_beneath(c, path, &fd, err))
+		return -1;
+	*ret = fd >= 0 && !ga_blob_id(fd, &id, &unreadable) && ga_oid_equal(&id, blob);
 	return 0;
 }
 
@@ -298,8 +315,11 @@ static int take_unfiltered(struct clean *cl, const struct ga_strv *files,
 			return -1;
 		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
 			return -1;
-		if (!same && (!entries[at].mode ||
-			      !ga_oid_equal(&entries[at].oid, &published.oid)))
+		/* of what a filter did not run on for the agent either no rule says that its
+		 * commits have it */
+		if (!entries[at].mode ||
+		    (same ? ga_strv_find(&cl->failed, path) >= 0
+			  : !ga_oid_equal(&entries[at].oid, &published.oid)))
 			ga_strv_push(&c->unfiltered, path);
 	}
 	return 0;
@@ -500,12 +520,15 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	allow_inside(c, files.n, bytes);
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
-	if (prepare(&cl, err) || find_filtered(&cl, &paths, err) ||
-	    add_files(&cl, &files, 0, files.n, &tries, err))
-		return -1;
+	rc = prepare(&cl, err) || find_filtered(&cl, &paths, err) ||
+	     add_files(&cl, &files, 0, files.n, &tries, err);
 	ga_strv_sort_unique(&cl.unfiltered);
-	if (read_ids(&cl, &files, err) || take_blobs(&cl, err))
+	if (rc || read_ids(&cl, &files, err) || take_blobs(&cl, err) || verify(c, err)) {
+		/* all is taken as it is: no filter runs on any of them */
+		ga_strv_release(&c->unfiltered);
+		ga_strv_extend(&c->unfiltered, &cl.filtered);
 		return -1;
+	}
 	note_failed(&cl);
-	return verify(c, err);
+	return 0;
 }

@@ -83,21 +83,21 @@ static void note_paths(struct ga_strv *notes, const char *what, const struct ga_
 static void note_in_the_way(const struct capture *c, const struct outcome *o,
 			    struct ga_strv *notes)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unfiltered = GA_STRV_INIT;
 
 	for (size_t i = 0; i < o->rewrite.held_paths.n; i++) {
 		const char *path = o->rewrite.held_paths.v[i];
 
-		/* hold_links() has said why; of the others below */
-		if (ga_strv_find(&o->hold_always, path) >= 0 &&
-		    !ga_strv_has(&c->s->submodules, path) &&
-		    ga_strv_find(&c->unfiltered, path) < 0)
+		if (ga_strv_find(&c->unfiltered, path) >= 0)
+			ga_strv_push(&unfiltered, path);
+		/* hold_links() has said why */
+		else if (ga_strv_find(&o->hold_always, path) >= 0 &&
+			 !ga_strv_has(&c->s->submodules, path))
 			ga_strv_push(&paths, path);
 	}
 	note_paths(notes, "held back, since you ignore the path or have a file there that git does "
 			  "not track", &paths);
-	note_paths(notes, "held back, since no filter of yours ran on what was taken",
-		   &c->unfiltered);
+	note_paths(notes, "held back, since no filter of yours ran on what was taken", &unfiltered);
 }
 
 /* A line stands for a directory with all below it, or for one file. */
@@ -467,6 +467,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 		return 0;
 	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
+	o->facts.attributes_tree = c->from_tree;
 	o->have_facts = true;
 	return 0;
 }

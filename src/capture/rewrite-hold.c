@@ -193,6 +193,36 @@ static int drop_known(struct hold *h, struct ga_flags *flags, struct ga_error *e
 	return rc < 0 ? -1 : 0;
 }
 
+/* What nobody changed, committed because git inside took it for changed: it has no filter that
+ * would tell. The user knows what is in it. */
+static int drop_shown(struct hold *h, struct ga_flags *flags, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
+	size_t out = 0;
+
+	for (size_t i = 0; h->g->o->shows && i < flags->n; i++) {
+		const struct ga_flag *f = &flags->v[i];
+		bool shows = false;
+
+		if (strcmp(f->rule, "filter-not-run") != 0)
+			continue;
+		if (h->g->o->shows(h->g->o->payload, f->path, &f->entry.oid, &shows, err))
+			return -1;
+		if (shows)
+			ga_strv_push(&shown, f->path);
+	}
+	if (!shown.n)
+		return 0;
+	ga_strv_sort_unique(&shown);
+	for (size_t i = 0; i < flags->n; i++)
+		if (ga_strv_find(&shown, flags->v[i].path) >= 0)
+			ga_flag_release(&flags->v[i]);
+		else
+			flags->v[out++] = flags->v[i];
+	flags->n = out;
+	return 0;
+}
+
 static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -214,7 +244,7 @@ static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_er
 	for (size_t i = 0; i < changes.n; i++)
 		if (ga_strv_find(&h->always, changes.v[i].path) >= 0)
 			ga_strv_push(&h->critical, changes.v[i].path);
-	if (drop_known(h, &flags, err))
+	if (drop_known(h, &flags, err) || drop_shown(h, &flags, err))
 		return -1;
 	add_flags(h, &flags);
 	return 0;

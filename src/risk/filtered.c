@@ -2,9 +2,10 @@
  *
  * Files that a filter of the host's configuration converts, which does not run inside. What an
  * agent commits of one may be what the filter is to keep out of commits. gitattributes(5) says
- * which they are: by the attributes of the tree before or of the one after, since the agent can
- * change them. Each file of attributes becomes a list of patterns as in a .gitignore, in which
- * those are taken that ask for such a filter, and those taken back that ask for none of them.
+ * which they are: by the attributes of the tree before, of the one after or of the one that the
+ * session started from, since the agent can change them. Each file of attributes becomes a list of
+ * patterns as in a .gitignore, in which those are taken that ask for such a filter, and those taken
+ * back that ask for none of them.
  */
 #include <string.h>
 
@@ -12,15 +13,18 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/strmap.h"
 #include "internal.h"
 
 #define ATTRIBUTES_MAX ((size_t)1 << 20) /* of one file of a tree's; a longer one is about all */
+#define PASSES_MAX 4 /* over the macros: each may use one that is defined behind it */
 
-enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER };
+enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER }; /* what is more counts more */
 
 struct ga_filter_rules {
 	const struct ga_oid *tree;
-	struct ga_strv with, without; /* macros: those that ask for such a filter, and for none */
+	struct ga_strmap macros;      /* what each says, up to twice: the more counts ... */
+	struct ga_strv names;         /* ... and what its keys point into */
 	struct ga_ignore files;       /* the user's file, then down the tree to where we are */
 	struct ga_ignore info;        /* info/attributes, which decides before all of them */
 	struct filter_dir {
@@ -71,6 +75,18 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 /* ---- lines ------------------------------------------------------------------ */
 
+/* There may be as many as an agent likes. Of contradictions the filter counts. */
+static enum said macro_says(const struct ga_filter_rules *x, const char *name)
+{
+	enum said all = SAID_NOTHING;
+
+	for (int32_t i = ga_strmap_first(&x->macros, name, strlen(name)); i >= 0;
+	     i = x->macros.nodes[i].next)
+		if (x->macros.nodes[i].value > all)
+			all = (enum said)x->macros.nodes[i].value;
+	return all;
+}
+
 static enum said word_says(const struct ga_filter_rules *x, const struct ga_strv *filters,
 			   const char *word)
 {
@@ -78,9 +94,7 @@ static enum said word_says(const struct ga_filter_rules *x, const struct ga_strv
 		return ga_strv_has(filters, word + 7) ? SAID_FILTER : SAID_NONE;
 	if (!strcmp(word, "filter") || !strcmp(word, "-filter") || !strcmp(word, "!filter"))
 		return SAID_NONE;
-	if (ga_strv_has(&x->with, word))
-		return SAID_FILTER;
-	return ga_strv_has(&x->without, word) ? SAID_NONE : SAID_NOTHING;
+	return macro_says(x, word);
 }
 
 /* Of several words the last one counts. */
@@ -123,8 +137,13 @@ static char *cut_pattern(char *line, const char **ret)
 
 static void note_macro(struct ga_filter_rules *x, const char *name, enum said says)
 {
-	if (says != SAID_NOTHING)
-		ga_strv_push(says == SAID_FILTER ? &x->with : &x->without, name);
+	char *key;
+
+	if (says <= macro_says(x, name))
+		return;
+	key = ga_strdup(name);
+	ga_strv_take(&x->names, key);
+	ga_strmap_add(&x->macros, key, strlen(key), says);
 }
 
 static void add_pattern(struct ga_buf *ret, const char *pattern, enum said says)
@@ -138,7 +157,7 @@ static void add_pattern(struct ga_buf *ret, const char *pattern, enum said says)
 }
 
 /* One file of attributes as patterns. Where lines contradict each other about a macro, or one takes
- * a macro back, the filter counts. */
+ * a macro back, the filter counts. Only the user's files and the top of a tree define macros. */
 static void translate(struct ga_filter_rules *x, const struct ga_strv *filters, const char *text,
 		      struct ga_buf *ret)
 {
@@ -152,10 +171,12 @@ static void translate(struct ga_filter_rules *x, const struct ga_strv *filters, 
 
 		if (says == SAID_NOTHING)
 			continue;
-		if (pattern && !strncmp(pattern, "[attr]", 6))
-			note_macro(x, pattern + 6, says);
-		else
+		if (pattern && !strncmp(pattern, "[attr]", 6)) {
+			if (x->n_dirs <= 1)
+				note_macro(x, pattern + 6, says);
+		} else {
 			add_pattern(ret, pattern, says);
+		}
 	}
 }
 
@@ -210,15 +231,20 @@ static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid 
 {
 	struct ga_filter_rules *x = ga_calloc(1, sizeof(*x));
 	const struct ga_strv *filters = &k->host->filters;
+	size_t known;
+	int pass = 0;
 
 	x->tree = tree;
-	/* twice: a macro may be used before the file that says what it is */
-	for (int pass = 0; pass < 2; pass++) {
+	/* again: a macro may be used before the line that says what it is */
+	do {
+		known = x->names.n;
 		forget(x);
 		push(x, filters, &x->files, NULL, k->host->attributes);
 		enter(k, x, "", 0);
 		push(x, filters, &x->info, NULL, k->host->info_attributes);
-	}
+	} while (x->names.n != known && pass++ < PASSES_MAX);
+	if (x->names.n != known) /* more than a person nests: it is about all */
+		ga_ignore_push(&x->info, NULL, "*\n", 2);
 	return x;
 }
 
@@ -228,8 +254,8 @@ static void rules_free(struct ga_filter_rules *x)
 		return;
 	forget(x);
 	free(x->dirs);
-	ga_strv_release(&x->with);
-	ga_strv_release(&x->without);
+	ga_strmap_release(&x->macros);
+	ga_strv_release(&x->names);
 	free(x);
 }
 
@@ -254,13 +280,21 @@ static bool covers(struct ga_look *k, struct ga_filter_rules *x, const char *pat
 
 void ga_look_filtered(struct ga_look *k)
 {
-	const struct ga_oid *trees[] = { k->old_tree, k->new_tree };
+	const struct ga_oid *trees[GA_NELEMS(k->filter_rules)] = { k->old_tree, k->new_tree };
 	const struct ga_change *c = k->c;
 	bool covered = false;
 
 	if (!k->host || !k->host->filters.n || ga_oid_equal(&c->old.oid, &c->new.oid) ||
 	    (c->new.mode != GA_MODE_FILE && c->new.mode != GA_MODE_EXEC))
 		return;
+	if (!ga_oid_is_zero(&k->host->attributes_tree)) {
+		struct ga_entry was;
+
+		trees[2] = &k->host->attributes_tree;
+		was = ga_look_entry(k, trees[2], c->path);
+		if (was.mode && ga_oid_equal(&was.oid, &c->new.oid))
+			return; /* back to what it was */
+	}
 	for (size_t i = 0; i < GA_NELEMS(trees) && !covered; i++) {
 		if (!trees[i])
 			continue;

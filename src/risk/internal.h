@@ -88,7 +88,7 @@ struct ga_look {
 	struct ga_strmap required; /* packages of Python that the new tree asks for ... */
 	struct ga_strv required_keys; /* ... and what its keys point into */
 	bool names_listed, required_listed;
-	struct ga_filter_rules *filter_rules[2]; /* by the attributes of either tree (filtered.c) */
+	struct ga_filter_rules *filter_rules[3]; /* by the attributes of a tree each (filtered.c) */
 	struct ga_sieve *sieve;    /* of the words that added lines are searched for (text.c) */
 	uint64_t added_bytes;
 	size_t added_lines;

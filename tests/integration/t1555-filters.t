@@ -57,6 +57,35 @@ test_expect_success 'an agent that takes the attribute away, or says it elsewher
 	git agent start --name w4 -- sh -c "mkdir e && echo \"*.q filter=crypt\" >e/.gitattributes; echo cl\$()ear >e/1.q; git add . && git commit -qm e" && nowhere clear && rules_of w4 filter-not-run | grep "critical e/1.q held"
 '
 
+test_expect_success 'taken out of force on the way, edited, and all of it put back' '
+	make_repo way && git agent start --name y -- sh -c "echo \"y.sec -filter\" >d/.gitattributes && git add . && git commit -qm off && echo new cl\$()ear >d/y.sec && git commit -qam edit &&
+		git checkout -q HEAD~1 d/y.sec && git commit -qam back && git rm -q d/.gitattributes && git commit -qm on && echo b >a" &&
+	test "$(git diff --name-only HEAD agent/y)" = a && git log --format=%s agent/y | grep -x edit && nowhere "new clear" && rules_of y filter-not-run | grep "critical d/y.sec"
+'
+
+test_expect_success 'what git inside takes for changed and nobody did asks for nothing' '
+	make_repo asks && rm x.sec && git checkout -q x.sec && git agent start --name a -- sh -c "touch d/y.sec && git commit -qam touched && echo b >a && git commit -qam other" &&
+	test "$(git show refs/agent/a/orig^:d/y.sec)" = "clear text" && nowhere "clear text" && test -z "$(rules_of a filter-not-run)" &&
+	git agent land a && test "$(git show HEAD:a)" = b && test -z "$(git status --porcelain)"
+'
+
+test_expect_success 'staged, with attributes that are in no commit' '
+	make_repo staged && git rm -qr --cached .gitattributes x.sec d && rm -r x.sec d && git commit -qm none && git add .gitattributes && echo "new clear" >new.sec && git add new.sec &&
+	git agent start --name s -- sh -c "touch new.sec; echo b >a" && test "$(git diff --name-only HEAD agent/s)" = a &&
+	git agent start --name s2 -- sh -c "echo more cl\$()ear >new.sec; git rm -qf --cached .gitattributes; rm .gitattributes; git commit -qam new; echo b >a" && nowhere "clear$"
+'
+
+test_expect_success 'macros of macros, however many' '
+	make_repo macros && printf "%s\n" "*.q c" "[attr]c b" "[attr]b e" "[attr]e locked" >.gitattributes && echo "[attr]locked filter=crypt" >.git/info/attributes && git commit -qam macros && echo q | tee 1.q >1.r &&
+	git check-attr filter 1.q | grep crypt && git agent rules explain 1.q | grep filter-not-run && test_must_fail sh -c "git agent rules explain 1.r | grep filter-not-run" &&
+	git agent start --name m -- python3 -c "
+f = open(\".gitattributes\", \"w\")
+for i in range(9000): f.write(\"[attr]a%06d a%06d\n\" % (i, i + 1))
+for i in range(400): f.write(\"a\" + \" none\" * 400 + \"\n\")
+f.write(\"[attr]a009000 -filter\n\"); f.close()
+open(\"x.sec\", \"w\").write(\"new cl\" + \"ear\")" && nowhere "new clear" && rules_of m filter-not-run | grep "critical x.sec held"
+'
+
 test_expect_success 'attributes of the user'\''s own files, the repository'\''s the last to say' '
 	make_repo own && git rm -q --cached .gitattributes && rm .gitattributes && git commit -qm none && mkdir -p "$HOME/.config/git" && test_when_finished "rm \"$HOME/.config/git/attributes\"" &&
 	echo "*.sec filter=crypt" >"$HOME/.config/git/attributes" && git agent start --name u -- sh -c "touch x.sec; echo new cl\$()ear >d/y.sec" && nowhere "new clear" && rules_of u filter-not-run >../got &&
@@ -72,7 +101,7 @@ test_expect_success 'accepted it is taken as it is; taken over by hand it goes t
 test_expect_success 'resumed over what the user committed on the branch: nothing of it is held' '
 	make_repo again && git agent start --name g -- sh -c "echo b >a" && git switch -q agent/g && echo "users clear" >new.sec && git add . && git commit -qm users && git switch -q - &&
 	git agent resume g -- sh -c "echo c >>a" && test "$(git show agent/g:new.sec)" = "hfref pyrne" && test "$(git show agent/g:a | tail -1)" = c &&
-	test "$(rules_of g filter-not-run)" = "critical new.sec open" && ! git agent show g | grep "held back" && nowhere "users clear" &&
+	test -z "$(rules_of g filter-not-run)" && ! git agent show g | grep "held back" && nowhere "users clear" &&
 	git switch -q agent/g && echo "other clear" >x.sec && git commit -qam other && git switch -q - && test_must_fail git agent resume g -- true 2>../err && grep "cannot be brought into the session: x.sec" ../err
 '
 
@@ -142,6 +171,16 @@ test_expect_success 'one that fails inside: held back, and what was only touched
 	git agent show f | grep "held back, since no filter of yours ran on what was taken: d/y.sec" && test "$(git show refs/agent/f/held:d/y.sec)" = "new clear"
 '
 
+test_expect_success 'one that fails for the agent too, which commits what it only touched' '
+	make_repo fails2 && git config --unset filter.crypt.required && git agent $inside start --name f -- sh -c "touch x.sec; git commit -qam touched; echo b >a; git commit -qam other" &&
+	test "$(git show refs/agent/f/orig^:x.sec)" = "clear text" && nowhere "clear text" && test "$(git diff --name-only HEAD agent/f)" = a
+'
+
+test_expect_success 'one that never ends: nothing is converted, and what it is for held back' '
+	make_repo hangs && git config filter.strip.clean "exec sleep 100000" && git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "echo out: 2 >n.nb; echo b >a" &&
+	git agent show h | grep "held back, since no filter of yours ran on what was taken: n.nb" && test "$(git diff --name-only HEAD agent/h)" = a && test "$(git show refs/agent/h/held:n.nb)" = "out: 2"
+'
+
 test_expect_success 'without being named a filter'\''s command is not shown inside, and none runs outside' '
 	make_repo hidden && git agent start --name n -- sh -c "git config --get-regexp ^filter; true" >../out && ! grep crypt ../out &&
 	git agent $inside start --name n2 -- sh -c "git config --get-regexp ^filter; true" >../out && grep "filter.crypt.clean test -e" ../out &&
@@ -152,6 +191,19 @@ test_expect_success 'in .agentdev.yaml it takes trust; odd names are refused' '
 	make_repo trust && echo "filters: [strip]" >.agentdev.yaml && git add . && git commit -qm conf && test_must_fail git agent start --name t -- true </dev/null 2>../err && grep -i trust ../err &&
 	git agent trust --yes >../out && grep "run the filter strip of your git configuration inside" ../out && git agent start --name t -- sh -c "printf \"in 2\nout: 2\n\" >n.nb" && test "$(git show agent/t:n.nb)" = "in 2" &&
 	test_must_fail git agent -c "filters=a=b" start -- true 2>../err && grep "names of filters" ../err
+'
+
+# ---- git-crypt itself
+
+test_lazy_prereq GIT_CRYPT 'command -v git-crypt'
+
+test_expect_success GIT_CRYPT 'git-crypt: unlocked, taken over by hand, and locked' '
+	git init -q gc && cd gc && git-crypt init && echo "*.sec filter=git-crypt diff=git-crypt" >.gitattributes && echo "very clear" >x.sec && echo "also clear" >y.sec && echo a >a && git add . && git commit -qm base && nowhere clear &&
+	git agent start --name u -- sh -c "grep very x.sec && test ! -e .git/git-crypt && touch y.sec && echo b >a && git commit -qam b" && test -z "$(rules_of u filter-not-run)" && git agent land u && nowhere "clear$" &&
+	git agent start --name v -- sh -c "echo new cl\$()ear >x.sec; echo more cl\$()ear >n.sec; echo c >a; git add .; git commit -qm all" && nowhere "clear$" && rules_of v filter-not-run >../got &&
+	printf "critical %s held\n" n.sec x.sec >../want && test_cmp ../want ../got && git cat-file blob refs/agent/v/held:x.sec >x.sec && git commit -qam mine && git agent review --reject v x.sec n.sec && git agent land v &&
+	test "$(cat x.sec a)" = "$(printf "new clear\nc")" && nowhere "clear$" && test -z "$(git status --porcelain)" &&
+	git-crypt lock && git agent start --name l -- sh -c "touch x.sec; echo d >a; git commit -qam d" && git agent land l && test "$(cat a)" = d && test -z "$(git status --porcelain)"
 '
 
 # ---- what git cannot convert at all
