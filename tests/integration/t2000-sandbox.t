@@ -386,7 +386,7 @@ test_expect_success 'masks cover files and directories, and skip what is not the
 
 test_expect_success 'hide covers files of a directory, and stays when the host replaces them' '
 	cd m && mkdir -p hid/sub && echo s >hid/file && echo s >hid/other && echo o >hid/sub/open &&
-	{ printf "%s\\0" git-agent-plan-3 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide home/none 1 x sandbox end; } >p &&
+	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide home/none 1 x sandbox end; } >p &&
 	"$mkplan" "$stage" /bin/sh -c "cd \"$PWD/st/home\"; cat file other; echo t >\"$PWD/hid/new\"; mv \"$PWD/hid/new\" \"$PWD/hid/file\"; rm \"$PWD/hid/other\"; echo t >\"$PWD/hid/other\"; cat file other sub/open; ! echo x 2>/dev/null >file" <p >out && echo o >want && test_cmp want out && echo t >want && test_cmp want hid/file &&
 	for bad in "home 1 ../x" "home 1 a/b" "home 0" "home 200 a" "project 1 a" "home 1 .."; do test_expect_code 125 plan hide $bad end && grep "^plan " err || return 1; done
 '

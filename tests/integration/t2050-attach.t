@@ -15,6 +15,7 @@ start_shell() {
 	git agent start -qd -n "$1" -- env PS1='in> ' bash --norc --noprofile -i && test_wait_for "git agent logs $1 | grep -q in"
 }
 detach='\x1cd'
+version=$(sed -n 's/^#define LIVE_VERSION //p' "$TEST_SRCDIR/src/run/live-internal.h")
 # what a shell that ended had is not gone before the supervisor has seen its end
 no_shells() {
 	test "$(running "$1" "run[\"shells\"]")" = 0
@@ -131,7 +132,7 @@ test_expect_success VIM 'vim in a session without a terminal, attached in tmux, 
 cat >hostile.py <<'EOP'
 import array, os, random, socket, struct, sys, time
 path = sys.argv[1]
-random.seed(int(sys.argv[2]))
+random.seed(int(sys.argv[2])); version = int(sys.argv[3])
 HELLO, ATTACH, INPUT, SIZE, GO_ON, WATCH, STOP, SHELL = range(64, 72)
 def dial():
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -152,17 +153,17 @@ def try_send(s, b, fds=()):
     try: s.sendmsg([b], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
     except OSError: pass
 def hello(s, *more):
-    try_send(s, msg(HELLO, 1)) # with no place left it is refused
+    try_send(s, msg(HELLO, version)) # with no place left it is refused
     for m in more: try_send(s, m)
     return s
 # not a word of ours, too short, too long, another version, out of turn
-for b in (b"x", b"", b"\xff" * 24, b"A" * 60000, msg(HELLO, 2), msg(HELLO, 0), msg(ATTACH), msg(STOP, 0), msg(SHELL), msg(1), msg(4)):
+for b in (b"x", b"", b"\xff" * 24, b"A" * 60000, msg(HELLO, version + 1), msg(HELLO, 0), msg(ATTACH), msg(STOP, 0), msg(SHELL), msg(1), msg(4)):
     s = dial(); try_send(s, b) if b else s.close()
     assert not b or gone(s), b[:24]
 # known, and then wrong
 for b in (msg(99), msg(INPUT, more=b"x" * 5000), msg(INPUT), msg(GO_ON), msg(1, more=b"x"), msg(4)):
     assert gone(hello(dial(), b)), b[:24]
-for b in (msg(INPUT, more=b"x" * 5000), msg(HELLO, 1), msg(STOP, 1), msg(STOP, 0)):
+for b in (msg(INPUT, more=b"x" * 5000), msg(HELLO, version), msg(STOP, 1), msg(STOP, 0)):
     assert gone(hello(dial(), msg(ATTACH, 80, 24), b)), b[:24]
 # sizes nobody has
 s = hello(dial(), msg(ATTACH, -1, 0xffffffff), msg(SIZE, 1 << 30, 1 << 30), msg(SIZE, 0, 0), msg(SIZE, 80, 24)); s.close()
@@ -204,7 +205,7 @@ EOP
 test_expect_success 'hostile clients: the session goes on as if nothing had been, and passes nothing into the sandbox' '
 	repo hostile && seed=${GA_TEST_SEED:-$$} && echo "seed $seed" && git agent start -qd -n h -- sh -c "trap \"\" INT QUIT; stty -isig; echo alive >f; while [ ! -e end ]; do sleep 0.05; done; exit 5" && test_wait_for "git agent shell h -- test -e f" &&
 	pid=$(running h "run[\"supervisor\"]") && test_wait_for "no_shells h" && before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
-	timeout 60 python3 ../hostile.py "$(dir_of h)/control" $seed >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" && test_wait_for "no_shells h" &&
+	timeout 60 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" && test_wait_for "no_shells h" &&
 	$pty mode=raw send="$detach" exit=0 -- git agent attach h && ! git agent shell h -- sh -c "ls -l /proc/[0-9]*/fd 2>/dev/null | grep passwd" &&
 	{ git agent shell h -- touch end; git agent wait h; test $? = 5; }
 '
@@ -219,11 +220,11 @@ test_expect_success OTHER_USER 'another user is not heard, even if he gets to th
 	t = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); t.connect("/proc/self/fd/%d/control" % d)
 	def ask(c):
 	    c.settimeout(5)
-	    try: c.send(struct.pack("<IIIiQ", 64, 0, 0, 1, 0)); return len(c.recv(100)) > 0
+	    try: c.send(struct.pack("<IIIiQ", 64, 0, 0, int(sys.argv[2]), 0)); return len(c.recv(100)) > 0
 	    except (ConnectionResetError, BrokenPipeError): return False
 	print(ask(s), ask(t))
 	EOF
-	python3 ../other.py "$d" >../out; git agent stop -qf u; echo "True False" >../want && test_cmp ../want ../out
+	python3 ../other.py "$d" $version >../out; git agent stop -qf u; echo "True False" >../want && test_cmp ../want ../out
 '
 
 end_ours

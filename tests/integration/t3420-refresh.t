@@ -21,7 +21,8 @@ replace() {
 }
 # look: what a session sees of it, once it has looked at it
 look() {
-	git agent shell s -- sh -c 'cat mods/pkg/lib/f mods/pkg/more mods/file; ls mods/pkg' 2>&1
+	# one stream: of two, words could come between those of the other
+	git agent shell s -- sh -c 'exec 2>&1; cat mods/pkg/lib/f mods/pkg/more mods/file; ls mods/pkg'
 }
 seen='new
 more
