@@ -115,17 +115,19 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 /* Has the session's branch arrived, by whatever way: merged; squashed or brought otherwise, so that
  * merging it would change nothing, now or at some commit since; commit by commit, rebased or
  * cherry-picked; or with lines changed on the way, where the commit says that it was made of
- * it (as that of `git merge --squash` does) or has author, date and subject of one of its own?
+ * it (as that of `git merge --squash` does), has author, date and subject of one of its own, or adds
+ * nearly all the lines that it adds to each file, and ten or more in all?
  * In HEAD, in the branch that it started from, in what is fetched of their upstreams, and in
  * origin's first branch. Commits that somebody put on top of it on a remote count as its own. Where
  * the branch was moved to something without the session's last commit (s->tip), that has to have
  * arrived as well.
  *
  * Not while something is held back, or stands on uncommitted work, which no branch can bring; nor
- * when all of it was taken back since. Being on the session's own branch is no arrival. Runs git
- * with nothing of the user's but refs and objects, for a bounded time; of what changed in too many
- * commits or paths to be looked at it says that it has not arrived. What was found is kept
- * beside the state file, and said again until one of these refs moves. */
+ * when all of it was taken back since, nor where it was before the session began (by the dates of
+ * commits; of one that was fetched that is not asked). Being on the session's own branch is no
+ * arrival. Runs git with nothing of the user's but refs and objects, for a bounded time; of what
+ * changed in too many commits or paths to be looked at it says that it has not arrived. What was
+ * found is kept beside the state file, and said again until one of these refs moves. */
 enum ga_landed_how {
 	GA_LANDED_NOT,
 	GA_LANDED_MERGED,

@@ -192,16 +192,21 @@ static int look_everywhere(struct look *l, const struct ga_refs *places, struct 
 			   struct ga_error *err)
 {
 	for (size_t i = 0; i < places->n; i++) {
+		enum ga_landed_how how = GA_LANDED_NOT;
 		bool back = false;
+		int had = 0;
 
-		if (look_at(l, &places->v[i].oid, &ret->how, &back, err))
+		if (look_at(l, &places->v[i].oid, &how, &back, err))
 			return -1;
-		if (back)
-			return 1;
-		if (ret->how != GA_LANDED_NOT) {
-			ret->where = ga_strdup(places->v[i].name);
-			return 1;
-		}
+		if (how != GA_LANDED_NOT || back)
+			had = look_had(l, &places->v[i].oid, err);
+		if (had < 0)
+			return -1;
+		if (had || (how == GA_LANDED_NOT && !back))
+			continue;
+		ret->how = how;
+		ret->where = back ? NULL : ga_strdup(places->v[i].name);
+		return 1;
 	}
 	return 0;
 }

@@ -2,10 +2,11 @@
  *
  * Has the work arrived in a commit, by whatever way? Said only of what is there: a commit that
  * names the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging
- * it would change nothing, now or at some commit since; each of its commits is there by its patch
- * id, or by its author, date and subject with lines changed on the way. And what was taken back
- * since is not there.
+ * it would change nothing, now or at some commit since, or would but for lines that were changed on
+ * the way; each of its commits is there by its patch id, or by its author, date and subject with
+ * lines changed on the way. And what was taken back since is not there.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "ga/objects.h"
@@ -126,27 +127,34 @@ static bool names_it(const struct look *l, const struct ga_commit *c)
 	       (strstr(c->message, git) || !strncmp(c->message, own, strlen(own)));
 }
 
-/* All of it at some commit since, whatever became of it there; or with changes, where the
- * commit names it. */
+/* Is all of it in this commit; or with lines changed, and the commit was made of it? */
+static int commit_is(struct look *l, const struct ga_commit *c, enum ga_landed_how *ret,
+		     struct ga_error *err)
+{
+	int rc = tree_has(l, &l->changes, &c->tree, false, true, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = tree_has(l, &l->changes, &c->tree, false, false, err);
+	if (rc > 0)
+		*ret = GA_LANDED_SQUASHED;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = names_it(l, c) ? 1 : look_alike(l, c, err);
+	if (rc > 0)
+		*ret = GA_LANDED_CHANGED;
+	return rc < 0 ? -1 : 0;
+}
+
+/* At some commit since, whatever became of it there. */
 static int scan(struct look *l, const struct ga_oid *v, size_t n, enum ga_landed_how *ret,
 		struct ga_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && *ret == GA_LANDED_NOT; i++) {
 		cleanup_commit struct ga_commit c = { .parents = NULL };
-		bool named;
-		int rc;
 
-		if (ga_commit_read(l->r, &v[i], &c, err))
+		if (ga_commit_read(l->r, &v[i], &c, err) || commit_is(l, &c, ret, err))
 			return -1;
-		named = names_it(l, &c);
-		rc = tree_has(l, &l->changes, &c.tree, false, named, err);
-		if (rc < 0)
-			return -1;
-		if (rc) {
-			rc = named ? tree_has(l, &l->changes, &c.tree, false, false, err) : 1;
-			*ret = rc ? GA_LANDED_SQUASHED : GA_LANDED_CHANGED;
-			return rc < 0 ? -1 : 0;
-		}
 	}
 	return 0;
 }
@@ -283,4 +291,56 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 	if (rc > 0)
 		*ret = GA_LANDED_NOT;
 	return rc < 0 ? -1 : 0;
+}
+
+/* ---- what it had before ------------------------------------------------------------------- */
+
+/* What a place was when the session began, as its dates say. 1: it has nothing as old. */
+static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret,
+		     struct ga_error *err)
+{
+	cleanup_free char *before = ga_strf("--min-age=%" PRIu64, l->s->started - 1);
+	const char *const args[] = { "rev-list", "--first-parent", "--max-count=1", before,
+				     GA_HEX(at), "--", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.out = &out;
+	g.timeout_ms = GIT_MS;
+	if (ga_git_ok(l->r, &g, err))
+		return -1;
+	return ga_oid_parse(out.ptr, GA_OID_HEXSZ, ret) ? 0 : 1;
+}
+
+/* Is that where the branch is that the session began on? */
+static int began_on(struct look *l, const struct ga_oid *at, struct ga_error *err)
+{
+	struct ga_oid oid;
+	int rc = l->s->onto_ref ? ga_ref_read(l->r, l->s->onto_ref, &oid, err) : 1;
+
+	return rc < 0 ? -1 : !rc && ga_oid_equal(&oid, at);
+}
+
+int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err)
+{
+	enum ga_landed_how how = GA_LANDED_NOT;
+	struct ga_oid then;
+	bool back;
+	int rc;
+
+	/* when it began where it came from is not known */
+	if (l->s->remote || !l->s->started)
+		return 0;
+	rc = as_it_was(l, at, &then, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	/* commits of the session's may have older dates: the branch it began on had none of them */
+	rc = began_on(l, at, err);
+	if (rc > 0)
+		rc = ga_is_ancestor(l->r, &then, &l->tip, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	l->lookups = SCAN_LOOKUPS;
+	return look_at(l, &then, &how, &back, err) ? -1 : how != GA_LANDED_NOT;
 }

@@ -24,5 +24,11 @@ void look_release(struct look *l);
 /* How it arrived in the commit `at`. `*ret_back`: it had, and was taken back. */
 int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bool *ret_back,
 	    struct ga_error *err);
+/* Had `at` it before the session began? Then it was taken from there, and did not arrive there. */
+int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err);
+
+/* Was this commit made of the session's work, with some of its lines changed? 1 yes. That nothing
+ * of it is left out was found before. */
+int look_alike(struct look *l, const struct ga_commit *c, struct ga_error *err);
 
 #endif

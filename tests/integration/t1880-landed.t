@@ -27,7 +27,7 @@ n=0
 way() {
 	n=$((n + 1))
 	test_expect_success "$1: $2" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent drop w
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent drop w
 	"
 }
 way merged 'git merge -q agent/w'
@@ -50,7 +50,7 @@ way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && git branch copy age
 no() {
 	n=$((n + 1))
 	test_expect_success "not landed: $1" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && { $1; } && is w not && is w not && test_expect_code 2 git agent drop w
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && { $1; } && is w not && is w not && test_expect_code 2 git agent drop w
 	"
 }
 no 'git commit -q --allow-empty -m "Merge agent/w"'
@@ -66,9 +66,61 @@ no 'git commit -q --allow-empty -m "squash
 commit $(git rev-parse agent/w)
 "'
 no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
-no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && git commit -qam "with a fix-up over its lines, in words of my own"'
+no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && git commit -qam "with a fix-up over lines of few, in words of my own"'
 no 'git switch -q agent/w'
 no 'git switch -q --detach agent/w'
+
+# ---- a fix-up over its lines, in a message that says nothing of it
+
+# A new file of 20 lines, 8 lines for another, and one of a third; all of them are one's own words.
+work='for i in $(seq 20); do echo "int function_$i(void);" >>new; done; for i in $(seq 8); do echo "call function_$i();" >>b; done; sed -i s/^5$/line_five_of_a/ a; git add -A; git commit -qm work'
+squash='git commit -q --allow-empty -m mine && git merge -q --squash agent/w'
+way changed "$squash && sed -i s/function_7/function_seven/ new b && git commit -qam 'the same, better'"
+way changed "$squash && sed -i '3s/.*/something else/;9d' new && git commit -qam m && git rm -q new && git commit -qm 'gone since'"
+way changed "$squash && sed -i 3s/int/long/ new && git commit -qam m && sed -i '1,15s/int/void/' new && git commit -qam 'all of it changed since'"
+way changed "sed -i s/^5$/cinq/ a && git commit -qam other && { git merge -q --squash agent/w; git checkout -q --theirs a && sed -i s/function_7/function_seven/ new && git add a && git commit -qam 'resolved'; }"
+no "$squash && sed -i '1,4s/int/long/' new && git commit -qam 'more than a fix-up'"
+no "$squash && sed -i '2,3s/call/use/' b && git commit -qam 'more than a fix-up of one file'"
+no "$squash && git checkout -q HEAD a && sed -i s/function_7/function_seven/ new && git commit -qam 'a file left out'"
+no "$squash && sed -i s/^line_five_of_a/another/ a && sed -i s/function_7/function_seven/ new && git commit -qam 'all there is of one file'"
+no "$squash && sed -i s/function_7/function_seven/ new && git commit -qam s && git revert --no-edit HEAD"
+no "$squash && git commit -qm half -- new && sed -i s/function_7/function_seven/ b && git commit -qam 'and half'"
+no "$squash && sed -i s/function_7/function_seven/ new && chmod +x new && git commit -qam 'another mode'"
+no 'for i in $(seq 20); do echo "int function_$i(int x);" >>new; done; for i in $(seq 8); do echo "use(function_$i);" >>b; done; sed -i s/^5$/line_5_of_a/ a; git add -A; git commit -qm "the same task, done by somebody else"'
+no 'for i in $(seq 20); do echo "}" >>new; done; echo x >>b; sed -i s/^5$/line_five_of_a/ a; git add -A; git commit -qm "lines that anybody writes"'
+work='for i in $(seq 60); do echo "}" >>new; done; echo f >>new; git add -A; git commit -qm braces'
+no "$squash && sed -i '/f/d' new && git commit -qam 'lines that anybody writes, of its own'"
+work='printf "#!/bin/sh\n" >new; for i in $(seq 20); do echo "run function_$i" >>new; done; printf "\0\1" >bin; git rm -q b; git add -A; git commit -qm more'
+way changed "$squash && sed -i s/function_7/function_seven/ new && git commit -qam 'with bytes, and a file that goes'"
+no "$squash && sed -i s/function_7/function_seven/ new && echo x >>bin && git commit -qam 'other bytes'"
+no "$squash && sed -i s/function_7/function_seven/ new && git checkout -q HEAD b && git commit -qam 'a file that stays'"
+work='sed -i s/^5$/five/ a; git commit -qam one; echo new >new; git add new; git commit -qm two; sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
+
+# ---- what was there before
+
+# A repository of yesterday, with main and a branch that main was ahead of; a clone of it
+ahead() {
+	git init -q "$1.seed" && (cd "$1.seed" && GIT_COMMITTER_DATE="@$(($(date +%s) - 86400)) +0000" && export GIT_COMMITTER_DATE && seq 1 30 >a && git add -A && git commit -qm base && git branch release && sed -i s/^5$/five/ a && git commit -qam fix && { test $# = 1 || eval "$2"; }) &&
+	git clone -q --bare "$1.seed" "$1.git" && git clone -q "$1.git" "$1" && cd "$1" && git switch -q release
+}
+for how in cherry-pick merge 'merge --squash'; do
+	test_expect_success "taken from a branch that had it already ($how): it has not landed there" '
+		rm -rf ahead* && ahead ahead && git agent start -q --name w -- sh -c "git $how origin/main; git commit -qm s; true" && is w not && git agent gc && test_expect_code 2 git agent drop w && git switch -q main && is w not && test_expect_code 2 git agent drop w &&
+		git switch -q release && { git merge -q agent/w || git merge -q --squash agent/w; } && is w merged refs/heads/release && git switch -q main && git agent list | grep "^w .*landed" && git agent drop w
+	'
+done
+
+test_expect_success 'from elsewhere while one is on the branch that has it, and by land' '
+	ahead base && git switch -q main && git agent start -q --base origin/release --name w -- git cherry-pick main && is w not && git switch -q release && git agent land w && git agent list | grep "^w .*landed" && git agent drop w
+'
+
+test_expect_success 'commits with older dates than the session land all the same' '
+	make_repo old && cd old && git agent start -q --name w -- sh -c "export GIT_COMMITTER_DATE=@1000000000+0000 GIT_AUTHOR_DATE=@1000000000+0000; $work" && test "$(git log -1 --format=%ct agent/w)" = 1000000000 && is w not && git merge -q agent/w && is w merged && git agent drop w
+'
+
+test_expect_success 'what was taken back there before is no matter' '
+	ahead back "git revert --no-edit HEAD" && git agent start -q --name w -- git cherry-pick main~ && is w not && git commit -q --allow-empty -m mine && git merge -q --squash agent/w && git commit -qm s && is w squashed refs/heads/release && git agent drop w
+'
 
 # ---- the branch moved by hand
 
