@@ -26,6 +26,9 @@
 /* Of ga_hook_events, ours. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
 
+/* Is there, in our directory, if the hook directory was not before. */
+#define MADE "made"
+
 /* The files of hooks/. */
 static const struct {
 	const char *name, *text;
@@ -270,12 +273,24 @@ static bool is_free(const struct ga_repo *r, const struct ga_gitconfig *c)
 	return true;
 }
 
+/* Without a template there is no hook directory; then it goes again with the links. */
+static int make_hook_directory(struct ga_repo *r, const char *dir, struct ga_error *err)
+{
+	cleanup_free char *made = own_hook(r, MADE);
+
+	if (!mkdir(dir, 0777))
+		return ga_write_atomic(AT_FDCWD, made, "", 0, 0600, err);
+	return errno == EEXIST ? 0
+			       : ga_fail_errno(err, GA_EFATAL, errno,
+					       "cannot create the hook directory");
+}
+
 static int install_links(struct ga_repo *r, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
 
-	if (mkdir(dir, 0777) && errno != EEXIST)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create the hook directory");
+	if (make_hook_directory(r, dir, err))
+		return -1;
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
 		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
 		cleanup_free char *target = own_hook(r, own_hooks[i]);
@@ -290,6 +305,7 @@ static int install_links(struct ga_repo *r, struct ga_error *err)
 static void remove_links(struct ga_repo *r)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
+	cleanup_free char *made = own_hook(r, MADE);
 
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
 		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
@@ -300,6 +316,9 @@ static void remove_links(struct ga_repo *r)
 		if (n == (ssize_t)strlen(target) && !memcmp(is, target, (size_t)n))
 			(void)unlink(path);
 	}
+	/* unless somebody has put something else there */
+	if (!unlink(made))
+		(void)rmdir(dir);
 }
 
 /* ---- by a directory ------------------------------------------------------------------------ */

@@ -78,6 +78,12 @@ test_expect_success 'decided, dropped, landed, or the guard off: no hook is left
 	picture >../after && sed "/guard/d;/\\[agent\\]/d" ../before >../want && sed "/guard/d;/\\[agent\\]/d" ../after | test_cmp ../want - && git agent guard on && test -L .git/hooks/pre-push && git agent guard off && test ! -e .git/git-agent/guard
 '
 
+test_expect_success 'a hook directory that was not there goes again, unless somebody else uses it by then' '
+	git init -q --template= bare && cd bare && echo a >a && git add a && git commit -qm base && git agent guard on && for left in "" mine; do
+		session x && test -L .git/hooks/pre-push && { test -z "$left" || echo "#!/bin/sh" >.git/hooks/pre-commit; } && git agent drop --force x && test "$(ls .git/hooks)" = "${left:+pre-commit}" && test ! -e .git/git-agent/guard && { test -n "$left" || test ! -e .git/hooks; } || return 1
+	done && rm .git/hooks/pre-commit && session x && test -L .git/hooks/pre-push && git agent guard off && test -d .git/hooks && test -z "$(ls .git/hooks)"
+'
+
 test_expect_success 'two with the same: what is accepted of one lands, though the other is undecided' '
 	make_repo two && cd two && git agent guard on && session x && session y && git agent review --accept-all --critical x && git agent land x && test -e Makefile && echo e >>a && git commit -qam on
 '
