@@ -115,8 +115,8 @@ json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r,
 /* Has the session's branch arrived, by whatever way: merged; squashed or brought otherwise, so that
  * merging it would change nothing, now or at some commit since; commit by commit, rebased or
  * cherry-picked; or with lines changed on the way, where the commit says that it was made of
- * it (as that of `git merge --squash` does), has author, date and subject of one of its own, or adds
- * nearly all the lines that it adds to each file, and ten or more in all?
+ * it (as that of `git merge --squash` does), has author, date and subject of one of its own, or
+ * adds nearly all the lines that it adds to each file, and ten or more in all?
  * In HEAD, in the branch that it started from, in what is fetched of their upstreams, and in
  * origin's first branch. Commits that somebody put on top of it on a remote count as its own. Where
  * the branch was moved to something without the session's last commit (s->tip), that has to have

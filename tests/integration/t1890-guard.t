@@ -84,6 +84,10 @@ test_expect_success 'a hook directory that was not there goes again, unless some
 	done && rm .git/hooks/pre-commit && session x && test -L .git/hooks/pre-push && git agent guard off && test -d .git/hooks && test -z "$(ls .git/hooks)"
 '
 
+test_expect_success 'where one working tree has a core.hooksPath of its own, status says that they do not run there' '
+	make_repo tree && cd tree && git config extensions.worktreeConfig true && git worktree add -q ../tree.wt && git config --worktree core.hooksPath .mine && git agent guard on && session x && how | grep " directory False$" && git agent guard | grep "not in use" && cd ../tree.wt && how | grep " directory True$" && refused git branch foo refs/agent/x/held && git agent guard off && test "$(git -C ../tree config core.hooksPath)" = .mine && ! git config core.hooksPath
+'
+
 test_expect_success 'two with the same: what is accepted of one lands, though the other is undecided' '
 	make_repo two && cd two && git agent guard on && session x && session y && git agent review --accept-all --critical x && git agent land x && test -e Makefile && echo e >>a && git commit -qam on
 '
