@@ -242,10 +242,12 @@ test_expect_success 'GT-05 GT-12: commits with headers, messages and parents git
 
 test_expect_success 'GT-12: who wrote a commit, when and what it claims is shown, not believed' '
 	make_repo claims && cd claims &&
+	printf "#!/bin/sh\ntouch %s/signed\nexit 1\n" "$TRASH" >../sign && chmod +x ../sign && git config commit.gpgSign true && git config gpg.program "$HOME/sign" &&
 	attack c "echo c >c; git add c; GIT_AUTHOR_NAME=Linus GIT_AUTHOR_EMAIL=l@k.org GIT_AUTHOR_DATE=2099-01-01T00:00:00Z GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -q -m \"x
 
 Signed-off-by: A U Thor <author@example.com>\"; c=\$(git cat-file commit HEAD | sed \"/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\" | git hash-object -w --stdin -t commit); git update-ref HEAD \$c; echo r >r" &&
 	git agent review c >../text && grep "1 commit says it is somebody else.s: .*Linus <l@k.org>" ../text && grep "1 commit says it is of a day still to come" ../text &&
+	git config --unset commit.gpgSign && git config --unset gpg.program && test ! -e "$TRASH/signed" &&
 	git log -2 --format="%an %G?" agent/c && ! git log -1 --format="%G?" agent/c~1 | grep "[GU]" &&
 	test "$(git log -1 --format="%an <%ae>" agent/c)" = "A U Thor <author@example.com>" && ! git cat-file commit agent/c | grep "^gpgsig" &&
 	test "$(git log -1 --format=%ct agent/c)" -lt 4102444800

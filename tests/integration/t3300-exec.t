@@ -18,11 +18,13 @@ traced() {
 }
 
 # programs WHERE: what was executed, or tried to be, "outside" or "inside", by the last part of
-# its name; of a shell what it was told to do
+# its name, or by all of it where that leads to what the test made: the agent has a git of its own
+# there; of a shell what it was told to do
 programs() {
 	python3 - "$1" ../trace <<-\END
 	import os, re, sys
 	where, parent, inside, execs, first = sys.argv[1], {}, set(), [], None
+	made_here = os.environ["TRASH"] + "/"
 	for line in open(sys.argv[2], errors="replace"):
 	    pid, rest = line.split(None, 1)
 	    first = first or pid
@@ -42,7 +44,8 @@ programs() {
 	        pid = parent[pid]
 	    return True
 	for pid, path, argv in execs:
-	    name = os.path.basename(path)
+	    elsewhere = path.startswith("/") and not path.startswith(made_here)
+	    name = os.path.basename(path) if elsewhere else path
 	    if name in ("sh", "dash", "bash") and len(argv) > 2 and argv[1] == "-c":
 	        name += " -c " + argv[2]
 	    if is_inside(pid) == (where == "inside"):
@@ -147,11 +150,11 @@ test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\'
 	evil_session seen && printf "#!/bin/sh\n:\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
 	traced git agent start -q --name seen -- sh -c "echo b >b; git add b; git -c alias.x=\"!/bin/echo alias\" x" &&
 	programs inside >../inside && grep -x "echo" ../inside && grep "^sh -c echo b" ../inside && only $outside &&
-	traced git agent land seen && only $outside post-merge
+	traced git agent land seen && only $outside "$PWD/.git/hooks/post-merge"
 '
 
 test_expect_success STRACE 'start, capture, list, show, review, diff and drop start what they always start' '
-	evil_session life && traced git agent start -q --name evil -- sh "$HOME/plant" && programs inside | grep -x evil &&
+	evil_session life && traced git agent start -q --name evil -- sh "$HOME/plant" && programs inside | grep "/evil$" &&
 	git log --format=%s refs/agent/evil/orig | grep -x "evil in the tree" && git show refs/agent/evil/orig:rest >/dev/null &&
 	traced git agent list && traced git agent show evil && traced git agent review evil >../review && grep "critical" ../review &&
 	for format in json markdown sarif; do traced git agent review --format=$format evil >../review || exit 1; done &&
@@ -182,7 +185,7 @@ test_expect_success STRACE_LFS 'with git-lfs on the host: that is one more, in t
 	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes && echo base >base.bin && git add -A && git commit -qm lfs &&
 	traced git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review evil >/dev/null &&
 	traced git agent diff evil >/dev/null && traced git agent drop --force evil && traced git agent start -q --name two -- sh -c "echo new >n.bin" &&
-	traced git agent land two && test "$(cat n.bin)" = new && only $outside git-lfs post-merge "sh -c git-lfs filter-process"
+	traced git agent land two && test "$(cat n.bin)" = new && only $outside git-lfs "$PWD/.git/hooks/post-merge" "sh -c git-lfs filter-process"
 '
 
 test_done
