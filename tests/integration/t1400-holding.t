@@ -112,7 +112,7 @@ test_expect_success 'PS-10: symlinks that leave the tree, editor and agent confi
 		echo {} >.vscode/tasks.json; echo {} >.claude/settings.json; echo \"on: push\" >.github/workflows/x.yml
 		echo \"* text\" >.gitattributes; printf \"[submodule \\\"x\\\"]\\n\\tpath=x\\n\\turl=https://example.com/x\\n\" >.gitmodules
 		echo \"# do\" >AGENTS.md; echo \"[net]\" >.agentdev.yaml" &&
-	git agent review --format=json many >../json && python3 - <<-\EOF
+	git agent review --format=json many >../json && python3 - <<-\EOF &&
 	import json
 	f = {}
 	order = ["low", "medium", "high", "critical"]

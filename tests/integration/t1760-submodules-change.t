@@ -98,6 +98,19 @@ test_expect_success 'removed by the agent as the manual page says, since git rm 
 	test "$(git log -1 --format=%s agent/r)" = removed && test -z "$(git ls-tree agent/r $L)" && git cat-file -e agent/r:a
 '
 
+test_expect_success 'added by the agent: pointer and settings are flagged, the repository stays in the session' '
+	make_repo adds && cd adds && git agent start --name a -- sh -c "
+		git init -q /tmp/l && git -C /tmp/l -c user.name=x -c user.email=x@y commit -q --allow-empty -m l &&
+		git -c protocol.file.allow=always submodule --quiet add /tmp/l $L && git commit -qm added; echo k >$L/k; echo k >k" &&
+	git diff --name-only HEAD agent/a >../got && echo k >../want && test_cmp ../want ../got && git agent review --json a >../json && python3 - ../json <<-\EOT &&
+	import json, sys
+	o = json.load(open(sys.argv[1]))
+	assert {("gitlink-changed", "vendor/lib"), ("gitmodules", ".gitmodules")} <= {(f["id"], f["path"]) for f in o["flags"]}, o["flags"]
+	assert ("repository", "vendor/lib") in {(x["kind"], x["path"]) for x in o["left_behind"]}, o["left_behind"]
+	EOT
+	test_expect_code 3 git agent land a && test ! -e $L
+'
+
 test_expect_success 'something else in its place in the agent'\''s commits' '
 	make_super swapped lib && cd swapped && git agent start --name b -- sh -c "
 		b=\$(echo x | git hash-object -w --stdin); for m in 100644 120000; do

@@ -56,7 +56,7 @@ assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
 # root, who could do harm by it.
 test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held' '
 	make_repo src && cd src && mkdir -p ../run && echo secret >../.npmrc && exec 9<../.npmrc &&
-	python3 - "$PWD/probe" >../out <<-\END
+	python3 - "$PWD/probe" >../out <<-\END &&
 	import os, socket, subprocess, sys
 	path, name = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
 	path.bind("sock"); path.listen(16); name.bind("\0probe-test-%d" % os.getpid()); name.listen(16)
