@@ -90,4 +90,12 @@ test_expect_success 'rerere and merge drivers of the user'\''s do their work' '
 	echo "f merge=mine" >.git/info/attributes && git config merge.mine.driver "cp %B %A" && git agent land rr && state f@2A >../want && head_is >../is && test_cmp ../want ../is
 '
 
+for how in squash rebase; do
+	test_expect_success "the same with --$how" '
+		begin && git config rerere.enabled true && git agent start -q --name r$how -- sh -c "$words put f@2A" && put f@2C && git commit -qam c && test_expect_code 4 git agent land --$how r$how && put f@2X && git add f && git commit -qm resolved && git reset -q --hard HEAD~ &&
+		test_expect_code 4 git agent land --$how r$how && state f@2X >../want && work_is >../is && test_cmp ../want ../is && git reset -q --merge && rm -f .git/CHERRY_PICK_HEAD &&
+		echo "f merge=mine" >.git/info/attributes && git config merge.mine.driver "cp %B %A" && git agent land --$how r$how && state f@2A >../want && head_is >../is && test_cmp ../want ../is && git agent list | grep "^r$how .*landed"
+	'
+done
+
 test_done
