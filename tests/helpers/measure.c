@@ -13,8 +13,9 @@
  * ninth decile. The last two are run before and after each round and not timed. A
  * command that fails ends it with exit status 1. With --memory the command is run once, and two
  * numbers are printed: the most memory that it and all below it had at one time, in KiB, resident
- * and no file's (RssAnon and RssShmem, looked up every two milliseconds; what a process shares with
- * the one it was forked from counts for both), and the time it took, in microseconds.
+ * and no file's (RssAnon, looked up every two milliseconds; not RssShmem, which is what is mapped of
+ * files where the session lies on a tmpfs; what a process shares with the one it was forked from
+ * counts for both), and the time it took, in microseconds.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -122,7 +123,7 @@ static uint64_t memory_of_children(const char *path)
 			char status[4096];
 
 			read_proc(name, status, sizeof(status));
-			kib += kib_of(status, "RssAnon:") + kib_of(status, "RssShmem:");
+			kib += kib_of(status, "RssAnon:");
 			kib += memory_below(pid);
 		}
 	return kib;
