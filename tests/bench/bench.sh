@@ -105,7 +105,16 @@ bare_arguments() {
 			if (system("test -e \"" dest "\"") == 0) print "--ro-bind\n" kind "\n" dest
 			next
 		}
-		/^dir$/ { print "--dir\n" inside(); next }
+		/^hide$/ {
+			dest = inside()
+			for (n = word(); n > 0; n--) {
+				file = dest "/" word()
+				if (system("test -e \"" file "\"") == 0) late = late "--ro-bind\n" empty "-file\n" file "\n"
+			}
+			next
+		}
+		/^dir$/ { mode = word(); print "--perms\n" mode "\n--dir\n" inside(); next }
+		/^file$/ { word(); next }
 		/^sandbox$/ { next }
 		/^move$/ { word(); word(); next }
 		/^end$/ {
