@@ -5,6 +5,7 @@
 # transcript.cast), as SVG. python3-pyte knows what the terminal looked like.
 import html
 import json
+import re
 import sys
 
 import pyte
@@ -54,7 +55,7 @@ def main():
     w, h = screen.columns * CELL_W + 2 * PAD, rows * CELL_H + 2 * PAD
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}">')
     print(f'<rect width="{w:.0f}" height="{h:.0f}" rx="8" fill="#1f2430"/>')
-    print('<g font-family="ui-monospace,DejaVu Sans Mono,Menlo,monospace" font-size="14" xml:space="preserve">')
+    print('<g font-family="ui-monospace,DejaVu Sans Mono,Menlo,monospace" font-size="14">')
     for y in range(rows):
         for x, text, (fg, bg, bold, reverse, under) in runs(screen.buffer[y], screen.columns):
             if reverse:
@@ -62,10 +63,12 @@ def main():
             left, top = PAD + x * CELL_W, PAD + y * CELL_H
             if bg != "default":
                 print(f'<rect x="{left:.1f}" y="{top}" width="{len(text) * CELL_W:.1f}" height="{CELL_H}" fill="{colour(bg)}"/>')
-            if text.strip():
-                look = ' font-weight="bold"' * bold + ' text-decoration="underline"' * under
-                print(f'<text x="{left:.1f}" y="{top + 13}" textLength="{len(text.rstrip()) * CELL_W:.1f}" '
-                      f'fill="{colour(fg)}"{look}>{html.escape(text.rstrip())}</text>')
+            look = ' font-weight="bold"' * bold + ' text-decoration="underline"' * under
+            # each piece has its own place: many viewers fold blanks, whatever xml:space says
+            for piece in re.finditer(r"\S+(?: \S+)*", text):
+                at, words = left + piece.start() * CELL_W, piece.group()
+                print(f'<text x="{at:.1f}" y="{top + 13}" textLength="{len(words) * CELL_W:.1f}" '
+                      f'fill="{colour(fg)}"{look}>{html.escape(words)}</text>')
     print("</g>\n</svg>")
 
 

@@ -28,8 +28,6 @@ const char *ga_check_end_name(enum ga_check_end e);
 char *ga_check_encode(const struct ga_check *c);
 bool ga_check_parse(const char *word, struct ga_check *ret);
 
-bool ga_check_passed(const struct ga_check *c);
-
 /* "make check → 0", "make test → timed out"; caller frees. */
 char *ga_check_text(const struct ga_check *c);
 

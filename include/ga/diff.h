@@ -21,8 +21,9 @@
 /* What ga_diff_stat() reads at most in all; files after that have no line counts. */
 #define GA_DIFF_TOTAL_MAX ((size_t)512 << 20)
 
+#define GA_DIFF_NOT_COUNTED (-2)
 struct ga_diff_lines {
-	int64_t additions, deletions; /* -1: binary or above a limit */
+	int64_t additions, deletions; /* -1: binary; GA_DIFF_NOT_COUNTED: above a limit */
 };
 
 /* What differs between two trees, with line counts. `lines` runs parallel to

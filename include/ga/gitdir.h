@@ -49,6 +49,9 @@ int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *templat
  * (no commits to fetch); 0: something differs. Bounded; anything odd counts as
  * different. `branch` is the full name. */
 int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err);
+/* The same of refs that are neither branches, of remotes too, nor the stash: true if there are none
+ * that the host does not have. */
+bool ga_gitdir_only_branches(const char *dir);
 
 /* Does it hold, at any depth, what makes git wait or wander for ever: a fifo where it
  * expects a file, a link among the refs (it goes into what that leads to, "/" too), or

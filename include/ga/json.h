@@ -11,7 +11,7 @@
 #include "ga/oid.h"
 #include "ga/strv.h"
 
-/* Set `key` to the string, or, when it is not UTF-8, `key`_b64 to its base64. */
+/* Set `key` to the string, or, when it is not UTF-8, `key`_b64 to its base64; NULL is null. */
 void ga_json_set_bytes(json_t *obj, const char *key, const char *s);
 void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid); /* null for zero */
 json_t *ga_json_strv(const struct ga_strv *sv);

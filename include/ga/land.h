@@ -69,7 +69,8 @@ void ga_land_result_release(struct ga_land_result *r);
  * `report` and, unless it is a dry run, stored with it, so that they can be decided. GA_ELOSE
  * (nothing touched) when staged or uncommitted work overlaps, a file git does not track, ignored
  * ones too, would be overwritten, another operation is in progress, or the branch was moved back to
- * where the session's own commits are not. One of this session that
+ * where the session's own commits are not. With GA_LAND_REBASE each commit overwrites what it
+ * touches, whatever comes of all of them. One of this session that
  * was killed is taken back first (ret->taken_back). GA_ECONFLICT when the merge
  * is left to be finished by the user.
  *
@@ -81,6 +82,11 @@ void ga_land_result_release(struct ga_land_result *r);
  * bits do not come along. Nothing is touched unless all can come. Of a session that has
  * landed they are all that is brought.
  *
+ * Where git stops without a state of its own all is put back; the error's hint says so, or names
+ * what could not be. Files that git was told not to look at, and that are changed, are kept
+ * meanwhile: a GiB of them, GA_ELOSE for more. A copy that could not be put back stays in the
+ * session's directory, and every function here but a dry run tries again before anything else.
+ *
  * Two landings, or what undoes, goes on with or gives up one, are never at work in one working
  * tree: the second is refused, GA_EFATAL.
  *
@@ -90,13 +96,16 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
 /* Finish a landing that was left to the user (GA_ECONFLICT): the commit, then what is brought as
- * uncommitted edits. GA_ECONFLICT again if it is still not possible. Flags were looked at before it
- * began; what resolves a conflict is the user's. A squash leaves no sign of what it was: it is
- * finished by hand. */
+ * uncommitted edits. GA_ECONFLICT again if it is still not possible. Where commits are made again
+ * and git cannot begin a later one, what was resolved stays committed: call it again, or abort.
+ * GA_ELOSE (nothing touched) where something of the user's is in the way of a later one.
+ * Flags were looked at before it began; what resolves a conflict is the user's. A squash leaves no
+ * sign of what it was: it is finished by hand. */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     struct ga_land_result *ret, struct ga_error *err);
 /* Or give it up: everything is as it was before, as `git merge --abort` has it. So is one that was
- * killed. */
+ * killed, but what git was at work on then is git's to take back. GA_ELOSE, nothing touched, where
+ * files that were made since stand in the way of a rebase that goes back. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were,
@@ -104,10 +113,16 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
  * is what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since:
  * HEAD is on another branch or commit, something is staged, or a file that came with it was
  * changed. `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing
- * is an error, and so is one whose merge the user finished without ga_land_continue(). Killed on
+ * is an error, and so is one whose merge the user finished without ga_land_continue(), or that
+ * arrived otherwise since, which ga_land() then noted. Killed on
  * the way, it comes to its end when it is called again. */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
+
+/* Fails (GA_ELOSE) while a landing of the session was interrupted and is neither taken back nor
+ * gone on from by the user, or files that it kept could not be put back: its directory has work of
+ * the user's that is nowhere else. GA_EFATAL where nobody can tell. Touches nothing. */
+int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* The object of `land --json` (docs/json.md). New reference. */
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);

@@ -63,6 +63,10 @@ struct ga_relay_opts {
 	 * shown inside. What connects to it is connected to the path, looked up then. */
 	const struct ga_strv *sockets;
 	int socket_dir;
+	/* Where what is inside can write, as paths without links (NULL: nowhere). Links on the way
+	 * to a socket are followed, but none that enters such a place: opening refuses it, and a
+	 * connection that finds the way changed is GA_USE_FORBIDDEN. */
+	const struct ga_strv *written;
 	const struct ga_strv *publish; /* listeners are opened on the host at once */
 };
 
@@ -97,7 +101,8 @@ enum ga_use_kind {
 			   * name of which nothing more can be learnt */
 	GA_USE_LOOKED_UP, /* a name that no rule names; connections are told on their own */
 	GA_USE_FORBIDDEN, /* an allowed name that leads to an address it may not lead to: as
-			   * ga_net_addr_allowed() says, or one of this machine's own */
+			   * ga_net_addr_allowed() says, or one of this machine's own; a
+			   * socket by way of where what is inside can write */
 	GA_USE_FULL,      /* over GA_RELAY_CONNECTIONS; `to` is empty */
 };
 const char *ga_use_name(enum ga_use_kind k); /* "allowed", "failed", "refused", ... */

@@ -134,9 +134,9 @@ struct ga_net_options {
 	bool ip6;             /* the kernel has IPv6 (a socket of AF_INET6 can be made) */
 	const char *hostname; /* the sandbox's own name, for /etc/hosts; may be NULL */
 	bool learns;          /* to be added to, see below */
-	bool no_proxy;        /* nothing is listed, and so there is nothing to ask it for */
 };
-/* From the words of `network.allow` (none is a plan where nothing is reachable) to the plan. The
+/* From the words of `network.allow` (none is a plan where nothing is reachable, and which has no
+ * proxy unless it learns) to the plan. The
  * same words and options give the same plan. Addresses of names: 127.64.0.0/10 and
  * fd67:6974:6167:: in the order of their first rule, past any that is listed itself. The
  * listeners of DNS and the proxy, if there is one, are first. Fails (GA_EUSAGE, naming the word)

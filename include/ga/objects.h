@@ -35,6 +35,9 @@ int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit
  * it is: drop it yourself when the content changes). Loose object, synced. */
 int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid *ret,
 		    struct ga_error *err);
+/* Is that commit in the repository? 1 yes, 0 it is missing, or no commit; what is there and cannot
+ * be read is an error. Nothing is fetched. */
+int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
 /* The tree of a commit. */
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err);

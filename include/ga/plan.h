@@ -58,8 +58,8 @@
  *                           below "home": let empty files be what the directory DEST has by these
  *                           names (missing: skipped). What covers a file goes when the host puts
  *                           another in its place; this stays, being an overlay over DEST. Where
- *                           the kernel refuses one, as over what the host has mounted below DEST,
- *                           each is covered as by "mask-file"
+ *                           one is not possible (EINVAL), as over what the host has mounted below
+ *                           DEST, each is covered as by "mask-file", and DEST is loose, see below
  *     "sandbox"             start bwrap; once in each plan
  *     "end"
  *
@@ -75,8 +75,9 @@
  *
  * On failure it writes one record to the status descriptor, "STEP\0ERRNO\0OBJECT\0"
  * (step: a word of GA_STAGE_STEPS below; errno in decimal; the path or word concerned),
- * and exits 125. End of file on the status descriptor without a record means that bwrap was
- * executed and everything is mounted; bwrap may still be coming up.
+ * and exits 125. End of file on the status descriptor without such a record means that bwrap was
+ * executed and everything is mounted; bwrap may still be coming up. Before that end it writes, for
+ * each DEST that is loose, a record "loose\0ERRNO\0DEST\0", which is no failure.
  */
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
@@ -85,6 +86,8 @@
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"
+
+#define GA_STAGE_LOOSE "loose"
 
 #define GA_PLAN_MAX_BYTES (4u << 20)
 #define GA_PLAN_MAX_OPS 4096
@@ -101,6 +104,7 @@
 	X(GA_STEP_SOURCE, "source")     /* opening a source or layer */                    \
 	X(GA_STEP_DEST, "dest")         /* resolving or making a destination */            \
 	X(GA_STEP_OVERLAY, "overlay")   /* mounting an overlay */                          \
+	X(GA_STEP_HIDE, "hide")         /* the overlay of a "hide" */                      \
 	X(GA_STEP_BIND, "bind")         /* open_tree, mount_setattr, move_mount */         \
 	X(GA_STEP_PROPAGATION, "propagation") /* of what is mounted later */               \
 	X(GA_STEP_PIDNS, "pidns")       /* a pid namespace, and bwrap's process in it */   \

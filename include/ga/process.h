@@ -16,6 +16,11 @@
 #include "ga/error.h"
 #include "ga/strv.h"
 
+/* Instead of a PATH that names no directory. */
+#define GA_SYSTEM_PATH "/usr/local/bin:/usr/bin:/bin"
+
+/* Of PATH no program is found in, nor handed, anything but directories with absolute names: what
+ * is in others depends on where one stands, and agents write there. */
 struct ga_process {
 	const char *const *argv; /* argv[0] is looked up in PATH of the parent */
 	const char *const *envp; /* NULL: the parent's environment */

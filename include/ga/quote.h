@@ -20,6 +20,9 @@ bool ga_utf8_valid(const char *s, size_t n);
  * length in bytes, 0 if they are no valid UTF-8. */
 size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
+/* A code point that looks like a space, in any script; tab is one. */
+bool ga_is_blank(uint32_t c);
+
 /* Append `n` bytes of `s` with everything unsafe written as an escape:
  * C0 and C1 controls and DEL as \n, \t, \e or \xNN; bytes that are no valid
  * UTF-8 as \xNN; bidirectional controls, zero-width, tag and other invisible

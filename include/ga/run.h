@@ -4,8 +4,9 @@
  * thread. The caller's SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and
  * SIGPIPE are taken over between ga_run_trees() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
- * ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once the session was hung
- * up. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be open.
+ * ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once a session or
+ * services were hung up. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be
+ * open.
  */
 #ifndef GA_RUN_H
 #define GA_RUN_H
@@ -78,6 +79,10 @@ int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err);
 pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in our pid namespace */
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
 
+/* Append the directories of the home ("home/REL") in which a credential file that the host puts
+ * there from now on shows (those that are "loose" in ga/plan.h). Once it is ready. */
+void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret);
+
 /* Did the project leave its place inside while a command ran? (GA_CTL_LOST in ga/control.h.) What
  * was written under its path after that is not in its layers. */
 bool ga_run_lost(const struct ga_sandbox *sb);
@@ -138,7 +143,8 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 
 /* A command that runs on beside others. What it writes is in the directory `log`, a file NAME.log
  * and the one before it, NAME.log.old, of 4 MiB each; whoever runs a command here with
- * ga_run_session() sees to that. Ends with the sandbox. The first is number 0. */
+ * ga_run_session() sees to that. Ends with the sandbox. The first is number 0, and there are no
+ * more than that: the caller counts. */
 #define GA_RUN_SERVICES_MAX 16
 struct ga_run_service {
 	const char *name; /* one that a file can have */

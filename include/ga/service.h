@@ -13,7 +13,7 @@
 
 #define GA_COMMAND_MAX ((size_t)16 << 10) /* bytes of a command */
 #define GA_SERVICE_NAME_MAX 64
-#define GA_SERVICES_MAX 16
+#define GA_SERVICES_MAX 16 /* of a configuration, which does not take more */
 
 /* Not empty, of that length, UTF-8 without control characters but newline and tab. */
 bool ga_command_ok(const char *text);

@@ -11,6 +11,8 @@
 #include "ga/session.h"
 #include "ga/strv.h"
 
+#define GA_TRASH_REFS "refs/agent-trash/"
+
 /* Move a session (lock held, not running) to the trash: refs in one
  * transaction, then the directory. Safe to repeat after a crash. Fails (GA_EFATAL)
  * when the branch is checked out in a working tree. `*ret_where` (owned by the

@@ -9,6 +9,8 @@
 #include "ga/quote.h"
 #include "ga/wildmatch.h"
 
+#define REASON_MAX 200 /* bytes of a pattern, in a reason */
+
 struct pattern {
 	char *text;     /* without '!', leading and trailing slash */
 	size_t len;
@@ -192,9 +194,10 @@ char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir
 
 	if (!p)
 		return NULL;
-	text = ga_strf("%s%s%s%s", p->negated ? "!" : "",
-		       !p->base_only && !strchr(p->text, '/') ? "/" : "", p->text,
-		       p->dir_only ? "/" : "");
+	/* one line can be as long as a file, and hide any number of paths */
+	text = ga_strf("%s%s%.*s%s", p->negated ? "!" : "",
+		       !p->base_only && !strchr(p->text, '/') ? "/" : "", REASON_MAX, p->text,
+		       strlen(p->text) > REASON_MAX ? "..." : p->dir_only ? "/" : "");
 	line = ga_escape(text);
 	file = ga_path_join(l->dir, ".gitignore");
 	where = ga_escape(file);

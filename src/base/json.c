@@ -30,8 +30,8 @@ static json_t *from_bytes(const char *s, bool *ret_base64)
 
 void ga_json_set_bytes(json_t *obj, const char *key, const char *s)
 {
-	bool base64;
-	json_t *v = from_bytes(s, &base64);
+	bool base64 = false;
+	json_t *v = s ? from_bytes(s, &base64) : json_null();
 	cleanup_free char *name = ga_strf("%s%s", key, base64 ? "_b64" : "");
 
 	set_new(obj, name, v);

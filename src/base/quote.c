@@ -59,6 +59,12 @@ static bool deceptive(uint32_t c)
 	return false;
 }
 
+bool ga_is_blank(uint32_t c)
+{
+	return c == ' ' || c == '\t' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+	       c == 0x202f || c == 0x205f || c == 0x2800 || c == 0x3000;
+}
+
 bool ga_utf8_valid(const char *s, size_t n)
 {
 	uint32_t c;
@@ -140,12 +146,28 @@ char *ga_escape(const char *s)
 	return ga_buf_steal(&out);
 }
 
+/* Of any script: to the eye a name ends there. */
+static bool has_blank(const char *s)
+{
+	size_t left = strlen(s), len;
+	uint32_t c = 0;
+
+	for (; left; s += len, left -= len) {
+		len = ga_utf8_decode(s, left, &c);
+		if (!len)
+			len = 1;
+		else if (ga_is_blank(c))
+			return true;
+	}
+	return false;
+}
+
 char *ga_quote(const char *s)
 {
 	cleanup_buf struct ga_buf plain = GA_BUF_INIT, out = GA_BUF_INIT;
 
 	ga_quote_add(&plain, s, strlen(s));
-	if (*s && !strpbrk(s, " \"'") && !strcmp(plain.ptr, s))
+	if (*s && !strpbrk(s, "\"'") && !has_blank(s) && !strcmp(plain.ptr, s))
 		return ga_strdup(s);
 	ga_buf_addch(&out, '"');
 	for (const char *p = plain.ptr; *p; p++) {

@@ -10,6 +10,9 @@
 #include "ga/rewrite.h"
 #include "ga/upper.h"
 
+#define GA_HEADS "heads/"   /* below the session's refs */
+#define GA_OTHERS "others/"
+
 struct capture {
 	const struct ga_capture_env *e;
 	struct ga_session *s;
@@ -33,7 +36,8 @@ struct capture {
 	struct ga_oid head, head_tree, stash;
 	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
 				       * base (resumed.c) */
-	struct ga_refs heads;         /* its other branches, by their short names */
+	struct ga_refs heads;         /* what else it has: GA_HEADS and the name of a branch, or
+				       * GA_OTHERS and what is on none (others.c) */
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	bool headless;                /* its HEAD names no commit */
@@ -103,7 +107,22 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 int take_commits(struct capture *c, struct ga_error *err);
 /* The agent's own of all that it left, into room for `heads.n + 2`; returns how many. */
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
-/* Is one of its branches called so, or one that this would be a directory of, or the reverse? */
+/* Add to heads, under a name as there; one that no ref can have is noted, up to some `*odd`. */
+void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
+/* Add what it committed on no branch. `host`: the refs there; `known`: "^ID" lines of commits. */
+int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		struct ga_error *err);
+/* Take these off `heads` again: they may be why the agent's commits were refused. False: there are
+ * none. */
+bool give_up_others(struct capture *c, const char *reason);
+/* Note it, once it was taken. */
+void name_alone(struct capture *c);
+/* Is its git dir in the middle of something? What, is one of a few words. */
+bool left_unfinished(const struct capture *c, const char **ret);
+/* Has it left files out of its working tree by git's own means? Asks git inside, so before the
+ * layers are read. */
+int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err);
+/* Is one of `heads` called so, or one that this would be a directory of, or the reverse? */
 bool clashes_with_head(const struct capture *c, const char *name);
 
 /* Fill stands and known. */
@@ -129,8 +148,9 @@ void leave_links(struct capture *c, struct ga_strv *left_out);
 int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct ga_strv *ret,
 	       struct ga_error *err);
 
-/* Have git inside make the blobs of content that attributes or configuration convert. -1 with
- * c->late set and no error if listing them took too long. */
+/* Have git inside make the blobs of content that attributes or configuration convert. 1: it cannot,
+ * `err` says why, and those a filter is for are in c->unfiltered; -1: nobody knows which files
+ * there are, with c->late set and no error if listing them took too long. */
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err);
 /* Of ga_rewrite_opts; the payload is the capture. */
 int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bool *ret,

@@ -93,11 +93,12 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	int rc = clean_content(c, o, &inner);
 
-	if (clean_content(c, o, &inner)) {
-		if (c->late)
-			return GA_UPPER_LATE;
-		if (must_fail(c, &inner))
+	if (c->late)
+		return GA_UPPER_LATE;
+	if (rc) {
+		if (rc < 0 || must_fail(c, &inner))
 			return ga_error_move(err, &inner);
 		ga_strv_pushf(&c->notes,
 			      "content was not converted (%s): its bytes were taken as they are",
@@ -281,15 +282,40 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
+/* ---- a checkout that was narrowed ---------------------------------------- */
+
+/* The agent's index counts for nothing: what is not there was deleted. To the agent it was not. */
+static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	const struct ga_oid *was = ga_oid_is_zero(&c->head) ? &c->from_tree : &c->head_tree;
+	size_t n = 0;
+
+	if (!narrowed)
+		return 0;
+	if (ga_tree_diff(c->e->repo, was, &c->upper.tree, &changes, err))
+		return -1;
+	for (size_t i = 0; i < changes.n; i++)
+		n += changes.v[i].new.mode == GA_MODE_NONE;
+	if (n)
+		ga_strv_pushf(&c->notes, "the agent narrowed its checkout (git sparse-checkout): "
+			      "%zu file%s not in it count%s as deleted", n, n == 1 ? "" : "s",
+			      n == 1 ? "s" : "");
+	return 0;
+}
+
 /* ---- the whole --------------------------------------------------------- */
 
 static int take_everything(struct capture *c, struct outcome *o, struct ga_error *err)
 {
+	bool narrowed;
+
 	if (ga_fault_stop("capture:export", err) || find_stands(c, err) || take_commits(c, err) ||
-	    ga_fault_stop("capture:imported", err))
+	    narrowed_checkout(c, &narrowed, err) || ga_fault_stop("capture:imported", err))
 		return -1;
 	if (take_upper(c, o, err) || ga_fault_stop("capture:upper", err) ||
-	    count_shared(c, o, err) || take_links(c, err) || check_emptied(c, err))
+	    count_shared(c, o, err) || take_links(c, err) || check_emptied(c, err) ||
+	    note_narrowed(c, narrowed, err))
 		return -1;
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }

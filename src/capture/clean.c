@@ -48,6 +48,7 @@ struct clean {
 	struct ga_strv config; /* "-c", "key=value", ... */
 	struct ga_strv args;
 	bool lfs;              /* git-lfs is there inside */
+	bool asked;            /* git inside has told which filter each file is for */
 	/* Of the files, each sorted: those that filters of the host's are for, of these those that
 	 * did not run on it, and those git could make nothing of. */
 	struct ga_strv filtered, unfiltered, failed;
@@ -218,7 +219,8 @@ static bool host_defines(const struct capture *c, const char *filter)
 
 /* Find the files that a filter of the host's is to turn into something else (a pointer, cipher
  * text). Output: path NUL "filter" NUL value NUL, again and again, in the order asked. */
-static int find_filtered(struct clean *cl, const struct ga_buf *paths, struct ga_error *err)
+static int find_filtered(struct clean *cl, const struct ga_strv *files, const struct ga_buf *paths,
+			 struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "filter", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -226,13 +228,14 @@ static int find_filtered(struct clean *cl, const struct ga_buf *paths, struct ga
 
 	if (git(cl, args, paths, &out, -1, err))
 		return -1;
-	for (;;) {
+	for (size_t i = 0; i < files->n; i++) {
 		const char *path = ga_buf_next0(&out, &pos);
 		const char *attr = path ? ga_buf_next0(&out, &pos) : NULL;
 		const char *value = attr ? ga_buf_next0(&out, &pos) : NULL;
 
-		if (!value)
-			return 0;
+		if (!value || strcmp(path, files->v[i]) != 0)
+			return ga_fail(err, GA_EFATAL, "git inside did not tell the filter of "
+				       "each file");
 		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") ||
 		    !strcmp(value, "set") || !host_defines(cl->c, value))
 			continue;
@@ -242,9 +245,38 @@ static int find_filtered(struct clean *cl, const struct ga_buf *paths, struct ga
 		else if (!strcmp(value, "lfs"))
 			cl->c->lfs = true;
 	}
+	cl->asked = true;
+	return 0;
 }
 
 /* ---- what no filter ran on ---------------------------------------------- */
+
+/* Some filter is configured, for whatever files. */
+static bool host_filters(const struct capture *c)
+{
+	const struct ga_gitconfig *conf = c->e->config;
+	bool found = false;
+
+	for (size_t i = 0; i < conf->n && !found; i++) {
+		cleanup_free char *name = ga_gitconfig_filter(conf->v[i].key);
+
+		found = name && host_defines(c, name);
+	}
+	return found;
+}
+
+/* All is taken as it is, and none of it went through a filter. Without an answer from git any file
+ * may be one that a filter is for. */
+static void take_all_unfiltered(struct clean *cl, const struct ga_strv *files)
+{
+	struct capture *c = cl->c;
+
+	ga_strv_release(&c->unfiltered);
+	if (cl->asked)
+		ga_strv_extend(&c->unfiltered, &cl->filtered);
+	else if (host_filters(c))
+		ga_strv_extend(&c->unfiltered, files);
+}
 
 static int open_in(const char *dir, const char *path)
 {
@@ -520,14 +552,12 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	allow_inside(c, files.n, bytes);
 	for (size_t i = 0; i < files.n; i++)
 		ga_buf_add0(&paths, files.v[i]);
-	rc = prepare(&cl, err) || find_filtered(&cl, &paths, err) ||
+	rc = prepare(&cl, err) || find_filtered(&cl, &files, &paths, err) ||
 	     add_files(&cl, &files, 0, files.n, &tries, err);
 	ga_strv_sort_unique(&cl.unfiltered);
 	if (rc || read_ids(&cl, &files, err) || take_blobs(&cl, err) || verify(c, err)) {
-		/* all is taken as it is: no filter runs on any of them */
-		ga_strv_release(&c->unfiltered);
-		ga_strv_extend(&c->unfiltered, &cl.filtered);
-		return -1;
+		take_all_unfiltered(&cl, &files);
+		return 1;
 	}
 	note_failed(&cl);
 	return 0;

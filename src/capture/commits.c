@@ -126,39 +126,39 @@ bool clashes_with_head(const struct capture *c, const char *name)
  * no transaction takes. */
 static bool can_keep(const struct capture *c, const char *name)
 {
-	cleanup_free char *kind = ga_strf("heads/%s", name);
-	cleanup_free char *ref = ga_session_ref(c->s, kind);
+	cleanup_free char *ref = ga_session_ref(c->s, name);
 
 	return ga_ref_name_ok(ref) && !clashes_with_head(c, name);
 }
 
-static void keep_head(struct capture *c, const struct ga_ref *r, size_t *odd)
+void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd)
 {
-	const char *name = r->name + strlen("refs/heads/");
+	const char *branch = ga_path_below(name, "heads");
+	const char *other = ga_path_below(name, "others");
 	cleanup_free char *q = NULL;
 
 	if (can_keep(c, name)) {
-		add_ref(&c->heads, name, strlen(name), &r->oid);
+		add_ref(&c->heads, name, strlen(name), oid);
 		return;
 	}
+	/* what an earlier capture kept of it stays */
+	c->unread = true;
 	if ((*odd)++ >= MAX_NAMED)
 		return;
-	q = ga_quote(name);
-	ga_strv_pushf(&c->notes, "the agent's branch %s has a name that cannot be kept", q);
+	q = ga_quote(branch ? branch : other);
+	ga_strv_pushf(&c->notes, "the agent's %s %s has a name that cannot be kept",
+		      branch ? "branch" : "ref", q);
 }
 
 /* Which branches inside are the agent's; the ids of the others go to `known`. */
-static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_buf *known,
-		    struct ga_error *err)
+static int sort_out(struct capture *c, const struct inside_refs *in, const struct ga_refs *host,
+		    struct ga_buf *known, struct ga_error *err)
 {
-	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	size_t more = 0, odd = 0, n_known = 0, max = c->e->limits->branches;
 
-	if (ga_session_host_refs(c->e->repo, &host, err))
-		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];
-		bool is = is_stand(c, &r->oid) || is_host_ref(&host, &r->oid);
+		bool is = is_stand(c, &r->oid) || is_host_ref(host, &r->oid);
 
 		if (!strcmp(r->name, "refs/stash")) {
 			c->stash = r->oid;
@@ -173,7 +173,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, struct ga_b
 		if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
 		else if (!is && c->heads.n + odd < max)
-			keep_head(c, r, &odd);
+			keep_head(c, r->name + strlen("refs/"), &r->oid, &odd);
 		else if (!is)
 			more++;
 	}
@@ -338,15 +338,22 @@ static void refuse_history(struct capture *c, const char *reason)
 /* Work that is not on the branch: nobody would look for it otherwise. */
 static void name_others(struct capture *c)
 {
-	for (size_t i = 0; i < c->heads.n && i < MAX_NAMED; i++) {
-		cleanup_free char *q = ga_quote(c->heads.v[i].name);
+	size_t n = 0;
 
+	for (size_t i = 0; i < c->heads.n; i++) {
+		const char *branch = ga_path_below(c->heads.v[i].name, "heads");
+		cleanup_free char *q = NULL;
+
+		if (!branch || n++ >= MAX_NAMED)
+			continue;
+		q = ga_quote(branch);
 		ga_strv_pushf(&c->notes, "the agent's branch %s is kept on " GA_SESSION_REFS
 			      "%s/heads/", q, c->s->name);
 	}
-	if (c->heads.n > MAX_NAMED)
+	if (n > MAX_NAMED)
 		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
-			      c->heads.n - MAX_NAMED);
+			      n - MAX_NAMED);
+	name_alone(c);
 	if (!ga_oid_is_zero(&c->stash))
 		ga_strv_pushf(&c->notes, "the agent's stash is kept on " GA_SESSION_REFS "%s/stash",
 			      c->s->name);
@@ -372,13 +379,32 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	return 1;
 }
 
+/* Fetch all; if that is refused, once more without what is on no branch. */
+static int fetch_most(struct capture *c, struct ga_buf *known, char **ret_reason,
+		      struct ga_error *err)
+{
+	int rc = fetch(c, known, ret_reason, err);
+
+	if (rc <= 0 || !give_up_others(c, *ret_reason))
+		return rc;
+	free(ga_steal(ret_reason));
+	return fetch(c, known, ret_reason, err);
+}
+
 int take_commits(struct capture *c, struct ga_error *err)
 {
 	cleanup_(refs_release) struct inside_refs in = { .refs = GA_REFS_INIT };
 	cleanup_buf struct ga_buf known = GA_BUF_INIT;
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	cleanup_free char *reason = NULL;
+	const char *unfinished;
 	int rc = was_touched(c, err);
 
+	if (left_unfinished(c, &unfinished)) {
+		ga_strv_pushf(&c->notes, "the agent stopped in the middle of %s: its work may be "
+			      "half done", unfinished);
+		rc = rc < 0 ? rc : 1;
+	}
 	if (rc <= 0) {
 		c->head = c->from;
 		return rc < 0 ? -1 : judge_head(c, err);
@@ -389,14 +415,16 @@ int take_commits(struct capture *c, struct ga_error *err)
 			refuse_history(c, reason);
 		return rc > 0 ? 0 : -1;
 	}
-	if (sort_out(c, &in, &known, err))
+	if (ga_session_host_refs(c->e->repo, &host, err) || sort_out(c, &in, &host, &known, err))
 		return -1;
 	c->headless = !in.has_head;
 	if (in.has_head)
 		c->head = in.head;
 	else
 		ga_strv_push(&c->notes, "the agent's HEAD names no commit: its work is one commit");
-	rc = fetch(c, &known, &reason, err);
+	if (take_others(c, &host, &known, err))
+		return -1;
+	rc = fetch_most(c, &known, &reason, err);
 	if (rc < 0)
 		return -1;
 	if (rc)

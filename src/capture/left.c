@@ -16,7 +16,7 @@ struct left_job {
 	const struct ga_strv *only;
 	struct ga_strv tracked;   /* what lies in ignored directories and is in the result */
 	const struct ga_limits *limits;
-	uint64_t entries;
+	uint64_t entries, path_bytes;
 	struct ga_buf path;
 	struct ga_left_files files;
 };
@@ -101,6 +101,10 @@ static void list_below(struct left_job *j, int fd, unsigned depth)
 	size_t room = j->limits->entries > j->entries ? j->limits->entries - j->entries : 0;
 	int rc = depth > j->limits->depth ? 1 : read_names(fd, room, &names);
 
+	for (size_t i = 0; !rc && i < names.n; i++) {
+		j->path_bytes += j->path.len + 1 + strlen(names.v[i]);
+		rc = j->path_bytes > PATHS_MAX(j->limits);
+	}
 	if (rc) {
 		found(j, rc > 0 ? GA_LEFT_LIMIT : GA_LEFT_UNREADABLE, NULL);
 		return;

@@ -312,6 +312,14 @@ static int is_only_here(struct capture *c, const struct outcome *o, const struct
 	return rc < 0 ? -1 : !rc;
 }
 
+static bool is_planned(const struct plan *p, const char *ref)
+{
+	for (size_t i = 0; i < p->u.n; i++)
+		if (!strcmp(p->u.v[i].name, ref))
+			return true;
+	return false;
+}
+
 /* What an earlier run left on `name` gives way to `new`, which need not stand on it: it stays on a
  * ref of its own. */
 static int keep_earlier(struct capture *c, const struct outcome *o, struct plan *p,
@@ -330,10 +338,10 @@ static int keep_earlier(struct capture *c, const struct outcome *o, struct plan 
 	}
 	if (rc <= 0)
 		return rc;
-	/* no two are the same, and once is enough */
 	kind = ga_strf("earlier/%s", GA_HEX(&old));
 	ref = ga_session_ref(c->s, kind);
-	return update_to(c, p, ref, &old, err);
+	/* several may have stood on it, and once is enough */
+	return is_planned(p, ref) ? 0 : update_to(c, p, ref, &old, err);
 }
 
 static bool is_head(const struct capture *c, const char *name)
@@ -344,50 +352,64 @@ static bool is_head(const struct capture *c, const char *name)
 	return false;
 }
 
-/* The short name of the session's own branch. */
+/* The session's own branch, as it is called among them. */
 static const char *own_branch(const struct capture *c)
 {
-	return c->s->branch + strlen("refs/heads/");
+	return c->s->branch + strlen("refs/");
 }
 
-/* Left behind by an agent that went on elsewhere, it was not removed by the agent: the resume put
- * it on something else. 1: it stays. */
-static int keep_own(struct capture *c, const struct outcome *o, struct plan *p,
-		    const struct ga_ref *had, struct ga_error *err)
+/* What an operation that was not finished stands on: a resume ends that, not the agent. */
+static bool is_of_an_operation(const char *name)
 {
+	return !strncmp(name, GA_OTHERS, strlen(GA_OTHERS)) &&
+	       !strchr(name + strlen(GA_OTHERS), '/');
+}
+
+/* It stands where a new one is a directory, or the reverse: no transaction of git's does both, so
+ * it goes before. `keep`: not without a ref of its own, if nothing else has it. */
+static int give_way(struct capture *c, const struct outcome *o, const struct ga_ref *had,
+		    bool keep, struct ga_error *err)
+{
+	cleanup_(plan_release) struct plan first = { GA_REF_UPDATES_INIT, GA_STRV_INIT };
+	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
 	static const struct ga_oid none;
 
-	if (clashes_with_head(c, own_branch(c)))
-		return keep_earlier(c, o, p, had->name, &none, err);
-	return is_only_here(c, o, &had->oid, err);
+	if (keep && keep_earlier(c, o, &first, had->name, &none, err))
+		return -1;
+	ga_ref_updates_add(&first.u, had->name, &had->oid, NULL);
+	return ga_refs_update(c->e->repo, &first.u, reason, err);
 }
 
-/* Branches a former capture kept and the agent has no more. One that stands where a new one
- * is a directory, or the reverse, has to go first: no transaction of git's does both. */
+/* What a former capture kept and the agent has no more. `clashing`: what is in the way of others,
+ * and nothing else. */
 static int remove_heads(struct capture *c, const struct outcome *o, struct plan *p,
-			struct ga_error *err)
+			const char *kind, bool clashing, struct ga_error *err)
 {
-	cleanup_free char *prefix = ga_session_ref(c->s, "heads/");
+	cleanup_free char *prefix = ga_session_ref(c->s, kind);
 	cleanup_refs struct ga_refs had = GA_REFS_INIT;
 
-	if (c->unread)
-		return 0;
 	if (ga_refs_list(c->e->repo, prefix, &had, err))
 		return -1;
 	for (size_t i = 0; i < had.n; i++) {
-		const char *name = had.v[i].name + strlen(prefix);
-		int rc = is_head(c, name);
+		const char *name = had.v[i].name + strlen(prefix) - strlen(kind);
+		/* left behind by an agent that went on elsewhere, it was not removed by the agent:
+		 * the resume put it on something else */
+		bool left = !strcmp(name, own_branch(c)) || is_of_an_operation(name);
+		int rc;
 
-		if (!rc && !strcmp(name, own_branch(c)))
-			rc = keep_own(c, o, p, &had.v[i], err);
+		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
+			continue;
+		if (clashing) {
+			if (give_way(c, o, &had.v[i], left || c->unread, err))
+				return -1;
+			continue;
+		}
+		/* what could not be read is not gone */
+		rc = c->unread ? 1 : left ? is_only_here(c, o, &had.v[i].oid, err) : 0;
 		if (rc < 0)
 			return -1;
-		if (rc)
-			continue;
-		if (!clashes_with_head(c, name))
+		if (!rc)
 			ga_ref_updates_add(&p->u, had.v[i].name, &had.v[i].oid, NULL);
-		else if (ga_ref_delete(c->e->repo, had.v[i].name, &had.v[i].oid, err))
-			return -1;
 	}
 	return 0;
 }
@@ -395,17 +417,21 @@ static int remove_heads(struct capture *c, const struct outcome *o, struct plan 
 static int update_heads(struct capture *c, const struct outcome *o, struct plan *p,
 			struct ga_error *err)
 {
+	/* first: what it keeps is then there for the others too */
+	if (remove_heads(c, o, p, GA_HEADS, true, err) ||
+	    remove_heads(c, o, p, GA_OTHERS, true, err))
+		return -1;
 	for (size_t i = 0; i < c->heads.n; i++) {
 		const struct ga_ref *head = &c->heads.v[i];
-		cleanup_free char *kind = ga_strf("heads/%s", head->name);
-		cleanup_free char *name = ga_session_ref(c->s, kind);
+		cleanup_free char *name = ga_session_ref(c->s, head->name);
 
-		if ((!strcmp(head->name, own_branch(c)) &&
+		if (((!strcmp(head->name, own_branch(c)) || is_of_an_operation(head->name)) &&
 		     keep_earlier(c, o, p, name, &head->oid, err)) ||
 		    update_to(c, p, name, &head->oid, err))
 			return -1;
 	}
-	return remove_heads(c, o, p, err);
+	return remove_heads(c, o, p, GA_HEADS, false, err) ||
+	       remove_heads(c, o, p, GA_OTHERS, false, err) ? -1 : 0;
 }
 
 static int make_plan(struct capture *c, const struct outcome *o, struct plan *p,
@@ -431,7 +457,7 @@ static int make_plan(struct capture *c, const struct outcome *o, struct plan *p,
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
 
 		/* what could not be read is not gone */
-		if (c->unread && refs[i].oid == &c->stash)
+		if (c->unread && refs[i].oid == &c->stash && ga_oid_is_zero(&c->stash))
 			continue;
 		/* nor are the commits of an earlier run, for which nothing was held this time */
 		if (c->s->resumed && !strcmp(refs[i].what, "orig")) {

@@ -6,6 +6,7 @@
 #define CAPTURE_UPPER_INTERNAL_H
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -17,6 +18,9 @@
 #include "ga/ignore.h"
 
 #define LIMITS_NAMED 10 /* notes on single paths beyond a limit, or refused */
+/* Bytes that the paths of a layer may have together, of which each is held several times over: more
+ * than those of real trees have, and never too few for one. */
+#define PATHS_MAX(limits) ((limits)->entries * 64 + PATH_MAX)
 /* Below a directory of the base's, which is the user's own: more than anybody has. */
 #define BASE_PATHS_MAX ((size_t)10000000)
 
@@ -75,9 +79,13 @@ struct walk {
 				       * submodules: are they refused? */
 	struct ga_strv stood;         /* paths at which what was known stands */
 	uint64_t entries, bytes;
+	uint64_t path_bytes;          /* of the paths of all entries */
+	size_t odd;                   /* directories half renamed */
 	size_t refused;               /* paths that stay behind for what is in them */
 	size_t limited;               /* paths that stay behind for a limit */
 	bool stopped;                 /* at a limit, or because content must be converted */
+	char *stopped_at;             /* the directory whose limit that was: it and all behind it
+				       * was not visited */
 	bool convert;
 	struct ga_progress progress;  /* entries visited */
 	struct ga_error *err;

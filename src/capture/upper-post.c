@@ -73,6 +73,19 @@ static bool stood_at(const struct walk *w, const char *path)
 	}
 }
 
+/* Does the walk come to `path` no earlier than to the directory `at`? */
+static bool is_behind(const char *path, const char *at)
+{
+	while (*path && *path == *at) {
+		path++;
+		at++;
+	}
+	/* in it; else by the names of the first level where the two differ, of which one may be
+	 * the other's beginning */
+	return !*at || (*at != '/' && *path != '/' && (unsigned char)*path > (unsigned char)*at) ||
+	       (*at == '/' && *path && *path != '/');
+}
+
 /* One path that the agent's commits changed and the walk did not. */
 static int unmet(struct walk *w, const struct ga_change *c, int extras, int upper, bool *ret_take,
 		 struct ga_entry *ret_new)
@@ -82,7 +95,7 @@ static int unmet(struct walk *w, const struct ga_change *c, int extras, int uppe
 	*ret_take = false;
 	*ret_new = c->new;
 	/* it could not be taken as it is now: as it was committed last it can */
-	if (stood_at(w, c->path)) {
+	if (stood_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
 		*ret_take = true;
 		return 0;
 	}

@@ -319,14 +319,17 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone. */
-static int remove_hidden(struct walk *w, const struct walk_dir *d)
+/* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone; if the walk ended at a
+ * limit, as far as it came: `end` is the name it was at, or NULL. */
+static int remove_hidden(struct walk *w, const struct walk_dir *d, const char *end)
 {
 	for (size_t i = 0, k = 0; i < d->base.n; i++) {
 		const char *name = d->base.v[i].name;
 		size_t len;
 		int rc;
 
+		if (end && strcmp(name, end) >= 0)
+			break;
 		while (k < d->names.n && strcmp(d->names.v[k], name) < 0)
 			k++;
 		if (k < d->names.n && !strcmp(d->names.v[k], name))
@@ -340,32 +343,48 @@ static int remove_hidden(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
+/* Do the paths of what is in the directory fit in what all may have? */
+static bool paths_fit(struct walk *w, const struct ga_strv *names)
+{
+	uint64_t max = PATHS_MAX(w->limits);
+
+	for (size_t i = 0; i < names->n && w->path_bytes <= max; i++)
+		w->path_bytes += w->path.len + 1 + strlen(names->v[i]);
+	return w->path_bytes <= max;
+}
+
 static int walk_names(struct walk *w, struct walk_dir *d)
 {
 	size_t room = w->limits->entries > w->entries ? w->limits->entries - w->entries : 0;
 	size_t mark_final = w->final.n, mark_base = w->base.n;
+	const char *at = "";
 	int rc = read_names(d->fd, room, &d->names);
 
 	if (rc < 0) {
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 0;
 	}
-	if (rc) {
+	if (rc || !paths_fit(w, &d->names)) {
 		/* [limit]: half a directory must not look like the whole of it */
 		walk_limit(w, GA_LIMIT_ENTRIES,
-			   "more entries than can be captured: from here on everything stays in "
-			   "the session", d->names.n + 1, 0); /* at least */
+			   rc ? "more entries than can be captured: from here on everything stays "
+				"in the session" :
+				"more entries with long paths than can be captured: from here on "
+				"everything stays in the session",
+			   d->names.n + (size_t)rc, 0); /* at least */
 		w->stopped = true;
+		w->stopped_at = ga_strdup(w->path.ptr);
 		return 0;
 	}
 	w->entries += d->names.n;
 	rc = check_attributes(w, d) || push_rules(w, d);
 	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++) {
 		ga_progress_step(&w->progress);
-		rc = visit(w, d, d->names.v[i]);
+		at = d->names.v[i];
+		rc = visit(w, d, at);
 	}
-	if (!rc && !w->stopped && d->hidden)
-		rc = remove_hidden(w, d);
+	if (!rc && !w->convert && d->hidden)
+		rc = remove_hidden(w, d, w->stopped ? at : NULL);
 	ga_ignore_pop(&w->final, mark_final);
 	ga_ignore_pop(&w->base, mark_base);
 	return rc ? -1 : 0;
@@ -490,8 +509,10 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	/* [moving]: half a copy, and all it is of is where it was */
 	if (type == S_IFDIR && !own_dir &&
 	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
-		walk_note(w, "is what was left when the sandbox was killed while it renamed a "
-			     "directory");
+		/* anybody can call a directory so */
+		if (w->odd++ < LIMITS_NAMED)
+			walk_note(w, "is what was left when the sandbox was killed while it "
+				     "renamed a directory");
 		stays(w, d, it, GA_LEFT_NAME, true);
 		return 0;
 	}

@@ -217,6 +217,7 @@ static void walk_release(struct walk *w)
 	rules_release(&w->overrides);
 	ga_strv_release(&w->traps);
 	ga_strv_release(&w->stood);
+	free(w->stopped_at);
 	for (size_t i = 0; i < GA_NELEMS(w->judged); i++)
 		ga_oidmap_release(&w->judged[i]);
 	ga_buf_release(&w->path);

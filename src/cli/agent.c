@@ -39,7 +39,7 @@ int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, str
 	return 0;
 }
 
-bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf)
+static bool unfiltered(const struct cli_filter *f, const struct ga_config *conf)
 {
 	return f->given ? f->off : !conf->terminal_filter;
 }
@@ -51,7 +51,7 @@ int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const stru
 
 	if (cli_settings(c, &s->onto, &conf, err))
 		return -1;
-	*ret = cli_unfiltered(f, &conf);
+	*ret = unfiltered(f, &conf);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_fi
 	c->env.limits = conf->limits;
 	cli_risk_paths(conf, &c->env.risk);
 	c->env.use = ga_config_use(conf);
-	ret->unfiltered = cli_unfiltered(filter, conf);
+	ret->unfiltered = unfiltered(filter, conf);
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
 	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
@@ -165,12 +165,40 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 	return 0;
 }
 
+int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		 struct ga_start_opts *so, struct cli_filter *ret_filter, int *ret_status,
+		 struct ga_error *err)
+{
+	int rc;
+
+	c->untrusted = o->untrusted;
+	c->verbose = o->verbose;
+	so->message = o->message;
+	so->no_services = o->no_services;
+	so->no_finish = o->no_finish;
+	so->quiet = o->quiet;
+	if (cli_parse_filter(o->filter, o->detach, ret_filter, err))
+		return -1;
+	if (!o->detach || !detach)
+		return 0;
+	rc = cli_detach(c, o->quiet, detach, ret_status, err);
+	if (rc)
+		return rc < 0 ? cli_not_started(err) : 1;
+	so->detach = &detach->how;
+	return 0;
+}
+
+void cli_show_progress(struct cli *c, bool quiet)
+{
+	c->env.progress = c->verbose || (c->env.progress && !quiet);
+}
+
 void cli_before_run(struct cli *c, bool quiet)
 {
 	if (geteuid() == 0 && !quiet)
 		cli_note("warning: running as root: the sandbox holds, but an ordinary user is "
 			 "safer");
-	c->env.progress = c->env.progress && !quiet;
+	cli_show_progress(c, quiet);
 }
 
 /* Nobody sees what is said. */

@@ -57,6 +57,7 @@ struct cli {
 	char *allow_at;            /* the same, for env.net */
 	bool captured;             /* picking a session captured it */
 	bool untrusted;            /* --untrusted */
+	bool verbose;              /* --verbose */
 	bool colour;               /* standard output */
 };
 
@@ -98,7 +99,6 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 	      struct ga_error *err);
 /* Free what lists in `opts` hold. */
 void cli_release(const struct cli_command *cmd, void *opts);
-void cli_help(const struct cli_command *cmd, FILE *f);
 /* Open the command's manual page as `git help` does; false if there is none to be had. */
 bool cli_manual(const struct cli_command *cmd);
 

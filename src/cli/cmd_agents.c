@@ -30,18 +30,13 @@ static json_t *to_json(const struct ga_preset *p, const struct ga_agents_found *
 	json_t *o = json_object();
 
 	(void)json_object_set_new(o, "name", json_string(p->name));
-	(void)json_object_set_new(o, "package", p->package ? json_string(p->package)
-							   : json_null());
+	ga_json_set_bytes(o, "package", p->package);
 	(void)json_object_set_new(o, "where", json_string(where_words[f->where]));
-	if (f->path)
-		ga_json_set_bytes(o, "path", f->path);
-	else
-		(void)json_object_set_new(o, "path", json_null());
-	(void)json_object_set_new(o, "version", f->version ? json_string(f->version)
-							   : json_null());
+	ga_json_set_bytes(o, "path", f->path);
+	ga_json_set_bytes(o, "version", f->version);
 	(void)json_object_set_new(o, "login", p->logins[0] ? json_boolean(f->login)
 							   : json_null());
-	(void)json_object_set_new(o, "key", f->key ? json_string(f->key) : json_null());
+	ga_json_set_bytes(o, "key", f->key);
 	(void)json_object_set_new(o, "importable", json_boolean(f->importable));
 	return o;
 }

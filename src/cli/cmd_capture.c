@@ -8,11 +8,13 @@
 #include "sessions.h"
 
 struct options {
-	bool quiet;
+	bool quiet, verbose;
 };
 
 static const struct cli_opt opts[] = {
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	{ "verbose", 'v', CLI_FLAG, NULL, "say how far it is, terminal or not",
+	  offsetof(struct options, verbose) },
 };
 
 /* What a limit kept away, and what was decided about the rest. */
@@ -84,7 +86,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
-	c->env.progress = c->env.progress && !o->quiet;
+	c->verbose = o->verbose;
+	cli_show_progress(c, o->quiet);
 	/* picking a session by name captures it if it was interrupted */
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;
@@ -96,7 +99,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 const struct cli_command cli_capture = {
 	.name = "capture",
-	.usage = "[-q] [NAME]",
+	.usage = "[-q] [-v] [NAME]",
 	.summary = "finish an interrupted session, or one that a limit cut short",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

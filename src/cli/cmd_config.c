@@ -33,11 +33,8 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 				  ga_config_number(conf, i, &n) ? json_integer((json_int_t)n)
 									: json_null());
 	(void)json_object_set_new(j, "origin", json_string(ga_origin_name(set->origin)));
-	if (in_file)
-		ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ?
-						     conf->user_file : GA_CONFIG_REPOSITORY_FILE);
-	else
-		(void)json_object_set_new(j, "file", json_null());
+	ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ? conf->user_file :
+				     in_file ? GA_CONFIG_REPOSITORY_FILE : NULL);
 	(void)json_object_set_new(j, "line", in_file ? json_integer(set->line) : json_null());
 	(void)json_object_set_new(j, "column", in_file ? json_integer(set->column) : json_null());
 	(void)json_object_set_new(j, "repository", json_string(ga_config_may(i)));

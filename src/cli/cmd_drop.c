@@ -101,11 +101,27 @@ static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error 
 	return 1;
 }
 
+/* What a limit kept away is in the layers alone, whatever became of the rest. */
+static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	int rc = cli_kept_away(c->env.repo, s, err);
+
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
+	/* what has landed is not captured anew */
+	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "
+			    "names it), 'git agent drop --force %s' moves it to the trash",
+		       s->state == GA_STATE_LANDED ? "resume" : "capture", s->name, s->name,
+		       s->name);
+}
+
 /* Refuse what would lose work, in a submodule too. */
-static int check_work(struct cli *c, const struct ga_session *s, struct ga_error *err)
+static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL, *q = NULL, *word = NULL;
-	int rc = cli_unlanded(c->env.repo, s, err);
+	/* what it noted may be the user's, and nowhere else */
+	int rc = cli_check_over(&c->env, s, err) ? -1 : cli_unlanded(c->env.repo, s, err);
 
 	if (rc < 0)
 		return -1;
@@ -124,7 +140,7 @@ static int check_work(struct cli *c, const struct ga_session *s, struct ga_error
 				    "moves it to the trash",
 			       s->name, s->name);
 	}
-	if (cli_part_work(&c->env, s, &dir, err))
+	if (check_kept_away(c, s, err) || cli_part_work(&c->env, s, &dir, err))
 		return -1;
 	if (!dir)
 		return 0;
@@ -156,7 +172,7 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	return 0;
 }
 
-/* What a limit kept away is in the layers alone. `*ret_left`: so is what git ignores. */
+/* `*ret_left`: what git ignores is in the layers alone. */
 static int look_for_missing(struct cli *c, const struct ga_session *s, bool *ret_left,
 			    struct ga_error *err)
 {
@@ -170,8 +186,7 @@ static int look_for_missing(struct cli *c, const struct ga_session *s, bool *ret
 	if (ga_report_read(c->env.repo, s, &r, err) < 0)
 		return -1;
 	*ret_left = r.left.n > 0;
-	return r.limits.n ? ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away",
-				    s->name) : 0;
+	return 0;
 }
 
 int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err)

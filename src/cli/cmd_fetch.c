@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/fetch.h"
+#include "ga/json.h"
 #include "ga/quote.h"
 #include "host.h"
 #include "sessions.h"
@@ -48,10 +49,8 @@ static void tell_remote(const struct fetch *f, const struct ga_remote_session *f
 	}
 	o = json_object();
 	(void)json_object_set_new(o, "name", json_string(from->name));
-	(void)json_object_set_new(o, "tip", json_string(GA_HEX(&from->tip)));
-	(void)json_object_set_new(o, "held", ga_oid_is_zero(&from->held)
-						     ? json_null()
-						     : json_string(GA_HEX(&from->held)));
+	ga_json_set_oid(o, "tip", &from->tip);
+	ga_json_set_oid(o, "held", &from->held);
 	(void)json_array_append_new(f->list, o);
 }
 

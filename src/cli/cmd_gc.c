@@ -59,12 +59,11 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 /* ---- sessions that have landed ------------------------------------------------------- */
 
 /* Why one that has landed stays all the same, or NULL. */
-static int why_stays(struct gc *g, const struct ga_session *s, const char **ret,
-		     struct ga_error *err)
+static int why_stays(struct gc *g, struct ga_session *s, const char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL;
-	int rc;
+	int rc, away;
 
 	/* it goes with the session of the superproject */
 	if (s->within && !access(s->within, F_OK)) {
@@ -72,12 +71,14 @@ static int why_stays(struct gc *g, const struct ga_session *s, const char **ret,
 		return 0;
 	}
 	rc = cli_kept_refs(g->c->env.repo, s, err);
-	if (rc < 0 || cli_part_work(&g->c->env, s, &dir, err))
+	away = rc < 0 ? -1 : cli_kept_away(g->c->env.repo, s, err);
+	if (away < 0 || cli_part_work(&g->c->env, s, &dir, err))
 		return -1;
-	*ret = rc    ? "it has branches or a stash of the agent's"
+	*ret = rc     ? "it has branches or a stash of the agent's"
+	       : away ? "a limit kept something of it away"
 	       : dir ? "it has work in a submodule that has not landed"
 	       : ga_worktree_check_free(g->c->env.repo, s, &in_use) ? "its branch is checked out"
-								     : NULL;
+								    : NULL;
 	return 0;
 }
 
@@ -94,9 +95,17 @@ static char *how_landed(const struct ga_session *s)
 	return ga_strf("landed: %s, in %s", s->arrived, q);
 }
 
+static void say_stays(const struct ga_session *s, const char *why, const char *hint)
+{
+	cli_note("session '%s' has landed and stays: %s", s->name, why);
+	if (hint)
+		cli_note("  %s", hint);
+}
+
 static int session(struct gc *g, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error over = GA_ERROR_INIT;
 	cleanup_free char *where = NULL, *how = NULL;
 	cleanup_close int lock = -1;
 	const char *stays = NULL;
@@ -110,10 +119,17 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	if (s.state != GA_STATE_LANDED)
 		return 0;
 	rc = cli_unlanded(g->c->env.repo, &s, err);
-	if (rc || why_stays(g, &s, &stays, err))
+	if (rc)
 		return rc > 0 ? 0 : -1;
+	/* first of all: this has a way out */
+	if (cli_check_over(&g->c->env, &s, &over)) {
+		say_stays(&s, over.msg, over.hint);
+		return 0;
+	}
+	if (why_stays(g, &s, &stays, err))
+		return -1;
 	if (stays) {
-		cli_note("session '%s' has landed and stays: %s", s.name, stays);
+		say_stays(&s, stays, NULL);
 		return 0;
 	}
 	how = how_landed(&s);

@@ -129,42 +129,70 @@ static void push_server(struct ga_strv *allow, const char *port, size_t n)
 {
 	cleanup_free char *place = ga_strf("localhost:%.*s", (int)n, port);
 
-	if (ga_net_rule_ok(place))
+	/* more cannot be listed */
+	if (allow->n < GA_NET_RULES_MAX && ga_net_rule_ok(place))
 		push_once(allow, place);
 }
 
-/* Where this machine has the port of a server in a container: "3307:3306". Its own if nothing says
- * so. */
+/* Where the word that ends with `end` begins, if it is one of such letters. */
+static const char *word_start(const char *text, const char *end, const char *letters)
+{
+	while (end > text && strchr(letters, end[-1]))
+		end--;
+	return end > text && strchr(" \t\n\"'[,", end[-1]) ? end : NULL;
+}
+
+/* Does a port at this address, if one is said, lead to localhost? */
+static bool is_here(const char *word, size_t n)
+{
+	cleanup_free char *host = ga_strndup(word, n);
+
+	return !n || !strcmp(host, "0.0.0.0:") || !strcmp(host, "127.0.0.1:");
+}
+
+/* Where this machine has the port of a server in a container: "3307:3306", "127.0.0.1:3307:3306".
+ * Its own if nothing says so. */
 static void find_port(const char *text, const char *port, struct ga_strv *allow)
 {
 	cleanup_free char *in = ga_strf(":%s", port);
 	bool any = false;
 
 	for (const char *p = strstr(text, in); p; p = strstr(p + 1, in)) {
-		size_t n = 0;
+		const char *word = word_start(text, p, "0123456789.:"), *colon = p;
 
-		while (p - n > text && p[-1 - (ssize_t)n] >= '0' && p[-1 - (ssize_t)n] <= '9')
-			n++;
-		if (!n || (p[strlen(in)] >= '0' && p[strlen(in)] <= '9'))
+		while (word && colon > word && colon[-1] != ':')
+			colon--;
+		if (!word || colon == p || !strchr(" \t\n\"'],/#", p[strlen(in)]))
 			continue;
-		push_server(allow, p - n, n);
 		any = true;
+		if (is_here(word, (size_t)(colon - word)))
+			push_server(allow, colon, (size_t)(p - colon));
 	}
 	if (!any)
 		push_server(allow, port, strlen(port));
 }
 
+/* Which server is it that has this image? GA_NELEMS(servers): none of them. */
+static size_t find_server(const char *image)
+{
+	size_t i = 0;
+
+	while (i < GA_NELEMS(servers) && !strstr(image, servers[i].image))
+		i++;
+	return i;
+}
+
 static void find_servers_in(const char *text, struct ga_strv *allow)
 {
+	bool done[GA_NELEMS(servers) + 1] = { [GA_NELEMS(servers)] = true };
+
 	for (const char *p = strstr(text, "image:"); p; p = strstr(p + 1, "image:")) {
 		cleanup_free char *image = ga_strndup(p, strcspn(p, "\n"));
+		size_t i = find_server(image);
 
-		for (size_t i = 0; i < GA_NELEMS(servers); i++) {
-			if (!strstr(image, servers[i].image))
-				continue;
+		if (!done[i])
 			find_port(text, servers[i].port, allow);
-			break;
-		}
+		done[i] = true;
 	}
 }
 

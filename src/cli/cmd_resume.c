@@ -75,10 +75,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	       struct ga_error *err)
 {
 	const struct options *o = p;
-	struct ga_start_opts so = { .message = o->run.message, .feedback = &o->feedback,
-				    .no_services = o->run.no_services,
-				    .no_finish = o->run.no_finish,
-				    .quiet = o->run.quiet };
+	struct ga_start_opts so = { .feedback = &o->feedback };
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
@@ -87,15 +84,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	c->untrusted = o->run.untrusted;
-	if (cli_parse_filter(o->run.filter, o->run.detach, &filter, err))
-		return -1;
-	if (o->run.detach) {
-		rc = cli_detach(c, o->run.quiet, &detach, ret_status, err);
-		if (rc)
-			return rc < 0 ? cli_not_started(err) : 0;
-		so.detach = &detach.how;
-	}
+	rc = cli_take_run(c, &o->run, &detach, &so, &filter, ret_status, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,
 				  &o->run.net, o->run.quiet, ret_status, err);
 }

@@ -102,9 +102,11 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --feedback");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
-	if (o->interactive && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
-		return ga_fail(err, GA_EUSAGE,
-			       "-i shows the diff as it goes, and prints nothing else");
+	if (decisions && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
+		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
+			       "-i shows the diff as it goes, and prints nothing else" :
+			       "a decision prints no review: --format, --json, --stat, --textconv "
+			       "and --ext-diff are about one");
 	if (o->critical && !o->accept_all)
 		return ga_fail(err, GA_EUSAGE, "--critical goes with --accept-all");
 	if ((o->accept || o->reject) && argc < 2) {

@@ -32,7 +32,8 @@ static const char script[] =
 	"set -f\n"
 	"IFS=:\n"
 	"for dir in $PATH; do\n"
-	"\t[ -n \"$dir\" ] || dir=.\n"
+	"\t# what is in others depends on where one stands, and agents write there\n"
+	"\tcase $dir in /*) ;; *) continue ;; esac\n"
 	"\tif [ -f \"$dir/$name\" ] && [ -x \"$dir/$name\" ]; then\n"
 	"\t\tcase $(head -c 100 \"$dir/$name\" 2>/dev/null | tr -d '\\000') in\n"
 	"\t\t*'" MARK "'*) continue ;;\n"
@@ -113,14 +114,23 @@ static bool is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Is the shim what a shell runs? */
+/* Is the shim what a shell runs, wherever that is? Not with an entry before it that depends on
+ * where one stands: an empty one, or one that does not begin with a slash. */
 static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *file = ga_path_join(dir, name);
-	cleanup_free char *found = ga_find_program(path ? path : "", name);
 
-	return found && is_same(found, file);
+	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
+		cleanup_free char *at = ga_strndup(p, strcspn(p, ":"));
+		cleanup_free char *found = ga_path_join(at, name);
+
+		if (at[0] != '/')
+			return false;
+		if (ga_is_program(found))
+			return is_same(found, file);
+	}
+	return false;
 }
 
 /* ---- install -------------------------------------------------------------- */
@@ -256,10 +266,7 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 		all_first = all_first && first;
 		ga_json_set_bytes(o, "name", names.v[i]);
 		(void)json_object_set_new(o, "first", json_boolean(first));
-		if (real)
-			ga_json_set_bytes(o, "real", real);
-		else
-			(void)json_object_set_new(o, "real", json_null());
+		ga_json_set_bytes(o, "real", real);
 		(void)json_array_append_new(list, o);
 		if (!json)
 			(void)printf("%-14s %-9s for %s\n", name, first ? "in use" : "not first",

@@ -117,25 +117,8 @@ static int drop_at_end(struct cli *c, struct ga_start *st, bool quiet, struct ga
 	return cli_drop_if_empty(c, name, quiet, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int check_options(const struct options *o, struct ga_error *err)
 {
-	const struct options *o = p;
-	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
-	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .message = o->run.message,
-				    .live = o->live, .no_setup = o->no_setup,
-				    .no_services = o->run.no_services,
-				    .no_finish = o->run.no_finish,
-				    .quiet = o->run.quiet, .argv = argv, .argc = argc };
-	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
-	struct cli_filter filter;
-	struct cli_detach detach;
-	int rc;
-
-	c->untrusted = o->run.untrusted;
-	if (cli_parse_filter(o->run.filter, o->run.detach, &filter, err))
-		return -1;
 	if (o->rm && o->run.detach) {
 		(void)ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together");
 		return ga_hint(err, "what 'list', 'wait' and 'logs' have to say of a session that "
@@ -143,12 +126,27 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
-	if (o->run.detach && !o->dry_run) {
-		rc = cli_detach(c, o->run.quiet, &detach, ret_status, err);
-		if (rc)
-			return rc < 0 ? cli_not_started(err) : 0;
-		so.detach = &detach.how;
-	}
+	return 0;
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
+	       struct ga_error *err)
+{
+	const struct options *o = p;
+	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
+	struct ga_start_opts so = { .name = o->name, .base_rev = o->base, .live = o->live,
+				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
+	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
+	struct cli_filter filter;
+	struct cli_detach detach;
+	int rc;
+
+	if (check_options(o, err))
+		return -1;
+	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, ret_status, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);

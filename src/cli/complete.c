@@ -8,6 +8,7 @@
 #include "context.h"
 #include "ga/preset.h"
 #include "ga/session.h"
+#include "ga/trash.h"
 
 /* What a word can be: of struct cli_command.words, or the placeholder of an option's value. */
 static const char file_line[] = ":file\n";
@@ -115,7 +116,7 @@ static void say_kind(struct cli *c, const char *before, const char *kinds, size_
 	if (!strcmp(kind, "FILE") || !strcmp(kind, "PATH"))
 		(void)fputs(file_line, stdout);
 	else if (!strcmp(kind, "SESSION") && in_repository(c))
-		say_refs(c, before, dropped ? "refs/agent-trash/" : GA_SESSION_REFS);
+		say_refs(c, before, dropped ? GA_TRASH_REFS : GA_SESSION_REFS);
 	else if (!strcmp(kind, "REV") && in_repository(c))
 		say_revisions(c, before);
 	else if (!strcmp(kind, "REMOTE") && in_repository(c))

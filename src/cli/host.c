@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ga/path.h"
+#include "ga/process.h"
 #include "host.h"
 
 #ifndef GA_LIBEXECDIR
@@ -115,8 +116,11 @@ int cli_find_host(struct ga_start_env *e, struct ga_error *err)
 {
 	const char *path = getenv("PATH");
 
+	/* as src/sys/process.c has it, which runs nothing from other directories */
+	if (!path || (path[0] != '/' && !strstr(path, ":/")))
+		path = GA_SYSTEM_PATH;
 	e->environ = (const char *const *)environ;
-	e->path = real_path(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	e->path = real_path(path);
 	return find_home(e, err);
 }
 

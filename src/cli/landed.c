@@ -13,7 +13,7 @@
 
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
-	static const char *const kinds[] = { "heads/", "stash", "earlier/" };
+	static const char *const kinds[] = { "heads/", "others/", "stash", "earlier/" };
 	bool any = false;
 
 	for (size_t i = 0; i < GA_NELEMS(kinds) && !any; i++) {
@@ -25,6 +25,14 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error
 		any = refs.n;
 	}
 	return any;
+}
+
+int cli_kept_away(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_report struct ga_report report = GA_REPORT_INIT;
+	int rc = ga_report_read(r, s, &report, err);
+
+	return rc < 0 ? -1 : !rc && report.limits.n;
 }
 
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)

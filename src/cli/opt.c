@@ -104,6 +104,21 @@ static int parse_short(const struct cli_command *cmd, void *opts, char **argv, s
 	return 1;
 }
 
+static void print_help(const struct cli_command *cmd)
+{
+	(void)printf("usage: git agent %s %s\n\n%s\n", cmd->name, cmd->usage, cmd->summary);
+	if (cmd->n_opts)
+		(void)putchar('\n');
+	for (size_t i = 0; i < cmd->n_opts; i++) {
+		const struct cli_opt *o = &cmd->opts[i];
+		cleanup_free char *left = ga_strf(
+			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+
+		(void)printf("    %-28s %s\n", left, o->help);
+	}
+}
+
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err)
 {
@@ -132,7 +147,7 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 		}
 		if (!strcmp(v[in], "-h") || !strcmp(v[in], "--help")) {
 			if (v[in][1] != '-' || !cli_manual(cmd))
-				cli_help(cmd, stdout);
+				print_help(cmd);
 			return 1;
 		}
 		took = v[in][1] == '-' ? parse_long(cmd, opts, v + in, n - in, err)
@@ -157,19 +172,4 @@ void cli_release(const struct cli_command *cmd, void *opts)
 	for (size_t i = 0; i < cmd->n_opts; i++)
 		if (cmd->opts[i].kind == CLI_LIST)
 			ga_strv_release((struct ga_strv *)((char *)opts + cmd->opts[i].offset));
-}
-
-void cli_help(const struct cli_command *cmd, FILE *f)
-{
-	(void)fprintf(f, "usage: git agent %s %s\n\n%s\n", cmd->name, cmd->usage, cmd->summary);
-	if (cmd->n_opts)
-		(void)fputc('\n', f);
-	for (size_t i = 0; i < cmd->n_opts; i++) {
-		const struct cli_opt *o = &cmd->opts[i];
-		cleanup_free char *left = ga_strf(
-			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-
-		(void)fprintf(f, "    %-28s %s\n", left, o->help);
-	}
 }

@@ -35,6 +35,10 @@ char *cli_verdict_counts(const struct ga_report *r);
 /* Did the agent leave branches of its own, or a stash? 1 yes. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
+/* Did a limit keep anything of it away from the capture? Then its layers alone have that, landed or
+ * not. 1 yes. */
+int cli_kept_away(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
 /* Is there anything in it that is nowhere else? 1 yes. */
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
@@ -42,6 +46,9 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
  * `*ret_dir`, NULL if there is none. Caller frees. */
 int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
+
+/* ga_land_check_over() of a session and of what is a part of it. */
+int cli_check_over(const struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 
 /* May the branch land, as far as submodules go? Open flags of their own are in the way, and a
  * pointer to a commit that is on no branch, or that nobody can look at. */
@@ -72,9 +79,7 @@ struct cli_filter {
 };
 /* Its VALUE (NULL: not given); where the session has no terminal it is `attach`'s. */
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err);
-/* What was given counts more than the settings. */
-bool cli_unfiltered(const struct cli_filter *f, const struct ga_config *conf);
-/* The same for a session that runs. */
+/* Of a session that runs: what was given counts more than the settings. */
 int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const struct ga_session *s,
 			   bool *ret, struct ga_error *err);
 
@@ -90,7 +95,7 @@ struct cli_run_options {
 	struct ga_strv expose;
 	struct cli_network net;
 	const char *message, *filter;
-	bool no_services, no_finish, detach, untrusted, quiet;
+	bool no_services, no_finish, detach, untrusted, quiet, verbose;
 };
 #define CLI_RUN_OPTS(type, in)                                                          \
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)", \
@@ -118,7 +123,9 @@ struct cli_run_options {
 	  offsetof(type, in.filter) },                                                  \
 	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml", \
 	  offsetof(type, in.untrusted) },                                               \
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(type, in.quiet) }
+	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(type, in.quiet) },  \
+	{ "verbose", 'v', CLI_FLAG, NULL, "say how far long steps are, terminal or not", \
+	  offsetof(type, in.verbose) }
 
 /* Into `conf`, and as KEY=VALUE into `ret`; without any of them what `former` says (NULL:
  * nothing). */
@@ -137,6 +144,8 @@ void cli_settle_network(struct cli *c, const struct cli_network *o, const struct
 int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv *ret,
 		     struct ga_error *err);
 void cli_before_run(struct cli *c, bool quiet);
+/* Decide whether long steps say how far they are: on a terminal unless quiet, always if verbose. */
+void cli_show_progress(struct cli *c, bool quiet);
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
 		       const struct cli_network *o, bool quiet, int *ret_status,
@@ -155,6 +164,12 @@ struct cli_detach {
 };
 int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_status,
 	       struct ga_error *err);
+/* Take over what starting and resuming are told alike and does not depend on settings, and detach
+ * where that was asked for, by `detach` (NULL: it is not done), which `so` borrows. 1: the session
+ * is another process's now. */
+int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
+		 struct ga_start_opts *so, struct cli_filter *ret_filter, int *ret_status,
+		 struct ga_error *err);
 
 /* A session that runs, or has ended. 0: it runs, and `peer` is connected; 1: it has ended, and is
  * locked, or another command has it (*ret_lock -1). 2: neither within that time (-1: for ever). */

@@ -2,6 +2,7 @@
  *
  * What commands have to say and to ask of a session's submodules.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -29,6 +30,8 @@ static int find_work(const struct ga_part_at *at, void *payload, struct ga_error
 	if (*ret_dir || !at->s)
 		return 0;
 	rc = at->env ? cli_unlanded(at->env->repo, at->s, err) : may_have_work(at->s);
+	if (!rc && at->env)
+		rc = cli_kept_away(at->env->repo, at->s, err);
 	if (rc < 0)
 		return -1;
 	if (rc)
@@ -42,6 +45,34 @@ int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char
 {
 	*ret_dir = NULL;
 	return ga_start_each_part(e, s, false, find_work, ret_dir, err);
+}
+
+/* ---- landings of it -------------------------------------------------------------- */
+
+static int check_over(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_free char *q = ga_quote(at->path), *dir = ga_quote_shell(at->dir);
+
+	(void)payload;
+	/* without a repository it is left as it is */
+	if (!at->s || !at->env)
+		return 0;
+	if (!ga_land_check_over(at->env->repo, at->s, err))
+		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
+	(void)ga_error_wrap(err, "submodule %s", q);
+	if (err->code == GA_ELOSE) {
+		/* there, not here */
+		free(err->hint);
+		err->hint = ga_strf("'git -C %s agent land --abort %s' takes it back", dir,
+				    at->s->name);
+	}
+	return -1;
+}
+
+int cli_check_over(const struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+{
+	return ga_land_check_over(e->repo, s, err) ||
+	       ga_start_each_part(e, s, false, check_over, NULL, err) ? -1 : 0;
 }
 
 /* ---- before landing -------------------------------------------------------------- */

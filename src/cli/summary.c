@@ -72,22 +72,28 @@ static const char *split_refused(const char *word, unsigned long long *ret)
 	return to ? to + 1 : word;
 }
 
-static json_t *network_json(const struct ga_session *s)
+static json_t *refused_json(const struct ga_strv *words)
 {
-	json_t *refused = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; i < s->refused.n; i++) {
+	for (size_t i = 0; i < words->n; i++) {
 		unsigned long long n;
-		const char *to = split_refused(s->refused.v[i], &n);
+		const char *to = split_refused(words->v[i], &n);
 		json_t *j = json_object();
 
 		ga_json_set_bytes(j, "to", to);
 		(void)json_object_set_new(j, "count", json_integer((json_int_t)n));
-		(void)json_array_append_new(refused, j);
+		(void)json_array_append_new(list, j);
 	}
-	return json_pack("{s:s, s:o, s:o, s:o}", "mode", s->network ? s->network : "host",
-			 "published", ga_json_strv(&s->published), "refused", refused, "learnt",
-			 ga_json_strv(&s->learnt));
+	return list;
+}
+
+static json_t *network_json(const struct ga_session *s)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "mode", s->network ? s->network : "host",
+			 "published", ga_json_strv(&s->published), "refused",
+			 refused_json(&s->refused), "forbidden", refused_json(&s->forbidden),
+			 "learnt", ga_json_strv(&s->learnt));
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -114,17 +120,10 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "base", &s->base);
 	ga_json_set_oid(j, "tip", &s->tip);
 	ga_json_set_oid(j, "held", &s->held);
-	if (s->remote)
-		ga_json_set_bytes(j, "remote", s->remote);
-	else
-		(void)json_object_set_new(j, "remote", json_null());
+	ga_json_set_bytes(j, "remote", s->remote);
 	ga_json_set_oid(j, "landed", &s->landed);
-	(void)json_object_set_new(j, "landed_how",
-				  s->arrived ? json_string(s->arrived) : json_null());
-	if (s->arrived_in)
-		ga_json_set_bytes(j, "landed_in", s->arrived_in);
-	else
-		(void)json_object_set_new(j, "landed_in", json_null());
+	ga_json_set_bytes(j, "landed_how", s->arrived);
+	ga_json_set_bytes(j, "landed_in", s->arrived_in);
 	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
 	(void)json_object_set_new(j, "finished",
 				  s->finished ? json_integer((json_int_t)s->finished)
@@ -135,8 +134,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	(void)json_object_set_new(j, "exit_status",
 				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
 	(void)json_object_set_new(j, "run", live_json(peer));
-	(void)json_object_set_new(j, "incomplete",
-				  s->incomplete ? json_string(s->incomplete) : json_null());
+	ga_json_set_bytes(j, "incomplete", s->incomplete);
 	(void)json_object_set_new(j, "live", json_boolean(s->live));
 	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
 	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->submodules));
@@ -370,6 +368,24 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		      allow.len ? allow.ptr : "");
 }
 
+/* The names are listed: to list them once more would change nothing. */
+static void say_forbidden(const struct ga_session *s, FILE *f)
+{
+	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+
+	for (size_t i = 0; i < s->forbidden.n && i < REFUSED_SHOWN; i++) {
+		unsigned long long n;
+		cleanup_free char *q = ga_quote(split_refused(s->forbidden.v[i], &n));
+
+		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
+	}
+	if (s->forbidden.n > REFUSED_SHOWN)
+		ga_buf_addf(&list, " and %zu more", s->forbidden.n - REFUSED_SHOWN);
+	if (list.len)
+		(void)fprintf(f, "  allowed, and refused for the address it leads to: %s; only "
+			      "with --allow ADDRESS:PORT\n", list.ptr);
+}
+
 /* To be pasted as it is. In quotes: an IPv6 address begins with what begins a list in YAML. */
 static void say_learnt(const struct ga_session *s, FILE *f)
 {
@@ -411,6 +427,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_left_out(s, f);
 	say_left(r, f);
 	say_refused(s, f);
+	say_forbidden(s, f);
 	say_learnt(s, f);
 	for (size_t i = 0; i < s->notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);

@@ -18,7 +18,8 @@ void cli_grants_release(struct cli_grants *g)
 	ga_grants_release(&g->former);
 }
 
-char *cli_trust_dir(const struct cli *c)
+/* Where trust of this repository is kept. */
+static char *trust_dir(const struct cli *c)
 {
 	const struct ga_start_env *e = &c->env;
 
@@ -84,7 +85,7 @@ int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_
 		return hint_commit(commit, err);
 	if (!ret->grants.n)
 		return 0;
-	dir = cli_trust_dir(c);
+	dir = trust_dir(c);
 	cli_trusted_text(ret, &all);
 	rc = ga_trust_has(dir, all.ptr, all.len, err);
 	ret->trusted = rc > 0;
@@ -95,7 +96,7 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 		    struct ga_error *err)
 {
 	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
-	cleanup_free char *dir = cli_trust_dir(c);
+	cleanup_free char *dir = trust_dir(c);
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
 	char id[GA_SHA256_HEXSZ + 1];
 
@@ -146,7 +147,7 @@ int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants
 		  struct ga_error *err)
 {
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	cleanup_free char *dir = cli_trust_dir(c);
+	cleanup_free char *dir = trust_dir(c);
 	int letter;
 
 	ga_grants_release(&g->former);

@@ -29,8 +29,6 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 		    struct ga_error *err);
 /* What is kept of it where it is trusted (ga/trust.h). */
 void cli_trusted_text(const struct cli_grants *g, struct ga_buf *ret);
-/* Where trust of this repository is kept. Caller frees. */
-char *cli_trust_dir(const struct cli *c);
 /* Say what it grants, with '+' and '-' before what is new and what is gone since it was trusted. */
 void cli_show_grants(const struct cli_grants *g, FILE *f);
 /* Show it on the terminal, ask, and keep the answer. 1: no. */

@@ -174,7 +174,7 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 	if (rc) {
 		if (rc > 0)
 			(void)printf("there are no parts to tell apart\n");
-		return rc < 0 ? -1 : 0;
+		return rc;
 	}
 	if (file_header(w, s, &head, err))
 		return -1;

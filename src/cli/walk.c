@@ -161,6 +161,7 @@ static size_t next_from(const struct cli_walk *w, size_t at)
 static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
 {
 	struct step *s = &w->steps[*at];
+	int rc;
 
 	*again = false;
 	switch (letter) {
@@ -170,8 +171,9 @@ static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struc
 		*at = next_from(w, *at + 1);
 		return remark(w, s, err);
 	case 's':
-		if (walk_parts(w, s, err))
-			return -1;
+		rc = walk_parts(w, s, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
 		if (s->choice != LEAVE)
 			*at = next_from(w, *at + 1);
 		return w->abandoned ? 0 : remark(w, s, err);
@@ -187,6 +189,8 @@ static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struc
 		return 0;
 	case 'u':
 		s->choice = LEAVE;
+		for (size_t i = 0; i < s->n_parts; i++)
+			s->parts[i].choice = LEAVE;
 		return 0;
 	default:
 		help();

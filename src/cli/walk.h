@@ -51,7 +51,7 @@ int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, stru
 /* What was decided, before what is asked: "accepted, " */
 const char *walk_choice_text(enum choice c);
 
-/* Decide about the parts of `s`, and of it by these. */
+/* Decide about the parts of `s`, and of it by these. 1: it has none, which was said. */
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err);
 
 #endif

@@ -190,9 +190,27 @@ static int check_repository(struct ga_config *c, const struct place *p,
 	return ga_hint(err, "'git agent trust' shows what it lets agents do, and asks");
 }
 
+/* Is there no room for `text`, of which the key takes another? */
+static bool is_full(const struct ga_config *c, const struct config_key *k, const char *text)
+{
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
+	cleanup_services struct ga_services s = GA_SERVICES_INIT;
+	const struct ga_strv *have = config_list(c, k);
+
+	if (!k->named || have->n >= LIST_MAX)
+		return have->n >= LIST_MAX;
+	ga_strv_extend(&words, have);
+	ga_strv_push(&words, text);
+	ga_services_parse(&words, &s);
+	return s.n > GA_SERVICES_MAX;
+}
+
 static int fail_full(const struct place *p, const struct config_key *k, struct ga_error *err)
 {
-	cleanup_free char *what = ga_strf("'%s' has more than %d words", k->name, LIST_MAX);
+	cleanup_free char *what = k->named ? ga_strf("there are more than %d %s", GA_SERVICES_MAX,
+						     k->name)
+					   : ga_strf("'%s' has more than %d words", k->name,
+						     LIST_MAX);
 
 	return fail_at(p, err, what);
 }
@@ -223,7 +241,7 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 		return fail_never(c, p, k, err);
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
-	rc = config_is_list(k) && config_list(c, k)->n >= LIST_MAX ? fail_full(p, k, err)
+	rc = config_is_list(k) && is_full(c, k, text) ? fail_full(p, k, err)
 	     : repository ? check_repository(c, p, k, text, &v, err) : 0;
 	if (rc) {
 		if (config_is_list(k) || k->type == KEY_PATH)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ga/configschema.h"
+#include "ga/service.h"
 #include "schema.h"
 
 static void put(json_t *obj, const char *key, json_t *value)
@@ -129,6 +130,7 @@ static json_t *services(void)
 
 	put(j, "type", json_string("object"));
 	put(j, "additionalProperties", service());
+	put(j, "maxProperties", json_integer(GA_SERVICES_MAX));
 	return any_of(j, list_of(NULL), NULL);
 }
 

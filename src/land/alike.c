@@ -77,7 +77,7 @@ static int path_alike(struct ga_repo *r, const struct ga_change *c, const struct
 	add_lines(&theirs, &have);
 	missing = count_missing(&want, &have);
 	*lines += want.n - missing;
-	return missing <= (want.n + MISSING_OF / 2) / MISSING_OF;
+	return missing <= want.n / MISSING_OF;
 }
 
 /* The entry of a file there; of a directory, none. */

@@ -7,6 +7,7 @@
  */
 #include "guard-internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,6 +27,8 @@
 /* Of ga_hook_events, ours. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
 
+#define SCRIPT_MAX ((size_t)1 << 20)
+
 /* Is there, in our directory, if the hook directory was not before. */
 #define MADE "made"
 
@@ -41,6 +44,14 @@ static char *own_hook(const struct ga_repo *r, const char *name)
 	cleanup_free char *dir = guard_dir(r);
 
 	return ga_path_join(dir, name);
+}
+
+static bool is_own(const char *name)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
+		if (!strcmp(own_hooks[i], name))
+			return true;
+	return false;
 }
 
 static char *own_directory(const struct ga_repo *r)
@@ -149,6 +160,46 @@ enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitco
 	return GA_GUARD_HOOKS;
 }
 
+/* The hook directory in use without ours. A relative one stays so: git
+ * runs hooks where that counts from. */
+static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
+			    struct ga_error *err)
+{
+	const char *const args[] = { "config", "--type=path", "--get", "agent.hooksPath", NULL };
+	cleanup_free char *own = own_directory(r);
+	const char *value =
+	    is_directory(r, c) ? value_in(c, "agent.hookspath", "local", NULL) : NULL;
+	cleanup_free char *pair = NULL;
+	const char *config[] = { NULL, NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	if (!value)
+		value = value_in(c, "core.hookspath", NULL, own);
+	if (!value || *value != '~') {
+		*ret = value ? ga_strdup(value)
+			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
+		return 0;
+	}
+	/* git knows whose home that is */
+	pair = ga_strf("agent.hooksPath=%s", value);
+	config[0] = pair;
+	g.args = args;
+	g.config = config;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	*ret = ga_buf_steal(&out);
+	return 0;
+}
+
+static char *from_worktree(const struct ga_repo *r, const char *path)
+{
+	return *path == '/' ? ga_strdup(path)
+			    : ga_strf("%s/%s", ga_repo_info(r)->workdir, path);
+}
+
 /* ---- the scripts ---------------------------------------------------------------------- */
 
 /* The text, with what it finds out for itself where it was put by hand said instead. */
@@ -201,6 +252,79 @@ static int put_scripts(struct ga_repo *r, struct ga_error *err)
 		if (put_script(dir, own_hooks[i], own_hooks[i], data, "", err))
 			return -1;
 	return 0;
+}
+
+/* ---- what is not ours in it ------------------------------------------------------------ */
+
+/* Neither a link nor one of the scripts, all of which begin alike. */
+static bool is_foreign(int dir, const char *name)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	const char *text = scripts[0].text, *end = strstr(text, "\n#\n");
+	cleanup_buf struct ga_buf have = GA_BUF_INIT;
+	struct stat st;
+
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISLNK(st.st_mode) &&
+	       (ga_read_file_at(dir, name, SCRIPT_MAX, &have, &ignored) ||
+		strncmp(have.ptr, text, (size_t)(end - text)) != 0);
+}
+
+/* To where the user's hooks are, if there is no such one. A link of ours to it makes room. */
+static int give_back(const char *from, const char *to, struct ga_error *err)
+{
+	cleanup_free char *parent = ga_path_parent(to), *q = ga_escape(from), *there = NULL;
+	char is[PATH_MAX];
+	ssize_t n = readlink(to, is, sizeof(is));
+
+	if (n == (ssize_t)strlen(from) && !memcmp(is, from, (size_t)n))
+		(void)unlink(to);
+	if (ga_mkdir_p(parent, 0777, err))
+		return -1;
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	there = ga_escape(to);
+	(void)ga_fail_errno(err, GA_EFATAL, errno, "'%s' is none of the guard's hooks, and cannot "
+			    "go to '%s'", q, there);
+	return ga_hint(err, "move it there yourself, or remove it");
+}
+
+/* What somebody's tool has written into one of our directories is theirs: such a tool asks git
+ * where hooks go. */
+static int give_back_from(const char *dir, const char *to, bool own_only, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv foreign = GA_STRV_INIT;
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.' && (!own_only || is_own(e->d_name)) &&
+		    is_foreign(dirfd(d), e->d_name))
+			ga_strv_push(&foreign, e->d_name);
+	if (d)
+		(void)closedir(d);
+	for (size_t i = 0; i < foreign.n; i++) {
+		cleanup_free char *is = ga_path_join(dir, foreign.v[i]);
+		cleanup_free char *goes = ga_path_join(to, foreign.v[i]);
+
+		if (give_back(is, goes, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int give_back_all(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
+{
+	cleanup_free char *data = guard_dir(r), *own = own_directory(r), *former = NULL;
+	cleanup_free char *hooks = ga_path_join(ga_repo_info(r)->commondir, "hooks"), *to = NULL;
+
+	if (give_back_from(data, hooks, true, err))
+		return -1;
+	if (access(own, F_OK))
+		return 0;
+	if (former_directory(r, c, &former, err))
+		return -1;
+	to = from_worktree(r, former);
+	return give_back_from(own, to, false, err);
 }
 
 /* ---- by configuration ------------------------------------------------------------------ */
@@ -302,68 +426,29 @@ static int install_links(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
+/* Whatever they are called by now: some tools give another name to what is in their way. */
 static void remove_links(struct ga_repo *r)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
-	cleanup_free char *made = own_hook(r, MADE);
+	cleanup_free char *made = own_hook(r, MADE), *ours = own_hook(r, "");
+	DIR *d = opendir(dir);
+	struct dirent *e;
 
-	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
-		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
-		cleanup_free char *target = own_hook(r, own_hooks[i]);
+	while (d && (e = readdir(d))) {
 		char is[PATH_MAX];
-		ssize_t n = readlink(path, is, sizeof(is));
+		ssize_t n = readlinkat(dirfd(d), e->d_name, is, sizeof(is));
 
-		if (n == (ssize_t)strlen(target) && !memcmp(is, target, (size_t)n))
-			(void)unlink(path);
+		if (n > (ssize_t)strlen(ours) && !memcmp(is, ours, strlen(ours)))
+			(void)unlinkat(dirfd(d), e->d_name, 0);
 	}
+	if (d)
+		(void)closedir(d);
 	/* unless somebody has put something else there */
 	if (!unlink(made))
 		(void)rmdir(dir);
 }
 
 /* ---- by a directory ------------------------------------------------------------------------ */
-
-/* The hook directory in use without ours. A relative one stays so: git
- * runs hooks where that counts from. */
-static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
-			    struct ga_error *err)
-{
-	const char *const args[] = { "config", "--type=path", "--get", "agent.hooksPath", NULL };
-	cleanup_free char *own = own_directory(r);
-	const char *value =
-	    is_directory(r, c) ? value_in(c, "agent.hookspath", "local", NULL) : NULL;
-	cleanup_free char *pair = NULL;
-	const char *config[] = { NULL, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-
-	if (!value)
-		value = value_in(c, "core.hookspath", NULL, own);
-	if (!value || *value != '~') {
-		*ret = value ? ga_strdup(value)
-			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
-		return 0;
-	}
-	/* git knows whose home that is */
-	pair = ga_strf("agent.hooksPath=%s", value);
-	config[0] = pair;
-	g.args = args;
-	g.config = config;
-	g.out = &out;
-	if (ga_git_ok(r, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	*ret = ga_buf_steal(&out);
-	return 0;
-}
-
-static bool is_own(const char *name)
-{
-	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
-		if (!strcmp(own_hooks[i], name))
-			return true;
-	return false;
-}
 
 /* A link that leads nowhere is no hook to git, and costs nothing; one that the user adds meanwhile
  * is run through it. */
@@ -385,9 +470,7 @@ static int fill_in(struct ga_repo *r, int dir, const char *former, const char *n
 		   struct ga_error *err)
 {
 	cleanup_free char *parent = guard_dir(r), *data = ga_quote_shell(parent);
-	cleanup_free char *path = *former == '/' ? ga_path_join(former, name)
-						 : ga_strf("%s/%s/%s", ga_repo_info(r)->workdir,
-							   former, name);
+	cleanup_free char *at = from_worktree(r, former), *path = ga_path_join(at, name);
 	cleanup_free char *word = ga_quote_shell(former);
 
 	if (!access(path, F_OK))
@@ -441,16 +524,17 @@ static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, str
 
 int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
+	enum ga_guard_how how;
 	bool elsewhere;
-	enum ga_guard_how how = guard_installed(r, c, &elsewhere);
 	int rc;
 
-	if (put_scripts(r, err))
+	if (give_back_all(r, c, err) || put_scripts(r, err))
 		return -1;
+	how = guard_installed(r, c, &elsewhere);
 	if (how == GA_GUARD_HOOKS && !elsewhere)
 		return 0;
-	if (how == GA_GUARD_HOOKS)
-		remove_links(r);
+	/* all of them, or none */
+	remove_links(r);
 	if (how == GA_GUARD_DIRECTORY)
 		return install_directory(r, c, err);
 	rc = has_hook_events(r, err);
@@ -466,6 +550,8 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 
 int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
+	if (give_back_all(r, c, err))
+		return -1;
 	remove_links(r);
 	return remove_events(r, c, err) || remove_directory(r, c, err) ? -1 : 0;
 }

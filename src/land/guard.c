@@ -14,7 +14,7 @@
 #include "ga/report.h"
 #include "ga/session.h"
 
-#define COMMITS_MAX 10000 /* of what was held back of one session */
+#define COMMITS_MAX 2000000 /* of one session: more than limits.capture.commits can be set to */
 
 const char *ga_guard_how_name(enum ga_guard_how how)
 {
@@ -78,8 +78,8 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	}
 	if (!n_tips || ga_oid_is_zero(&s->held))
 		return 0;
-	if (ga_rev_list_bounded(r, tips, n_tips, hide, ga_oid_is_zero(&s->tip) ? 1 : 2,
-				COMMITS_MAX, &v, &n, err) < 0)
+	if (ga_rev_list(r, tips, n_tips, hide, ga_oid_is_zero(&s->tip) ? 1 : 2, COMMITS_MAX, &v,
+			&n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ga_strv_push(&u->commits, GA_HEX(&v[i]));
@@ -187,13 +187,10 @@ static int lock(struct ga_repo *r, int *ret, struct ga_error *err)
 static int settle(struct ga_repo *r, const struct ga_gitconfig *c, const char *dir, bool wanted,
 		  const struct undecided *u, struct ga_error *err)
 {
-	cleanup_close int fd = -1;
 	bool elsewhere;
 
 	if (!wanted && access(dir, F_OK) && guard_installed(r, c, &elsewhere) == GA_GUARD_NOT)
 		return 0;
-	if (lock(r, &fd, err))
-		return -1;
 	if (!wanted)
 		return guard_remove(r, c, err) || remove_files(dir, err) ? -1 : 0;
 	/* what to look for first, and then who does */
@@ -207,9 +204,11 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_(undecided_release) struct undecided u = { .flags = 0 };
 	cleanup_free char *dir = guard_dir(r);
+	cleanup_close int fd = -1;
 	bool on;
 
-	if (ga_gitconfig_load(r, &c, err))
+	/* another process may be at it: what holds is what there is once it is done */
+	if ((change && lock(r, &fd, err)) || ga_gitconfig_load(r, &c, err))
 		return -1;
 	on = ga_gitconfig_bool(&c, "agent.guard", false);
 	if ((on || !change) && gather(r, state_dir, &u, err))

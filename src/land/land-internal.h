@@ -62,19 +62,23 @@ struct land {
 	struct ga_oid tip;        /* what is merged */
 	bool moved;               /* the session's own commits are not in it, and have landed */
 	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
-	bool rebase;              /* its commits are made again */
+	bool rebase;              /* its commits are made again ... */
+	bool listed;              /* ... these, one id a line ... */
+	struct ga_buf picks;
+	bool later;               /* ... and some of that the user resolved */
 	bool conflicts;
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
+	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
 	struct ga_index_marks marks;
 	bool unstaged;                 /* the index says itself that nothing is staged */
 	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
-	struct ga_strv hidden;     /* what a merge of git's that stops would put back ... */
-	mode_t *hidden_modes;      /* ... as it is; 0: nothing is there */
+	struct ga_strv hidden;     /* what a merge of git's that stops would put back */
+	bool hidden_lost;          /* and that could not be taken back: the note has it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
@@ -115,21 +119,48 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
+/* After an error: put back what git had done of l->changes, and add to the error what came of
+ * that. */
+int land_fail_stopped(struct land *l, struct ga_error *err);
+/* What git says is wrong, shown safely. Caller frees. */
+char *land_first_line(const struct ga_buf *why);
 
 /* message.c: that of the commit, as it was given or as it is made. */
 int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
 
-/* restore.c: after a note was made, keep l->hidden there; put that back, and what else git had done
- * of l->changes when it stopped without a state of its own; keep it no longer. */
+/* Files that git was told not to look at, and that are changed, may have so many bytes together. */
+#define LAND_HIDDEN_MAX ((uint64_t)1 << 30)
+/* hidden.c: are l->hidden no more than that? Keep them in the note, on the disk before git begins.
+ * Put back those that are as l->head_tree has them, or are gone; where one is neither that nor as
+ * it was, that is an error which names its copy, and l->hidden_lost: then the note must stay.
+ * Settling does that and, when all are as they were, removes the copies. With nothing kept in
+ * the note there is nothing to do. */
+int land_check_hidden(struct land *l, struct ga_error *err);
 int land_keep_hidden(struct land *l, struct ga_error *err);
+int land_put_hidden_back(struct land *l, struct ga_error *err);
+int land_settle_hidden(struct land *l, struct ga_error *err);
+/* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
+ * stopped without a state of its own. What cannot be is named by the error. */
 int land_restore(struct land *l, struct ga_error *err);
-void land_forget_hidden(struct land *l);
+/* Does the file or link stand there as git writes it, or, unless `whole`, as it begins to? Execute
+ * bits do not matter. */
+bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,
+		     bool whole);
 
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
+/* Before that: is something of the user's in the way of any of them? */
+int land_rebase_check_way(struct land *l, struct ga_error *err);
 int land_rebase_continue(struct land *l, struct ga_error *err);
 /* Is it commits of this branch that are being made again? 1 yes; fills head. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
+/* Give that up. And refuse to begin where git is at one already. */
+int land_rebase_abort(struct land *l, struct ga_error *err);
+int land_rebase_check_free(struct land *l, struct ga_error *err);
+/* After what the user had resolved git stopped at a commit that it could not begin, which leaves
+ * no state that git itself would go on from without passing over that commit. Did it, and nothing
+ * happened since? 1 and that commit. */
+int land_rebase_stopped(struct land *l, struct ga_oid *next, struct ga_error *err);
 
 /* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
  * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
@@ -165,6 +196,15 @@ void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
 /* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);
+/* Refuse what these commits, one id a line, would come upon as they are made again one by one, also
+ * where a later one takes back what an earlier one did: uncommitted changes in what they touch,
+ * and what stands where `tree`, that of the index, has nothing. Git itself overwrites ignored
+ * files, and where it stops what stood there before may look like what it wrote. */
+int land_check_on_the_way(struct land *l, const struct ga_oid *tree, const struct ga_buf *commits,
+			  struct ga_error *err);
+/* Refuse files that the index does not have, where going back to that tree puts some: git
+ * overwrites ignored ones there. */
+int land_check_way_back(struct land *l, const struct ga_oid *to, struct ga_error *err);
 /* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
  * have? 1 and a name in `ret`. */
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
@@ -237,9 +277,10 @@ int land_put(int from, const char *name, int root, const char *path, mode_t mode
 int land_remove(int root, const char *path, struct ga_error *err);
 
 #define LAND_NOTE_MAGIC "git-agent landing 1"
-/* Beside the record: what a landing beside uncommitted work noted, the inode of the index's lock it
- * took, and that it came to its end. */
+/* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
+ * index that it took; of any, that it came to its end. */
 #define LAND_NOTE_WORK "work"
+#define LAND_NOTE_HIDDEN "hidden" /* hidden.c */
 #define LAND_NOTE_LOCK "lock"
 #define LAND_NOTE_DONE "done"
 /* Make the directory of the next note (fills notes, note). */
@@ -250,6 +291,9 @@ int land_keep_staged(struct land *l, struct ga_error *err);
  * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
+/* It came to its end, if one was noted: the note stays below those of the next ones, whatever comes
+ * of them. */
+int land_note_done(struct land *l, struct ga_error *err);
 /* The directory notes are in; the last one's number, 0 if there is none; and away with one. */
 char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
@@ -259,9 +303,14 @@ int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
  * on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
 /* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
- * is settled. With `only_look` that there is one is an error, and so is always that nobody can tell
- * whether there is. */
+ * is settled. Of one that was killed while git was at work what hidden.c kept is put back, and it
+ * is 2 if HEAD is where it was and git left nothing to be gone on with. With `only_look` that
+ * there is one is an error, and so is always that nobody can tell whether there is. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
+/* What is there arrived otherwise, and HEAD is about to be noted as what brought it: no note of an
+ * earlier landing is what undoing that could go by, unless it is of one that brought just this.
+ * They stay, with the copies they have, below a note of nothing. */
+int land_forget_earlier(struct land *l, struct ga_error *err);
 
 /* Run git in the working tree, on the index `index` (NULL: the user's). */
 int land_ask_git(struct land *l, const char *const *args, const char *index,

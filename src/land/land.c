@@ -5,7 +5,6 @@
  */
 #include "ga/land.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "ga/fd.h"
@@ -23,10 +22,10 @@ static void land_release(struct land *l)
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
 	land_ask_staged_abandon(l);
+	ga_buf_release(&l->picks);
 	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	ga_strv_release(&l->hidden);
-	free(l->hidden_modes);
 	free(l->ignored_had);
 	free(l->ignored_will);
 	free(l->notes);
@@ -149,8 +148,10 @@ static int choose(struct land *l, struct ga_error *err)
 	}
 	if (rc > 0)
 		return land_work_plan(l, &f, err);
+	if (!rc && l->opts->how == GA_LAND_REBASE)
+		rc = land_rebase_check_way(l, err);
 	ga_strv_extend(&l->hidden, &f.hidden);
-	return rc;
+	return rc < 0 ? -1 : land_check_hidden(l, err);
 }
 
 static int prepare(struct land *l, struct ga_error *err)
@@ -198,10 +199,8 @@ static int record(struct land *l, struct ga_error *err)
 /* The landing came to its end: from here on it is undone only if somebody asks. */
 static int finish_work(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
-
 	if ((l->rest && ga_session_save(l->s, err)) || ga_fault_stop("land:recorded", err) ||
-	    ga_write_new(AT_FDCWD, done, "", 0, 0600, err))
+	    land_note_done(l, err))
 		return -1;
 	work_after(l);
 	return land_ignored_write(l, err);
@@ -214,6 +213,22 @@ static int leave_uncommitted(struct land *l)
 	l->ret->uncommitted = true;
 	ga_strv_release(&l->ret->brought);
 	return 0;
+}
+
+/* Git did not bring it. The note goes, unless it has what is nowhere else. */
+static int give_up(struct land *l, struct ga_error *err)
+{
+	cleanup_error struct ga_error lost = GA_ERROR_INIT;
+	bool told = l->hidden_lost;
+
+	if (!told && land_settle_hidden(l, &lost)) {
+		(void)ga_error_wrap(err, "%s", lost.msg);
+		free(err->hint);
+		err->hint = ga_steal(&lost.hint);
+	}
+	if (!l->hidden_lost)
+		land_note_forget(l);
+	return -1;
 }
 
 static int run(struct land *l, struct ga_error *err)
@@ -238,16 +253,16 @@ static int run(struct land *l, struct ga_error *err)
 		       finish_work(l, err) ? -1 : 0;
 	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
 		return -1;
-	if (l->merge && (land_keep_hidden(l, err) || land_merge(l, err))) {
-		land_note_forget(l);
-		return -1;
-	}
-	land_forget_hidden(l);
+	if (l->merge && (land_keep_hidden(l, err) || land_merge(l, err)))
+		return give_up(l, err);
+	if (l->merge && land_settle_hidden(l, err))
+		return ga_error_wrap(err, "it is merged, but that is not noted yet");
 	if (l->opts->no_commit && l->merge)
 		return leave_uncommitted(l);
-	if (land_carry_write(l, err))
+	if (land_carry_write(l, err) || (arrived && !l->notes && land_forget_earlier(l, err)))
 		return -1;
-	if ((l->merge || arrived || l->ret->brought.n) && record(l, err))
+	if (((l->merge || arrived || l->ret->brought.n) && record(l, err)) ||
+	    land_note_done(l, err))
 		return -1;
 	/* last: what a file in the way stops here has landed and is noted */
 	return land_ignored_write(l, err);
@@ -260,7 +275,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	cleanup_close int lock = o->dry_run ? -1 : land_begin(r, err);
 	int rc = lock < 0 && !o->dry_run ? -1 : land_recover(&l, o->dry_run, err);
 
-	ret->taken_back = rc > 0;
+	ret->taken_back = rc == 1;
 	if (rc >= 0)
 		rc = prepare(&l, err);
 	/* made for looking into it, and nothing came of it */
@@ -283,7 +298,7 @@ static int finish(struct land *l, struct ga_error *err)
 		land_note_forget(l);
 		return -1;
 	}
-	return land_carry_write(l, err) || record(l, err) ? -1 : 0;
+	return land_carry_write(l, err) || record(l, err) || land_note_done(l, err) ? -1 : 0;
 }
 
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
@@ -294,14 +309,14 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	cleanup_close int lock = land_begin(r, err);
 	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
 
-	if (rc > 0) {
+	if (rc == 1) {
 		ret->taken_back = true;
 		rc = ga_fail(err, GA_EFATAL,
 			     "the landing of agent/%s had been interrupted, and was taken back",
 			     s->name);
 		(void)ga_hint(err, "'git agent land %s' lands it anew", s->name);
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = finish(&l, err);
 
 	land_release(&l);

@@ -39,7 +39,6 @@ void ga_arrival_release(struct ga_arrival *a)
 /* What the superproject's HEAD names of this submodule. 1: nothing that is here. */
 static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *super = NULL;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head, tree;
@@ -55,7 +54,10 @@ static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 						      ga_repo_info(super)->workdir), &e, err))
 		return -1;
 	*ret = e.oid;
-	return e.mode != GA_MODE_GITLINK || ga_commit_tree(r, ret, &tree, &missing);
+	if (e.mode != GA_MODE_GITLINK)
+		return 1;
+	rc = ga_commit_here(r, ret, err);
+	return rc < 0 ? -1 : !rc;
 }
 
 /* HEAD, unless the user is looking at the session's own branch, or at its tip on no branch. Being
@@ -250,14 +252,6 @@ static int look_for(struct ga_repo *r, const struct ga_session *s, const struct 
 	return look_elsewhere(r, s, &tips->v[0].oid, ret, err);
 }
 
-static bool is_here(struct ga_repo *r, const struct ga_oid *commit)
-{
-	cleanup_error struct ga_error gone = GA_ERROR_INIT;
-	struct ga_oid tree;
-
-	return !ga_commit_tree(r, commit, &tree, &gone);
-}
-
 int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    struct ga_error *err)
 {
@@ -265,8 +259,9 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 
 	if (ga_oid_is_zero(&s->tip) || ga_oid_equal(&s->tip, branch))
 		return 0;
-	if (!is_here(r, &s->tip))
-		return 1;
+	rc = ga_commit_here(r, &s->tip, err);
+	if (rc <= 0)
+		return rc < 0 ? -1 : 1;
 	rc = ga_is_ancestor(r, &s->tip, branch, err);
 	return rc < 0 ? -1 : !rc;
 }
@@ -276,9 +271,10 @@ static int look_for_own(struct ga_repo *r, const struct ga_session *s,
 			const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tips = GA_REFS_INIT;
+	int rc = ga_commit_here(r, &s->tip, err);
 
-	if (!is_here(r, &s->tip))
-		return 0;
+	if (rc <= 0)
+		return rc;
 	return list_tips(r, s, &s->tip, &tips, err) || look_for(r, s, &tips, places, ret, err)
 		       ? -1
 		       : 0;

@@ -55,12 +55,12 @@ static int check_left(struct land *l, struct ga_error *err)
 	struct ga_oid oid;
 	int rc = 0;
 
-	l->rebase = operation && !strcmp(operation, "cherry-pick");
+	l->rebase = !operation || !strcmp(operation, "cherry-pick");
 	if (land_refs_read(l->repo, l->s, &refs, err))
 		return -1;
 	if (l->rebase) {
 		rc = land_rebase_left(l, &refs.branch, err);
-	} else if (operation && !strcmp(operation, "merge")) {
+	} else if (!strcmp(operation, "merge")) {
 		rc = land_read_ref(l, "MERGE_HEAD", &oid, err);
 		rc = rc < 0 ? -1 : !rc && ga_oid_equal(&oid, &refs.branch);
 	}
@@ -112,15 +112,19 @@ int land_finish(struct land *l, struct ga_error *err)
 int land_check_left(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
+	struct ga_oid tip_tree;
 
-	if (ga_repo_head(l->repo, &l->head, &branch, err) || check_left(l, err))
+	if (ga_repo_head(l->repo, &l->head, &branch, err) || check_left(l, err) ||
+	    ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
+	    ga_commit_tree(l->repo, &l->tip, &tip_tree, err))
 		return -1;
-	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
+	/* for what git says: are these names that may go to a terminal? */
+	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
-	const char *args[] = { "merge", "--abort", NULL };
+	static const char *const args[] = { "merge", "--abort", NULL };
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *branch = NULL;
 	struct ga_git g = GA_GIT_INIT;
@@ -132,7 +136,10 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	if (ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err))
 		return -1;
 	if (l.rebase)
-		args[0] = "cherry-pick";
+		return land_rebase_abort(&l, err);
+	if (ga_commit_tree(r, &l.head, &l.head_tree, err) ||
+	    land_check_way_back(&l, &l.head_tree, err))
+		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(r)->workdir;
 	g.user_hooks = true;

@@ -9,12 +9,13 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "land-internal.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
 
-/* What git says is wrong, shown safely: the first line that is not advice. Caller frees. */
-static char *first_line(const struct ga_buf *why)
+/* The first line that is not advice. */
+char *land_first_line(const struct ga_buf *why)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
@@ -39,19 +40,21 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
 				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
+	static const char *const as_picked[] = { "merge.directoryRenames=false", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *side;
 	int status;
 
 	g.args = args;
+	g.config = l->opts && l->opts->how == GA_LAND_REBASE ? as_picked : NULL;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.out = &out;
 	g.errout = &why;
 	if (ga_git_run(l->repo, &g, &status, err))
 		return -1;
 	if (status > 1 || !ga_oid_parse(out.ptr, strlen(out.ptr), &l->merged)) {
-		cleanup_free char *line = first_line(&why);
+		cleanup_free char *line = land_first_line(&why);
 
 		(void)ga_fail(err, GA_EFATAL, "git cannot compute the merge%s%s",
 			      *line ? ": " : "", line);
@@ -100,14 +103,33 @@ static bool names_are_plain(const struct ga_changes *c)
  * this is a race or something only git knows. */
 int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
 {
-	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	cleanup_free char *line = first_line(why);
+	cleanup_free char *line = land_first_line(why);
 
 	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
 		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
-	if (land_restore(l, &failed))
-		return ga_hint(err, "nothing was committed; %s, see 'git status'", failed.msg);
-	return ga_hint(err, "nothing was committed, and files are as they were");
+	return land_fail_stopped(l, err);
+}
+
+static bool stays(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+
+	return !ga_repo_head(l->repo, &head, &branch, err) && ga_oid_equal(&head, &l->head);
+}
+
+int land_fail_stopped(struct land *l, struct ga_error *err)
+{
+	cleanup_error struct ga_error failed = GA_ERROR_INIT, unread = GA_ERROR_INIT;
+	bool moved = !stays(l, &unread);
+
+	if (!land_restore(l, &failed))
+		return ga_hint(err, "nothing was committed, and files are as they were");
+	if (moved)
+		return ga_hint(err, "%s; 'git reset --keep %s' goes back", failed.msg,
+			       GA_HEX(&l->head));
+	return ga_hint(err, "nothing was committed; %s; %s", failed.msg,
+		       failed.hint ? failed.hint : "see 'git status'");
 }
 
 /* git staged what it could of a squash, and left it. */
@@ -158,8 +180,11 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	if (run_git(l, args, &status, &why, err))
-		return -1;
+	if (run_git(l, args, &status, &why, err) || ga_fault_stop("land:git", err))
+		return ga_repo_operation(l->repo)
+			       ? ga_hint(err, "'git agent land --continue %s' goes on, --abort "
+					 "goes back", l->s->name)
+			       : land_fail_stopped(l, err);
 	if (!status)
 		return 0;
 	if (ga_repo_operation(l->repo))
@@ -197,7 +222,7 @@ static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error
 }
 
 /* By git, which keeps what is uncommitted elsewhere. */
-static int take_back(struct land *l, const char *how, struct ga_error *err)
+static int take_back(struct land *l, const char *how, const char *what, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
 	/* git leaves it, and the next commit of the user's would begin with it */
@@ -208,31 +233,52 @@ static int take_back(struct land *l, const char *how, struct ga_error *err)
 
 	if (!run_git(l, args, &status, &why, &failed) && !status &&
 	    (!unlink(message) || errno == ENOENT))
-		return ga_error_wrap(err, "git made something else of it than was checked, which "
-					  "was taken back");
-	(void)ga_error_wrap(err, "git made something else of it than was checked");
+		return ga_error_wrap(err, "%s, which was taken back", what);
+	(void)ga_error_wrap(err, "%s", what);
 	return ga_hint(err, "'git reset %s %s' takes it back", how, GA_HEX(&l->head));
+}
+
+/* `unread`: there was no reading what it is. What nobody looked at does not stay either. */
+static int judge(struct land *l, const struct ga_oid *tree, bool unread, const char *how,
+		 struct ga_error *err)
+{
+	if (unread)
+		return take_back(l, how, "git made of it what cannot be read", err);
+	return check_tree(l, tree, err)
+		       ? take_back(l, how, "git made something else of it than was checked", err)
+		       : 0;
 }
 
 static int check_staged(struct land *l, struct ga_error *err)
 {
 	struct ga_oid tree;
+	bool unread = ga_fault_stop("land:made", err) || land_index_tree(l, NULL, &tree, err);
 
-	if (land_index_tree(l, NULL, &tree, err))
-		return -1;
-	return check_tree(l, &tree, err) ? take_back(l, "--merge", err) : 0;
+	return judge(l, &tree, unread, "--merge", err);
 }
 
 static int check_committed(struct land *l, struct ga_error *err)
 {
+	cleanup_free char *branch = NULL;
 	struct ga_oid tree;
+	bool unread = ga_fault_stop("land:made", err) ||
+		      ga_repo_head(l->repo, &l->ret->commit, &branch, err) ||
+		      ga_commit_tree(l->repo, &l->ret->commit, &tree, err);
 
-	if (ga_commit_tree(l->repo, &l->ret->commit, &tree, err))
-		return -1;
-	return check_tree(l, &tree, err) ? take_back(l, "--keep", err) : 0;
+	return judge(l, &tree, unread, "--keep", err);
 }
 
 /* ---- ways ----------------------------------------------------------------------------- */
+
+/* What hooks of the user's made of it is theirs. */
+static int read_result(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+
+	if (!ga_repo_head(l->repo, &l->ret->commit, &branch, err))
+		return 0;
+	return ga_hint(err, "it is committed; 'git agent land %s' notes that", l->s->name);
+}
 
 static int squash(struct land *l, struct ga_error *err)
 {
@@ -247,17 +293,16 @@ static int squash(struct land *l, struct ga_error *err)
 	if (land_message(l, &message, err))
 		return -1;
 	commit[3] = message.ptr;
-	/* what hooks of the user's make of it then is theirs */
 	if (merge(l, stage, err) || check_staged(l, err))
 		return -1;
 	if (l->opts->no_commit)
 		return 0;
-	if (run_git(l, commit, &status, &why, err))
-		return -1;
-	if (!status)
-		return 0;
-	(void)ga_fail(err, GA_ECONFLICT,
-		      "the changes are staged but not committed: a hook or signing refused it");
+	if (!run_git(l, commit, &status, &why, err)) {
+		if (!status)
+			return read_result(l, err);
+		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: a "
+						 "hook or signing refused it");
+	}
 	return ga_hint(err, "'git commit' tries again, 'git reset --merge' goes back");
 }
 
@@ -287,8 +332,9 @@ static int fast_forward(struct land *l, struct ga_error *err)
 
 int land_check_how(struct land *l, struct ga_error *err)
 {
-	int rc = l->opts->how == GA_LAND_FF_ONLY ? ga_is_ancestor(l->repo, &l->head, &l->tip, err)
-						 : 1;
+	int rc = l->opts->how == GA_LAND_REBASE && land_rebase_check_free(l, err) ? -1
+		 : l->opts->how == GA_LAND_FF_ONLY ? ga_is_ancestor(l->repo, &l->head, &l->tip, err)
+						   : 1;
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
@@ -305,11 +351,8 @@ int land_merge(struct land *l, struct ga_error *err)
 		[GA_LAND_REBASE] = land_rebase,
 		[GA_LAND_FF_ONLY] = fast_forward,
 	};
-	cleanup_free char *branch = NULL;
 
 	if (land_check_unlocked(l, err) || ways[l->opts->how](l, err))
-		return -1;
-	if (ga_repo_head(l->repo, &l->ret->commit, &branch, err))
 		return -1;
 	if (l->opts->how == GA_LAND_SQUASH)
 		return 0;

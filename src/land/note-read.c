@@ -125,13 +125,26 @@ static int open_note(const char *dir, struct undo *u, struct ga_error *err)
 	return u->dir < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
 }
 
-bool undo_may_have_begun(const struct undo *u)
+/* What nobody knows may be. */
+static bool may_have(int dir, const char *name)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	return u->dir < 0 || (has(u->dir, LAND_NOTE_WORK, &ignored) &&
-			      (has(u->dir, UNDO_BEGUN, &ignored) ||
-			       has(u->dir, LAND_NOTE_DONE, &ignored) != 1));
+	return has(dir, name, &ignored) != 0;
+}
+
+static bool is_done(int dir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return has(dir, LAND_NOTE_DONE, &ignored) == 1;
+}
+
+bool undo_may_have_begun(const struct undo *u)
+{
+	return u->dir < 0 || may_have(u->dir, LAND_NOTE_HIDDEN) ||
+	       (may_have(u->dir, LAND_NOTE_WORK) &&
+		(may_have(u->dir, UNDO_BEGUN) || !is_done(u->dir)));
 }
 
 int undo_read(struct land *l, struct undo *u, struct ga_error *err)
@@ -158,6 +171,10 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err)
 	    ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
 		return -1;
 	u->begun = rc;
+	rc = has(u->dir, LAND_NOTE_HIDDEN, err);
+	if (rc < 0)
+		return -1;
+	u->hidden = rc;
 	if (parse(&b, u))
 		return read_work(l, u, err);
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);

@@ -309,6 +309,16 @@ int land_note(struct land *l, struct ga_error *err)
 	return rc;
 }
 
+int land_note_done(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *done = NULL;
+
+	if (!l->notes)
+		return 0;
+	done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, l->note);
+	return ga_write_new(AT_FDCWD, done, "", 0, 0600, err);
+}
+
 void land_note_forget(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;

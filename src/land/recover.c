@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Landings beside uncommitted work that did not come to their end: one that failed on the way is
- * taken back at once, one that was killed by whoever comes next.
+ * Landings that did not come to their end. Beside uncommitted work one that failed on the way is
+ * taken back at once, one that was killed by whoever comes next. Of one that git was at work on
+ * only the files come back that git was told not to look at.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "undo.h"
 
@@ -33,12 +35,20 @@ static int went_on(struct land *l, const struct undo *u, bool *ret, struct ga_er
 	return 0;
 }
 
-static int recover(struct land *l, struct undo *u, struct ga_error *err)
+static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was interrupted", s->name);
+	return ga_hint(err, "'git agent land --abort %s' takes it back", s->name);
+}
+
+static int recover(struct land *l, struct undo *u, bool only_look, struct ga_error *err)
 {
 	bool gone;
 
 	if (went_on(l, u, &gone, err))
 		return -1;
+	if (only_look)
+		return gone ? 0 : fail_interrupted(l->s, err);
 	if (gone) {
 		land_unlock_index(l, u->dir);
 		return ga_write_atomic(u->dir, LAND_NOTE_DONE, "", 0, 0600, err);
@@ -46,10 +56,27 @@ static int recover(struct land *l, struct undo *u, struct ga_error *err)
 	return undo_take_back(l, u, err) ? ga_error_wrap(err, "a landing was interrupted") : 1;
 }
 
-static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
+int undo_hidden(struct land *l, struct undo *u, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was interrupted", s->name);
-	return ga_hint(err, "'git agent land --abort %s' takes it back", s->name);
+	cleanup_free char *branch = NULL;
+	int rc;
+
+	l->head = u->head;
+	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) || land_settle_hidden(l, err))
+		return ga_error_wrap(err, "a landing was interrupted");
+	u->hidden = false;
+	rc = ga_repo_head(l->repo, &l->head, &branch, err);
+	return rc < 0 ? -1 : !rc && ga_oid_equal(&l->head, &u->head);
+}
+
+/* What else git had done is git's to go on with or give up, if it left anything of that. */
+static int put_back(struct land *l, struct undo *u, struct ga_error *err)
+{
+	int rc = undo_hidden(l, u, err);
+
+	if (rc <= 0)
+		return rc;
+	return ga_repo_operation(l->repo) ? 0 : land_note_remove(l, l->note, err) ? -1 : 2;
 }
 
 /* What is half done, and cannot be taken back, is nothing to land on. */
@@ -78,10 +105,87 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 	if (rc < 0)
 		rc = unread(&l, &u, err);
 	else if (!rc && u.by_path && u.begun)
-		rc = only_look ? fail_interrupted(of->s, err) : recover(&l, &u, err);
+		rc = recover(&l, &u, only_look, err);
+	else if (!rc && u.hidden)
+		rc = only_look ? fail_interrupted(of->s, err) : put_back(&l, &u, err);
 	else
 		rc = 0;
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	return rc;
+}
+
+/* Does HEAD have what merging the tip into HEAD of then gives, and nothing else? 1 yes. */
+static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
+{
+	struct land l = { .repo = now->repo, .s = now->s, .head = u->head, .tip = now->tip };
+	int rc = ga_commit_tree(l.repo, &l.head, &l.head_tree, err) || land_preview(&l, err)
+		     ? -1
+		     : !l.conflicts && ga_oid_equal(&l.merged, &now->head_tree);
+
+	ga_changes_release(&l.changes);
+	ga_strv_release(&l.conflicted);
+	return rc;
+}
+
+/* Is HEAD what the landing of this note made, which was killed before that was said? Of several
+ * commits that were made again nobody can tell, and what has anything else in it is the user's.
+ * 1 yes. */
+static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .n_parents = 0 };
+	bool merged;
+
+	if (!ga_oid_equal(&u->landed, &l->s->landed))
+		return 0;
+	if (ga_oid_equal(&l->head, &u->head) || ga_oid_equal(&l->head, &l->tip))
+		return 1;
+	if (ga_commit_read(l->repo, &l->head, &c, err))
+		return -1;
+	merged = c.n_parents == 2 && ga_oid_equal(&c.parents[1], &l->tip);
+	if (!c.n_parents || !ga_oid_equal(&c.parents[0], &u->head) ||
+	    (c.n_parents != 1 && !merged))
+		return 0;
+	return is_merge(l, u, err);
+}
+
+/* A note of nothing is the last one from here on, as long as the session is there. What is in those
+ * before it may be the user's, and nowhere else. */
+static int bar(const struct land *l, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note + 1);
+	cleanup_free char *done = ga_path_join(dir, LAND_NOTE_DONE);
+
+	return ga_mkdir_p(dir, 0700, err) || ga_write_atomic(AT_FDCWD, done, "", 0, 0600, err)
+		   ? -1
+		   : 0;
+}
+
+int land_forget_earlier(struct land *of, struct ga_error *err)
+{
+	struct land l = { .repo = of->repo, .s = of->s };
+	cleanup_(undo_release) struct undo u = UNDO_INIT;
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	int rc = undo_read(&l, &u, &unreadable);
+
+	/* one that was killed before it was a note at all is above others, which would be the last
+	 * again without it */
+	if (rc > 0 && l.note)
+		rc = 0;
+	else if (rc < 0)
+		rc = l.note ? 0 : ga_error_move(err, &unreadable);
+	else if (!rc)
+		/* one of paths says itself where HEAD has to be */
+		rc = u.by_path ? 1 : is_made(of, &u, err);
+	if (!rc)
+		rc = bar(&l, err);
+	free(l.notes);
+	return rc < 0 ? -1 : 0;
+}
+
+int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
+{
+	struct land l = { .repo = r, .s = s };
+
+	return land_recover(&l, true, err) ? -1 : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where git stops half way without a state of its own: what it had written by then is taken away
- * again, what it put back to HEAD though it was not to look there is as it was.
+ * again, what it put back to HEAD though it was not to look there is as it was. What cannot be told
+ * from the user's own stays, and is named.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,144 +11,201 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
 #include "land-internal.h"
-
-#define BYTES_MAX ((size_t)256 << 20) /* of a file that is held against an object */
-
-/* ---- kept before --------------------------------------------------------------------- */
-
-static char *kept_name(size_t i)
-{
-	return ga_strf("hidden-%zu", i);
-}
-
-static int open_note(const struct land *l)
-{
-	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
-
-	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int keep(int root, int note, const char *path, const char *name, struct ga_error *err)
-{
-	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	cleanup_free char *q = ga_escape(path);
-
-	if (land_open_here(root, path, &h))
-		return ga_fail(err, GA_ELOSE, "'%s' cannot be read, to be kept", q);
-	if (!h.mode)
-		return 0;
-	return h.fd < 0 ? ga_write_new(note, name, h.target, h.size, 0600, err)
-			: ga_copy_fd_to(h.fd, note, name, err);
-}
-
-int land_keep_hidden(struct land *l, struct ga_error *err)
-{
-	cleanup_close int root = -1, note = -1;
-
-	if (!l->hidden.n)
-		return 0;
-	root = land_open_root(l->repo, err);
-	note = open_note(l);
-	if (root < 0 || note < 0)
-		return root < 0 ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot open the note");
-	l->hidden_modes = ga_calloc(l->hidden.n, sizeof(*l->hidden_modes));
-	for (size_t i = 0; i < l->hidden.n; i++) {
-		cleanup_free char *name = kept_name(i);
-		struct land_look is;
-
-		if (keep(root, note, l->hidden.v[i], name, err))
-			return -1;
-		if (land_look_here(root, l->hidden.v[i], &is))
-			l->hidden_modes[i] = is.mode;
-	}
-	return 0;
-}
-
-void land_forget_hidden(struct land *l)
-{
-	cleanup_close int note = l->hidden.n ? open_note(l) : -1;
-
-	for (size_t i = 0; note >= 0 && i < l->hidden.n; i++) {
-		cleanup_free char *name = kept_name(i);
-
-		(void)unlinkat(note, name, 0);
-	}
-}
-
-static void put_hidden_back(struct land *l, int root, struct ga_strv *lost)
-{
-	cleanup_close int note = l->hidden.n ? open_note(l) : -1;
-
-	for (size_t i = 0; i < l->hidden.n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		cleanup_free char *name = kept_name(i);
-		const char *path = l->hidden.v[i];
-		mode_t mode = l->hidden_modes[i];
-		struct land_look kept, is;
-
-		if (land_look_here(note, name, &kept) && land_look_here(root, path, &is) &&
-		    (mode ? kept.mode && is.mode && ga_oid_equal(&kept.oid, &is.oid) : !is.mode))
-			continue;
-		if (note < 0 || (mode ? land_put(note, name, root, path, mode, &ignored)
-				      : land_remove(root, path, &ignored)))
-			ga_strv_push(lost, path);
-	}
-}
 
 /* ---- written by git ------------------------------------------------------------------ */
 
-/* Is what stands there the object, or, with `part`, the beginning of it that git had written? */
-static bool is_object(struct land *l, int root, const char *path, const struct ga_entry *e,
-		      bool part)
+/* Byte by byte, as long as `fd` is; with `whole` that is all of it. */
+static bool begins_like(int fd, int other, bool whole)
+{
+	char a[1 << 14], b[sizeof(a)];
+	struct stat is, want;
+	ssize_t n;
+
+	if (fstat(fd, &is) || fstat(other, &want) || (whole && is.st_size != want.st_size))
+		return false;
+	for (off_t at = 0; (n = pread(fd, a, sizeof(a), at)) > 0; at += n)
+		for (ssize_t k = 0, m; k < n; k += m) {
+			m = pread(other, b + k, (size_t)(n - k), at + k);
+			if (m <= 0 || memcmp(a + k, b + k, (size_t)m) != 0)
+				return false;
+		}
+	return !n;
+}
+
+/* The file as git writes it, with what attributes have it do: filters, line ends, encodings. */
+static bool is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
+			bool whole)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *word = ga_strf("--path=%s", path);
+	const char *const args[] = { "cat-file", "--filters", word, GA_HEX(oid), NULL };
+	cleanup_close int made = ga_scratch_file(l->s->dir, &ignored);
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	if (made < 0)
+		return false;
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.out_fd = made;
+	return !ga_git_run(l->repo, &g, &status, &ignored) && !status &&
+	       begins_like(fd, made, whole);
+}
+
+bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,
+		     bool whole)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	cleanup_buf struct ga_buf is = GA_BUF_INIT, want = GA_BUF_INIT;
+	struct ga_oid oid;
 
 	if (e->mode == GA_MODE_NONE || e->mode == GA_MODE_GITLINK ||
-	    land_open_here(root, path, &h) || !h.mode ||
-	    (h.fd < 0) != (e->mode == GA_MODE_LINK) ||
-	    ga_blob_read(l->repo, &e->oid, BYTES_MAX, &want, &ignored))
+	    land_open_here(root, path, &h) || !h.mode || (h.fd < 0) != (e->mode == GA_MODE_LINK))
 		return false;
 	if (h.fd < 0)
-		ga_buf_add(&is, h.target, h.size);
-	else if (ga_read_fd(h.fd, BYTES_MAX, &is, &ignored))
-		return false;
-	return (part ? is.len <= want.len : is.len == want.len) &&
-	       !memcmp(is.ptr, want.ptr, is.len);
+		return !ga_blob_id_of(h.target, h.size, &oid, &ignored) &&
+		       ga_oid_equal(&oid, &e->oid);
+	return (!h.size && !whole) ||
+	       (!ga_blob_id(h.fd, &oid, &ignored) && ga_oid_equal(&oid, &e->oid)) ||
+	       is_rendered(l, h.fd, path, &e->oid, whole);
+}
+
+/* ---- taking it away ------------------------------------------------------------------ */
+
+/* What is to be done about the paths of the landing. */
+struct taking {
+	bool asked;            /* git could say ... */
+	struct ga_strv dirty;  /* ... which tracked paths it finds changed, sorted, */
+	struct ga_strv marked; /* and which it was told not to look at */
+	struct ga_strv remove, back, lost;
+};
+
+static void taking_release(struct taking *t)
+{
+	ga_strv_release(&t->dirty);
+	ga_strv_release(&t->marked);
+	ga_strv_release(&t->remove);
+	ga_strv_release(&t->back);
+	ga_strv_release(&t->lost);
+}
+
+/* Each line of what git answers, of which the path begins at `at`. */
+static int list(struct land *l, const char *const *args, size_t at, bool marked,
+		struct ga_strv *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, NULL, NULL, &out, &ignored))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)))
+		if (strlen(line) > at &&
+		    (!marked || *line == 'S' || (*line >= 'a' && *line <= 'z')))
+			ga_strv_push(ret, line + at);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+/* A filter that fails, which may be why git stopped, may keep it from answering. */
+static void ask(struct land *l, struct taking *t)
+{
+	static const char *const dirty[] = { "status", "--porcelain=v1", "-z", "--no-renames",
+					     "--untracked-files=no", "--ignore-submodules=dirty",
+					     NULL };
+	static const char *const marked[] = { "ls-files", "-v", "-z", NULL };
+	struct ga_oid tree;
+
+	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
+	t->asked = !list(l, dirty, 3, false, &t->dirty) &&
+		   (!l->marks.hidden || !list(l, marked, 2, true, &t->marked));
+}
+
+/* Of a tracked file git knows when it wrote it last; of one that it was told not to look at, the
+ * bytes tell. */
+static bool is_as_before(struct land *l, int root, const struct ga_change *c,
+			 const struct land_look *is, const struct taking *t)
+{
+	bool exec = c->old.mode == GA_MODE_EXEC, link = c->old.mode == GA_MODE_LINK;
+	struct land_look old = { .mode = link ? S_IFLNK : S_IFREG | (exec ? 0755 : 0644),
+				 .oid = c->old.oid };
+
+	if (c->old.mode == GA_MODE_NONE)
+		return !is->mode;
+	if (t->asked && ga_strv_find(&t->marked, c->path) < 0)
+		return ga_strv_find(&t->dirty, c->path) < 0;
+	return land_look_equal(is, &old) ||
+	       (!link && exec == !!(is->mode & S_IXUSR) &&
+		land_is_written(l, root, c->path, &c->old, true));
+}
+
+/* Nothing of the user's was in the way, so what is new there, or else than it was, is git's if it
+ * is what git was to write. */
+static void look(struct land *l, int root, const struct ga_change *c, struct taking *t)
+{
+	struct land_look is;
+
+	/* git leaves submodules alone */
+	if (c->old.mode == GA_MODE_GITLINK)
+		return;
+	if (!land_look_here(root, c->path, &is))
+		ga_strv_push(&t->lost, c->path);
+	else if (is_as_before(l, root, c, &is, t))
+		return;
+	else if (is.mode && !land_is_written(l, root, c->path, &c->new, false))
+		ga_strv_push(&t->lost, c->path);
+	else
+		ga_strv_push(c->old.mode == GA_MODE_NONE ? &t->remove : &t->back, c->path);
+}
+
+/* May git put a file there? It would take away a directory, or what stands on the way to it. */
+static bool is_free(int root, const char *path)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+		cleanup_close int fd = ga_openat_beneath(root, dir, O_PATH | O_NOFOLLOW, 0);
+		struct stat st;
+
+		if (fd < 0)
+			return errno == ENOENT;
+		if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
+			return false;
+	}
+	return !land_dir_here(root, path);
 }
 
 /* What was there before, by git from its index, which is as it was. */
-static int check_out(struct land *l, const struct ga_buf *paths, struct ga_error *err)
+static int check_out(struct land *l, int root, struct taking *t, struct ga_error *err)
 {
 	static const char *const args[] = { "checkout-index", "-f", "-q", "-z", "--stdin", NULL };
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 
-	return paths->len ? land_ask_git(l, args, NULL, paths, NULL, err) : 0;
+	for (size_t i = 0; i < t->back.n; i++) {
+		if (is_free(root, t->back.v[i]))
+			ga_buf_add0(&paths, t->back.v[i]);
+		else
+			ga_strv_push(&t->lost, t->back.v[i]);
+	}
+	return paths.len ? land_ask_git(l, args, NULL, &paths, NULL, err) : 0;
 }
 
-/* Nothing of the user's was in its way, so what is new there, or else than it was, is git's if it
- * is what git was to write. */
+/* All is looked at first: attributes among the files say how git wrote the others. */
 static int take_written(struct land *l, int root, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf changed = GA_BUF_INIT;
+	cleanup_(taking_release) struct taking t = { .asked = false };
 
-	for (size_t i = 0; i < l->changes.n; i++) {
-		const struct ga_change *c = &l->changes.v[i];
-		bool ours = is_object(l, root, c->path, &c->new, true);
-		struct land_look is;
-
-		if (c->old.mode == GA_MODE_NONE) {
-			if (ours && land_remove(root, c->path, err))
-				return -1;
-		} else if ((ours && !is_object(l, root, c->path, &c->old, false)) ||
-			   (land_look_here(root, c->path, &is) && !is.mode)) {
-			ga_buf_add0(&changed, c->path);
-		}
-	}
-	return check_out(l, &changed, err);
+	ask(l, &t);
+	for (size_t i = 0; i < l->changes.n; i++)
+		look(l, root, &l->changes.v[i], &t);
+	for (size_t i = 0; i < t.remove.n; i++)
+		if (land_remove(root, t.remove.v[i], err))
+			return -1;
+	if (check_out(l, root, &t, err))
+		return -1;
+	return t.lost.n ? land_refuse(&t.lost, "files are not as they were", "see 'git status'",
+				      err) : 0;
 }
 
 /* Nothing was staged before, so what is now is of the merge: git takes back that, and the files. */
@@ -174,19 +232,26 @@ static int check_head(struct land *l, struct ga_error *err)
 
 	if (ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
-	return ga_oid_equal(&head, &l->head) ? 0 : ga_fail(err, GA_ELOSE, "your branch has moved");
+	return ga_oid_equal(&head, &l->head)
+		       ? 0
+		       : ga_fail(err, GA_ELOSE, "your branch is at %.10s now", GA_HEX(&head));
+}
+
+static int restore(struct land *l, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	return root < 0 || check_head(l, err) || take_staged(l, err) || take_written(l, root, err)
+		       ? -1
+		       : 0;
 }
 
 int land_restore(struct land *l, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
-	cleanup_close int root = land_open_root(l->repo, err);
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-	if (root < 0 || check_head(l, err) || take_staged(l, err))
-		return -1;
-	put_hidden_back(l, root, &lost);
-	if (take_written(l, root, err))
-		return -1;
-	return lost.n ? land_refuse(&lost, "files could not be put back", "see 'git status'", err)
-		      : 0;
+	/* first: what else fails does not matter to these */
+	if (!land_put_hidden_back(l, err))
+		return restore(l, err);
+	return restore(l, &second) ? ga_error_wrap(err, "%s", second.msg) : -1;
 }

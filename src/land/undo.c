@@ -46,8 +46,8 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 	}
 	if (ga_oid_equal(&l->head, want) || (u->begun && ga_oid_equal(&l->head, &u->head)))
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "your branch has moved since agent/%s landed at %.10s",
-		      l->s->name, GA_HEX(want));
+	(void)ga_fail(err, GA_ELOSE, "your branch has moved since agent/%s %s at %.10s", l->s->name,
+		      want == &u->head ? "was to land" : "landed", GA_HEX(want));
 	return ga_hint(err, "'git log %.10s..' shows what came; 'git revert' takes commits out",
 		       GA_HEX(want));
 }
@@ -176,9 +176,6 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_err
 	cleanup_free char *index = ga_strf("%s/%u/index", l->notes, l->note);
 	cleanup_free char *why = ga_strf("reset: agent/%s taken back", l->s->name);
 
-	land_unlock_index(l, u->dir);
-	if (land_lock_index(l, u->dir, err))
-		return -1;
 	if (put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ||
 	    land_install_index(l, u->dir, index, err) || ga_fault_stop("undo:index", err))
 		return -1;
@@ -187,12 +184,25 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_err
 		   : land_move_head(l, why, &u->head, &l->head, err);
 }
 
+/* From here on it may be half done, and whoever comes next goes on with it: what can be in the way
+ * is asked before. */
+static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
+{
+	if (check_head(l, u, err) || check_files(l, u, root, err))
+		return -1;
+	if (u->by_path) {
+		land_unlock_index(l, u->dir);
+		if (land_lock_index(l, u->dir, err))
+			return -1;
+	}
+	return u->begun ? 0 : ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err);
+}
+
 int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
-	if (root < 0 || check_head(l, u, err) || check_files(l, u, root, err) ||
-	    (!u->begun && ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err)) ||
+	if (root < 0 || begin(l, u, root, err) ||
 	    (u->by_path ? by_path(l, u, root, err) : by_git(l, u, root, err))) {
 		/* what is in the way is put right with git; the next try looks at all of it anew */
 		land_unlock_index(l, u->dir);
@@ -201,10 +211,36 @@ int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 	return settle(l, u, err);
 }
 
-static int fail_none(const struct ga_session *s, struct ga_error *err)
+/* What is there of earlier landings may have copies of the user's files. */
+static int fail_none(const struct land *l, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "there is no landing of session '%s' to undo", s->name);
-	return ga_hint(err, "'git reflog' shows where your branch was");
+	cleanup_free char *q = ga_quote(l->notes), *kept = NULL;
+	const struct ga_oid *at = &l->s->landed;
+
+	kept = l->note ? ga_strf("; what earlier landings kept is in %s", q) : ga_strdup("");
+	(void)ga_fail(err, GA_EFATAL, "there is no landing of session '%s' to undo", l->s->name);
+	if (ga_oid_is_zero(at))
+		return ga_hint(err, "'git reflog' shows where your branch was%s", kept);
+	return ga_hint(err, "what brought it is not noted, or not any more, and your branch was at "
+			    "%.10s then: 'git log %.10s..' shows what came since, 'git revert' "
+			    "takes commits out, and 'git reflog' shows where your branch was%s",
+		       GA_HEX(at), GA_HEX(at), kept);
+}
+
+/* It never came about. 1; 0: it did. */
+static int undo_killed(struct land *l, struct undo *u, struct ga_error *err)
+{
+	int rc = land_check_operation(l, "undo", err) ? -1 : undo_hidden(l, u, err);
+	struct ga_oid tree;
+
+	if (rc <= 0)
+		return rc;
+	if (land_index_tree(l, NULL, &tree, err))
+		return -1;
+	if (ga_oid_equal(&tree, &l->head_tree))
+		return land_note_remove(l, l->note, err) ? -1 : 1;
+	(void)ga_fail(err, GA_ELOSE, "the landing was killed, and what it staged is there");
+	return ga_hint(err, "'git reset --merge' takes that back, and what you staged since");
 }
 
 int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
@@ -215,13 +251,15 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 	int rc = undo_read(&l, &u, err);
 
 	if (rc > 0)
-		rc = fail_none(s, err);
+		rc = fail_none(&l, err);
+	if (!rc && u.hidden)
+		rc = undo_killed(&l, &u, err);
 	if (!rc)
 		rc = undo_take_back(&l, &u, err);
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	*ret_head = u.head;
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,

@@ -24,6 +24,8 @@ struct undo {
 	bool begun;            /* undoing, or doing it, was begun before, and did not get to its
 				* end: each part is as it was before or after */
 	bool by_path;          /* beside uncommitted work: this is known as well */
+	bool hidden;           /* git was at work, and did not get to its end: there are files
+				* to be put back (hidden.c) */
 	struct ga_oid commit;  /* HEAD after */
 	struct ga_oid index, index_after; /* what git says of it */
 	struct ga_strv left_out;
@@ -37,8 +39,12 @@ void undo_release(struct undo *u);
  * none, or one of a landing that had not touched anything yet; -1: it cannot be read. */
 int undo_read(struct land *l, struct undo *u, struct ga_error *err);
 
-/* After undo_read() returned -1: could a landing that is noted there, beside uncommitted work, have
- * been left half done? */
+/* Put back what `u->hidden` says; the note is one of a landing that came to its end, or of nothing.
+ * 1: HEAD is where it was before. */
+int undo_hidden(struct land *l, struct undo *u, struct ga_error *err);
+
+/* After undo_read() returned -1: could a landing that is noted there have been left half done, with
+ * something to be put back? */
 bool undo_may_have_begun(const struct undo *u);
 
 /* ga_land_undo() for who has the lock of land_begin(). */

@@ -29,8 +29,12 @@ static const struct {
 	{ "::", 128, NET_MACHINE },
 	{ "::1", 128, NET_MACHINE },
 	{ "fe80::", 10, NET_SPECIAL },          /* link-local */
-	{ "fd00:ec2::254", 128, NET_SPECIAL },  /* metadata: Amazon */
+	{ "fd00:ec2::", 32, NET_SPECIAL },      /* metadata and credentials: Amazon */
 	{ "fd20:ce::254", 128, NET_SPECIAL },   /* metadata: Google */
+	{ "fd00:c1::a9fe:a9fe", 128, NET_SPECIAL }, /* metadata: Oracle */
+	{ "fd00:42::42", 128, NET_SPECIAL },    /* metadata: Scaleway */
+	{ "fd00:a9fe:a9fe::1", 128, NET_SPECIAL },  /* metadata: Akamai */
+	{ "fd00:100::100:200", 128, NET_SPECIAL },  /* metadata: Alibaba */
 	{ "ff00::", 8, NET_SPECIAL },           /* multicast */
 	{ "fc00::", 7, NET_PRIVATE },           /* RFC 4193 */
 	{ "fec0::", 10, NET_PRIVATE },          /* RFC 3879 */
@@ -47,6 +51,7 @@ static const struct {
 	{ "::ffff:0:0:0", 96, 12 }, /* translated (RFC 2765) */
 	{ "::", 96, 12 },           /* compatible (RFC 4291) */
 	{ "64:ff9b::", 96, 12 },    /* NAT64 (RFC 6052) */
+	{ "64:ff9b:1::", 48, 12 },  /* the same within a network, where it ends with that */
 	{ "2002::", 16, 2 },        /* 6to4 (RFC 3056) */
 };
 

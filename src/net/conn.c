@@ -440,12 +440,15 @@ void net_conn_timeout(struct ga_relay *r, struct net_conn *c)
 
 static void begin_unix(struct ga_relay *r, struct net_conn *c)
 {
-	int fd = net_dial_unix(r->sockets.v[c->index]);
+	int fd = net_dial_unix(r->sockets.v[c->index], &r->written);
+	bool forbidden = fd < 0 && errno == EXDEV;
 
 	c->to = ga_strdup(r->sockets.v[c->index]);
 	if (fd >= 0)
 		watch_target(r, c, fd);
-	if (fd < 0 || c->target.fd < 0)
+	if (forbidden)
+		fail(r, c, GA_USE_FORBIDDEN, GA_NET_REFUSED);
+	else if (fd < 0 || c->target.fd < 0)
 		fail(r, c, GA_USE_FAILED, GA_NET_UNREACHABLE);
 	else
 		established(r, c);

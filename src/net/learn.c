@@ -145,6 +145,19 @@ static bool take_turn(struct net_learn *l)
 	return l->made < MADE_PER_S && ++l->made;
 }
 
+/* No listener is to be had there: a server of the session's has the port, on that address or on all
+ * of them, or there are as many listeners as there may be. On a loopback address it is who was
+ * meant; elsewhere it would be taken for somebody else. */
+static void not_made(struct ga_relay *r, const struct net_call *c)
+{
+	bool loopback = net_is_loopback(r, &c->at.addr);
+	cleanup_free char *to = net_to_text(r, &c->at.addr, c->at.port);
+
+	if (!loopback)
+		(void)net_use(&r->uses, GA_USE_FAILED, to, 0);
+	settle(r, c, loopback ? 0 : ECONNREFUSED);
+}
+
 static void make(struct ga_relay *r, struct net_call *c)
 {
 	const struct net_want want = { .family = c->at.addr.ip6 ? AF_INET6 : AF_INET,
@@ -152,13 +165,13 @@ static void make(struct ga_relay *r, struct net_call *c)
 				       .port = c->at.port };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	c->turn = false;
-	if (r->learn->n_at < GA_NET_LISTENERS_MAX && !take_turn(r->learn)) {
-		c->turn = true;
+	bool full = r->learn->n_at == GA_NET_LISTENERS_MAX;
+
+	c->turn = !full && !take_turn(r->learn);
+	if (c->turn)
 		c->deadline = r->learn->second + 1000;
-	} else if (r->learn->n_at >= GA_NET_LISTENERS_MAX ||
-	    net_space_begin(&r->space, NULL, &want, 1, &c->child, &ignored))
-		settle(r, c, 0);
+	else if (full || net_space_begin(&r->space, NULL, &want, 1, &c->child, &ignored))
+		not_made(r, c);
 	else
 		wait_for(r, c, c->child.fd, EPOLLIN, MAKE_MS);
 }
@@ -251,18 +264,6 @@ static void dialled(struct ga_relay *r, struct net_call *c)
 	make(r, c);
 }
 
-/* It cannot be made: a server of the session's has the port, on that address or on all of them. On
- * a loopback address it is who was meant; elsewhere it would be taken for somebody else. */
-static void not_made(struct ga_relay *r, const struct net_call *c)
-{
-	bool loopback = net_is_loopback(r, &c->at.addr);
-	cleanup_free char *to = net_to_text(r, &c->at.addr, c->at.port);
-
-	if (!loopback)
-		(void)net_use(&r->uses, GA_USE_FAILED, to, 0);
-	settle(r, c, loopback ? 0 : ECONNREFUSED);
-}
-
 static void made(struct ga_relay *r, struct net_call *c)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -274,18 +275,12 @@ static void made(struct ga_relay *r, struct net_call *c)
 		not_made(r, c);
 		return;
 	}
-	/* several are made at once, and others were first */
-	if (l->n_at >= GA_NET_LISTENERS_MAX) {
-		(void)close(fd);
-		not_made(r, c);
-		return;
-	}
-	l->at[l->n_at] = c->at;
+	/* several are made at once, and others may have been first */
 	if (net_add_learnt(r, l->n_at, fd)) {
 		not_made(r, c);
 		return;
 	}
-	l->n_at++;
+	l->at[l->n_at++] = c->at;
 	settle(r, c, 0);
 }
 
@@ -376,8 +371,8 @@ void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_
 		ga_net_dns_answer(r->plan, query, n, ret);
 	/* services are looked up (RFC 2782) by who goes on without */
 	if (ret->verdict == GA_NET_DNS_REFUSED && (!r->learn || ret->name[0] != '_'))
-		(void)net_use(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
-			      ret->type != 1);
+		net_use_name(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
+			     ret->type != 1);
 }
 
 void ga_relay_learnt(const struct ga_relay *r, struct ga_relay_learnt *ret)

@@ -3,10 +3,12 @@
  * What the host listens on, by the kernel's word: asking the ports themselves would be heard by
  * whoever listens there.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ga/clock.h"
+#include "ga/path.h"
 #include "net-internal.h"
 
 #define FRESH_MS 1000 /* what is inside can have it asked for at any time */
@@ -59,15 +61,29 @@ void net_ports_add(struct net_ports *p, FILE *f)
 	}
 }
 
-static bool add_table(struct net_ports *p, const char *path)
+/* One that may be missing may be that, and nothing else may be wrong with it. */
+static void add_table(struct net_ports *p, const char *dir, const char *name, bool may_be_missing)
 {
+	cleanup_free char *path = ga_path_join(dir, name);
 	FILE *f = fopen(path, "re");
 
-	if (!f)
-		return false;
+	if (!f) {
+		if (errno != ENOENT || !may_be_missing)
+			all_listen(p);
+		return;
+	}
 	net_ports_add(p, f);
+	if (ferror(f))
+		all_listen(p);
 	(void)fclose(f);
-	return true;
+}
+
+void net_ports_read(struct net_ports *p, const char *dir)
+{
+	memset(p->bits, 0, sizeof(p->bits));
+	add_table(p, dir, "tcp", false);
+	/* a kernel without IPv6 has but one */
+	add_table(p, dir, "tcp6", true);
 }
 
 bool net_host_listens(struct net_ports *p, uint16_t port)
@@ -75,11 +91,7 @@ bool net_host_listens(struct net_ports *p, uint16_t port)
 	int64_t now = ga_now_ms();
 
 	if (!p->read || now - p->read >= FRESH_MS) {
-		memset(p->bits, 0, sizeof(p->bits));
-		/* a kernel without IPv6 has but one */
-		if (!add_table(p, "/proc/net/tcp"))
-			all_listen(p);
-		(void)add_table(p, "/proc/net/tcp6");
+		net_ports_read(p, "/proc/net");
 		p->read = now;
 	}
 	return p->bits[port / 8] & 1U << port % 8;

@@ -77,6 +77,8 @@ struct net_ports {
 };
 /* Those of a table as /proc/net/tcp is one. */
 void net_ports_add(struct net_ports *p, FILE *f);
+/* Those of the tables in a directory as /proc/net is one: all ports where one cannot be read. */
+void net_ports_read(struct net_ports *p, const char *dir);
 /* As of the last second; in doubt it does. */
 bool net_host_listens(struct net_ports *p, uint16_t port);
 
@@ -110,6 +112,8 @@ void net_uses_release(struct net_uses *u);
 /* Count one more; `which` 0 or 1 where the same thing is asked for in two ways, of which the more
  * frequent one counts. -1: there is no room to remember it. */
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
+/* The same of a look-up. */
+void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name, unsigned which);
 
 /* ---- own.c: has this machine that address, now, on any of its interfaces? */
 

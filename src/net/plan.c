@@ -81,8 +81,7 @@ static void name_hosts(struct ga_net_plan *p)
 {
 	p->own4 = next_addr(p, false, &p->next4);
 	p->own6 = next_addr(p, true, &p->next6);
-	p->max_names = p->n_rules + GA_NET_ASKED_NAMES;
-	p->names = ga_calloc(p->max_names, sizeof(*p->names));
+	p->names = ga_calloc(p->n_rules + GA_NET_ASKED_NAMES, sizeof(*p->names));
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ga_net_rule *r = &p->rules[i];
 
@@ -176,7 +175,7 @@ static int add_rule_listeners(struct ga_net_plan *p, size_t rule, struct ga_erro
 	return 0;
 }
 
-static int add_listeners(struct ga_net_plan *p, bool no_proxy, struct ga_error *err)
+static int add_listeners(struct ga_net_plan *p, struct ga_error *err)
 {
 	struct ga_net_addr service = net_addr(GA_NET_SERVICE_ADDRESS);
 
@@ -184,7 +183,8 @@ static int add_listeners(struct ga_net_plan *p, bool no_proxy, struct ga_error *
 	p->listeners[p->n_listeners++] = (struct ga_net_listener){
 		.addr = service, .port = GA_NET_DNS_PORT, .what = GA_NET_FOR_DNS
 	};
-	if (!no_proxy)
+	/* where nothing is listed there is nothing to ask it for */
+	if (p->n_rules || p->learns)
 		p->listeners[p->n_listeners++] = (struct ga_net_listener){
 			.addr = service, .port = GA_NET_PROXY_PORT, .what = GA_NET_FOR_PROXY
 		};
@@ -282,7 +282,7 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 		if (ga_net_rule_parse(allow->v[p->n_rules], &p->rules[p->n_rules], err))
 			return -1;
 	name_hosts(p);
-	if (add_listeners(p, o->no_proxy, err))
+	if (add_listeners(p, err))
 		return -1;
 	p->hosts = hosts_text(p, o->hostname);
 	/* Names are asked for as they are: without `search`, glibc asks below the domain of

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What crosses by name or by port: unix sockets, and ports that are published.
+ * What crosses by name or by port, as words: unix sockets, and ports that are published; and the
+ * host's listeners of the latter.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,49 +126,7 @@ bool ga_net_socket_ok(const char *word)
 	return ga_net_socket_parse(word, "/", &s);
 }
 
-/* ---- sockets */
-
-/* A socket's address has room for some hundred bytes, and a path may be longer: its directory is
- * named by a descriptor. */
-static bool unix_address(int dir, const char *name, struct sockaddr_un *ret)
-{
-	int n;
-
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, name);
-	if (n > 0 && n < (int)sizeof(ret->sun_path))
-		return true;
-	errno = ENAMETOOLONG;
-	return false;
-}
-
-int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
-{
-	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	cleanup_free char *name = ga_strf("%zu", i), *q = NULL;
-	struct sockaddr_un sa;
-
-	if (fd >= 0 && unix_address(dir, name, &sa) &&
-	    !bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) &&
-	    !fchmodat(dir, name, 0600, 0) && !listen(fd, BACKLOG))
-		return ga_steal_fd(&fd);
-	q = ga_escape(path);
-	return ga_fail_errno(err, GA_ESTART, errno, "cannot make a socket in place of '%s'", q);
-}
-
-int net_dial_unix(const char *path)
-{
-	cleanup_free char *parent = ga_path_parent(path);
-	cleanup_close int dir = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	struct sockaddr_un sa;
-
-	if (dir < 0 || !unix_address(dir, ga_path_base(path), &sa))
-		return -1;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))
-		return -1;
-	return ga_steal_fd(&fd);
-}
+/* ---- ports */
 
 static int fail_published(const struct ga_net_publish *p, int errnum, struct ga_error *err)
 {

@@ -115,7 +115,7 @@ struct net_pool {
 
 struct ga_relay {
 	struct ga_net_plan *plan;
-	struct ga_strv sockets;
+	struct ga_strv sockets, written;
 	struct ga_net_publish *publish;
 	size_t n_publish;
 	int epoll;
@@ -150,6 +150,8 @@ char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_
 bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
 /* Does a published port lead to this one, inside? */
 bool net_is_published(const struct ga_relay *r, uint16_t port);
+/* Is what the kernel refused worth telling? */
+bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
 /* A listener that was made for a call; takes over `fd`. */
 int net_add_learnt(struct ga_relay *r, size_t index, int fd);
 
@@ -210,12 +212,17 @@ void net_job_done(struct ga_relay *r, struct net_job *j);
 void net_jobs_time(struct ga_relay *r, int64_t now);
 void net_jobs_abandon(struct ga_relay *r);
 
-/* ---- publish.c */
+/* ---- publish.c: the host's listener of what is published */
 
-/* The host's listeners: of unix sockets, and of what is published. */
-int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
 int net_listen_host(struct ga_net_publish *p, struct ga_error *err);
-/* A connection to a unix socket; -1 with errno. */
-int net_dial_unix(const char *path);
+
+/* ---- unix.c; `written` as in struct ga_relay_opts */
+
+/* The socket that stands for a path inside: the `i`th, in `dir`. */
+int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
+/* Refused where the way to it enters what is written, or would, for what is not there yet. */
+int net_check_unix(const char *path, const struct ga_strv *written, struct ga_error *err);
+/* A connection to a socket of the host's; -1 with errno, EXDEV where the way enters that. */
+int net_dial_unix(const char *path, const struct ga_strv *written);
 
 #endif

@@ -88,8 +88,11 @@ static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct g
 	if (sockets > GA_RELAY_SOCKETS_MAX || publish > GA_RELAY_SOCKETS_MAX)
 		return ga_fail(err, GA_EUSAGE, "network.sockets and network.publish have room for "
 			       "%d words each", GA_RELAY_SOCKETS_MAX);
+	if (o->written)
+		ga_strv_extend(&r->written, o->written);
 	for (size_t i = 0; i < sockets; i++) {
-		int fd = net_listen_unix(o->sockets->v[i], o->socket_dir, i, err);
+		int fd = net_check_unix(o->sockets->v[i], o->written, err) ? -1
+			 : net_listen_unix(o->sockets->v[i], o->socket_dir, i, err);
 
 		if (fd < 0)
 			return -1;
@@ -187,6 +190,7 @@ void ga_relay_close(struct ga_relay *r)
 	net_space_close(&r->space);
 	net_uses_release(&r->uses);
 	ga_strv_release(&r->sockets);
+	ga_strv_release(&r->written);
 	free(r->publish);
 	ga_cleanup_closep(&r->spare);
 	ga_cleanup_closep(&r->epoll);
@@ -348,12 +352,13 @@ bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a)
 	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
 }
 
-/* Has somebody been kept from what is there otherwise? Nothing listens where a published port leads
- * to, or where somebody looks for a port of the session's own: that is no refusal. */
-static bool is_refusal(struct ga_relay *r, const struct net_refusal *f)
+/* Has somebody been kept from what is there otherwise? On a loopback address nothing may listen yet
+ * where a published port leads to, or where somebody looks for a port of the session's own: that
+ * is no refusal. */
+bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f)
 {
 	if (!net_is_loopback(r, &f->addr))
-		return f->udp || !net_is_published(r, f->port);
+		return true;
 	/* a session that learns has asked the host itself */
 	return !f->udp && !net_is_published(r, f->port) && !r->learn &&
 	       net_host_listens(&r->host, f->port);
@@ -370,7 +375,7 @@ static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 
 		if (n < 0)
 			return;
-		if (!net_refusal_read(packet, (size_t)n, l->index, &f) || !is_refusal(r, &f))
+		if (!net_refusal_read(packet, (size_t)n, l->index, &f) || !net_is_refusal(r, &f))
 			continue;
 		to = net_to_text(r, &f.addr, f.port);
 		udp = f.udp ? ga_strf("%s" GA_USE_UDP, to) : NULL;

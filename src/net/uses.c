@@ -27,22 +27,23 @@ void net_uses_release(struct net_uses *u)
 }
 
 /* Refusals cost an agent nothing, and are not to hide what is reached; nor look-ups refusals. */
-static bool has_room(const struct net_uses *u, enum ga_use_kind kind)
+static bool has_room(const struct net_uses *u, enum ga_use_kind kind, bool name)
 {
-	if (kind == GA_USE_LOOKED_UP && u->names >= GA_RELAY_USES_MAX / 4)
+	if (name && u->names >= GA_RELAY_USES_MAX / 4)
 		return false;
 	return u->n < GA_RELAY_USES_MAX &&
 	       (kind == GA_USE_ALLOWED || u->others < GA_RELAY_USES_MAX / 2);
 }
 
-ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which)
+static ssize_t count(struct net_uses *u, enum ga_use_kind kind, bool name, const char *to,
+		     unsigned which)
 {
 	struct ga_use *e = NULL;
 
 	for (size_t i = 0; i < u->n && !e; i++)
 		if (u->v[i].kind == kind && !strcmp(u->v[i].to, to))
 			e = &u->v[i];
-	if (!e && !has_room(u, kind)) {
+	if (!e && !has_room(u, kind, name)) {
 		u->more++;
 		return -1;
 	}
@@ -50,11 +51,21 @@ ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsig
 		GA_GROW(u->v, u->n, u->cap);
 		e = &u->v[u->n++];
 		u->others += kind != GA_USE_ALLOWED;
-		u->names += kind == GA_USE_LOOKED_UP;
+		u->names += name;
 		*e = (struct ga_use){ .kind = kind, .to = ga_strdup(to),
 				      .first = ga_now_ms() - u->begun };
 	}
 	e->times[which]++;
 	e->count = e->times[0] > e->times[1] ? e->times[0] : e->times[1];
 	return e - u->v;
+}
+
+ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which)
+{
+	return count(u, kind, false, to, which);
+}
+
+void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name, unsigned which)
+{
+	(void)count(u, kind, true, name, which);
 }

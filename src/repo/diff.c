@@ -73,8 +73,9 @@ static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *byt
 	size_t add, del;
 	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
 
-	*ret = (struct ga_diff_lines){-1, -1};
 	*bytes = p.old.len + p.new.len;
+	if (rc == 1)
+		*ret = (struct ga_diff_lines){-1, -1};
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (git_patch_line_stats(NULL, &add, &del, p.patch))
@@ -88,7 +89,7 @@ int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 {
 	size_t bytes = 0;
 
-	*ret = (struct ga_diff_lines){-1, -1};
+	*ret = (struct ga_diff_lines){GA_DIFF_NOT_COUNTED, GA_DIFF_NOT_COUNTED};
 	/* only the mode changed: no need to read anything */
 	if (ga_oid_equal(&c->old.oid, &c->new.oid) && c->old.mode && c->new.mode)
 		*ret = (struct ga_diff_lines){0, 0};

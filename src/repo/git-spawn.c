@@ -62,7 +62,8 @@ static const char *const no_fetch_env[] = {
  * given on the command line that started us. */
 static const char *const kept_env[] = {
 	"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_TRACE",
-	"GIT_TEMPLATE_DIR=", "GIT_CEILING_DIRECTORIES=", "GIT_ATTR_NOSYSTEM=", NULL,
+	"GIT_TEMPLATE_DIR=", "GIT_CEILING_DIRECTORIES=", "GIT_ATTR_NOSYSTEM=",
+	"GIT_PROGRESS_DELAY=", NULL,
 };
 
 /* Added where a command may speak to a remote. */

@@ -21,7 +21,7 @@
 /* How far untouched() looks before it calls anything changed. */
 #define MAX_ENTRIES 256
 #define MAX_DEPTH 24
-/* How far has_trap() does: work on a large history leaves many loose objects. */
+/* How far ga_gitdir_has_trap() does: work on a large history leaves many loose objects. */
 #define MAX_TRAP_ENTRIES 2000000
 #define MAX_TRAP_DEPTH 64
 
@@ -370,6 +370,51 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 		return 0;
 	return content_is(at, "HEAD", &head) && packed_refs_are_as_sealed(at, dir) &&
 	       only_dirs(at, "refs", 0, &left);
+}
+
+/* An entry of refs/: branches, of remotes too, or the stash. */
+static bool is_branches(int refs, const char *name)
+{
+	static const char *const dirs[] = { ".", "..", "heads", "remotes" };
+	struct stat st;
+
+	if (fstatat(refs, name, &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
+		if (!strcmp(name, dirs[i]))
+			return S_ISDIR(st.st_mode);
+	return !strcmp(name, "stash") && S_ISREG(st.st_mode);
+}
+
+/* Is there no ref in a file of its own but branches, of remotes too, and the stash? */
+static bool only_branches_loose(int at)
+{
+	cleanup_close int fd = openat(at, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned left = MAX_ENTRIES;
+	bool ok = true;
+	struct dirent *e;
+	DIR *d;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	d = fdopendir(fd);
+	if (!d)
+		return false;
+	fd = -1; /* closed with `d` */
+	while (ok && (e = readdir(d)))
+		ok = is_branches(dirfd(d), e->d_name) ||
+		     (left-- && only_dirs(dirfd(d), e->d_name, 0, &left) && left);
+	(void)closedir(d);
+	return ok;
+}
+
+bool ga_gitdir_only_branches(const char *dir)
+{
+	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	return at >= 0 && fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW) &&
+	       only_branches_loose(at) && packed_refs_are_as_sealed(at, dir);
 }
 
 static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)

@@ -246,6 +246,19 @@ int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit
 	return 0;
 }
 
+int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err)
+{
+	git_oid id = ga_to_git_oid(commit);
+	git_object_t type;
+	size_t size;
+	int rc = git_odb_read_header(&size, &type, r->odb, &id);
+
+	if (rc == GIT_ENOTFOUND)
+		return 0;
+	return rc ? ga_fail_git(err, "cannot read object %s", GA_HEX(commit))
+		  : type == GIT_OBJECT_COMMIT;
+}
+
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err)
 {

@@ -95,6 +95,11 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 	return 0;
 }
 
+const char *review_no_lines(const struct ga_diff_lines *l)
+{
+	return l->additions == GA_DIFF_NOT_COUNTED ? "not counted" : "binary";
+}
+
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err)
 {

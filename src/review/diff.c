@@ -18,22 +18,32 @@
 /* Blanks in a row that push what follows them off a screen. */
 #define BLANK_RUN 64
 
+/* Bytes of the blank at `s`, in any script; 0: it is none. */
+static size_t blank_at(const char *s, size_t n)
+{
+	uint32_t c;
+	size_t len;
+
+	len = n ? ga_utf8_decode(s, n, &c) : 0;
+	return len && ga_is_blank(c) ? len : 0;
+}
+
 /* A long run of blanks inside a line is written as its length: code behind a
  * thousand spaces is where nobody looks. Trailing blanks hide nothing. */
 static void add_text(struct ga_buf *out, const char *s, size_t n)
 {
 	while (n) {
-		size_t text = 0, blank = 0;
+		size_t text = 0, blank = 0, run = 0, len;
 
-		while (text < n && s[text] != ' ' && s[text] != '\t')
+		while (text < n && !blank_at(s + text, n - text))
 			text++;
 		ga_quote_add_text(out, s, text);
 		s += text;
 		n -= text;
-		while (blank < n && (s[blank] == ' ' || s[blank] == '\t'))
-			blank++;
-		if (blank >= BLANK_RUN && blank < n)
-			ga_buf_addf(out, "\\x20{%zu}", blank);
+		for (; (len = blank_at(s + blank, n - blank)); run++)
+			blank += len;
+		if (run >= BLANK_RUN && blank < n)
+			ga_buf_addf(out, "\\x20{%zu}", run);
 		else
 			ga_buf_add(out, s, blank);
 		s += blank;
@@ -128,7 +138,8 @@ static void put_file_header(struct review_diff *d, const struct ga_change *c, bo
 	}
 }
 
-/* As git shows it, with the programs of the user's configuration. */
+/* As git shows it, with the programs of the user's configuration. Where one fails git says nothing
+ * of that file: so do we, but for `err`. */
 static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t max,
 		      struct ga_error *err)
 {
@@ -157,15 +168,23 @@ static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t m
 	return 0;
 }
 
+static void put_failed(struct review_diff *d, const struct ga_error *failed)
+{
+	cleanup_free char *why = ga_escape(failed->msg);
+
+	put_own(d, REVIEW_NOTE, ga_strf("shown without programs of yours: %s", why));
+}
+
 static int put_contents(struct review_diff *d, const struct ga_change *c, bool flagged, size_t room,
 			struct ga_error *err)
 {
 	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 	size_t max = FILE_SHOWN < room ? FILE_SHOWN : room;
 	int kind;
 
-	if (d->opts->ext_diff || d->opts->textconv)
-		return put_by_git(d, c, max, err);
+	if ((d->opts->ext_diff || d->opts->textconv) && !put_by_git(d, c, max, &failed))
+		return 0;
 	kind = ga_diff_hunks(d->repo, &c->old, &c->new, false, &hunks, err);
 	if (kind < 0)
 		return -1;
@@ -176,6 +195,8 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 			return -1;
 	}
 	put_file_header(d, c, hunks.len > 0);
+	if (failed.msg)
+		put_failed(d, &failed);
 	if (kind == 1)
 		put_line(d, REVIEW_NOTE, hunks.len ? "binary: shown escaped" : "binary");
 	else if (kind == 2)

@@ -290,24 +290,17 @@ static void put_held(struct ga_buf *out, const struct ga_changes *held)
 
 static void put_left(struct ga_buf *out, const struct ga_report *r)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags flags;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	size_t n;
 
-	review_left_flags(r, &flags);
 	if (!r->left.n)
 		return;
-	ga_left_group(&r->left, &groups);
+	n = review_put_places(&text, false, r, LEFT_SHOWN);
 	put_title(out, "Left behind, in the session until it is dropped");
 	ga_buf_adds(out, "<pre>");
-	for (size_t i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-		review_put_left(&text, &groups.v[i]);
-		review_put_left_flags(&text, false, r, &flags, groups.v[i].path);
-		put_safe(out, text.ptr);
-	}
+	put_safe(out, text.ptr);
 	ga_buf_adds(out, "</pre>\n");
-	put_more(out, groups.n > LEFT_SHOWN ? groups.n - LEFT_SHOWN : 0, "places");
+	put_more(out, n > LEFT_SHOWN ? n - LEFT_SHOWN : 0, "places");
 }
 
 static void put_notes(struct ga_buf *out, const char *title, const struct ga_strv *notes)
@@ -344,7 +337,7 @@ static int put_files(struct ga_repo *repo, const struct ga_changes *changes, str
 		if (ga_diff_count(repo, &changes->v[i], &read, &l, err))
 			return -1;
 		if (l.additions < 0)
-			ga_buf_adds(out, "<tr><td>binary</td><td><code>");
+			ga_buf_addf(out, "<tr><td>%s</td><td><code>", review_no_lines(&l));
 		else
 			ga_buf_addf(out, "<tr><td>+%" PRId64 " -%" PRId64 "</td><td><code>",
 				    l.additions, l.deletions);

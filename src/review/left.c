@@ -22,7 +22,7 @@ static void put_size(struct ga_buf *out, uint64_t bytes)
 	ga_buf_adds(out, text);
 }
 
-void review_put_left(struct ga_buf *out, const struct ga_left *l)
+static void put_place(struct ga_buf *out, const struct ga_left *l)
 {
 	cleanup_free char *q = ga_quote(l->path);
 
@@ -200,40 +200,63 @@ void review_place_flags(const struct ga_report *r, const struct review_left_flag
 	ret->n = n;
 }
 
-void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
-			   const struct review_left_flags *stored, const char *place)
+/* `of` is the path of the line above, which is not said again. */
+static void put_flag(struct ga_buf *out, int indent, bool colour, const struct ga_flag *f,
+		     const char *of)
 {
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	cleanup_free char *q = ga_quote(f->path);
+	bool same = !strcmp(f->path, of);
 
-	review_place_flags(r, stored, place, &flags);
-	for (size_t i = 0; i < flags.n; i++) {
-		const struct ga_flag *f = &flags.v[i];
-		cleanup_free char *q = ga_quote(f->path);
+	ga_buf_addf(out, "%*s", indent, "");
+	review_paint(out, colour, review_severity_colour(f->severity),
+		     ga_severity_name(f->severity));
+	ga_buf_adds(out, ": ");
+	ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
+	ga_buf_adds(out, " [");
+	/* out of a report, which may be of anywhere */
+	ga_quote_add(out, f->rule, strlen(f->rule));
+	ga_buf_addf(out, "]%s%s\n", same ? "" : " ", same ? "" : q);
+}
 
-		ga_buf_adds(out, "             ");
-		review_paint(out, colour, review_severity_colour(f->severity),
-			     ga_severity_name(f->severity));
-		ga_buf_adds(out, ": ");
-		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
-		ga_buf_addf(out, " [%s]%s%s\n", f->rule, strcmp(f->path, place) ? " " : "",
-			    strcmp(f->path, place) ? q : "");
+size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max)
+{
+	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
+	cleanup_(review_left_flags_release) struct review_left_flags stored;
+
+	review_left_flags(r, &stored);
+	ga_left_group(&r->left, &groups);
+	for (size_t i = 0; i < groups.n && i < max; i++) {
+		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+
+		put_place(out, &groups.v[i]);
+		review_place_flags(r, &stored, groups.v[i].path, &flags);
+		for (size_t k = 0; k < flags.n; k++)
+			put_flag(out, 13, colour, &flags.v[k], groups.v[i].path);
 	}
+	return groups.n;
+}
+
+static json_t *flags_json(const struct ga_flags *flags, bool paths)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < flags->n; i++) {
+		const struct ga_flag *f = &flags->v[i];
+
+		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
+								&f->also, paths ? f->path : NULL,
+								f->reason));
+	}
+	return a;
 }
 
 static json_t *place_flags_json(const struct ga_report *r, const struct review_left_flags *stored,
 				const char *place)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	json_t *a = json_array();
 
 	flags_of_place(r, stored, place, &flags);
-	for (size_t i = 0; i < flags.n; i++) {
-		const struct ga_flag *f = &flags.v[i];
-
-		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
-								&f->also, f->path, f->reason));
-	}
-	return a;
+	return flags_json(&flags, true);
 }
 
 /* ---- flags of files ----------------------------------------------------------- */
@@ -315,43 +338,30 @@ static void put_file(struct ga_buf *out, const struct ga_left_file *f, bool colo
 	else if (S_ISLNK(f->mode))
 		ga_buf_adds(out, " (symlink)");
 	ga_buf_addch(out, '\n');
-	for (size_t i = 0; i < flags->n; i++) {
-		const struct ga_flag *g = &flags->v[i];
-
-		ga_buf_adds(out, "                  ");
-		review_paint(out, colour, review_severity_colour(g->severity),
-			     ga_severity_name(g->severity));
-		ga_buf_adds(out, ": ");
-		ga_quote_add_text(out, g->reason, strcspn(g->reason, "\n"));
-		ga_buf_addf(out, " [%s]\n", g->rule);
-	}
+	for (size_t i = 0; i < flags->n; i++)
+		put_flag(out, 18, colour, &flags->v[i], f->path);
 }
 
 void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags places;
+	cleanup_(review_left_flags_release) struct review_left_flags stored;
 
-	review_left_flags(r, &places);
+	review_left_flags(r, &stored);
 	if (!files->n) {
 		ga_buf_adds(out, "nothing was left behind\n");
 		return;
 	}
-	ga_left_group(&r->left, &groups);
 	review_paint(out, colour, RC_BOLD, "left behind, in the session until it is dropped");
 	ga_buf_addch(out, '\n');
-	for (size_t i = 0; i < groups.n; i++) {
-		review_put_left(out, &groups.v[i]);
-		review_put_left_flags(out, colour, r, &places, groups.v[i].path);
-	}
+	(void)review_put_places(out, colour, r, SIZE_MAX);
 	ga_buf_addch(out, '\n');
 	review_paint(out, colour, RC_BOLD, "files");
 	ga_buf_addch(out, '\n');
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-		flags_of(r, &places, &files->v[i], facts, &flags);
+		flags_of(r, &stored, &files->v[i], facts, &flags);
 		put_file(out, &files->v[i], colour, &flags);
 	}
 	ga_buf_addf(out, "\nnext: git agent land --with-ignored PATH %s\n", r->session);
@@ -365,7 +375,6 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 	json_t *a = json_array();
 
 	review_left_flags(r, &flags);
-
 	for (size_t i = 0; i < l->n; i++) {
 		json_t *o = json_object();
 
@@ -375,19 +384,6 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
 		(void)json_object_set_new(o, "flags", place_flags_json(r, &flags, l->v[i].path));
 		(void)json_array_append_new(a, o);
-	}
-	return a;
-}
-
-static json_t *flags_json(const struct ga_flags *flags)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < flags->n; i++) {
-		const struct ga_flag *f = &flags->v[i];
-
-		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
-								&f->also, NULL, f->reason));
 	}
 	return a;
 }
@@ -403,9 +399,9 @@ static json_t *file_json(const struct ga_report *r, const struct review_left_fla
 	ga_json_set_bytes(o, "path", f->path);
 	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(f->kind)));
 	(void)json_object_set_new(o, "type", json_string(type_name(f->mode)));
-	(void)json_object_set_new(o, "mode", f->mode ? json_string(mode) : json_null());
+	ga_json_set_bytes(o, "mode", f->mode ? mode : NULL);
 	(void)json_object_set_new(o, "bytes", json_integer((json_int_t)f->bytes));
-	(void)json_object_set_new(o, "flags", flags_json(&flags));
+	(void)json_object_set_new(o, "flags", flags_json(&flags, false));
 	return o;
 }
 

@@ -197,7 +197,7 @@ static void put_files(struct ga_buf *out, const struct ga_diff_stat *stat)
 		const struct ga_diff_lines *l = &stat->lines[i];
 
 		if (l->additions < 0)
-			ga_buf_adds(out, "| binary | ");
+			ga_buf_addf(out, "| %s | ", review_no_lines(l));
 		else
 			ga_buf_addf(out, "| +%" PRId64 " -%" PRId64 " | ", l->additions,
 				    l->deletions);

@@ -48,7 +48,7 @@ static json_t *commits_json(const struct review_commits *list)
 
 		ga_json_set_oid(o, "id", &c->id);
 		ga_json_set_bytes(o, "author", c->author);
-		(void)json_object_set_new(o, "date", c->date ? json_string(c->date) : json_null());
+		ga_json_set_bytes(o, "date", c->date);
 		ga_json_set_bytes(o, "subject", c->subject);
 		(void)json_array_append_new(a, o);
 	}

@@ -5,6 +5,7 @@
 
 #include "ga/objects.h"
 #include "ga/refs.h"
+#include "ga/strmap.h"
 
 /* A report lists what is unusual, so this is far more than any honest one has. */
 #define REPORT_MAX ((size_t)64 << 20)
@@ -137,14 +138,17 @@ static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool hel
 static void add_flags(struct ga_report *r, const struct ga_flags *f,
 		      const struct ga_strv *held_paths, bool left)
 {
+	cleanup_strmap struct ga_strmap held_ones = GA_STRMAP_INIT;
 	size_t n_old;
 
+	for (size_t i = 0; held_paths && i < held_paths->n; i++)
+		ga_strmap_add(&held_ones, held_paths->v[i], strlen(held_paths->v[i]), 0);
 	/* searched by halves, so that many thousands of flags stay quick */
 	sort_flags(r, cmp_identity_v);
 	n_old = r->n_flags;
 	for (size_t i = 0; i < f->n; i++) {
 		const struct ga_flag *g = &f->v[i];
-		bool held = held_paths && ga_strv_has(held_paths, g->path);
+		bool held = ga_strmap_first(&held_ones, g->path, strlen(g->path)) >= 0;
 		cleanup_free char *rule = ga_strdup(g->rule);
 		struct ga_report_flag key = {.id = rule, .path = g->path, .entry = g->entry};
 		struct ga_report_flag *have = NULL;
@@ -165,23 +169,32 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 	add_flags(r, f, held_paths, false);
 }
 
-static bool has_rule(const struct ga_report *r, size_t n, const struct ga_report_flag *f)
+/* Is a flag of its rule and path among those in `by_path`? */
+static bool has_rule(const struct ga_report *r, const struct ga_strmap *by_path,
+		     const struct ga_report_flag *f)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(r->flags[i].path, f->path) && !strcmp(r->flags[i].id, f->id))
+	int32_t at = ga_strmap_first(by_path, f->path, strlen(f->path));
+
+	for (; at >= 0; at = by_path->nodes[at].next)
+		if (!strcmp(r->flags[by_path->nodes[at].value].id, f->id))
 			return true;
 	return false;
 }
 
 void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 {
-	size_t n = r->n_flags;
+	cleanup_strmap struct ga_strmap by_path = GA_STRMAP_INIT;
 
+	/* one of each rule: a path may have been another in each of many commits */
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (!has_rule(r, &by_path, &r->flags[i]))
+			ga_strmap_add(&by_path, r->flags[i].path, strlen(r->flags[i].path),
+				      (uint32_t)i);
 	for (size_t i = 0; i < former->n_flags; i++) {
 		const struct ga_report_flag *f = &former->flags[i];
 		struct ga_report_flag copy = *f;
 
-		if (f->held || f->left || has_rule(r, n, f))
+		if (f->held || f->left || has_rule(r, &by_path, f))
 			continue;
 		copy.id = ga_strdup(f->id);
 		copy.category = ga_strdup(f->category);
@@ -257,9 +270,14 @@ int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char 
 	char empty[1] = "";
 	struct ga_commit c = {.author = who, .committer = who, .extra = empty, .message = message};
 
-	if (strlen(text) > REPORT_MAX)
-		return ga_fail(err, GA_EFATAL, "the report of session '%s' is too long",
+	if (strlen(text) > REPORT_MAX) {
+		(void)ga_fail(err, GA_EFATAL, "the report of session '%s' is too long",
+			      r->session);
+		/* whatever it is full of is about files */
+		return ga_hint(err, "'git agent -c limits.capture.entries=1000 capture %s' looks "
+				    "at fewer files, and leaves the rest in the session",
 			       r->session);
+	}
 	if (ga_blob_write(repo, text, strlen(text), &blob.oid, err))
 		return -1;
 	(void)ga_changes_add(&changes, "report.json", &none, &blob);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "ga/buf.h"
+#include "ga/diff.h"
 #include "ga/error.h"
 #include "ga/oid.h"
 #include "ga/repo.h"
@@ -30,6 +31,9 @@ void review_commits_release(struct review_commits *c);
 int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
 			struct review_commits *ret, struct ga_error *err);
 
+/* Why there are no numbers of lines. */
+const char *review_no_lines(const struct ga_diff_lines *l);
+
 /* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err);
@@ -48,8 +52,6 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 			 const struct ga_strv *also, const char *path_or_null,
 			 const char *reason);
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
-/* A line for a place that was left behind. */
-void review_put_left(struct ga_buf *out, const struct ga_left *l);
 /* The report's flags of what was left behind, by path; borrowed from it. */
 struct review_left_flags {
 	const struct ga_report_flag **v;
@@ -60,9 +62,9 @@ void review_left_flags_release(struct review_left_flags *f);
 /* What would run from such a place, or be loaded: each rule once, the worst first. */
 void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
 			const char *place, struct ga_flags *ret);
-/* The same as lines. */
-void review_put_left_flags(struct ga_buf *out, bool colour, const struct ga_report *r,
-			   const struct review_left_flags *stored, const char *place);
+/* A line for each of at most `max` places, and for each of its flags; returns how many places
+ * there are. */
+size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max);
 
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 

@@ -233,21 +233,15 @@ static void put_held(const struct text *t, struct ga_report const *r, const stru
 
 static void put_left(const struct text *t, const struct ga_report *r)
 {
-	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags flags;
+	size_t n;
 
-	review_left_flags(r, &flags);
 	if (!r->left.n)
 		return;
-	ga_left_group(&r->left, &groups);
 	heading(t, "left behind, in the session until it is dropped\n"
 		   "(git agent review --left-behind lists it file by file)");
-	for (size_t i = 0; i < groups.n && i < LEFT_SHOWN; i++) {
-		review_put_left(t->out, &groups.v[i]);
-		review_put_left_flags(t->out, t->colour, r, &flags, groups.v[i].path);
-	}
-	if (groups.n > LEFT_SHOWN)
-		more(t, groups.n - LEFT_SHOWN, "places");
+	n = review_put_places(t->out, t->colour, r, LEFT_SHOWN);
+	if (n > LEFT_SHOWN)
+		more(t, n - LEFT_SHOWN, "places");
 }
 
 static void put_left_out(const struct text *t, const struct ga_strv *paths)
@@ -296,7 +290,7 @@ static void put_file(const struct text *t, const struct ga_change *c, const stru
 
 	ga_buf_addf(t->out, "  %c ", status_letter(c));
 	if (l->additions < 0)
-		ga_buf_addf(t->out, "%14s  ", "binary");
+		ga_buf_addf(t->out, "%14s  ", review_no_lines(l));
 	else
 		ga_buf_addf(t->out, "%7s %6s  ", add, del);
 	add_path(t, c->path);
@@ -311,7 +305,7 @@ static void put_file(const struct text *t, const struct ga_change *c, const stru
 static int put_files(const struct text *t, struct ga_repo *repo, const struct ga_changes *changes,
 		     struct ga_out *out, struct ga_error *err)
 {
-	size_t n = changes->n, read = 0;
+	size_t n = changes->n, read = 0, uncounted = 0;
 	int64_t add = 0, del = 0;
 	int rc = 0;
 
@@ -325,6 +319,7 @@ static int put_files(const struct text *t, struct ga_repo *repo, const struct ga
 			return -1;
 		add += l.additions > 0 ? l.additions : 0;
 		del += l.deletions > 0 ? l.deletions : 0;
+		uncounted += l.additions == GA_DIFF_NOT_COUNTED;
 		if (i < FILES_SHOWN) {
 			put_file(t, &changes->v[i], &l);
 			rc = ga_out_offer(out, err);
@@ -332,8 +327,11 @@ static int put_files(const struct text *t, struct ga_repo *repo, const struct ga
 	}
 	if (n > FILES_SHOWN)
 		more(t, n - FILES_SHOWN, "files (--format=json has them all)");
-	ga_buf_addf(t->out, "  %zu file%s, +%" PRId64 " -%" PRId64 "\n", n, n == 1 ? "" : "s", add,
-		    del);
+	ga_buf_addf(t->out, "  %zu file%s, +%" PRId64 " -%" PRId64, n, n == 1 ? "" : "s", add, del);
+	if (uncounted)
+		ga_buf_addf(t->out, " without %zu that %s too long to be counted", uncounted,
+			    uncounted == 1 ? "is" : "are");
+	ga_buf_addch(t->out, '\n');
 	return rc;
 }
 
@@ -354,12 +352,14 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 			    "  git agent review --accept %s PATH...\n"
 			    "  git agent review --reject %s PATH...\n",
 			    n, s->name, s->name, s->name);
-	} else if (s->state == GA_STATE_LANDED) {
-		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
-	} else if (n_files || r->left_out.n) {
+	} else if (s->state != GA_STATE_LANDED && (n_files || r->left_out.n)) {
 		ga_buf_addf(t->out, "next: git agent land %s\n", s->name);
 	} else if (r->limits.n) {
-		ga_buf_addf(t->out, "next: git agent capture %s, with other limits\n", s->name);
+		/* what has landed is not captured anew */
+		ga_buf_addf(t->out, "next: git agent %s %s, with other limits\n",
+			    s->state == GA_STATE_LANDED ? "resume" : "capture", s->name);
+	} else if (s->state == GA_STATE_LANDED) {
+		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (s->submodules.n && r->notes.n) {
 		/* theirs are reports of their own, which the notes name */
 		ga_buf_adds(t->out, "next: nothing to land here\n");

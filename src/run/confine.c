@@ -32,6 +32,7 @@ const char *ga_confined_name(enum ga_confined c)
 void ga_confine_release(struct ga_confine *c)
 {
 	free(c->cgroup);
+	free(c->busctl);
 	*c = (struct ga_confine)GA_CONFINE_INIT;
 }
 
@@ -53,14 +54,13 @@ static bool counts_tasks(void)
 	return major > 5 || (major == 5 && minor >= 14);
 }
 
-/* A manager that is there, and the program to ask it with. */
-static bool has_systemd(const char *const *env, const char *path, bool system)
+/* The program to ask a manager with, if one is there. */
+static char *find_busctl(const char *const *env, const char *path, bool system)
 {
 	const char *run = ga_environ_get(env, "XDG_RUNTIME_DIR");
 	cleanup_free char *private = ga_path_join(run && !system ? run : "/run", "systemd/private");
-	cleanup_free char *busctl = ga_find_program(path, "busctl");
 
-	return (system || run) && !access(private, F_OK) && busctl;
+	return (system || run) && !access(private, F_OK) ? ga_find_program(path, "busctl") : NULL;
 }
 
 #define MAX_SETTINGS 5
@@ -109,7 +109,7 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 	struct ga_confine c = { .limits = *l, .system = geteuid() == 0 };
 	enum ga_confined group = GA_CONFINED_CGROUP;
 	struct settings s;
-	bool counted = counts_tasks(), managed;
+	bool counted = counts_tasks();
 
 	c.memory = l->memory ? group : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
@@ -119,11 +119,11 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 		*ret = c;
 		return 0;
 	}
-	managed = has_systemd(env, path, c.system);
+	c.busctl = find_busctl(env, path, c.system);
 	/* root may write to all of them, and where systemd is they are systemd's */
-	c.cgroup = run_cgroup_find(s.v, s.n, c.system && managed);
+	c.cgroup = run_cgroup_find(s.v, s.n, c.system && c.busctl);
 	if (!c.cgroup)
-		group = managed ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
+		group = c.busctl ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
 	c.memory = l->memory ? group : GA_CONFINED_NOT;
 	if (l->memory && group == GA_CONFINED_NOT)
@@ -188,7 +188,7 @@ static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
 	bool memory = c->memory == GA_CONFINED_SYSTEMD, tasks = c->tasks == GA_CONFINED_SYSTEMD;
 	bool cpu = c->cpu == GA_CONFINED_SYSTEMD;
 
-	ga_strv_push_many(argv, "busctl", c->system ? "--system" : "--user", "--quiet", "call",
+	ga_strv_push_many(argv, c->busctl, c->system ? "--system" : "--user", "--quiet", "call",
 			  "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
 			  "org.freedesktop.systemd1.Manager", "StartTransientUnit",
 			  "ssa(sv)a(sa(sv))", unit, "fail", NULL);

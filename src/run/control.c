@@ -218,19 +218,23 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 	return r < 0 ? socket_ended(sb, err) : r;
 }
 
-/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set */
-static int take_pty(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct ga_error *err)
+/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set. All terminals are
+ * the same: it may be the one that a client asked for, who gets the next. */
+static int take_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_ctl_msg *m, int *ret_fd,
+		    struct ga_error *err)
 {
 	int r;
 
 	while ((r = run_recv_fd(sb, m, ret_fd, err)) > 0 && m->type != GA_CTL_PTY_OPEN) {
+		if (live)
+			(void)run_live_message(live, m, ret_fd);
 		ga_cleanup_closep(ret_fd);
 		*ret_fd = -1;
 	}
 	return r;
 }
 
-int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err)
+int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_TIMEOUT_MS;
 	struct pollfd p = { .fd = sb->ctl, .events = POLLIN };
@@ -238,7 +242,7 @@ int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err)
 	int fd = -1, r;
 
 	run_send(sb, GA_CTL_PTY, 0, 0);
-	while (!(r = take_pty(sb, &m, &fd, err))) {
+	while (!(r = take_pty(sb, live, &m, &fd, err))) {
 		if (ga_now_ms() >= deadline)
 			return ga_fail(err, GA_ESTART, "the sandbox opens no terminal");
 		(void)poll(&p, 1, ga_poll_timeout(deadline));

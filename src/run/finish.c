@@ -77,6 +77,7 @@ void ga_run_end(struct ga_sandbox *sb)
 static void release(struct ga_sandbox *sb)
 {
 	run_services_free(sb);
+	ga_buf_release(&sb->said);
 	ga_cleanup_closep(&sb->pidfd);
 	ga_cleanup_closep(&sb->child);
 	ga_cleanup_closep(&sb->status);

@@ -13,6 +13,7 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
+#include "ga/plan.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "run-internal.h"
@@ -244,39 +245,72 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 	return 0;
 }
 
-/* "STEP\0ERRNO\0OBJECT\0" of the stage: 1 if there was one (err is set). */
-static int stage_record(const struct ga_sandbox *sb, struct ga_error *err)
+/* What the stage has written so far, as much as it may. True at the end. */
+static bool read_status(struct ga_sandbox *sb)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	const char *step, *num, *object;
-	uint64_t errnum;
-	size_t pos = 0;
-	ssize_t n;
+	const size_t max = (size_t)1 << 20;
+	ssize_t n = 1;
 
-	while ((n = read(sb->status, ga_buf_reserve(&b, 16384), 16384)) > 0 && b.len < 65536) {
-		b.len += (size_t)n;
-		b.ptr[b.len] = '\0';
+	while (n > 0 && sb->said.len < max) {
+		n = read(sb->status, ga_buf_reserve(&sb->said, 16384), 16384);
+		if (n > 0) {
+			sb->said.len += (size_t)n;
+			sb->said.ptr[sb->said.len] = '\0';
+		}
 	}
-	step = ga_buf_next0(&b, &pos);
-	num = step ? ga_buf_next0(&b, &pos) : NULL;
-	object = num ? ga_buf_next0(&b, &pos) : NULL;
-	if (!object || !ga_parse_u64(num, 4096, &errnum))
-		return 0;
-	(void)ga_stage_explain(step, (int)errnum, object, err);
-	return 1;
+	return !n;
+}
+
+/* "STEP\0ERRNO\0OBJECT\0" of the stage, from `*pos` on. */
+struct stage_record {
+	const char *step, *object;
+	uint64_t errnum;
+};
+
+static bool next_record(const struct ga_sandbox *sb, size_t *pos, struct stage_record *ret)
+{
+	const char *num;
+
+	ret->step = ga_buf_next0(&sb->said, pos);
+	num = ret->step ? ga_buf_next0(&sb->said, pos) : NULL;
+	ret->object = num ? ga_buf_next0(&sb->said, pos) : NULL;
+	return ret->object && ga_parse_u64(num, 4096, &ret->errnum);
+}
+
+/* The record of what failed; false if there is none. */
+static bool stage_failed(const struct ga_sandbox *sb, struct stage_record *ret)
+{
+	size_t pos = 0;
+
+	while (next_record(sb, &pos, ret))
+		if (strcmp(ret->step, GA_STAGE_LOOSE) != 0)
+			return true;
+	return false;
+}
+
+void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret)
+{
+	struct stage_record r;
+	size_t pos = 0;
+
+	while (next_record(sb, &pos, &r))
+		if (!strcmp(r.step, GA_STAGE_LOOSE))
+			ga_strv_push(ret, r.object);
 }
 
 /* The stage or bwrap gave up before init was there. It is dead or dying. */
 static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	struct stage_record r;
 	int st;
 
 	/* its own end says more than ours */
 	(void)run_wait_gone(sb->child, DYING_MS);
 	st = run_kill_bwrap(sb);
-	if (stage_record(sb, err))
-		return -1;
+	(void)read_status(sb);
+	if (stage_failed(sb, &r))
+		return ga_stage_explain(r.step, (int)r.errnum, r.object, err);
 	if (run_log_line(sb, &line))
 		(void)ga_bwrap_explain(line.ptr, err);
 	else if (WIFSIGNALED(st))
@@ -304,14 +338,13 @@ static int take_ready(struct ga_sandbox *sb)
 	return 1;
 }
 
-/* 1: everything is mounted, 0: not yet, -1: the stage has something to say. */
-static int is_mounted(const struct ga_sandbox *sb)
+/* 1: everything is mounted, 0: not yet, -1: something failed. */
+static int is_mounted(struct ga_sandbox *sb)
 {
-	struct pollfd p = { .fd = sb->status, .events = POLLIN };
+	bool over = read_status(sb);
+	struct stage_record r;
 
-	if (poll(&p, 1, 0) <= 0)
-		return 0;
-	return p.revents & POLLIN ? -1 : 1;
+	return stage_failed(sb, &r) ? -1 : over;
 }
 
 /* Both ends of the sandbox, in either order. 1: up. */

@@ -21,7 +21,8 @@ struct ga_sandbox {
 	int ctl;            /* our end of the control socket; closing it ends the sandbox */
 	int pidfd;          /* of pid 1, -1 before READY */
 	int child;          /* pidfd of the stage */
-	int status;         /* the stage's record; at end of file all is mounted */
+	int status;         /* the stage's records; at end of file all is mounted */
+	struct ga_buf said; /* what came there */
 	int log;            /* standard error of bwrap and init, without blocking */
 	int plan;           /* the stage reads it; -1 once it has all of it */
 	int args, seccomp;  /* the same for bwrap */
@@ -82,6 +83,11 @@ int run_signals_take(struct ga_sandbox *sb, struct ga_error *err);
 void run_signals_restore(struct ga_sandbox *sb);
 /* The next one that came, 0 if none. */
 int run_signals_next(const struct ga_sandbox *sb);
+/* The same for who acts on it. A terminal that goes tells of it more than once: a shell passes it
+ * on to its jobs, and its own end tells them once more. So after the first SIGHUP, read here or
+ * noticed otherwise, none comes any more, and none ends us while the work is captured. */
+int run_signals_act(const struct ga_sandbox *sb);
+void run_signals_hung_up(void);
 /* Is one that ends a program waiting? Its number, left where it is: the caller gives
  * up, and the signal does its work when the mask is restored. */
 int run_signals_fatal_pending(void);
@@ -102,8 +108,9 @@ int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err);
 /* The same, with the sender's pid, and without looking for the reason at the end. Only with
  * `ret_fd` does a descriptor come in: left alone if there is none, else the caller's. */
 int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_pid, int *ret_fd);
-/* The master of a new terminal of the sandbox, or -1; to be asked for before any command. */
-int run_ask_pty(struct ga_sandbox *sb, struct ga_error *err);
+/* The master of a new terminal of the sandbox, or -1. What is said meanwhile to clients of `live`
+ * (NULL: there are none) is passed on. */
+int run_ask_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_error *err);
 /* A FAILED message as an error. */
 int run_spawn_failed(const struct ga_ctl_msg *m, const char *cwd, const char *program,
 		     struct ga_error *err);
@@ -127,8 +134,8 @@ void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);
 void run_terminal_restore(struct run_terminal *t);
 /* A pty of the sandbox with the caller's settings and size. */
-int run_pty_open(struct ga_sandbox *sb, const struct run_terminal *t, int *ret_master,
-		 int *ret_slave, struct ga_error *err);
+int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		 int *ret_master, int *ret_slave, struct ga_error *err);
 void run_pty_resize(const struct run_terminal *t, int master);
 
 /* ---- stream.c: bytes from one descriptor to another */

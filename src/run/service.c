@@ -161,8 +161,7 @@ int ga_run_service(struct ga_sandbox *sb, const struct ga_run_service *v, struct
 	if (open_services(sb, v->log, err))
 		return -1;
 	if (sb->services->n == GA_RUN_SERVICES_MAX)
-		return ga_fail(err, GA_ESTART, "there are more than %d services",
-			       GA_RUN_SERVICES_MAX);
+		GA_BUG("more services than there may be");
 	s = &sb->services->v[sb->services->n];
 	*s = (struct service){ .name = ga_strdup(v->name), .out = -1, .log = -1 };
 	sb->services->n++;
@@ -214,7 +213,7 @@ static bool is_hurried(const struct ga_sandbox *sb)
 {
 	int n;
 
-	while ((n = run_signals_next(sb)))
+	while ((n = run_signals_act(sb)))
 		if (n == SIGINT || n == SIGTERM || n == SIGHUP || n == SIGQUIT)
 			return true;
 	return false;

@@ -86,7 +86,7 @@ static int open_nowhere(struct session *s, struct ga_error *err)
 
 static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 {
-	if (run_pty_open(s->sb, &s->term, &s->master, ret_slave, err))
+	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].to = s->master;
 	s->streams[OUT].from = s->master;

@@ -64,9 +64,7 @@ static void end(struct session *s)
 
 static void hang_up(struct session *s)
 {
-	/* A shell passes it on to its jobs, and its own end tells them once more: that would end us
-	 * while the work is captured. */
-	(void)signal(SIGHUP, SIG_IGN);
+	run_signals_hung_up();
 	if (!s->tty) {
 		end(s);
 		return;
@@ -160,7 +158,7 @@ static void on_signals(struct session *s)
 {
 	int n;
 
-	while ((n = run_signals_next(s->sb))) {
+	while ((n = run_signals_act(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
 		/* the command is gone: who wants us to end does not want the rest of its output */
@@ -225,7 +223,8 @@ static int on_message(struct session *s, struct ga_error *err)
 
 		if (r <= 0)
 			return r;
-		if (s->exited || (s->live && run_live_message(s->live, &m, &fd)))
+		/* commands of others run on when this one ended, if it is not the last */
+		if ((s->live && run_live_message(s->live, &m, &fd)) || s->exited)
 			continue;
 		if (on_one(s, &m, err))
 			return -1;
@@ -410,7 +409,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	if (rc)
 		return -1;
 	/* those that came while the command ended were for the command */
-	while ((n = run_signals_next(sb)))
+	while ((n = run_signals_act(sb)))
 		if (n != SIGWINCH && n != SIGCONT && n != SIGTSTP)
 			s.signal = n;
 	if (c->signal)

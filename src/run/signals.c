@@ -79,6 +79,23 @@ int run_signals_next(const struct ga_sandbox *sb)
 	return n == (ssize_t)sizeof(si) ? (int)si.ssi_signo : 0;
 }
 
+int run_signals_act(const struct ga_sandbox *sb)
+{
+	int n;
+
+	do
+		n = run_signals_next(sb);
+	while (n == SIGHUP && ignored(SIGHUP));
+	if (n == SIGHUP)
+		run_signals_hung_up();
+	return n;
+}
+
+void run_signals_hung_up(void)
+{
+	(void)signal(SIGHUP, SIG_IGN);
+}
+
 int run_signals_fatal_pending(void)
 {
 	sigset_t s;

@@ -155,10 +155,10 @@ void run_terminal_restore(struct run_terminal *t)
 	disarm();
 }
 
-int run_pty_open(struct ga_sandbox *sb, const struct run_terminal *t, int *ret_master,
-		 int *ret_slave, struct ga_error *err)
+int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_terminal *t,
+		 int *ret_master, int *ret_slave, struct ga_error *err)
 {
-	cleanup_close int master = run_ask_pty(sb, err), slave = -1;
+	cleanup_close int master = run_ask_pty(sb, live, err), slave = -1;
 	struct termios tio;
 	int unlock = 0;
 

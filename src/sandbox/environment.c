@@ -105,7 +105,7 @@ static void add_path(struct ga_spec *s, const char *host)
 		p += strcspn(p, ":");
 	}
 	ga_strv_pushf(&s->env, "PATH=%s:%s/" GA_AGENT_BIN,
-		      b.len ? b.ptr : "/usr/local/bin:/usr/bin:/bin", s->home);
+		      b.len ? b.ptr : GA_SYSTEM_PATH, s->home);
 }
 
 static void add_places(struct ga_spec *s, const char *const *host_env)

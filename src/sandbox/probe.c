@@ -219,6 +219,15 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 	return -1;
 }
 
+static int explain_hide(int errnum, const char *q, struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("cannot cover the credentials in '%s'", q);
+
+	return errnum == EPERM || errnum == EACCES
+		       ? explain_denied(what, errnum, err)
+		       : ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
+}
+
 static int explain_dest(int errnum, const char *q, struct ga_error *err)
 {
 	if (errnum == ELOOP) {
@@ -295,6 +304,8 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 			       : explain_bind(errnum, q, err);
 	if (step_is(step, GA_STEP_OVERLAY))
 		return explain_overlay(errnum, object, q, err);
+	if (step_is(step, GA_STEP_HIDE))
+		return explain_hide(errnum, q, err);
 	if (step_is(step, GA_STEP_DEST))
 		return explain_dest(errnum, q, err);
 	if (step_is(step, GA_STEP_BIND))

@@ -24,11 +24,11 @@ static char *place(const char *path)
 	return ga_path_join(real, ga_path_base(path));
 }
 
-/* What an agent can write may be a link to anywhere when it is connected to. */
-static bool is_writable(const struct ga_spec *s, const char *real)
+/* Of the host, at its own place. */
+static bool is_writable(const struct ga_spec *s, const char *path)
 {
 	for (size_t i = 0; i < s->rw.n; i++)
-		if (ga_path_inside(real, s->rw.v[i]))
+		if (ga_path_inside(path, s->rw.v[i]))
 			return true;
 	return false;
 }
@@ -57,17 +57,8 @@ static bool is_at_home(const struct ga_spec *s, const char *at)
 	       !is_writable(s, at);
 }
 
-int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *host, const char *at,
-			struct ga_error *err)
+int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	cleanup_free char *real = place(host), *q = ga_escape(host);
-
-	if (is_writable(s, real) || ga_path_inside(real, s->home_source) ||
-	    ga_path_inside(real, s->project)) {
-		(void)ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside", q);
-		return ga_hint(err, "agents can write where it is, and put a link to another in "
-				    "its place");
-	}
 	if (!is_at_home(s, at))
 		return ga_spec_show(s, source, at, err);
 	add(s, source, at);

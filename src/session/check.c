@@ -45,11 +45,6 @@ bool ga_check_parse(const char *word, struct ga_check *ret)
 	return false;
 }
 
-bool ga_check_passed(const struct ga_check *c)
-{
-	return c->end == GA_CHECK_EXITED && !c->status;
-}
-
 char *ga_check_text(const struct ga_check *c)
 {
 	static const char *const how[] = {

@@ -55,6 +55,7 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->network_options);
 	ga_strv_release(&s->published);
 	ga_strv_release(&s->refused);
+	ga_strv_release(&s->forbidden);
 	ga_strv_release(&s->learnt);
 	ga_strv_release(&s->exposed);
 	ga_strv_release(&s->notes);

@@ -87,6 +87,16 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	return put(dir, "gitdir", link, err);
 }
 
+/* First what git would look for: it passes over what is left if the rest cannot be removed. */
+static int remove_entry(int fd, const char *name, struct ga_error *err)
+{
+	cleanup_free char *file = ga_path_join(name, "gitdir");
+
+	if (unlinkat(fd, file, 0) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove 'worktrees/%s'", file);
+	return ga_rmtree_at(fd, name, err);
+}
+
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
@@ -102,7 +112,7 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 	rc = whose(fd, name, s, err);
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;
-	if (ga_rmtree_at(fd, name, err))
+	if (remove_entry(fd, name, err))
 		return -1;
 	/* as git does: gone with the last entry; not empty is the usual answer */
 	(void)rmdir(parent);

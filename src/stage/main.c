@@ -127,20 +127,26 @@ static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-static void report(int fd, const struct stage_fault *f)
+static int report(int fd, const char *word, int errnum, const char *object)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_add0(&b, word);
+	ga_buf_addf(&b, "%d", errnum);
+	ga_buf_addch(&b, '\0');
+	ga_buf_add0(&b, object);
+	return ga_write_full(fd, b.ptr, b.len);
+}
+
+static void report_fault(int fd, const struct stage_fault *f)
 {
 	static const char *const words[] = {
 #define X(id, word) [id] = (word),
 		GA_STAGE_STEPS(X)
 #undef X
 	};
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	ga_buf_add0(&b, words[f->step]);
-	ga_buf_addf(&b, "%d", f->errnum);
-	ga_buf_addch(&b, '\0');
-	ga_buf_add0(&b, f->object);
-	(void)ga_write_full(fd, b.ptr, b.len);
+	(void)report(fd, words[f->step], f->errnum, f->object);
 }
 
 /* The first process of the pid namespace becomes bwrap. */
@@ -178,7 +184,7 @@ static int start(void *payload, struct stage_fault *f)
 	if (!sb->pid) {
 		(void)close(sb->alive[1]);
 		(void)become_bwrap(sb, f);
-		report(sb->args->status, f);
+		report_fault(sb->args->status, f);
 		_exit(ga_error_status(GA_ESTART));
 	}
 	(void)close(sb->alive[0]);
@@ -187,11 +193,16 @@ static int start(void *payload, struct stage_fault *f)
 
 static int run(const struct args *a, struct stage_fault *f)
 {
+	cleanup_strv struct ga_strv loose = GA_STRV_INIT;
 	struct sandbox sb = { .args = a, .parent = getppid() };
 
 	sb.mask = umask(0);
-	if (close_others(a, f) || stage_mount(a->plan, start, &sb, f))
+	if (close_others(a, f) || stage_mount(a->plan, start, &sb, &loose, f))
 		return -1;
+	/* by now all of the plan has been read, and who wrote it reads this */
+	for (size_t i = 0; i < loose.n; i++)
+		if (report(a->status, GA_STAGE_LOOSE, EINVAL, loose.v[i]))
+			return stage_fail(f, GA_STEP_HIDE, errno, loose.v[i]);
 	if (ga_ns_drop_caps())
 		return stage_fail(f, GA_STEP_CAPS, errno, "");
 	wait_for(sb.pid, sb.alive[1]);
@@ -215,6 +226,6 @@ int main(int argc, char **argv)
 	if (parse_args(argc, argv, &a))
 		return ga_error_status(GA_ESTART);
 	if (run(&a, &fault))
-		report(a.status, &fault);
+		report_fault(a.status, &fault);
 	return ga_error_status(GA_ESTART);
 }

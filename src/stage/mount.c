@@ -253,7 +253,7 @@ static int make_cover(int root, const struct stage_op *op)
 	return ga_steal_fd(&dir);
 }
 
-/* Each by itself, as an overlay cannot be had here. */
+/* Each by itself, where an overlay cannot be had. */
 static int cover_each(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	for (size_t i = 0; i < op->n_names; i++) {
@@ -267,7 +267,10 @@ static int cover_each(int root, const struct stage_op *op, struct stage_fault *f
 	return 0;
 }
 
-static int do_hide(int root, const struct stage_op *op, struct stage_fault *f)
+/* EINVAL is what the kernel says of a directory that an overlay cannot lie over: something is
+ * mounted in it, its file system is of a strange kind, or a stack of overlays already. */
+static int do_hide(int root, const struct stage_op *op, struct ga_strv *loose,
+		   struct stage_fault *f)
 {
 	cleanup_close int dest = open_dest(root, op->dest, O_DIRECTORY), cover = -1;
 	int layers[2];
@@ -281,7 +284,12 @@ static int do_hide(int root, const struct stage_op *op, struct stage_fault *f)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
 	layers[0] = cover;
 	layers[1] = dest;
-	return ga_mount_overlay(dest, layers, 2, -1, -1) ? cover_each(root, op, f) : 0;
+	if (!ga_mount_overlay(dest, layers, 2, -1, -1))
+		return 0;
+	if (errno != EINVAL)
+		return stage_fail(f, GA_STEP_HIDE, errno, op->dest);
+	ga_strv_push(loose, op->dest);
+	return cover_each(root, op, f);
 }
 
 static int do_mountpoint(int root, const struct stage_op *op, struct stage_fault *f)
@@ -357,7 +365,8 @@ static int share_root(int root, bool share, struct stage_fault *f)
 						   : 0;
 }
 
-static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
+static int run_op(int root, const struct stage_op *op, struct ga_strv *loose,
+		  struct stage_fault *f)
 {
 	switch (op->kind) {
 	case STAGE_OVERLAY:
@@ -384,7 +393,7 @@ static int run_op(int root, const struct stage_op *op, struct stage_fault *f)
 	case STAGE_MASK_DIR:
 		return do_mask(root, op, f);
 	case STAGE_HIDE:
-		return do_hide(root, op, f);
+		return do_hide(root, op, loose, f);
 	case STAGE_DIR:
 		return do_dir(root, op, f);
 	case STAGE_FILE:
@@ -425,7 +434,7 @@ struct hook {
 	void *payload;
 };
 
-static int run_ops(int fd, const struct hook *h, struct stage_fault *f)
+static int run_ops(int fd, const struct hook *h, struct ga_strv *loose, struct stage_fault *f)
 {
 	cleanup_close int root = -1;
 	struct stage_plan plan;
@@ -438,14 +447,14 @@ static int run_ops(int fd, const struct hook *h, struct stage_fault *f)
 	if (root < 0)
 		return -1;
 	while ((rc = stage_plan_next(&plan, &op, f)) > 0)
-		if (run_op(root, &op, f) ||
+		if (run_op(root, &op, loose, f) ||
 		    (op.kind == STAGE_SANDBOX && h->start(h->payload, f)))
 			return -1;
 	return rc ? rc : share_root(root, false, f);
 }
 
 int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
-		struct stage_fault *f)
+		struct ga_strv *ret_loose, struct stage_fault *f)
 {
 	const struct hook hook = { start, payload };
 	unsigned uid = geteuid(), gid = getegid();
@@ -456,5 +465,5 @@ int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), vo
 		return stage_fail(f, GA_STEP_IDMAP, errno, "");
 	if (ga_ns_unshare_mounts())
 		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
-	return run_ops(plan, &hook, f);
+	return run_ops(plan, &hook, ret_loose, f);
 }

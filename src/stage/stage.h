@@ -10,6 +10,7 @@
 
 #include "ga/buf.h"
 #include "ga/plan.h"
+#include "ga/strv.h"
 
 /* The one failure there can be: reported to the caller, then the end. */
 struct stage_fault {
@@ -67,8 +68,9 @@ int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
 int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
 /* Read a plan and carry it out as it comes, in a namespace of its own. `start` is called at the
- * operation "sandbox", with all capabilities. The umask is to be 0: a plan's modes are meant. */
+ * operation "sandbox", with all capabilities. The umask is to be 0: a plan's modes are meant.
+ * To `ret_loose` goes each DEST of a "hide" whose files are covered one by one. */
 int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
-		struct stage_fault *f);
+		struct ga_strv *ret_loose, struct stage_fault *f);
 
 #endif

@@ -85,14 +85,15 @@ struct job {
 	bool network;
 	unsigned ms;
 	struct ga_buf out, errout;
-	/* of an installation: what npm's choice must not be older than, or NULL; and that choice */
-	bool fetches, older;
-	const char *least;
-	char *version;
+	/* of an installation: what is there, which npm's own choice must not be older than; and
+	 * what it brought */
+	bool fetches, chooses, older;
+	char *before, *version;
 };
 
 static void job_release(struct job *j)
 {
+	free(j->before);
 	free(j->version);
 	ga_buf_release(&j->out);
 	ga_buf_release(&j->errout);
@@ -233,7 +234,8 @@ static int choose(struct job *j, struct ga_error *err)
 		return ga_fail(err, GA_EFATAL, "'%s' is no version", q);
 	}
 	j->version = ga_buf_steal(&j->out);
-	j->older = j->least && ga_agents_version_compare(j->version, j->least) < 0;
+	j->older = j->chooses && j->before &&
+		   ga_agents_version_compare(j->version, j->before) < 0;
 	j->script = place_script;
 	j->words[1] = j->older ? NULL : j->version;
 	return 0;
@@ -256,7 +258,17 @@ static int run_scripts(struct ga_sandbox *sb, const struct ga_spec *s, struct jo
 	return 0;
 }
 
-/* Run it in a sandbox with the home of `e`, whose lock is held. */
+/* That is what runs from now on. */
+static int note(const struct ga_start_env *e, const struct job *j, struct ga_error *err)
+{
+	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, j->words[0]);
+	cleanup_free char *line = ga_strf("%s\n", j->version);
+
+	return ga_write_atomic(AT_FDCWD, file, line, strlen(line), 0600, err);
+}
+
+/* Run it in a sandbox with the home of `e`, whose lock is held. Others wait: what is there stays
+ * until it was compared, and what came until it is noted. */
 static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 {
 	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
@@ -270,13 +282,15 @@ static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 	if ((!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err)) ||
 	    make_scratch(e, &lock, &dirs, err) || make_spec(e, &dirs, j->network, &s, err))
 		return -1;
+	if (j->fetches)
+		j->before = ga_agents_version(e, j->words[0]);
 	paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
 	if (ga_run_launch(&s, &paths, &sb, err))
 		return -1;
 	rc = ga_confine_plan(&e->use, e->environ, e->path, &limits, err) ||
 	     ga_run_confine(sb, &limits, err) || run_scripts(sb, &s, j, err) ? -1 : 0;
 	ga_run_finish(sb);
-	return rc;
+	return rc || (j->fetches && !j->older && note(e, j, err)) ? -1 : 0;
 }
 
 int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
@@ -301,30 +315,29 @@ int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, con
 	return ga_hint(err, "install Node.js");
 }
 
-/* Alone: versions that nobody can be using any more go. */
-static int remove_others(struct ga_start_env *e, const char *name, const char *keep,
-			 bool *ret_kept, struct ga_error *err)
+/* All but `keep` goes, in a home that is locked for us alone. */
+static int remove_but(struct ga_start_env *e, const char *name, const char *keep,
+		      struct ga_error *err)
 {
 	cleanup_(job_release) struct job j = { .script = remove_script, .words = { name, keep },
 					       .ms = REMOVE_MS, .out = GA_BUF_INIT,
 					       .errout = GA_BUF_INIT };
 	cleanup_free char *home = ga_home_dir(e, e->home_mode);
+
+	/* one that was reset has nothing of it */
+	return !access(home, F_OK) && (ga_fault_stop("agents:others", err) || run(e, &j, err))
+		       ? -1 : 0;
+}
+
+/* Alone: versions that nobody can be using any more go. */
+static int remove_others(struct ga_start_env *e, const char *name, const char *keep,
+			 bool *ret_kept, struct ga_error *err)
+{
 	cleanup_close int lock = -1;
 	int rc = ga_home_lock(e, &lock, err);
 
 	*ret_kept = rc > 0;
-	/* a home that was reset has nothing of it */
-	return rc < 0 || (!rc && !access(home, F_OK) &&
-			  (ga_fault_stop("agents:others", err) || run(e, &j, err))) ? -1 : 0;
-}
-
-static int note(const struct ga_start_env *e, const char *name, const char *version,
-		struct ga_error *err)
-{
-	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, name);
-	cleanup_free char *line = ga_strf("%s\n", version);
-
-	return ga_write_atomic(AT_FDCWD, file, line, strlen(line), 0600, err);
+	return rc < 0 || (!rc && remove_but(e, name, keep, err)) ? -1 : 0;
 }
 
 static int install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
@@ -339,23 +352,20 @@ static int install(struct ga_start_env *e, const struct ga_preset *p, const char
 	j->words[2] = spec;
 	if (home_open(e, &lock, err))
 		return -1;
-	if (run(e, j, err))
-		return ga_error_wrap(err, "cannot install '%s'", p->name);
-	return j->older ? 0 : note(e, p->name, j->version, err);
+	return run(e, j, err) ? ga_error_wrap(err, "cannot install '%s'", p->name) : 0;
 }
 
 int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
 		      struct ga_agents_installed *ret, struct ga_error *err)
 {
-	cleanup_free char *before = wanted ? NULL : ga_agents_version(e, p->name);
 	cleanup_(job_release) struct job j = { .script = fetch_script, .fetches = true,
-					       .least = before, .network = true, .ms = NPM_MS,
+					       .chooses = !wanted, .network = true, .ms = NPM_MS,
 					       .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
 
 	if (install(e, p, wanted, &j, err))
 		return -1;
 	ret->older = j.older ? ga_steal(&j.version) : NULL;
-	ret->version = ga_strdup(j.older ? before : j.version);
+	ret->version = ga_strdup(j.older ? j.before : j.version);
 	/* it is there, and noted */
 	(void)remove_others(e, p->name, ret->version, &ret->kept, &ret->left);
 	return 0;
@@ -371,14 +381,17 @@ void ga_agents_installed_release(struct ga_agents_installed *i)
 int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct ga_error *err)
 {
 	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, p->name);
-	bool kept;
+	cleanup_close int lock = -1;
+	int rc;
 
 	if (access(file, F_OK))
 		return 1;
-	if (remove_others(e, p->name, NULL, &kept, err))
-		return ga_error_wrap(err, "cannot remove '%s'", p->name);
-	if (kept)
+	/* until it is forgotten: who installs it meanwhile would be, too */
+	rc = ga_home_lock(e, &lock, err);
+	if (rc > 0)
 		return 2;
+	if (rc || remove_but(e, p->name, NULL, err) || ga_fault_stop("agents:forget", err))
+		return ga_error_wrap(err, "cannot remove '%s'", p->name);
 	return unlink(file) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot forget '%s'", p->name)
 			    : 0;
 }

@@ -7,6 +7,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trash.h"
 #include "base.h"
 
 #define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
@@ -63,7 +64,8 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
-	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS };
+	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS,
+					      GA_TRASH_REFS };
 	int rc = ga_is_ancestor(r, commit, head, err);
 
 	if (rc)

@@ -6,6 +6,7 @@
 
 #include "ga/capture.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "layers.h"
 #include "parts.h"
 #include "start.h"
@@ -69,7 +70,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 /* Git inside needs no more than this; its configuration is the agent's. A missing
  * object must not make it run the command of a remote the agent made up: what such a
  * command leaves running could write into the answers of the git after it. */
-const char *const start_git_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LC_ALL=C",
+const char *const start_git_env[] = { ("PATH=" GA_SYSTEM_PATH), "HOME=/tmp", "LC_ALL=C",
 				       "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 				       "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 				       "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", NULL };

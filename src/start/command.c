@@ -56,7 +56,8 @@ char *start_find_command(const struct ga_start_env *e, const char *command, char
 		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
 							     : ga_path_join(e->home, places[i]);
 
-		found = ga_find_program(dir, command);
+		/* a list of directories has no way to say that one has a ':' in its name */
+		found = strchr(dir, ':') ? NULL : ga_find_program(dir, command);
 		if (found && ret_place)
 			*ret_place = ga_steal(&dir);
 	}

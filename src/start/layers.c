@@ -286,15 +286,19 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	       start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err) ? -1 : 0;
 }
 
-void start_note_live(struct ga_session *s)
+int start_note_live(struct ga_session *s, struct ga_error *err)
 {
+	cleanup_free char *q = ga_escape(s->project);
 	struct stat st;
 
 	s->live_dev = s->live_ino = 0;
-	if (!s->live || stat(s->project, &st))
-		return;
+	if (!s->live)
+		return 0;
+	if (stat(s->project, &st))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s'", q);
 	s->live_dev = st.st_dev;
 	s->live_ino = st.st_ino;
+	return 0;
 }
 
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,

@@ -59,7 +59,7 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err);
 /* Which directory a live session is about to stand on. Before it is mounted. */
-void start_note_live(struct ga_session *s);
+int start_note_live(struct ga_session *s, struct ga_error *err);
 
 /* mounts.c: what `tools` shows; all that the settings show besides; is that what the spec has; and
  * lines for the banner. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -98,12 +99,11 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn,
-				    .no_proxy = e->net.mode == GA_NETWORK_NONE };
+	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;
-	if (!o.learns && !o.no_proxy)
+	if (!o.learns && e->net.mode == GA_NETWORK_ALLOW)
 		start_add_allowed(e, st->preset, &allow);
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
@@ -131,12 +131,31 @@ static int show_sockets(const struct ga_start_env *e, struct ga_start *st, const
 
 		if (!ga_net_socket_parse(e->net.sockets->v[i], e->home, &at))
 			GA_BUG("a path that the settings do not take");
-		if (ga_spec_show_socket(&st->spec, source, at.host, at.inside, err))
+		if (ga_spec_show_socket(&st->spec, source, at.inside, err))
 			return -1;
 		say_missing(st, at.host);
 		ga_strv_push(ret, at.host);
 	}
 	return 0;
+}
+
+static void push_real(struct ga_strv *ret, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	ga_strv_take(ret, real ? real : ga_strdup(path));
+}
+
+/* Where agents can write on the host, this session's and those beside it; and the project, into
+ * which their work is landed. */
+static void add_written(const struct ga_start_env *e, const struct ga_start *st,
+			struct ga_strv *ret)
+{
+	push_real(ret, st->spec.project);
+	push_real(ret, st->spec.home_source);
+	push_real(ret, e->agent_home);
+	push_real(ret, e->state_root);
+	ga_strv_extend(ret, &st->spec.rw);
 }
 
 /* More of them would not be read. */
@@ -206,8 +225,9 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 {
 	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
 	const struct ga_strv *publish = e->net.mode == GA_NETWORK_HOST ? NULL : e->net.publish;
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	struct ga_relay_opts o = { .sockets = &paths, .publish = publish, .socket_dir = -1 };
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, written = GA_STRV_INIT;
+	struct ga_relay_opts o = { .sockets = &paths, .publish = publish, .socket_dir = -1,
+				   .written = &written };
 	cleanup_free char *dir = NULL;
 	cleanup_close int at = -1;
 
@@ -225,6 +245,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		ga_strv_extend(&st->spec.env, &st->plan.env);
 	}
 	o.socket_dir = at;
+	add_written(e, st, &written);
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
 	    ga_relay_open(&o, &st->relay, err))
 		return -1;
@@ -241,9 +262,14 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 	for (const char *p = id; *p; p++)
 		any = any * 31 + (unsigned char)*p;
 	ports = start_take_ports(e, former, any, &st->ports);
+	if (!ports) {
+		/* the next run may have those it had again */
+		ga_strv_push(&st->notes, "GIT_AGENT_PORT_BASE is not set: no 16 ports are free "
+					 "for it");
+		return;
+	}
 	st->session.ports = ports;
-	if (ports)
-		ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
+	ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
 	if (former && ports != former)
 		ga_strv_pushf(&st->notes, "GIT_AGENT_PORT_BASE is %u, and was %" PRIu64 ": one of "
 					  "those 16 is in use, or they are another session's",
@@ -274,6 +300,7 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 		ga_strv_extend(&s->network_options, e->net.options);
 	ga_strv_release(&s->published);
 	ga_strv_release(&s->refused);
+	ga_strv_release(&s->forbidden);
 	ga_strv_release(&s->learnt);
 	add_environment(e, st);
 	if (open_relay(e, st, err))
@@ -359,6 +386,21 @@ static void note_learnt(struct ga_session *s, const struct ga_relay *r)
 						    ga_json_strv(&l.unlistable)));
 }
 
+static void keep_refused(struct ga_session *s, const struct ga_use *u)
+{
+	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->forbidden : &s->refused;
+	cleanup_free char *q = ga_quote(u->to);
+
+	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
+		return;
+	/* a socket, which nothing can be listed for */
+	if (u->to[0] == '/')
+		ga_strv_pushf(&s->remarks, "it was kept from the socket %s, to which the way leads "
+					   "through where agents write", q);
+	else if (to->n < REFUSED_KEPT)
+		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
+}
+
 void start_end_network(struct ga_start *st, size_t *noted)
 {
 	struct ga_session *s = &st->session;
@@ -371,9 +413,8 @@ void start_end_network(struct ga_start *st, size_t *noted)
 		return;
 	start_note_network(s, st->relay, noted);
 	u = ga_relay_uses(st->relay, &n, &more);
-	for (size_t i = 0; i < n && s->refused.n < REFUSED_KEPT; i++)
-		if (u[i].kind == GA_USE_REFUSED || u[i].kind == GA_USE_FORBIDDEN)
-			ga_strv_pushf(&s->refused, "%" PRIu64 " %s", u[i].count, u[i].to);
+	for (size_t i = 0; i < n; i++)
+		keep_refused(s, &u[i]);
 	if (n || more)
 		(void)ga_journal(s->dir, "network",
 				 json_pack("{s:o, s:I}", "connections", counts_json(u, n), "more",

@@ -262,9 +262,8 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	struct ga_session *s = &st->session;
 
 	fill_session(e, o, b, st);
-	start_note_live(s);
-	if (ga_session_save(s, err) || start_make_layers(e, s, b, &st->notes, err) ||
-	    check_identity(e, err))
+	if (start_note_live(s, err) || ga_session_save(s, err) ||
+	    start_make_layers(e, s, b, &st->notes, err) || check_identity(e, err))
 		return -1;
 	/* a part has the home of its superproject */
 	if (st->spec.home_source && home_bring_git(st->spec.home_source, &e->config, &odd))

@@ -89,10 +89,10 @@ static int explain(const struct refresh *r, const struct anew *a, struct ga_erro
 
 static int cannot_look(const struct refresh *r, const struct anew *a, struct ga_error *err)
 {
-	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]), *q = NULL;
 	int e = errno;
+	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]);
+	cleanup_free char *q = ga_escape(path);
 
-	q = ga_escape(path);
 	return ga_fail_errno(err, GA_EFATAL, e, "cannot look at '%s': agent/%s still has what it "
 			     "was", q, r->s->name);
 }

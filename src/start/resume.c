@@ -210,8 +210,8 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	struct ga_session *s = &st->session;
 
 	remove_work(s);
-	start_note_live(s);
-	if (ga_start_config(e, err) || (!s->live && start_get_base(e, s, &st->base, err)) ||
+	if (start_note_live(s, err) || ga_start_config(e, err) ||
+	    (!s->live && start_get_base(e, s, &st->base, err)) ||
 	    start_make_trees(s, s->live ? NULL : &st->base, &st->spec, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);

@@ -125,6 +125,21 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 	return 0;
 }
 
+static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
+{
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+
+	ga_run_loose(sb, &dirs);
+	for (size_t i = 0; i < dirs.n; i++) {
+		const char *rel = ga_path_below(dirs.v[i], "home");
+		cleanup_free char *q = ga_escape(rel ? rel : dirs.v[i]);
+
+		ga_strv_pushf(&s->remarks, "something is mounted in '~/%s', or no overlay can lie "
+			      "over it: a credential file that is put there while it runs shows "
+			      "inside", q);
+	}
+}
+
 /* From here on it is RUNNING, for others and for whoever finds it after a power cut. */
 static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
@@ -139,6 +154,7 @@ static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *e
 	s->pidns = ga_run_pidns(st->sandbox);
 	ga_strv_release(&s->limits);
 	ga_confine_describe(&st->confine, &s->limits);
+	note_loose(st->sandbox, s);
 	if (start_save_parts(st, err) || ga_session_save(s, err) ||
 	    ga_fault_stop("start:running", err))
 		return -1;

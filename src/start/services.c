@@ -70,6 +70,8 @@ static void journal(const struct ga_session *s, const struct ga_service *v, cons
 
 /* ---- before the agent */
 
+_Static_assert(GA_SERVICES_MAX <= GA_RUN_SERVICES_MAX, "settings take more than can be run");
+
 static int start_all(struct start_watch *w, struct ga_start *st, const struct ga_services *list,
 		     struct ga_error *err)
 {

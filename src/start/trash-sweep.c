@@ -39,7 +39,7 @@ static uint64_t time_of(const char *stamp)
 static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struct ga_strv *gone,
 		struct ga_error *err)
 {
-	static const char prefix[] = "refs/agent-trash/";
+	static const char prefix[] = GA_TRASH_REFS;
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	DIR *d = opendir(trash);
 	struct dirent *e;
@@ -68,7 +68,7 @@ static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struc
 static int remove_refs(struct ga_repo *r, const char *stamp, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *prefix = ga_strf("refs/agent-trash/%s/", stamp);
+	cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", stamp);
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
 	if (ga_refs_list(r, prefix, &refs, err))

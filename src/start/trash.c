@@ -19,8 +19,6 @@
 #include "ga/refs.h"
 #include "ga/worktree.h"
 
-#define TRASH_REFS "refs/agent-trash/"
-
 /* The session's last commit, where its branch is gone or was moved away from it: on a ref as an
  * earlier run's is. */
 static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
@@ -28,14 +26,13 @@ static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct 
 {
 	cleanup_free char *kind = ga_strf("earlier/%s", GA_HEX(&s->tip));
 	cleanup_free char *ref = ga_session_ref(s, kind);
-	cleanup_free char *to = ga_strf(TRASH_REFS "%s/%s", stamp, kind);
-	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp, kind);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
-	int rc;
+	int rc = ga_oid_is_zero(&s->tip) ? 0 : ga_commit_here(r, &s->tip, err);
 
-	if (ga_oid_is_zero(&s->tip) || ga_commit_tree(r, &s->tip, &oid, &gone))
-		return 0;
+	if (rc <= 0)
+		return rc < 0 ? ga_hint(err, "'git fsck' tells more; nothing is dropped") : 0;
 	if (branch) {
 		rc = ga_is_ancestor(r, &s->tip, branch, err);
 		if (rc)
@@ -54,7 +51,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *reason = ga_strf("agent: drop %s", s->name);
 	cleanup_free char *prefix = ga_session_ref(s, "");
-	cleanup_free char *tip = ga_strf(TRASH_REFS "%s/tip", stamp);
+	cleanup_free char *tip = ga_strf(GA_TRASH_REFS "%s/tip", stamp);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
 	int rc = ga_ref_read(r, s->branch, &oid, err);
@@ -69,7 +66,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	    ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
-		cleanup_free char *to = ga_strf(TRASH_REFS "%s/%s", stamp,
+		cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp,
 						refs.v[i].name + strlen(prefix));
 
 		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
@@ -88,7 +85,7 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 		cleanup_free char *stamp = n == 1 ? ga_strf("%s-%" PRIu64, name, now)
 						  : ga_strf("%s-%" PRIu64 "-%u", name, now, n);
 		cleanup_free char *dir = ga_path_join(trash, stamp);
-		cleanup_free char *prefix = ga_strf(TRASH_REFS "%s/", stamp);
+		cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", stamp);
 		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
 		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, &ignored) || !refs.n))
@@ -224,7 +221,7 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *reason = ga_strf("agent: restore %s", s->name);
-	cleanup_free char *prefix = ga_strf(TRASH_REFS "%s/", entry);
+	cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", entry);
 	const struct ga_oid none = { { 0 } };
 
 	if (ga_refs_list(r, prefix, &refs, err))
@@ -245,7 +242,7 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 static int branch_in_the_way(struct ga_repo *r, const struct ga_session *s, const char *entry,
 			     struct ga_error *err)
 {
-	cleanup_free char *tip = ga_strf(TRASH_REFS "%s/tip", entry);
+	cleanup_free char *tip = ga_strf(GA_TRASH_REFS "%s/tip", entry);
 	struct ga_oid oid;
 	int rc = ga_ref_read(r, tip, &oid, err);
 
@@ -262,8 +259,8 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 
 	if (!*s->project) {
 		(void)ga_fail(err, GA_EFATAL, "the state of session '%s' was damaged", s->name);
-		return ga_hint(err, "its refs are below " TRASH_REFS "%s/, its layers in the trash",
-			       entry);
+		return ga_hint(err, "its refs are below " GA_TRASH_REFS "%s/, its layers in the "
+			       "trash", entry);
 	}
 	if (!access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);

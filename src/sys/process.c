@@ -175,6 +175,54 @@ static int lower_limit(__rlimit_resource_t resource, uint64_t max, struct rlimit
 		       ga_fail_errno(err, GA_EFATAL, errno, "cannot limit a process") : 0;
 }
 
+/* What is searched of $PATH: directories with absolute names. An empty list would be taken for
+ * where one stands, so it is never that. */
+static char *absolute_path(const char *path)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *p = path ? path : ""; *p; p += strspn(p, ":")) {
+		size_t n = strcspn(p, ":");
+
+		if (*p == '/')
+			ga_buf_addf(&b, "%s%.*s", b.len ? ":" : "", (int)n, p);
+		p += n;
+	}
+	return b.len ? ga_buf_steal(&b) : ga_strdup(GA_SYSTEM_PATH);
+}
+
+static void make_environment(const char *const *from, struct ga_strv *ret)
+{
+	for (; *from; from++) {
+		cleanup_free char *path = NULL;
+
+		if (strncmp(*from, "PATH=", 5) != 0) {
+			ga_strv_push(ret, *from);
+			continue;
+		}
+		path = absolute_path(*from + 5);
+		ga_strv_pushf(ret, "PATH=%s", path);
+	}
+}
+
+/* As posix_spawnp(), with no PATH but that. */
+static int spawn_found(const struct ga_process *p, pid_t *ret,
+		       const posix_spawn_file_actions_t *fa, const posix_spawnattr_t *at)
+{
+	const char *const *ours = (const char *const *)environ, *name = p->argv[0];
+	cleanup_free char *path = absolute_path(ga_environ_get(ours, "PATH"));
+	cleanup_free char *file = strchr(name, '/') ? ga_strdup(name) : ga_find_program(path, name);
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
+	char **argv;
+
+	if (!file)
+		return ENOENT;
+	/* the prototype wants char *const *, though nothing is written through it */
+	memcpy(&argv, &p->argv, sizeof(argv));
+	make_environment(p->envp ? p->envp : ours, &env);
+	return posix_spawn(ret, file, fa, at, argv, env.v);
+}
+
 /* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not
  * grow with ours. */
 static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct ga_error *err)
@@ -182,12 +230,8 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	sigset_t all, none;
-	char **argv, **envp;
 	int rc;
 
-	/* the prototype wants char *const *, though nothing is written through it */
-	memcpy(&argv, &p->argv, sizeof(argv));
-	memcpy(&envp, &p->envp, sizeof(envp));
 	(void)sigfillset(&all);
 	(void)sigemptyset(&none);
 	rc = posix_spawn_file_actions_init(&fa);
@@ -203,11 +247,11 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 	(void)posix_spawnattr_setsigmask(&at, &none);
 	rc = file_actions(p, c, &fa);
 	if (!rc)
-		rc = posix_spawnp(&c->pid, argv[0], &fa, &at, argv, envp ? envp : environ);
+		rc = spawn_found(p, &c->pid, &fa, &at);
 	(void)posix_spawnattr_destroy(&at);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	if (rc) {
-		cleanup_free char *q = ga_escape(argv[0]);
+		cleanup_free char *q = ga_escape(p->argv[0]);
 
 		c->pid = 0;
 		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);

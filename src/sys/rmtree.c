@@ -114,13 +114,51 @@ static int empty_dir(struct rm *rm, int fd)
 	return rc;
 }
 
+/* Empty every directory at the top by one level; what was below comes up beside it. `*again`
+ * becomes true where there was one. */
+static int pass(struct rm *rm, bool *again)
+{
+	cleanup_close int copy = openat(rm->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	int rc = 0, saved;
+
+	if (!d)
+		return -1;
+	copy = -1;
+	while (!rc && (errno = 0, e = readdir(d))) {
+		cleanup_close int sub = -1;
+		bool is_dir;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!unlinkat(rm->top, e->d_name, 0))
+			continue;
+		is_dir = errno == EISDIR || errno == EPERM;
+		if (is_dir && !unlinkat(rm->top, e->d_name, AT_REMOVEDIR))
+			continue;
+		*again = true;
+		if (is_dir)
+			sub = open_dir(rm->top, e->d_name, rm->dev);
+		if (sub < 0 && errno == ENOTDIR)
+			errno = EPERM; /* a file after all: immutable, or somebody else's */
+		if (sub < 0 || empty_dir(rm, sub) ||
+		    (unlinkat(rm->top, e->d_name, AT_REMOVEDIR) && errno != ENOTEMPTY))
+			rc = -1;
+	}
+	saved = errno;
+	(void)closedir(d);
+	errno = saved;
+	return saved ? -1 : rc;
+}
+
 int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(name);
 	cleanup_close int top = -1;
 	struct stat st;
 	struct rm rm;
-	bool again = true;
+	bool again;
 
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT
@@ -135,37 +173,12 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 	if (top < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	rm = (struct rm){ .top = top, .dev = st.st_dev };
-	/* Each pass empties every directory at the top by one level; what was
-	 * below comes up beside it and is met by the next pass. */
-	while (again) {
-		cleanup_close int copy = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		DIR *d = copy < 0 ? NULL : fdopendir(copy);
-		struct dirent *e;
-
-		if (!d)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-		copy = -1;
+	do {
 		again = false;
-		while ((e = readdir(d))) {
-			cleanup_close int sub = -1;
-
-			if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-				continue;
-			if (!unlinkat(top, e->d_name, 0) || !unlinkat(top, e->d_name, AT_REMOVEDIR))
-				continue;
-			again = true;
-			sub = open_dir(top, e->d_name, rm.dev);
-			if (sub < 0 || empty_dir(&rm, sub) ||
-			    (unlinkat(top, e->d_name, AT_REMOVEDIR) && errno != ENOTEMPTY)) {
-				int saved = errno;
-
-				(void)closedir(d);
-				return ga_fail_errno(err, GA_EFATAL, saved,
-						     "cannot remove what is in '%s'", q);
-			}
-		}
-		(void)closedir(d);
-	}
+		if (pass(&rm, &again))
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove what is in '%s'",
+					     q);
+	} while (again);
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
 	return 0;

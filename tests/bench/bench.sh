@@ -6,13 +6,19 @@
 # writes bench.json in the build directory. It says and does not judge: a machine
 # busy with something else is no failure. docs/performance.md reads the table.
 #
-#     BENCH_ROUNDS=50 BENCH_FILES='1000 50000' make bench
+#     BENCH_ROUNDS=50 BENCH_FILES='1000 50000 200000' make bench
+#
+# BENCH_HUGE=1 adds a repository of a million files.
 set -eu
 : "${TEST_BUILDDIR:?run by make bench}"
 rounds=${BENCH_ROUNDS:-50}
-sizes=${BENCH_FILES:-1000 50000}
+sizes="${BENCH_FILES:-1000 50000 200000}${BENCH_HUGE:+ 1000000}"
 some=$((rounds / 2 > 3 ? rounds / 2 : 3))
 few=$((rounds / 10 > 3 ? rounds / 10 : 3)) # for what takes seconds
+# those of $1 that a row is given where git alone takes most of a second for each
+of() {
+	echo $((n > 100000 && $1 > few ? few : $1))
+}
 
 measure=$TEST_BUILDDIR/tests/helpers/measure
 agent=$TEST_BUILDDIR/git-agent
@@ -282,13 +288,14 @@ done
 for n in $sizes; do
 	cd "$HOME/$n"
 	compare "$n" 'look for uncommitted work' 'git status' \
-		"$rounds" "$agent" start --dry-run -- true \
+		"$(of "$rounds")" "$agent" start --dry-run -- true \
 		--against git --no-optional-locks status --porcelain -z
+	more 5
 	compare "$n" 'look for secrets, the first' 'git status' \
 		"$few" "$agent" secrets --against git --no-optional-locks status --porcelain -z \
 		--after find "$HOME/.local/state/git-agent" -name 'secrets-*' -delete
 	compare "$n" 'look for secrets, again' 'git status' \
-		"$rounds" "$agent" secrets --against git --no-optional-locks status --porcelain -z
+		"$(of "$rounds")" "$agent" secrets --against git --no-optional-locks status --porcelain -z
 done
 for n in $sizes; do
 	cd "$HOME/$n"
@@ -300,13 +307,13 @@ while [ \$i -lt $n ]; do
 	i=\$((i + $n / 20))
 done
 EOF_EDITS
-	compare_capture "$some" '20 edits'
-	compare_end "$some"
+	compare_capture "$(of "$some")" '20 edits'
+	compare_end "$(of "$some")"
 done
 for n in $sizes; do
 	cd "$HOME/$n"
 	clone_plain
-	new=$((n < 10000 ? 10000 : n))
+	new=$((n < 10000 ? 10000 : n > 50000 ? 50000 : n))
 	cat >"$scratch/edits" <<EOF_EDITS
 i=0
 while [ \$i -lt $new ]; do
@@ -324,6 +331,35 @@ for n in $sizes; do
 		--against git worktree add -q --detach "$scratch/worktree" HEAD \
 		--after /bin/sh "$scratch/first-after" %
 done
+# The next one: each round stands on a commit of its own, which differs from the last round's, and the
+# first from what has a base tree, in a hundred files.
+for n in $sizes; do
+	cd "$HOME/$n"
+	awk -v n="$n" -v rounds="$few" 'BEGIN {
+		for (r = 0; r < rounds; r++) {
+			print "commit refs/heads/next" r "\ncommitter Bench <bench@example.com> 1700000001 +0000\ndata 4\nnext"
+			print "from refs/heads/main^0"
+			for (i = 0; i < n; i += n / 100) {
+				text = "next " r " of " i "\n"
+				printf "M 100644 inline d%d/e%d/f%d.txt\ndata %d\n%s\n", i / 10000, i / 100, i, length(text), text
+			}
+		}
+	}' | git -c fastimport.unpackLimit=0 fast-import --quiet
+	compare "$n" 'start and exit, 100 changed' 'git worktree add' \
+		"$few" "$agent" start -q --base next% --name next% -- true \
+		--against git worktree add -q --detach "$scratch/worktree" HEAD \
+		--after git worktree remove --force "$scratch/worktree"
+done
+
+# what a session of the largest has in memory while its agent does nothing, all processes together
+"$agent" start -q --base HEAD -- true
+"$measure" --memory "$agent" start -q --base HEAD --name memory -- sleep 1 >"$scratch/times"
+read -r ours am <"$scratch/times"
+awk -v n="$n" -v ours="$ours" 'BEGIN {
+	printf "%6d  %-30s %5.1f MiB  %-27s %9s  at most 40\n", n, "memory of a warm session", ours / 1024, "", ""
+}'
+results="$results,
+  {\"files\": $n, \"what\": \"memory of a warm session\", \"kib\": $ours, \"at_most_kib\": 40960}"
 
 # how soon there is something to read: of a session that changed a thousand files
 "$agent" start -q --base HEAD --name review -- /bin/sh -c \
@@ -345,8 +381,8 @@ compare 5000 'review as a page, all flagged' 'a tenth of them' "$few" \
 "$agent" drop --force page-5000 >/dev/null 2>&1
 
 # a large file, once, of bytes that nothing compresses: the time, and the memory that is no file's
-GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name large -- \
-	/bin/sh -c 'head -c 1G /dev/urandom >large' 2>/dev/null || :
+(GIT_AGENT_FAULT=capture:begin:kill "$agent" start -q --base HEAD --name large -- \
+	/bin/sh -c 'head -c 1G /dev/urandom >large' || :) 2>/dev/null
 head -c 1G /dev/urandom >"$scratch/plain/large"
 "$measure" --memory "$agent" capture large >"$scratch/times"
 "$measure" --memory git -C "$scratch/plain" add large >>"$scratch/times"

@@ -2,7 +2,8 @@
  *
  * deny CALL=ERRNO... [-- COMMAND...]: run it where these system calls fail, with ENOSYS as on
  * kernels that do not have them, EPERM as under filters of containers, or another error. A
- * CALL with ":USER" counts only if its first argument has CLONE_NEWUSER in it. Without a command:
+ * CALL with ":USER" counts only if its first argument has CLONE_NEWUSER in it, one with ":NODEV"
+ * (mount) if its fourth has MS_NODEV. Without a command:
  * succeed if the first call fails so here.
  */
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,10 +38,16 @@ static const struct {
 } errors[] = { { "EPERM", EPERM },   { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
 	       { "EINVAL", EINVAL }, { "ENOSPC", ENOSPC }, { "ENODEV", ENODEV } };
 
+/* Of calls of this kind alone. */
+static const struct only {
+	const char *word;
+	unsigned arg, bit;
+} onlys[] = { { ":USER", 0, CLONE_NEWUSER }, { ":NODEV", 3, MS_NODEV } };
+
 struct rule {
 	long nr;
 	int e;
-	bool user;
+	const struct only *only; /* NULL: all */
 };
 
 static bool parse(const char *arg, struct rule *r)
@@ -48,8 +56,15 @@ static bool parse(const char *arg, struct rule *r)
 	size_t n = eq ? (size_t)(eq - arg) : 0;
 
 	*r = (struct rule){ .nr = -1 };
-	r->user = n > 5 && !strncmp(arg + n - 5, ":USER", 5);
-	n -= r->user ? 5 : 0;
+	for (size_t i = 0; i < GA_NELEMS(onlys); i++) {
+		size_t len = strlen(onlys[i].word);
+
+		if (n > len && !strncmp(arg + n - len, onlys[i].word, len)) {
+			r->only = &onlys[i];
+			n -= len;
+			break;
+		}
+	}
 	for (size_t i = 0; eq && i < GA_NELEMS(calls); i++)
 		if (strlen(calls[i].name) == n && !strncmp(calls[i].name, arg, n))
 			r->nr = calls[i].nr;
@@ -61,11 +76,13 @@ static bool parse(const char *arg, struct rule *r)
 
 static int refuse(const struct rule *r)
 {
+	const size_t i = r->only ? r->only->arg : 0;
+	const unsigned arg = (unsigned)(offsetof(struct seccomp_data, args) + i * sizeof(__u64));
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)r->nr, 0, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, r->user ? CLONE_NEWUSER : 0, 1, !r->user),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, arg),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, r->only ? r->only->bit : 0, 1, !r->only),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)r->e),
 	};

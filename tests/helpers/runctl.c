@@ -263,7 +263,7 @@ static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)
 
 	(void)argv;
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err) ||
-	    run_pty_open(sb, &none, &master, &slave, err) || ask(sb, slave, &payload, err))
+	    run_pty_open(sb, NULL, &none, &master, &slave, err) || ask(sb, slave, &payload, err))
 		return -1;
 	first = child_of(ga_run_pid(sb));
 	(void)kill(child_of(first), SIGSTOP);

@@ -175,6 +175,11 @@ test_expect_success 'long reports stay what a forge takes, and say what is not i
 	git agent review --format=markdown e >../md && python3 ../../markdown.py <../md && grep "^[0-9]* more flags\.$" ../md && git agent review --format=sarif e | python3 ../../sarif.py
 '
 
+test_expect_success 'text that is too long to be compared is not called binary, and is missing in the sum' '
+	make_repo counts && cd counts && attack e "yes 123456789 | head -n 900000 >long; printf \"a\\\\000b\" >bin; echo one >one" && git agent review --stat e >../out && grep "^  A *not counted  long$" ../out && grep "^  A *binary  bin$" ../out && grep "^  3 files, +1 -0 without 1 that is too long to be counted$" ../out &&
+	git agent review --format=markdown e >../md && grep "^| not counted | .long. |$" ../md && grep "^| binary | .bin. |$" ../md && git agent review --format=html e >../html && grep "<td>not counted</td><td><code>long<" ../html && git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
+'
+
 test_expect_success 'nothing flagged, formats that there are not' '
 	make_repo quiet && cd quiet && attack e "echo w >w" && git agent review --format=sarif e | python3 ../../sarif.py && git agent review --format=markdown e >../md &&
 	python3 ../../markdown.py <../md && grep "No flag is open" ../md && ! grep Flags ../md &&

@@ -147,7 +147,16 @@ test_expect_success 'textconv and external diffs run when they are asked for, an
 	git agent review --ext-diff s >../out && test -e ../ran-ext && test ! -e ../ran-conv && grep "^ext a.e\]0;t$" ../out && ! LC_ALL=C grep "$(printf "\033")" ../out &&
 	test "$(grep -n -m 1 "^+.*echo evil" ../out | cut -d: -f1)" -lt "$(grep -n "^ext a" ../out | cut -d: -f1)" &&
 	for o in --stat --json --left-behind --format=html; do test_expect_code 129 git agent review --textconv $o s || exit 1; done &&
+	for o in --stat --json --format=html --textconv --ext-diff; do for how in "--accept s a" "--reject s a" "--accept-all s"; do test_expect_code 129 git agent review $o $how 2>../err && grep "^git-agent: a decision prints no review" ../err || exit 1; done; done &&
 	git config --remove-section diff.conv && git config --remove-section diff.ext && rm .git/info/attributes
+'
+
+test_expect_success 'a program that fails costs no other file its place: its own is shown without it, which is said' '
+	cd r && printf "#!/bin/sh\necho half; printf \"no \\033[31mgood\" >&2; exit 3\n" >../bin/fails && chmod +x ../bin/fails && printf "a diff=f\n" >.git/info/attributes &&
+	for how in "textconv --textconv" "command --ext-diff"; do
+		git config "diff.f.${how% *}" "$HOME/bin/fails" && git agent review "${how#* }" s >../out && grep "^+three$" ../out && ! grep half ../out && grep -c "^shown without programs of yours: " ../out >../n && echo 1 >../want && test_cmp ../want ../n &&
+		grep "^+.*echo evil" ../out && grep "^diff --git a/z b/z" ../out && ! LC_ALL=C grep "$(printf "\033")" ../out && git config --remove-section diff.f || { cat ../out; exit 1; }
+	done && rm .git/info/attributes
 '
 
 test_done

@@ -70,6 +70,12 @@ test_expect_success TTY 'parts: hunks, split to the smallest, kept and rejected'
 	git show agent/parts:a >../got && seq 40 | sed -e 3s/3/three/ -e 30s/30/thirty/ | test_cmp - ../got && ! git cat-file -e agent/parts:z
 '
 
+test_expect_success TTY 'what was decided about parts is taken back with the path; one without parts is asked about again' '
+	cd r && git agent start -q --name undo -- sh -c "sed -i -e 3s/3/three/ -e 30s/30/thirty/ a; printf \"a\\000\" >bin; echo z >z" && git for-each-ref >../before &&
+	walk undo expect="(1/3) accept bin" send="j\r" expect="(2/3) accept a" send="s\r" expect="(1/2 of a)" send="n\r" expect="(2/2 of a)" send="y\r" expect="(3/3) accept z" send="k\r" expect="(in parts, 2/3)" send="u\r" expect="(2/3) accept a" send="s\r" expect="(1/2 of a)" send="q\r" expect="(2/3) accept a" send="j\r" expect="(3/3)" send="q\r" expect="nothing was decided" exit=0 &&
+	walk undo expect="(1/3)" send="n\r" expect="(2/3)" send="k\r" expect="(rejected, 1/3)" send="s\r" expect="there are no parts" expect="(rejected, 1/3)" send="q\r" expect="1 to reject" send="n\r" exit=0 && git for-each-ref | test_cmp ../before - && git agent drop --force undo
+'
+
 test_expect_success TTY 'parts of what is flagged and held back; keeping the others accepts what is left' '
 	cd r && seq 30 >.envrc && printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile && git add -f .envrc Makefile && git commit -qm envrc && git agent start -q --name two -- sh -c "sed -i -e 3s/.*/PATH=x/ -e 25s/.*/evil/ .envrc; sed -i -e 2s/ok/evil/ -e 12s/x/y/ Makefile" &&
 	walk two expect="(1/2) accept .envrc" send="s\r" expect="(1/2 of .envrc)" send="y\r" expect="(2/2 of .envrc)" send="d\r" expect="(2/2) accept Makefile" send="s\r" expect="(1/2 of" send="n\r" expect="(2/2 of" send="a\r" expect="2 to reject in part" send="y\r" expect="0 open flags left" exit=0 &&

@@ -59,6 +59,94 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
+test_expect_success 'work on no branch: tags, older stashes, other working trees, what was under way' '
+	make_repo alone "git commit -q --allow-empty -m first; git tag -am t theirs; git tag plain" && cd alone && git agent start --name t -- sh -c "
+		git checkout -q --detach && echo d >det && git add det && git commit -qm tagged && git tag -am annotated v1 && git switch -q agent/t
+		git tag here; git tag of-a-blob \$(git hash-object -w a); for i in 1 2 3; do echo \$i >a; git stash -q; done
+		git worktree add -q --detach wt && cd wt && echo w >w && git add w && git commit -qm \"in a tree\"" 2>../err &&
+	grep "on no branch is kept on refs/agent/t/others/: refs/tags/v1, stash/1, stash/2, worktree/1$" ../err &&
+	git for-each-ref --format="%(refname:lstrip=3) %(objecttype)" refs/agent/t/others >../got &&
+	printf "others/%s commit\n" refs/tags/v1 stash/1 stash/2 worktree/1 >../want && test_cmp ../want ../got &&
+	test "$(git show refs/agent/t/others/refs/tags/v1:det)" = d && test "$(git show refs/agent/t/others/stash/1:a)" = 2 &&
+	test "$(git show refs/agent/t/others/stash/2:a)" = 1 && test "$(git show refs/agent/t/others/worktree/1:w)" = w && git fsck --connectivity-only &&
+	test_expect_code 2 git agent drop t && git agent list | grep "^t .*other refs" && git agent drop --force t
+'
+
+test_expect_success 'what was in the middle of something is said, and what git put aside for that is kept' '
+	make_repo half && cd half && conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; echo 2 >a; git commit -qam m" &&
+	git agent start --name r -- sh -c "$conflict; echo dirty >d/x; git rebase -q --autostash t; true" 2>../err &&
+	grep "note: the agent stopped in the middle of a rebase" ../err && test "$(git show refs/agent/r/others/autostash:d/x)" = dirty &&
+	test "$(git show refs/agent/r/heads/agent/r:a)" = 2 &&
+	git agent start --name m -- sh -c "$conflict; git branch -q k t; git switch -q --detach t; git commit -q --allow-empty -m alone; tip=\$(git rev-parse HEAD)
+		git switch -q agent/m; git merge -q \$tip; true" 2>../err &&
+	grep "note: the agent stopped in the middle of a merge" ../err && git log -1 --format=%s refs/agent/m/others/merging | grep -x alone &&
+	git update-ref refs/heads/agent/m "$(git commit-tree -p agent/m -m empty agent/m^{tree})" && git agent resume m -- true &&
+	! git agent show m | grep "in the middle" && git log -1 --format=%s refs/agent/m/others/merging | grep -x alone &&
+	git agent start --name c -- sh -c "$conflict; git cherry-pick t; true" 2>../err && grep "in the middle of a cherry-pick" ../err &&
+	! grep "on no branch" ../err && git branch -q side && git switch -q side && echo s >s && git add s && git commit -qm side && git switch -q main &&
+	git agent start --name n -- git merge -q --no-commit --no-ff side 2>../err && grep "in the middle of a merge" ../err && ! grep "on no branch" ../err &&
+	git agent start --name p -- sh -c "$conflict" 2>../err && ! grep "in the middle" ../err &&
+	git agent start --name q -- sh -c "$conflict; git cherry-pick t~1 t; git commit -q --allow-empty -m by-hand; git revert --no-edit t t~1; git reset -q" 2>../err && grep "in the middle of cherry-picks or reverts" ../err &&
+	git agent start --name a -- sh -c "$conflict; git format-patch -q -1 -o /tmp t; git am -q /tmp/0001-t.patch; true" 2>../err && grep "in the middle of applying patches" ../err
+'
+
+test_expect_success 'a merge of several that was not finished: each is kept' '
+	make_repo several && cd several && git agent start --name o -- sh -c "for i in 1 2 3; do git switch -q --detach agent/o; echo \$i >f\$i; git add f\$i; git commit -qm \$i; git rev-parse HEAD >>/tmp/tips; done
+		git switch -q agent/o; git merge -q --no-ff --no-commit \$(cat /tmp/tips)" 2>../err && grep "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" ../err &&
+	for i in "" -2 -3; do git log -1 --format=%s "refs/agent/o/others/merging$i" || exit 1; done >../got && printf "%s\n" 1 2 3 >../want && test_cmp ../want ../got
+'
+
+test_expect_success 'not all could be read, and one of an earlier run is in the way of a new one' '
+	make_repo way && cd way && git agent start -q --name w -- sh -c "git tag x \$(git commit-tree -m first HEAD^{tree})" && first=$(git rev-parse refs/agent/w/others/refs/tags/x) &&
+	GIT_AGENT_FAULT=capture:before-refs:kill git agent resume -q w -- sh -c "git tag -d x; git tag x/y \$(git commit-tree -m second HEAD^{tree}); git rev-parse HEAD:a >.git/refs/heads/blob; echo n >a"
+	git agent capture w && git agent show w | grep "not all of the agent.s branches could be read" && test "$(git show agent/w:a)" = n &&
+	test "$(git log -1 --format=%s refs/agent/w/others/refs/tags/x/y)" = second && test "$(git rev-parse "refs/agent/w/earlier/$first")" = "$first"
+'
+
+test_expect_success 'what is on a branch of yours that the agent removed is not its work, and git is not asked of each' '
+	make_repo yours && cd yours && git switch -q -c old && for i in 1 2 3 4 5 6; do git commit -q --allow-empty -m $i; done && git switch -q main &&
+	GIT_AGENT_TRACE=$PWD/../trace git agent start --name y -- sh -c "git rev-list main..old | sed \"s,.*,create refs/tags/t-& &,\" | git update-ref --stdin; git branch -D old; git tag own \$(git commit-tree -m own HEAD^{tree})" 2>../err &&
+	grep "on no branch is kept on refs/agent/y/others/: refs/tags/own$" ../err && grep "runs git" ../trace && ! grep "rev-list -n 1 " ../trace
+'
+
+# MERGE_HEAD as git never writes it: one commit twice
+test_expect_success 'two refs of an earlier run that stood on one commit: it is kept once, and the next capture goes on' '
+	make_repo once && cd once && git agent start -q --name o -- sh -c "t=\$(git commit-tree -m first HEAD^{tree}) && printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD && git branch b" &&
+	first=$(git rev-parse refs/agent/o/others/merging) && test "$(git rev-parse refs/agent/o/others/merging-2)" = "$first" &&
+	git agent resume -q o -- sh -c "t=\$(git commit-tree -m second HEAD^{tree}) && printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD; echo b >a" &&
+	test "$(git log -1 --format=%s refs/agent/o/others/merging)" = second && test "$(git rev-parse "refs/agent/o/earlier/$first")" = "$first" && test "$(git show agent/o:a)" = b
+'
+
+test_expect_success 'a name that cannot be kept costs no stash' '
+	make_repo odd && cd odd && git agent start -q --name s -- sh -c "echo s >>a && git stash -q && git branch \$(printf \"x\\342\\200\\213y\") \$(git commit-tree -m odd HEAD^{tree})" 2>../err &&
+	git agent show s | grep "has a name that cannot be kept" && git agent show s | grep "stash is kept on refs/agent/s/stash" && git show refs/agent/s/stash:a | grep s
+'
+
+test_expect_success 'a branch named in another script, a ref below the stash' '
+	make_repo script && cd script && name=$(printf "fix\343\200\200jp") && git agent start -q --name k -- sh -c "
+		git branch $name && git switch -q $name && git commit -q --allow-empty -m jp && git switch -q - && git update-ref refs/stash/odd \$(git commit-tree -m odd HEAD^{tree})" &&
+	test "$(git log -1 --format=%s "refs/agent/k/heads/$name")" = jp && test "$(git log -1 --format=%s refs/agent/k/others/refs/stash/odd)" = odd &&
+	test "$(git agent show k | grep -c "u{3000}")" = 0
+'
+
+test_expect_success 'what is on no branch and is refused costs nothing else' '
+	make_repo alonebad && cd alonebad && git agent start --name t -- sh -c "
+		git checkout -q --detach; echo 1 >a; git commit -qam det; x=\$(git rev-parse HEAD^{tree}); git tag v; git switch -q -c side agent/t
+		echo s >s; git add s; git commit -qm side; git switch -q agent/t
+		rm -f .git/objects/\$(echo \$x | cut -c1-2)/\$(echo \$x | cut -c3-); echo 3 >a; git commit -qam good" 2>../err &&
+	grep "note: what the agent committed on no branch was not taken, and stays in the session (" ../err &&
+	git log -1 --format=%s agent/t | grep -x good && git log -1 --format=%s refs/agent/t/heads/side | grep -x side && ! grep "one commit" ../err
+'
+
+test_expect_success 'a checkout that the agent narrowed: what is gone with that is said' '
+	make_repo narrow "mkdir e f; echo e >e/e; echo f >f/f" && cd narrow && find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
+	git status >/dev/null && git agent start --name s -- git sparse-checkout set --cone d 2>../err &&
+	grep "note: the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" ../err &&
+	git agent start --name t -- sh -c "git sparse-checkout set --cone d; git sparse-checkout disable; rm e/e" 2>../err && ! grep narrowed ../err &&
+	test "$(git diff --name-status HEAD agent/t)" = "$(printf "D\te/e")" &&
+	mkdir ../patterns && touch ../patterns/sparse-checkout && git agent start --name links -- sh -c "git config core.sparseCheckout true; rm -rf .git/info; ln -s $PWD/../patterns .git/info; rm f/f" 2>../err && ! grep narrowed ../err
+'
+
 test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
 	make_repo only && cd only &&
 	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&

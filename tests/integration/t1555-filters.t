@@ -75,6 +75,12 @@ test_expect_success 'staged, with attributes that are in no commit' '
 	git agent start --name s2 -- sh -c "echo more cl\$()ear >new.sec; git rm -qf --cached .gitattributes; rm .gitattributes; git commit -qam new; echo b >a" && nowhere "clear$"
 '
 
+test_expect_success 'touched and made executable, and committed: the mode arrives, and only that' '
+	make_repo mode && git agent start --name m -- sh -c "touch d/y.sec && chmod +x x.sec && git commit -qam mode && echo b >a" && nowhere "clear text" &&
+	test -z "$(rules_of m filter-not-run)" && test "$(rules_of m exec-bit-added)" = "high x.sec open" &&
+	test "$(git diff --raw HEAD agent/m | cut -d" " -f1,2,5- | tr "\t\n" "  ")" = ":100644 100644 M a :100644 100755 M x.sec "
+'
+
 test_expect_success 'macros of macros, however many' '
 	make_repo macros && printf "%s\n" "*.q c" "[attr]c b" "[attr]b e" "[attr]e locked" >.gitattributes && echo "[attr]locked filter=crypt" >.git/info/attributes && git commit -qam macros && echo q | tee 1.q >1.r &&
 	git check-attr filter 1.q | grep crypt && git agent rules explain 1.q | grep filter-not-run && test_must_fail sh -c "git agent rules explain 1.r | grep filter-not-run" &&
@@ -181,6 +187,16 @@ test_expect_success 'one that never ends: nothing is converted, and what it is f
 	git agent show h | grep "held back, since no filter of yours ran on what was taken: n.nb" && test "$(git diff --name-only HEAD agent/h)" = a && test "$(git show refs/agent/h/held:n.nb)" = "out: 2"
 '
 
+# git follows macros of macros until there is no stack left
+test_expect_success 'git inside that cannot say which files they are for: none is taken' '
+	make_repo silent && git agent $inside start --name q -- python3 -c "
+f = open(\".gitattributes\", \"a\"); f.write(\"* m0\n\")
+for i in range(300000): f.write(\"[attr]m%d m%d\n\" % (i, i + 1))
+f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").write(\"b\")" &&
+	nowhere ^out: && test_must_fail git rev-parse -q --verify agent/q && git agent show q | grep "content was not converted" &&
+	git agent show q | grep "held back, since no filter of yours ran on what was taken: .*b, n.nb" && test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
+'
+
 test_expect_success 'without being named a filter'\''s command is not shown inside, and none runs outside' '
 	make_repo hidden && git agent start --name n -- sh -c "git config --get-regexp ^filter; true" >../out && ! grep crypt ../out &&
 	git agent $inside start --name n2 -- sh -c "git config --get-regexp ^filter; true" >../out && grep "filter.crypt.clean test -e" ../out &&
@@ -212,6 +228,12 @@ test_expect_success 'a tracked file that cannot be converted: its bytes, not tho
 	git init -q enc && cd enc && echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes && printf "h\\000i\\000" >t.u16 && git add . && git commit -qm base &&
 	git agent start --name e -- sh -c "printf \"\\000\\330x\" >t.u16; printf \"o\\000k\\000\" >ok.u16" && printf "\\000\\330x" >../want && git cat-file blob agent/e:t.u16 >../got && cmp ../want ../got &&
 	test "$(git cat-file blob agent/e:ok.u16)" = ok && git agent show e | grep "t.u16: git could not convert it"
+'
+
+test_expect_success 'a base that is an agent'\''s work runs none, in the trash as well' '
+	make_repo based && echo "*.r filter=ran" >>.git/info/attributes && git config filter.ran.smudge "touch $TRASH/ran; cat" && git agent start -q --name b -- sh -c "echo 1 >1.r" && git show agent/b:1.r &&
+	git agent start -q --name on --base agent/b -- true && test ! -e "$TRASH/ran" && git agent drop --force on b && tip=$(git rev-parse "$(git for-each-ref --format="%(refname)" "refs/agent-trash/b-*/tip")") &&
+	git agent start -q --base "$tip" -- true && test ! -e "$TRASH/ran" && git branch taken "$tip" && git switch -q taken && rm "$TRASH/ran" && git commit -q --allow-empty -m mine && git agent start -q -- true && test -e "$TRASH/ran"
 '
 
 test_done

@@ -37,6 +37,15 @@ test_expect_success 'what has landed goes to the trash, by whatever way, and wha
 	test -z "$(git agent gc 2>/dev/null)" && git agent drop --restore squash && test "$(git show agent/squash:f-squash)" = squash && git agent list | grep "^squash .*landed" && git fsck --strict
 '
 
+test_expect_success 'one of which nobody can tell whether its landing was interrupted stays, and that is said' '
+	make_repo tell && cd tell && git agent start -q --name t -- sh -c "echo t >t" && echo mine >>a && git add a && git agent land t && : >"$(state)/sessions/t/undo/1/record" && : >"$(state)/sessions/t/undo/1/begun" && git agent gc >../out 2>../err; cat ../err && test ! -s ../out && grep "session .t. has landed and stays: a landing of agent/t may have been left half done" ../err && grep "rm -r $(state)/sessions/t/undo/1" ../err
+'
+
+test_expect_success 'one of which a limit kept something away stays, landed or not' '
+	make_repo limit && cd limit && git agent -c limits.capture.file_size=5 start -q --name s -- sh -c "echo s >s; echo too long >long" && git merge -q agent/s && git agent gc >../out 2>../err && test ! -s ../out && grep "session .s. has landed and stays: a limit kept something of it away" ../err &&
+	git agent resume -q s -- true && git merge -q agent/s && git agent gc | grep "^session s:"
+'
+
 test_expect_success 'never one that runs, was interrupted, or whose branch is checked out' '
 	make_repo run && cd run && git agent start -q --name out -- sh -c "echo o >o" && git merge -q agent/out && git switch -q agent/out && git agent gc 2>../err && grep "stays: its branch is checked out" ../err && git switch -q main &&
 	{ "$GIT_AGENT" start -q --name busy -- sh -c "echo b >b; git add b; git commit -qm b; while test ! -e go; do sleep 0.1; done" & pid=$!; } &&

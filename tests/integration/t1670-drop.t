@@ -98,6 +98,13 @@ test_expect_success 'a session that runs is not dropped' '
 # stays NAME: it is there, and not in the trash
 stays() { git agent show "$1" >/dev/null && ! git agent drop --restore "$1" 2>/dev/null; }
 
+test_expect_success 'what a limit kept away is dropped by force only, landed or not, in a submodule too' '
+	make_repo limit && cd limit && git agent -c limits.capture.file_size=5 start -q --name all -- sh -c "echo too long >long" && git agent -c limits.capture.file_size=5 start -q --name some -- sh -c "echo s >some; echo too long >long" && git merge -q agent/some && git agent list | grep "^some .*landed" &&
+	for s in "capture all" "resume some"; do n=${s#* } && test_expect_code 2 git agent drop $n 2>../err && grep "a limit kept something of session .$n. away" ../err && grep "hint: .*git agent $s.*drop --force $n" ../err && git agent review --stat $n | grep "^next: git agent $s," || exit 1; done &&
+	git agent capture all && git agent resume -q some -- true && for n in all some; do git show agent/$n:long && git merge -q -m m agent/$n && git agent drop $n || exit 1; done &&
+	cd ../super && git agent -c limits.capture.file_size=5 start -q --name sl -- sh -c "echo too long >lib/long" && test_expect_code 2 git agent drop sl && git agent drop --force sl
+'
+
 test_expect_success 'start --rm: what left nothing is dropped, with the status of its command, and can be brought back' '
 	make_repo rm && cd rm && echo "*.ign" >>.git/info/exclude && test_expect_code 3 git agent start --rm --name e -- sh -c "echo said; exit 3" >../out 2>../err && grep -x said ../out && grep "^agent/e: dropped; .git agent drop --restore e. brings it back" ../err && test_expect_code 128 git agent show e && test -z "$(git for-each-ref "refs/agent/" "refs/heads/agent/")" &&
 	git agent start -q --rm --name e -- true 2>../err && ! grep -i dropped ../err && test -z "$(git agent list)" && git agent drop --restore e && git agent log e && git agent drop e

@@ -50,6 +50,12 @@ test_expect_success 'land: not before both were decided; then the commit is wher
 	git agent list | grep "^r .*landed" && git -C $L agent list | grep "^r .*landed"
 '
 
+test_expect_success 'neither drop nor gc takes away one whose landing there was interrupted' '
+	make_super over lib && cd over && git agent start --name o -- sh -c "echo x >$L/x" && git agent review --accept-all o && git agent land o && echo mine >>$L/a && git -C $L add a && { GIT_AGENT_FAULT=land:head:kill git -C $L agent land o; test $? = 137; } &&
+	test_expect_code 2 git agent drop o 2>../err && cat ../err && grep "submodule vendor/lib: a landing of agent/o was interrupted" ../err && grep "hint: .git -C $(pwd)/vendor/lib agent land --abort o. takes it back" ../err && git agent gc >../out 2>../err && test ! -s ../out && grep "session .o. has landed and stays: submodule vendor/lib: a landing of agent/o was interrupted" ../err &&
+	git -C $L agent land --abort o && git -C $L agent land o && git agent gc | grep "session o"
+'
+
 test_expect_success 'land waits for the flags of the submodule' '
 	make_super flags lib && cd flags && git agent start --name f -- sh -c "echo \"all: ; id\" >$L/Makefile" && git agent review --accept-all f &&
 	test_expect_code 3 git agent land f 2>../err && grep "submodule vendor/lib has 1 open flag" ../err &&

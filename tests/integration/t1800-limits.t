@@ -62,6 +62,42 @@ test_expect_success 'what is left beside is whole: another file, a removal, a co
 	brings b file_size 7 && git ls-tree -r --name-only agent/b >../got && printf "big\nc\ns\n" >../want && test_cmp ../want ../got
 '
 
+test_expect_success 'limits.capture.entries: what a commit has and the walk does not come to is as it was committed' '
+	make_repo behind "" && mkdir m.a n && echo o >m.a/o && echo o >n/o && git add -A && git commit -qm more && set_limit entries 12 &&
+	git agent start -q --name b -- sh -c "mkdir aa mm z; echo 1 >aa/x; echo 1 >mm/in; echo 1 >z/x; echo 1 >mma; echo 2 >n/o; rm m.a/o; git add -A; git commit -qm all
+		rm aa/x; for i in 1 2 3 4 5 6 7; do echo \$i >mm/n\$i; done" &&
+	git diff --name-status HEAD agent/b >../got && printf "D\tm.a/o\nA\tmm/in\nA\tmma\nM\tn/o\nA\tz/x\n" >../want && test_cmp ../want ../got &&
+	git show --format= --name-status agent/b >../got && printf "D\taa/x\n" >../want && test_cmp ../want ../got &&
+	brings b entries 100 && test "$(git show agent/b:mm/n7)" = 7
+'
+
+test_expect_success 'limits.capture.entries: what a new directory hides and the walk was past is gone, as it was committed' '
+	make_repo hides "" && mkdir m && touch m/0 m/a m/z && git add -A && git commit -qm more && set_limit entries 9 &&
+	git agent start -q --name h -- sh -c "rm -r m; mkdir -p m/b; echo 1 >m/b/1; git add -A; git commit -qm all; for i in 1 2 3 4 5 6 7 8 9; do echo \$i >m/b/n\$i; done" &&
+	git diff --name-status HEAD agent/h >../got && printf "D\tm/0\nD\tm/a\nA\tm/b/1\nD\tm/z\n" >../want && test_cmp ../want ../got && test "$(git log -1 --format=%s agent/h)" = all
+'
+
+test_expect_success 'limits.capture.entries: long paths are held as well, and count for more' '
+	make_repo long && set_limit entries 40 && d=$(printf "%0200d" 0) && git agent start -q --name p -- sh -c "
+		mkdir -p $d/$d/$d/$d; for i in 1 2 3 4 5 6 7 8 9; do echo \$i >$d/$d/$d/$d/\$i; done; echo b >b" &&
+	git agent show p | grep "more entries with long paths than can be captured.*(limits.capture.entries: 40)" &&
+	brings p entries 400 && test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
+'
+
+test_expect_success 'a report that gets too long: what captures the session all the same is said, and does' '
+	make_repo report && e=$(printf "%0220d" 0 | tr 0 "\033") && test_must_fail git agent start -q --name r -- sh -c "
+		d=\$1; for i in 2 3 4 5 6 7 8 9 10 11 12; do d=\$d/\$1; done; echo 0 >0; git add 0; git commit -qm 0; mkdir -p \$d; cd \$d; for i in \$(seq 3000); do echo >\$i; done" sh "$e" 2>../err &&
+	grep "the report of session .r. is too long" ../err && grep "git agent -c limits.capture.entries=1000 capture r" ../err &&
+	git agent -c limits.capture.entries=1000 capture r && test "$(git show agent/r:0)" = 0 && git agent drop --force r
+'
+
+test_expect_success 'a pattern as long as a file may be, for many files: the report is about them' '
+	make_repo pattern && git agent start -q --name p -- sh -c "
+		{ printf \"n[\"; head -c 400000 /dev/zero | tr \"\\0\" x; echo \"0-9]*\"; } >.gitignore; for i in \$(seq 200); do echo >n\$i; done" &&
+	git agent show p | grep "newly ignored: n1, " && test "$(git cat-file -s refs/agent/p/report:report.json)" -lt 500000 &&
+	git show refs/agent/p/report:report.json | grep "by .*n.xxxxx.*\.\.\.. of"
+'
+
 test_expect_success 'limits.capture.rules_size: of the upper and of the base, exactly and one less' '
 	make_repo rules && printf "123.x\n" >.gitignore && git add .gitignore && git commit -qm rules && set_limit rules_size 6 &&
 	for where in "echo z >d/.gitignore; " "" # the second: only what the base has

@@ -41,6 +41,52 @@ test_expect_success 'git killed when it had staged the merge: nothing of it stay
 	begin && git agent start -q --name k -- sh -c "$words put f@2A new=n" && put g@5M && printf "#!/bin/sh\nkill -9 \$PPID\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && picture >../before && test_must_fail git agent land k 2>../err && grep "files are as they were" ../err && picture >../after && test_cmp ../before ../after && rm .git/hooks/pre-merge-commit && git agent land k && git agent land --undo k && picture >../after && test_cmp ../before ../after
 '
 
+# ---- what git converts
+
+# accepted NAME: that filters would run where it lands
+accepted() {
+	git agent land --dry-run $1 2>/dev/null || { test_expect_code 3 git agent land $1 2>/dev/null && git agent review --accept-all --critical $1; }
+}
+
+# converted ATTRIBUTES COMMANDS: what git wrote through filters, line ends or encodings is told from others all the same
+converted() {
+	attributes=$1 before=$2
+	test_expect_success "git stops half way, and had converted: $1" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A a=new b/c=new d/h@9B -g z=z" && git commit -q --allow-empty -m mine && git config filter.rot.smudge "tr a-y b-z" && git config filter.rot.clean "tr b-z a-y" && eval "$broken" && printf "$attributes\n" >>.git/info/attributes && eval "$before" && rm f d/h g && git checkout -q f d/h g && accepted $s && picture >../before &&
+		for how in --merge --squash --rebase --ff-only; do
+			test $how != --ff-only || git reset -q --keep HEAD^ && { test $how != --ff-only || picture >../before; } && test_must_fail git agent land $how $s 2>../err && cat ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after || return 1
+		done
+	'
+}
+converted '* eol=crlf' :
+converted 'f eol=crlf\n[a-d] working-tree-encoding=UTF-16' :
+converted '[a-d]* filter=rot\nb/* filter=rot' :
+converted '* text' 'git config core.autocrlf true; put u=u; git update-index --assume-unchanged old'
+converted 'f ident' 'put old@5M; git update-index --assume-unchanged old run'
+
+test_expect_success 'what it wrote so that nobody can tell: named, and left where it is' '
+	begin && git agent start -q --name c -- sh -c "$words put f@2A a=new z=z" && git commit -q --allow-empty -m mine && eval "$broken" && git config filter.odd.smudge "cat; date +%N; echo \$\$" && git config filter.odd.clean cat && echo "a filter=odd" >>.git/info/attributes && accepted c && picture >../before && test_must_fail git agent land c 2>../err && cat ../err && grep "^hint: nothing was committed; files are not as they were: a; see .git status." ../err && head -n1 a | grep new && rm a && picture >../after && test_cmp ../before ../after
+'
+
+# What somebody puts in the way meanwhile, here the filter, is not removed for what was there before.
+test_expect_success 'a directory, or a file on the way, that came meanwhile stays' '
+	begin && git agent start -q --name w -- sh -c "$words put f@2A d/h@2A z=z" && git commit -q --allow-empty -m mine && eval "$broken" && git config filter.bad.smudge "rm -rf f d; mkdir f; echo user >f/x; echo user >d; false" && accepted w && test_must_fail git agent land w 2>../err && cat ../err && grep "^hint: nothing was committed; files are not as they were: .*see .git status." ../err && test "$(cat f/x d)" = "user
+user"
+'
+
+# ---- git that cannot be run to its end
+
+# broken_off WAY SAYS: what it had done by then is taken back, or where HEAD is is said
+broken_off() {
+	way=$1 says=$2
+	test_expect_success "git is broken off, $1: not taken for what it is not" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && put old@5M u=u && picture >../before && GIT_AGENT_FAULT=land:git:fail test_expect_code 128 git agent land $way $s 2>../err && cat ../err && grep "stopped at .land:git" ../err && grep "$says" ../err && { git reset -q --keep ORIG_HEAD 2>/dev/null || :; } && { ! test -e .git/MERGE_HEAD || git agent land --abort $s; } && picture >../after && test_cmp ../before ../after && git agent land $s
+	'
+}
+broken_off --merge 'hint: your branch is at [0-9a-f]* now; .git reset --keep [0-9a-f]*. goes back'
+broken_off --squash 'hint: nothing was committed, and files are as they were'
+broken_off '--merge --no-commit' 'hint: .git agent land --continue s[0-9]*. goes on, --abort goes back'
+
 # ---- two at once
 
 # While the hook of one landing waits, another finds it at work.

@@ -89,6 +89,14 @@ test_expect_success 'killed, then changed: that is named, and nothing touched; g
 	rm -f .git/index.lock && git commit -qam "by hand" && put g@5M && git add g && picture >../before && git agent land e && picture >../after && test_cmp ../before ../after && git agent list | grep "^e .*landed"
 '
 
+for point in land:index land:head
+do
+	test_expect_success "killed at $point, and gone on by hand: it stands in nobody'\\''s way" '
+		begin && k=g-${point#land:} && git agent start -q --name $k -- sh -c "$words put f@2A" && put f@8M && git add f && { GIT_AGENT_FAULT=$point:kill git agent land $k; test $? = 137; } && test_expect_code 2 git agent drop $k 2>../err && grep "was interrupted" ../err &&
+		git commit -qam "by hand" && git agent gc --dry-run | grep "session $k" && git agent drop --dry-run $k && git agent land --dry-run $k && git agent drop $k
+	'
+done
+
 test_expect_success 'killed when all was done: it has landed, and can be undone' '
 	begin && git agent start -q --name d -- sh -c "$words put f@2A" && put f@8M && picture >../before && { GIT_AGENT_FAULT=land:recorded:kill git agent land d; test $? = 137; } &&
 	git agent land d 2>../err && grep "nothing to land" ../err && git agent list | grep "^d .*landed" && git agent land --undo d && picture >../after && test_cmp ../before ../after
@@ -127,6 +135,11 @@ test_expect_success 'undoing that fails leaves no lock behind, and git can be us
 		GIT_AGENT_FAULT=$point:fail test_expect_code 128 git agent land --undo lock 2>../err && grep "stopped at .$point" ../err && test ! -e .git/index.lock && git update-index --assume-unchanged old && git update-index --no-assume-unchanged old || return 1
 	done && git agent land --undo lock && picture >../after && test_cmp ../before ../after &&
 	half more && echo more >>f && { GIT_AGENT_FAULT=land:files:kill git agent land more; test $? = 2; } && test ! -e .git/index.lock
+'
+
+test_expect_success 'undoing that another git at work is in the way of was not begun: nobody takes the landing back unasked' '
+	begin && git agent start -q --name busy -- sh -c "$words put f@2A" && put f@8M && git add f && picture >../before && git agent land busy && picture >../landed && : >.git/index.lock && test_expect_code 128 git agent land --undo busy 2>../err && grep "another git is at work" ../err && rm .git/index.lock &&
+	git agent gc --dry-run | grep "session busy" && git agent drop --dry-run busy && git agent land busy && picture >../after && test_cmp ../landed ../after && git agent land --undo busy && picture >../after && test_cmp ../before ../after
 '
 
 # refused WHAT COMMAND PATTERN: after COMMAND undoing is refused, and touches nothing.

@@ -42,6 +42,12 @@ test_expect_success 'of ff-only too' '
 	begin && git agent start -q --name o -- sh -c "$words put f@2A" && git config branch.main.mergeoptions "-s ours" && picture >../before && test_expect_code 2 git agent land --ff-only o && picture >../after && test_cmp ../before ../after && test_expect_code 2 git agent land o && picture >../after && test_cmp ../before ../after && git -c branch.main.mergeoptions= agent land --ff-only o && test "$(git rev-parse HEAD)" = "$(git rev-parse agent/o)"
 '
 
+test_expect_success 'what cannot be read of the result is taken back, whichever way' '
+	begin && git agent start -q --name u -- sh -c "$words put f@2A new=n -old" && put g@5M u=u && picture >../before && for how in --merge "--merge --no-commit" --squash "--squash --no-commit" --rebase --ff-only; do
+		GIT_AGENT_FAULT=land:made:fail test_expect_code 128 git agent land $how u 2>../err && cat ../err && grep "git made of it what cannot be read, which was taken back: stopped at" ../err && picture >../after && test_cmp ../before ../after && test ! -e .git/MERGE_HEAD && test ! -e .git/SQUASH_MSG && git agent list | grep "^u .*captured" || return 1
+	done && git agent land u && git agent list | grep "^u .*landed"
+'
+
 test_expect_success 'how the user has conflicts settled holds; what comes of it is looked at again' '
 	begin && git agent start -q --name x -- sh -c "$words put f@2A new=n" && put f@2M && git commit -qam mine && git config branch.main.mergeoptions "-X theirs" && test_expect_code 4 git agent land --dry-run x &&
 	git agent land x && test "$(sed -n 2p f)" = A && git agent land --undo x && git config branch.main.mergeoptions "-X ours" && git agent land x && test "$(sed -n 2p f)" = M && test -e new && git agent list | grep "^x .*landed"
@@ -78,6 +84,48 @@ test_expect_success 'nor a rebase of which nothing is left' '
 
 test_expect_success 'what is wrong is said, not what git advises beside' '
 	begin && git agent start -q --name g -- sh -c "$words put f@2A" && git commit -q --allow-empty -m two && git rev-parse HEAD >.git/info/grafts && test_expect_code 128 git agent land g 2>../err && cat ../err && grep "git cannot compute the merge: refusing to merge unrelated histories" ../err && ! grep "hint: git 2" ../err && rm .git/info/grafts && git agent land g
+'
+
+
+# ---- what arrived otherwise
+
+# What it goes back over is the session's alone, never commits of the user's.
+test_expect_success 'merged again by plain git, with a commit of the user between: not undone by the first landing' '
+	begin && git agent start -q --name p -- sh -c "$words put f@2A; git commit -qam one" && git agent land p && git commit -q --allow-empty -m mine && git agent resume -q p -- sh -c "$words put g@2A; git commit -qam two" && git merge -q -m plain agent/p && git agent land p && picture >../before && test_expect_code 128 git agent land --undo p 2>../err && cat ../err && grep "no landing of session .p. to undo" ../err && grep "hint: what brought it is not noted, or not any more, and your branch was at $(git rev-parse --short=10 HEAD) then: .git log .*; what earlier landings kept is in .*/p/undo" ../err && picture >../after && test_cmp ../before ../after && git agent list | grep "^p .*landed"
+'
+# kept: its landing overwrote a file, was killed before it was noted, and arrives otherwise
+kept() {
+	begin && git agent start -q --name k -- sh -c "$words put f@2A x.ign=theirs" && put x.ign=mine && { GIT_AGENT_FAULT=land:made:kill git agent land --merge --with-ignored x.ign --force k; test $? = 137; } && notes=$(echo "$HOME"/.local/state/git-agent/*/sessions/k/undo) && content x.ign=mine | test_cmp - "$notes/1/0"
+}
+test_expect_success 'what a note has of the user stays when it is not what undoing goes by, or cannot be read' '
+	kept && git commit -q --allow-empty -m mine && git agent land k && git agent list | grep "^k .*landed" && content x.ign=mine | test_cmp - "$notes/1/0" && picture >../before && test_expect_code 128 git agent land --undo k 2>../err && cat ../err && grep "what earlier landings kept is in $notes$" ../err && picture >../after && test_cmp ../before ../after &&
+	git agent resume -q k -- sh -c "$words put g@2A" && git agent land k && content x.ign=mine | test_cmp - "$notes/1/0" && git agent land --undo k && test_expect_code 128 git agent land --undo k 2>../err && grep "no landing of session" ../err && git agent drop --force k &&
+	kept && GIT_AGENT_FAULT=land:read:fail git agent land k && git agent list | grep "^k .*landed" && content x.ign=mine | test_cmp - "$notes/1/0" && test_expect_code 128 git agent land --undo k 2>../err && grep "no landing of session" ../err
+'
+test_expect_success 'a landing that was killed before its note had anything hides no earlier one from what comes after' '
+	begin && git agent start -q --name empty -- sh -c "$words put f@2A; git commit -qam one" && git agent land empty && git agent resume -q empty -- sh -c "$words put g@2A; git commit -qam two" &&
+	mkdir "$(ls -d "$HOME"/.local/state/git-agent/*/sessions/empty/undo)/2" && git merge -q -m plain agent/empty && git commit -q --allow-empty -m mine && git agent land empty && git agent resume -q empty -- sh -c "$words put h@2A; git add h; git commit -qam three" &&
+	mine=$(git rev-parse HEAD) && git agent land empty && git agent land --undo empty && test "$(git rev-parse HEAD)" = "$mine" && test_must_fail git agent land --undo empty && test "$(git rev-parse HEAD)" = "$mine"
+'
+for how in merge squash rebase ff-only; do
+	test_expect_success "killed before it was noted, $how: undone, unless the user committed since" '
+		for since in : "git commit -q --allow-empty -m mine" "git agent list; git commit -q --allow-empty -m mine"; do
+			begin && k=k$(count) && git agent start -q --name $k -- sh -c "$words put f@2A; git commit -qam one" && picture >../start && { GIT_AGENT_FAULT=land:made:kill git agent land --$how $k; test $? = 137; } && { test $how != squash || git commit -qm squashed; } && eval "$since" && git agent land $k && picture >../before && if test "$since" = :; then git agent land --undo $k && picture >../after && test_cmp ../start ../after
+			else test_must_fail git agent land --undo $k 2>../err && cat ../err && grep -e "no landing of session .$k. to undo" -e "has moved since agent/$k was to land" ../err && picture >../after && test_cmp ../before ../after; fi || return 1
+		done
+	'
+done
+
+test_expect_success 'killed before it was noted, given up, and done by the user with an edit of his in it: not undone' '
+	for how in "merge -q --squash" "merge -q --no-ff --no-commit"; do
+		begin && k=k$(count) && git agent start -q --name $k -- sh -c "$words put f@2A; git commit -qam one" && git commit -q --allow-empty -m mine && was=$(git rev-parse HEAD) && { GIT_AGENT_FAULT=land:made:kill git agent land --squash $k; test $? = 137; } && git reset -q --merge $was &&
+		git $how agent/$k && put g@5M && git commit -qam "with mine" && git agent land $k && git agent list | grep "^$k .*landed" && picture >../before && test_expect_code 128 git agent land --undo $k 2>../err && cat ../err && grep "no landing of session" ../err && picture >../after && test_cmp ../before ../after || return 1
+	done
+'
+
+test_expect_success 'a landing that came to nothing leaves the one before it to be undone' '
+	begin && picture >../start && git agent start -q --name t -- sh -c "$words put f@2A" && git agent land t && picture >../before && git agent resume -q t -- sh -c "$words put g@2A" && put g@2M && git commit -qam mine && test_expect_code 4 git agent land t && git agent land --abort t && git reset -q --hard HEAD^ &&
+	git agent land t && git agent land --undo t && picture >../after && test_cmp ../before ../after && git agent land --undo t && picture >../after && test_cmp ../start ../after && test_expect_code 128 git agent land --undo t
 '
 
 test_done

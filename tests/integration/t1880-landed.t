@@ -88,6 +88,10 @@ no "$squash && git commit -qm half -- new && sed -i s/function_7/function_seven/
 no "$squash && sed -i s/function_7/function_seven/ new && chmod +x new && git commit -qam 'another mode'"
 no 'for i in $(seq 20); do echo "int function_$i(int x);" >>new; done; for i in $(seq 8); do echo "use(function_$i);" >>b; done; sed -i s/^5$/line_5_of_a/ a; git add -A; git commit -qm "the same task, done by somebody else"'
 no 'for i in $(seq 20); do echo "}" >>new; done; echo x >>b; sed -i s/^5$/line_five_of_a/ a; git add -A; git commit -qm "lines that anybody writes"'
+work='for i in $(seq 20); do echo "int function_$i(void);" >>new; done; for i in $(seq 4); do echo "call function_$i();" >>b; done; git add -A; git commit -qm work'
+no "$squash && sed -i '2s/call/use/' b && git commit -qam 'one of four is more than one of eight'"
+way changed "$squash && sed -i '2,3s/int/long/' new && git commit -qam 'two of twenty'"
+no "$squash && sed -i '2,4s/int/long/' new && git commit -qam 'three of twenty'"
 work='for i in $(seq 60); do echo "}" >>new; done; echo f >>new; git add -A; git commit -qm braces'
 no "$squash && sed -i '/f/d' new && git commit -qam 'lines that anybody writes, of its own'"
 work='printf "#!/bin/sh\n" >new; for i in $(seq 20); do echo "run function_$i" >>new; done; printf "\0\1" >bin; git rm -q b; git add -A; git commit -qm more'
@@ -152,6 +156,11 @@ test_expect_success 'the branch written anew by the user lands as it is; with a 
 
 test_expect_success 'its commits gone with the branch put back: not landed, and that is no error' '
 	make_repo gone && cd gone && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && git branch -qf agent/w main && git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin && git reflog expire --expire=now --all && git gc -q --prune=now && test_must_fail git cat-file -e "$tip" && is w not && test_expect_code 2 git agent drop w && git agent drop --force w
+'
+
+test_expect_success 'they cannot be read, which is no sign that they are gone: nothing is dropped' '
+	make_repo unread && cd unread && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && git branch -qf agent/w main && f=.git/objects/$(echo $tip | sed "s,^..,&/,") && { test -f "$f" || { mkdir ../pack && mv .git/objects/pack/* ../pack && for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done; }; } && cp "$f" ../object && chmod u+w "$f" && head -c 20 ../object >"$f" && git for-each-ref >../before &&
+	test_expect_code 128 git agent drop --force w 2>../err && cat ../err && grep "cannot read object $tip" ../err && git for-each-ref | test_cmp ../before - && test_must_fail git agent drop w && git for-each-ref | test_cmp ../before - && cp ../object "$f" && git agent drop --force w && git for-each-ref | grep "$tip.*refs/agent-trash/.*/earlier/$tip" && git agent drop --restore w
 '
 
 test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '

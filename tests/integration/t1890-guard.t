@@ -98,8 +98,39 @@ test_expect_success 'nothing of it is pushed, nor the history that was held back
 	git push -q origin --delete agent/x && test "$(git -C ../push.git for-each-ref | wc -l)" = 2 && GIT_AGENT_ALLOW=1 git push -q origin refs/agent/x/held:refs/heads/x && git push -q origin refs/agent/x/held:refs/heads/x
 '
 
+test_expect_success 'nor under a name with blanks, as revisions can have them' '
+	cd push && git agent start -q --name b -- sh -c "echo blank >.envrc" && held=$(git rev-parse refs/agent/b/held) && blanks="$held^{/[h ]}" && git rev-parse -q --verify "$blanks^{commit}" >../got && echo $held | test_cmp - ../got && refused git push -q origin "$blanks:refs/heads/b" && grep "^  .envrc" ../err && ! git -C ../push.git rev-parse -q --verify refs/heads/b && git agent drop --force b
+'
+
+test_expect_success 'more than arguments hold, of which the branch has most' '
+	make_repo many && cd many && git agent guard on && git agent start -q --name m -- sh -c "for i in \$(seq 1500); do d=\$(printf \"%0100d\" \$i); mkdir \$d; echo \$i >\$d/.envrc; done" && git agent start -q --name n -- sh -c "echo n >.envrc" && test "$(wc -c <.git/git-agent/guard/lines)" -gt 150000 &&
+	GIT_AGENT_ALLOW=1 git merge -q refs/agent/m/held && refused git merge -q refs/agent/n/held && grep "^  .envrc" ../err && ! grep 000 ../err && git reset -q --hard && git commit -q --allow-empty -m on
+'
+
+test_expect_success 'more commits than are looked for anywhere else: none of what was held back is pushed' '
+	git init -q --bare history.git && make_repo history && cd history && git remote add origin ../history.git && git agent guard on && cat >../work <<-\EOF &&
+	{
+		printf "commit refs/heads/many\ncommitter A <a@example.com> 1 +0000\ndata 0\nfrom %s\nM 100644 inline .envrc\ndata 2\ne\n\n" "$(git rev-parse HEAD)"
+		for i in $(seq 10100); do printf "commit refs/heads/many\ncommitter A <a@example.com> 1 +0000\ndata 0\n\n"; done
+	} | git fast-import --quiet && git reset -q --hard many && git branch -qD many
+	EOF
+	git agent start -q --name h -- sh -c "$(cat ../work)" && git rev-list --count main..refs/agent/h/orig | grep -x 10101 && test "$(wc -l <.git/git-agent/guard/commits)" -gt 10100 && first=$(git rev-list --reverse main..refs/agent/h/orig | head -n 1) && refused git push -q origin "$first:refs/heads/h"
+'
+
+test_expect_success 'turned off while another process puts its hooks there' '
+	make_repo both && cd both && git config core.hooksPath .mine && git agent list && picture >../before && guard=$PWD/.git/git-agent/guard && mkdir "$guard" && id=$(stat -c %i .git/git-agent/id) &&
+	{ flock .git/git-agent/id sh -c ": >\"$HOME/holds\"; while test ! -e \"$HOME/go\"; do sleep 0.1; done" & } && test_wait_for "test -e \"$HOME/holds\"" && { git agent guard off & } && off=$! && test_wait_for "grep -q -- \"-> FLOCK.*:$id \" /proc/locks" &&
+	mkdir "$guard/hooks" && git config agent.hooksPath .mine && git config core.hooksPath "$guard/hooks" && : >../go && wait $off && test "$(git config core.hooksPath)" = .mine && test ! -e "$guard" && picture >../after && sed "/^\[agent\]/d" ../after | test_cmp ../before -
+'
+
+test_expect_success 'a hook that is written where ours is goes to those of the user, and is never lost' '
+	make_repo foreign && cd foreign && git agent guard on && picture >../before && session x && test -L .git/hooks/pre-push && mv .git/hooks/pre-push .git/hooks/pre-push.old && printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push && git agent list && how | grep " directory True$" && refused git branch foo refs/agent/x/held && git agent drop --force x && test "$(ls .git/hooks | grep -v sample)" = pre-push && test_cmp ../mine .git/hooks/pre-push && rm .git/hooks/pre-push &&
+	session x && test -L .git/hooks/pre-push && cp ../mine .git/hooks/pre-push && git agent list && test_cmp ../mine .git/hooks/pre-push && how | grep " directory True$" && for h in pre-commit post-merge; do rm -f .git/git-agent/guard/hooks/$h && cp ../mine .git/git-agent/guard/hooks/$h || exit 1; done && git agent drop --force x && test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" && test_cmp ../mine .git/hooks/post-merge && test_cmp ../mine .git/hooks/pre-commit &&
+	session x && echo other >.git/git-agent/guard/hooks/pre-push && test_expect_code 128 git agent guard off 2>../err && grep "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" ../err && test "$(cat .git/git-agent/guard/hooks/pre-push)" = other && rm .git/git-agent/guard/hooks/pre-push && git agent guard off && test ! -e .git/git-agent/guard && rm .git/hooks/post-merge .git/hooks/pre-commit .git/hooks/pre-push && git agent drop --force x && git agent guard on && picture >../after && test_cmp ../before ../after
+'
+
 test_expect_success 'with git-agent gone the hooks neither break anything nor need it' '
-	cd push && mkdir ../alone && for c in git sh xargs grep sed cut; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
+	cd push && mkdir ../alone && for c in git sh xargs grep sed cut sort uniq; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
 	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && test -L .git/hooks/pre-push && refused git branch foo refs/agent/h/held &&
 	rm .git/git-agent/guard/paths && git branch foo refs/agent/h/held && git branch -D foo
 '

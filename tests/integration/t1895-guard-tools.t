@@ -55,6 +55,12 @@ installs HUSKY husky husky
 installs LEFTHOOK lefthook 'lefthook install'
 installs PRE_COMMIT pre-commit 'pre-commit install'
 
+test_expect_success LEFTHOOK 'lefthook renames what is in its way: that goes with the guard' '
+	git init -q renames && cd renames && echo a >a && printf "pre-push:\n  commands:\n    say:\n      run: echo run\npost-merge:\n  commands:\n    say:\n      run: echo run\n" >lefthook.yml && git add -A && git commit -qm base && git agent guard on && session x && test -L .git/hooks/pre-push && lefthook install && test -L .git/hooks/pre-push.old && git agent list && how | grep "directory True$" && refused git branch foo refs/agent/x/held &&
+	git agent guard off && test -z "$(find .git/hooks -type l)" && grep lefthook .git/hooks/pre-push && ! git config core.hooksPath && test ! -e .git/git-agent/guard &&
+	git config core.hooksPath .hooks && git agent guard on && how | grep "directory True$" && lefthook install --force && git agent list && git agent guard off && grep lefthook .hooks/pre-push && grep lefthook .hooks/post-merge
+'
+
 # ---- hooks that git's configuration defines -----------------------------------------------------
 
 # switched_off CALLS: of these command lines of git those that switch hooks off switch them all off

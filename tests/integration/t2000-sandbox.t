@@ -391,6 +391,15 @@ test_expect_success 'hide covers files of a directory, and stays when the host r
 	for bad in "home 1 ../x" "home 1 a/b" "home 0" "home 200 a" "project 1 a" "home 1 .."; do test_expect_code 125 plan hide $bad end && grep "^plan " err || return 1; done
 '
 
+test_lazy_prereq USERNS 'unshare -Urm true'
+test_expect_success USERNS 'where an overlay cannot lie over a directory each file is covered, which is said; any other failure is one' '
+	cd m && mkdir -p over/sub && echo s >over/file && echo o >over/open &&
+	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end; } >p &&
+	unshare -Urm sh -c "mount -t tmpfs none over/sub && exec \"$mkplan\" \"$stage\" /bin/sh -c \"cd \\\"$PWD/st/home\\\" && cat file open\"" <p >out 2>err && echo o >want && test_cmp want out && grep -x "loose 22 home" err &&
+	"$mkplan" "$stage" /bin/sh -c "cat \"$PWD/st/home/file\"" <p >out 2>err && test ! -s out && test ! -s err &&
+	for e in EPERM ENOSPC EACCES; do test_expect_code 125 "$TEST_BUILDDIR/tests/helpers/deny" "mount:NODEV=$e" -- "$mkplan" "$stage" /bin/sh -c "echo ran" <p >out 2>err && grep "^hide [0-9]* home\$" err && test ! -s out || return 1; done
+'
+
 test_expect_success 'only the descriptors named are kept, and the environment is empty' '
 	cd m && printf "%s\\0" git-agent-plan-4 "$PWD/st" sandbox end >p &&
 	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \

@@ -161,6 +161,11 @@ test_expect_success 'SB-03, PS-03: they stay hidden when the host puts another f
 		test "$(git agent shell -q replaced -- sh -c "cd ~/.nvm; cat .npmrc versions/node/v1/etc/npmrc beside")" = beside && git agent refresh replaced && test "$(git agent shell -q replaced -- sh -c "cd ~/.nvm; cat .npmrc versions/node/v1/etc/npmrc beside")" = beside && git agent stop -qf replaced)
 '
 
+test_expect_success ROOT_USERNS 'where something is mounted beside one it is covered all the same, and what may show later is said' '
+	fresh && mkdir -p "$HOME/.nvm/mnt" && echo SECRET >"$HOME/.nvm/.npmrc" && echo beside >"$HOME/.nvm/beside" && cd p && unshare -Urm sh -c "mount -t tmpfs none ~/.nvm/mnt && git agent start -n loose -- sh -c \"cat ~/.nvm/.npmrc ~/.nvm/beside; echo b >a\"" >../out 2>../err; cat ../out ../err; echo beside >../want && test_cmp ../want ../out &&
+	grep "something is mounted in .~/.nvm., .* shows inside" ../err && git agent show loose | grep "something is mounted in .~/.nvm." && git agent start -n tight -- sh -c "echo c >a" 2>../err && ! grep "something is mounted" ../err
+'
+
 test_expect_success 'credentials beside programs are not shown at all, nor what would show them' '
 	fresh && for f in .cargo/credentials.toml .npmrc .pypirc .gem/credentials .m2/settings.xml .gradle/gradle.properties .config/pip/pip.conf .composer/auth.json .netrc .docker/config.json .config/gh/hosts.yml .claude/.credentials.json .codex/auth.json; do
 		mkdir -p "$(dirname "$HOME/$f")" && echo SECRET >"$HOME/$f" || exit 1

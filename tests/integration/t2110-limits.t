@@ -145,10 +145,11 @@ test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it re
 	exit 1
 	END
 	if test_have_prereq CGROUP; then exit 0; fi
-	PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
+	mkdir evil && printf "#!/bin/sh\ntouch %s\n" "$HOME/planted" >evil/busctl && chmod +x evil/busctl &&
+	PATH=evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
 	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
 	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
-	: >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
+	test ! -e "$HOME/planted" && : >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
 test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '

@@ -36,6 +36,16 @@ test_expect_success 'it says by which files it went' '
 	git agent init --print | sed -n "s/^#    - localhost:/ /p" >../out && printf " %s\n" 3307 3308 5432 >../want && test_cmp ../want ../out && mkfifo fifo && ln -s fifo compose.yml && rm Makefile && mkfifo Makefile && git agent init --print >../out && ! grep Makefile ../out
 '
 
+# suggests PORTS WORDS: for a server with these ports in a compose file, these words
+suggests() {
+	printf "services:\n  db:\n    image: postgres:16\n    environment:\n      URL: postgres://u@db1:5432/x, postgres://127.0.0.1:5432/y\n    ports:\n      - %s\n" "$1" >compose.yaml && git agent init --print | sed -n "s/^#    - \(.*:.*\)/\1/p" | tr "\n" " " >../out && printf "${2:+%s }" "$2" >../want && test_cmp ../want ../out
+}
+test_expect_success 'a port that is published at an address is reached there, and its address is no port' '
+	tree at-address compose.yaml && suggests "\"127.0.0.1:5432:5432\"" localhost:5432 && suggests 127.0.0.1:5433:5432 localhost:5433 && suggests "'"'"'0.0.0.0:5434:5432/tcp'"'"'" localhost:5434 && suggests "\"192.168.7.1:5435:5432\"" "" &&
+	suggests "5436:5432 # here" localhost:5436 && suggests "\"5432-5433:5432-5433\"" localhost:5432 && suggests "\"[::1]:5432:5432\"" localhost:5432 && suggests "\"127.0.0.1::5432\"" localhost:5432 && suggests "\"999.0.0.1:5432:5432\"" "" &&
+	python3 -c "print(\"image: postgres\\n\" * 9000 + \" \".join(str(i) + \":5432\" for i in range(20000, 30000)))" >compose.yaml && git agent init --print | grep -c "^#    - localhost:" >../out && echo 256 >../want && test_cmp ../want ../out
+'
+
 # a python3 that comes before the system's may lack what that has
 schema_python=$(command -v python3)
 "$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3

@@ -86,6 +86,13 @@ test_expect_success 'finish: too long, Ctrl-C, an agent that was ended; its chan
 	settings "finish: [\"touch after\"]" && git agent start -qd -n ended -- sh -c "touch x; exec sleep 1000" && git agent stop -q ended && git agent wait ended; git agent show --json ended >../j && grep not-run ../j && git agent start -q -n adds -- true && git show agent/adds:after && git agent start -q --no-finish -n without -- touch y && git agent review without >../text && ! grep check ../text
 '
 
+# the kernel, the shell and the end of the shell: each sends one
+test_expect_success 'RS-02: a terminal that goes while finish runs: hung up once, however often it is told, and captured' '
+	cd r && settings "services:" "  web: {command: \"trap \\\"sleep 0.5; echo in peace; exit 0\\\" TERM; echo up >up; while :; do sleep 0.1; done\", ready: test -e up}" \
+		"finish: [\"trap \\\"sleep 0.5; echo hung >>hung; exit 0\\\" HUP; touch \$HOME/finishes; while :; do sleep 0.05; done\"]" && { git-agent start -q -n hung -- touch x 2>../err & } && pid=$! && test_wait_for "test -e $HOME/aihome/finishes" &&
+	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } && wait $pid; rc=$?; cat ../err; test $rc = 0 && test "$(git show agent/hung:hung)" = hung && git log -1 --format=%B agent/hung | grep "→ interrupted" && git agent logs --service web hung | grep "^in peace" && test_wait_for "! ours"
+'
+
 test_expect_success 'resume: services and finish again, no setup; shell: no finish' '
 	cd r && settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" && git agent start -q -n again -- touch one && git agent resume -q again -- sh -c "while [ ! -e up ]; do sleep 0.05; done; touch two" && test "$(git show agent/again:setups)" = s && git log -1 --format=%B agent/again | grep "Agent-Check: cat setups → 0" &&
 	git agent shell -q again -- touch three && git show agent/again:three && git agent review again >../text && ! grep "check " ../text
@@ -99,7 +106,16 @@ test_expect_success 'attach while setup or finish runs says that, and not that t
 	cd r && settings "setup: [\"while [ ! -e go ]; do sleep 0.05; done\"]" "finish: [\"while [ ! -e over ]; do sleep 0.05; done\"]" && { git agent start -qd -n att -- sh -c "while [ ! -e end ]; do sleep 0.05; done" & } && test_wait_for "git agent list | grep \"^att .*running .*detached\"" &&
 	$pty expect="has not begun: what is run before it" expect="logs -f att" exit=128 mode=cooked -- git agent attach att && git agent show att | grep "^terminal *none" && git agent shell -q att -- touch go && test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e end\"" &&
 	$pty mode=raw send="\x1cd" exit=0 -- git agent attach att && git agent shell -q att -- touch end && test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e over\"" &&
-	$pty expect="has ended: what is run after it" expect="wait att" exit=128 mode=cooked -- git agent attach att && git agent shell -q att -- touch over && git agent wait att
+	$pty expect="has ended: what is run after it" expect="wait att" exit=128 mode=cooked -- git agent attach att && { git agent shell -q att -- touch over || :; } && git agent wait att
+'
+
+# the supervisor sees both ends at once, that of setup first
+test_expect_success 'shell: that its command ended is told, too, when what runs before the agent ends with it' '
+	cd r && settings "setup: [\"while [ ! -e ~/go ]; do sleep 0.05; done; touch ~/ended\"]" && for how in -q -qd; do
+		n=both$how-$$ && rm -f "$HOME"/aihome/go "$HOME"/aihome/there "$HOME"/aihome/over "$HOME"/aihome/ended "$HOME"/aihome/told && { git-agent start $how -n $n -- sh -c "while [ ! -e ~/told ]; do sleep 0.05; done" & } && test_wait_for "git agent list | grep \"^$n .*running\"" &&
+		{ timeout 60 git-agent shell -q $n -- sh -c "touch ~/there; while [ ! -e ~/ended ]; do sleep 0.05; done; sleep 0.3; touch ~/over; exit 7" & } && shell=$! && test_wait_for "test -e $HOME/aihome/there" &&
+		pgrep -f "^git-agent start $how -n $n " >../pids && xargs kill -STOP <../pids && touch "$HOME/aihome/go" && test_wait_for "test -e $HOME/aihome/over" && sleep 0.3 && xargs kill -CONT <../pids && test_expect_code 7 wait $shell && touch "$HOME/aihome/told" && git agent wait $n || exit 1
+	done; wait
 '
 
 test_expect_success '--dry-run shows them; a repository'\''s file needs trust; what is no command is refused' '

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='which ignored files a session shows: ignored, .worktreeinclude'
+test_description='which ignored files a session shows, and that what was built of them stays built'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -46,6 +46,18 @@ test_expect_success '--live shows all of it, and says so' '
 
 test_expect_success 'what is not shown is not touched, and a file of the agent'\''s at its place is its own' '
 	cd r && git agent start -q -n own --ignored hide -- sh -c "mkdir deps && echo mine >deps/d" && test "$(cat deps/d)" = d && git agent review own | grep "left behind" && git agent show --json own | grep -c "deps" || :
+'
+
+test_lazy_prereq MAKE 'command -v make && command -v cc'
+
+# what make runs inside after that, one word each
+made() {
+	git agent start -q -- sh -c "$1 && make" >../out && sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
+}
+test_expect_success MAKE 'make in a session builds what it would build outside, and nothing that is built' '
+	git init -q c && cd c && mkdir src && echo /build/ >.gitignore && echo "int b(void); int main(void) { return b(); }" >src/a.c && echo "int b(void) { return 0; }" >src/b.c &&
+	printf "build/prog: build/a.o build/b.o\n\tcc -o \$@ \$^\nbuild/%%.o: src/%%.c\n\tcc -c -o \$@ \$<\n" >Makefile && git add . && git commit -qm c && mkdir build && make && test "$(made true)" = "" && grep "up to date" ../out &&
+	test "$(made "echo >>src/a.c")" = "build/a.o build/prog " && test "$(made true)" = "" && echo >>src/b.c && test "$(made true)" = "build/b.o build/prog " && git commit -qam b && test "$(made true)" = "build/b.o build/prog " && make && test "$(made true)" = ""
 '
 
 test_expect_success 'submodules: each has a list of its own' '

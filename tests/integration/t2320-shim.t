@@ -41,6 +41,14 @@ test_expect_success 'no recursion: by any name of its directory, and with a copy
 	ln -s "$shims" link && mkdir -p copy && cp "$shims/claude" copy/ && (PATH=$HOME/link/:$HOME/copy:$shims/:$shims:$real && cd plain && test "$(claude x)" = "host <x>" && cd ../r && test "$(claude 2>/dev/null | cut -c-7)" = claude-) && (PATH=$shims:/usr/bin:/bin && cd plain && test_expect_code 127 claude 2>../err && grep "not found on PATH" ../err)
 '
 
+test_expect_success 'GT-20: no directory of PATH that depends on where one stands: the repository in it has no command' '
+	mkdir -p r/bin && printf "#!/bin/sh\necho planted\n" >r/claude && cp r/claude r/bin/claude && chmod +x r/claude r/bin/claude && test_when_finished "rm -r $HOME/r/claude $HOME/r/bin" && cd r &&
+	for before in . bin "" ./bin ..; do
+		(PATH=$shims:$before:$real && test "$(claude --version)" = "host <--version>" && git agent shim status | grep "^claude  *in use") &&
+		(PATH=$shims:/usr/bin:/bin:$before && test_expect_code 127 claude --version) && (PATH=$before:$shims:$real && git agent shim status | grep "^claude  *not first") || { echo "at $before"; exit 1; }
+	done
+'
+
 test_expect_success 'where no session can be started nothing is' '
 	git init -q empty && cd empty && test_expect_code 125 claude 2>../err && grep "has no commit yet" ../err && ! grep host ../err
 '

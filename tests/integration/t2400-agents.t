@@ -134,6 +134,17 @@ test_expect_success 'one at a time, and one that was killed leaves nothing for l
 	rm "$bin/runs" && git agent agents install -q claude && started >out && grep "own .*/7.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 7.0.0 && test -z "$(ls -A "$notes" | grep run)"
 '
 
+test_expect_success 'who waits for another to install looks at what that brought, not at what was there before' '
+	brings 7.2.0 && mkfifo "$HOME/aihome/go" && echo "read -r _ <~/go" >"$bin/runs" && : >"$log" && { git agent agents install -q claude & } && first=$! && test_wait_for "grep postinstall $log" &&
+	{ "$GIT_AGENT" agents install claude 2>out & } && second=$! && test_wait_for "grep -e \"-> FLOCK .* $second \" /proc/locks" && rm "$bin/runs" && brings 7.1.0 && echo 1 >"$HOME/aihome/go" && wait $first && wait $second && rm "$HOME/aihome/go" &&
+	grep "^claude: 7.2.0 stays: npm chose 7.1.0" out && test "$(cat "$notes/claude")" = 7.2.0 && started >out && grep "own .*/7.2.0/" out
+'
+
+test_expect_success 'who installs what is being removed waits until that is forgotten, and is not forgotten with it' '
+	GIT_AGENT_FAULT=agents:forget:stop "$GIT_AGENT" agents remove claude 2>err & first=$! && test_wait_for "grep \"^State:.T\" /proc/$first/status" &&
+	{ "$GIT_AGENT" agents install -q claude & } && second=$! && test_wait_for "grep -e \"-> FLOCK .* $second \" /proc/locks" && kill -CONT $first && wait $first && wait $second && test -s "$notes/claude" && started >out && grep "own .*/7" out
+'
+
 test_expect_success 'removed is removed, but for the login' '
 	git agent agents remove claude 2>out && grep "its login stays" out && test ! -e "$HOME/aihome/.local/agent/npm/claude" && test ! -e "$HOME/aihome/.local/agent/bin/claude" && test ! -e "$notes/claude" && test -s "$HOME/aihome/.claude/.credentials.json" &&
 	git agent agents remove claude 2>out && grep "nothing to do" out && git agent agents install -q claude && chmod -R u+w "$HOME/aihome" && rm -rf "$HOME/aihome" && git agent agents remove claude && test ! -e "$notes/claude"
@@ -155,6 +166,10 @@ test_expect_success 'without npm it says so, and of an npm package of the host t
 test_expect_success 'a version of before that cannot be removed keeps nobody from the one that came' '
 	brings 7.0.0 && git agent agents install -q claude && brings 7.0.1 && GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err && grep "claude: versions of before stay: .*; install it again to remove them" err && grep "^claude: 7.0.1, was 7.0.0" err && test "$(cat "$notes/claude")" = 7.0.1 &&
 	test -d "$HOME/aihome/.local/agent/npm/claude/7.0.0" && started >out && grep "own .*/7.0.1/" out && git agent agents install -q claude && test ! -e "$HOME/aihome/.local/agent/npm/claude/7.0.0"
+'
+
+test_expect_success 'a home with a colon in its name is no two directories' '
+	h=$HOME/a:$HOME/b && mkdir -p "$h/.claude/local" "$HOME/b/.claude/local" && cp "$HOME/host/claude" "$HOME/b/.claude/local/claude" && git agent agents remove -q claude && test_expect_code 125 env HOME="$h" PATH="$bin:$system" git agent start -q -- claude 2>err && grep "command .claude. was not found on PATH" err && git agent agents install -q claude
 '
 
 test_expect_success 'agents of the user'\''s own: started by name, gone on with, listed, completed; their login is shared and imported' '

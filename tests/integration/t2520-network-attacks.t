@@ -262,7 +262,8 @@ try:
     print(socket.create_connection((\"own.example.org\", 80), 20).recv(9))
 except ConnectionResetError:
     print(\"reset\")" >out && echo reset | test_cmp - out || exit 1
-	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" || exit 1
+	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" &&
+	git -C "$HOME/p" agent show own >shown && grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown && ! grep -e "--allow own" shown && git -C "$HOME/p" agent show --json own | python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" || exit 1
 	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out || exit 1
 	all_heard >heard || exit 1
 	cat out heard

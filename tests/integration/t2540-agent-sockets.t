@@ -85,8 +85,35 @@ test_expect_success 'a link that an agent leaves in the way leads nowhere' '
 
 test_expect_success 'no socket is taken from where agents write, nor put into the project' '
 	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err && grep "the socket .*aihome/s. cannot be shown inside" err && grep "^hint: agents can write where it is" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s" start -q -- true 2>err && grep "hint: agents can write" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true 2>err && grep "hint: agents can write" err &&
 	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true 2>err && grep "r/s. cannot be shown inside" err
+'
+
+# kept CONFIG...: a session with these settings is not begun, since agents write on the way
+kept() {
+	test_expect_code 125 git -C r agent "$@" start -q -- true 2>kept && grep "cannot be shown inside" kept && grep "^hint: agents can write where it is, or on the way there" kept
+}
+
+test_expect_success 'SB-08: nor by a link of the user'\''s that leads where agents write, to whatever they put there' '
+	w=$(mktemp -d /var/tmp/git-agent-sockets-XXXXXX) && test_when_finished "rm -r $w" && ln -s "$HOME/open/s" "$w/s" &&
+	git -C r agent start -q -- sh -c "mkdir ~/d; ln -s \"$HOME/open/s\" ~/d/s; ln -s \"$HOME/open\" ~/d/on" &&
+	for to in "$HOME/aihome" "$HOME/aihome/d" aihome/d "$w" "$HOME/r" aihome/d/on/../open; do
+		ln -s "$to" "$HOME/way" && for s in way/s way/none/s way/d/s; do kept -c mounts.rw="$w" -c "network.sockets=~/$s" || exit 1; done && rm "$HOME/way" || exit 1
+	done && for to in aihome/d/s "$HOME/aihome/d/on/s" aihome/later "$w/s" "$HOME/r/ask.py"; do
+		ln -s "$to" "$HOME/end" && ln -s end "$HOME/first" && kept -c mounts.rw="$w" -c "network.sockets=~/end" && kept -c mounts.rw="$w" -c "network.sockets=~/first" && rm "$HOME/end" "$HOME/first" || exit 1
+	done && state=${XDG_STATE_HOME:-$HOME/.local/state}/git-agent && test -d "$state" && kept -c "network.sockets=$state/x/s"
+'
+
+test_expect_success 'SB-08: nor by one that is made while the session runs, which is told' '
+	rm -f "$HOME/way" && test_when_finished "rm -f $HOME/way $HOME/aihome/up; : >$HOME/aihome/go" &&
+	{ git -C r agent -c "network.sockets=~/way/s" start -q -n later -- sh -c "echo 1 >~/up; until test -e ~/go; do sleep 0.05; done; python3 ask.py ~/way/s" >out 2>err & } && session=$! &&
+	test_wait_for "test -e $HOME/aihome/up" && ln -s aihome/d "$HOME/way" && : >"$HOME/aihome/go" &&
+	{ wait $session || :; } && ! grep said out && git -C r agent log later >log && grep "home/way/s, how forbidden" log
+'
+
+test_expect_success 'links of the user'\''s that lead elsewhere are followed, and as they lead at that moment; to nothing but sockets' '
+	ln -s open/s "$HOME/one" && ln -s "$HOME/open/../open" "$HOME/dir" && ln -s loop "$HOME/loop" && test_when_finished "rm -f $HOME/one $HOME/dir $HOME/loop" &&
+	printf "network:\n  sockets: [~/one, ~/dir/s, ~/loop, ~/serve.py]\n" >"$conf" && git -C r agent start -q -- sh -ec "python3 ask.py ~/one ~/dir/s; ! python3 ask.py ~/loop || python3 ask.py ~/serve.py" >out 2>err && printf "said\nsaid\n" >want && test_cmp want out && : >"$conf"
 '
 
 test_expect_success 'one that is not there is named at the start, once' '

@@ -64,6 +64,12 @@ test_expect_success 'nor does it have those of another that runs' '
 	git -C r agent resume w -- sh -c "$say" >other 2>err && test -s other && ! cmp -s first other && grep "GIT_AGENT_PORT_BASE is $(cat other)" err
 '
 
+test_expect_success 'where no range can be had none is named, and those it had are remembered' '
+	ports=$HOME/.local/state/git-agent/ports && git -C r agent resume -q w -- sh -c "$say" >first && test -s first && rm "$ports" && mkdir "$ports" && test_when_finished "rmdir $ports 2>/dev/null || :" &&
+	git -C r agent resume w -- sh -c "echo 1 >g; echo \${GIT_AGENT_PORT_BASE-none}" >other 2>err && grep -x none other && grep "GIT_AGENT_PORT_BASE is not set" err && ! grep "PORT_BASE is 0" err && rmdir "$ports" &&
+	git -C r agent resume w -- sh -c "$say" >again 2>err && test_cmp first again && test_must_fail grep PORT_BASE err
+'
+
 test_expect_success 'the id of a session is its own, whatever others are called, and stays when it goes on' '
 	id="echo 1 >>g; echo \$GIT_AGENT_SESSION_ID" && git init -q o && git -C o commit -q --allow-empty -m one &&
 	git -C r agent start -q -n same -- sh -c "$id" >first && grep -x "[0-9a-f]\{12\}" first && git -C o agent start -q -n same -- sh -c "$id" >second && git -C r agent start -q -n third -- sh -c "$id" >third &&

@@ -8,13 +8,26 @@ test_description='no command an agent chose runs outside: every exec of start, c
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
+test_expect_success 'GT-20: no file of the repository is a program, whatever PATH has in front; nor do hooks get that' '
+	git init -q dotted && cd dotted && mkdir bin .git/hooks; for p in git sh man less cat env bwrap git-lfs ls; do
+		printf "#!/bin/sh\necho %s >>\"%s/planted\"\n" $p "$HOME" >$p && chmod +x $p && cp $p bin/ || exit 1
+	done && git add -A && git commit -qm plant && printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction && chmod +x .git/hooks/reference-transaction &&
+	i=0 && for before in . "" bin ./bin:..; do
+		i=$((i + 1)) && : >../hook-path && for what in "start -q -n s$i -- touch new$i" "review s$i" "land s$i" "list" "show s$i" "drop s$i" "list --help" "doctor"; do
+			PATH="$before:$PATH" "$GIT_AGENT" $what </dev/null >../out 2>&1 || { cat ../out; exit 1; }
+		done && git cat-file -e HEAD:new$i && test -s ../hook-path && ! grep -v "^\(/[^:]*:\)*/[^:]*\$" ../hook-path && test ! -e ../planted || exit 1
+	done && PATH=.:bin "$GIT_AGENT" start -q -n s0 -- touch new0 && git cat-file -e agent/s0:new0 && test ! -e ../planted &&
+	(PATH=.:$PATH && git x; test -s ../planted)
+'
+
 test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
 
-# traced COMMAND...: run it; what it executed goes to ../trace, after what is there
+# traced COMMAND...: run it; what it executed goes to ../trace, after what is there and a line that
+# ends it: pids come again
 traced() {
 	strace -f -qq --seccomp-bpf --decode-pids=pidns -s 300 -e trace=execve,execveat,clone,clone3,fork,vfork -o ../one "$@"
 	traced_rc=$?
-	cat ../one >>../trace && return $traced_rc
+	cat ../one >>../trace && echo end >>../trace && return $traced_rc
 }
 
 # programs WHERE: what was executed, or tried to be, "outside" or "inside", by the last part of
@@ -23,33 +36,39 @@ traced() {
 programs() {
 	python3 - "$1" ../trace <<-\END
 	import os, re, sys
-	where, parent, inside, execs, first = sys.argv[1], {}, set(), [], None
-	made_here = os.environ["TRASH"] + "/"
-	for line in open(sys.argv[2], errors="replace"):
-	    pid, rest = line.split(None, 1)
-	    first = first or pid
-	    made = re.match(r"(?:<\.\.\. )?(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$", rest)
-	    run = re.match(r'execve(?:at)?\((?:\w+, )?"([^"]*)", \[(.*)', rest)
-	    if made:
-	        parent[made[2] or made[1]] = pid
-	    if run:
-	        execs.append((pid, run[1], re.findall(r'"((?:[^"\\]|\\.)*)"', run[2])))
-	        if run[1] == "/run/git-agent/init":
-	            inside.add(pid)
-	            execs.pop()
-	def is_inside(pid):
+	where, made_here = sys.argv[1], os.environ["TRASH"] + "/"
+	def is_inside(pid, parent, inside):
 	    while pid not in inside:
 	        if pid not in parent:
 	            return False
 	        pid = parent[pid]
 	    return True
-	for pid, path, argv in execs:
+	def name_of(path, argv):
 	    elsewhere = path.startswith("/") and not path.startswith(made_here)
 	    name = os.path.basename(path) if elsewhere else path
 	    if name in ("sh", "dash", "bash") and len(argv) > 2 and argv[1] == "-c":
 	        name += " -c " + argv[2]
-	    if is_inside(pid) == (where == "inside"):
-	        print(name)
+	    return name
+	def tell(parent, inside, execs):
+	    for pid, path, argv in execs:
+	        if is_inside(pid, parent, inside) == (where == "inside"):
+	            print(name_of(path, argv))
+	parent, inside, execs = {}, set(), []
+	for line in open(sys.argv[2], errors="replace"):
+	    if line == "end\n":
+	        tell(parent, inside, execs)
+	        parent, inside, execs = {}, set(), []
+	        continue
+	    pid, rest = line.split(None, 1)
+	    made = re.match(r"(?:<\.\.\. )?(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$", rest)
+	    run = re.match(r'execve(?:at)?\((?:\w+, )?"([^"]*)", \[(.*)', rest)
+	    if made:
+	        parent[made[2] or made[1]] = pid
+	    if run and run[1] == "/run/git-agent/init":
+	        inside.add(pid)
+	    elif run:
+	        execs.append((pid, run[1], re.findall(r'"((?:[^"\\]|\\.)*)"', run[2])))
+	assert not execs, "a trace without an end"
 	END
 }
 

@@ -62,9 +62,9 @@ test_expect_success 'what is reached and run can be traced, to standard error or
 test_lazy_prereq PYTE '/usr/bin/python3 -c "import pyte"'
 
 test_expect_success PYTE 'the picture of a session is made of its recording' '
-	git init -q pic && cd pic && git commit -q --allow-empty -m a && "$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31ma red <word>\\033[0m\\n\"" &&
+	git init -q pic && cd pic && git commit -q --allow-empty -m a && "$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31m  a red <word>   far\\033[0m\\n\"" &&
 	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) && /usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
-	/usr/bin/python3 -c "import sys, xml.dom.minidom as m; t = m.parse(sys.argv[1]).getElementsByTagName(\"text\"); assert [(e.firstChild.data, e.getAttribute(\"fill\")) for e in t] == [(\"a red <word>\", \"#e06c75\")], t" ../p.svg
+	/usr/bin/python3 -c "import sys, xml.dom.minidom as m; t = m.parse(sys.argv[1]).getElementsByTagName(\"text\"); assert [(e.firstChild.data, e.getAttribute(\"fill\"), e.getAttribute(\"x\")) for e in t] == [(\"a red <word>\", \"#e06c75\", \"30.8\"), (\"far\", \"#e06c75\", \"156.8\")], t" ../p.svg
 '
 
 test_done

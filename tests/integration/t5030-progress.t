@@ -16,6 +16,12 @@ on_terminal() {
 }
 work='mkdir d && for i in 1 2 3 4 5 6 7 8 9; do echo $i >d/$i; done'
 
+test_expect_success TTY 'the first base tree counts its files, the second time there is nothing to count' '
+	git init -q first && cd first && eval "$work" && git add d && git commit -qm d &&
+	on_terminal 0 start --name one -- true && grep "Updating files: 100% (9/9), done\." ../seen &&
+	on_terminal 0 start --name two -- true && ! grep "Updating files" ../seen
+'
+
 test_expect_success TTY 'a capture counts files, and commits of the agent are read' '
 	git init -q r && cd r && echo a >a && git add a && git commit -qm a &&
 	on_terminal 0 start --name shown -- sh -c "$work && git add d && git commit -qm nine && rm a" &&
@@ -34,6 +40,15 @@ test_expect_success TTY '-q says nothing' '
 test_expect_success 'nor does one without a terminal' '
 	cd r && GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 && ! grep -e Capturing -e Reading ../seen &&
 	git cat-file -e agent/piped:d/9
+'
+
+test_expect_success '-v says it without a terminal, and with -q too' '
+	cd r && GIT_PROGRESS_DELAY=0 git agent start -v -q --base main --name told -- sh -c "$work" >../seen 2>&1 && grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
+	GIT_PROGRESS_DELAY=0 git agent resume --verbose told -- sh -c "rm d/1" >../seen 2>&1 && grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
+	test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name cut -- sh -c "$work" &&
+	GIT_PROGRESS_DELAY=0 git agent capture -v cut >../out 2>../seen && grep "Capturing files: [0-9][0-9]*, done\." ../seen && ! grep Capturing ../out &&
+	git init -q ../firstly && cd ../firstly && eval "$work" && git add d && git commit -qm d &&
+	GIT_PROGRESS_DELAY=0 git agent start -v -q -- true >../seen 2>&1 && grep "Updating files: 100% (9/9), done\." ../seen
 '
 
 test_expect_success TTY 'a capture that was interrupted counts too when it is done, and says nothing with -q' '

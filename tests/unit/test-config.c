@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ga/config.h"
+#include "ga/service.h"
 #include "../../src/config/schema.h"
 
 static void defaults_into(struct ga_config *c)
@@ -228,6 +229,31 @@ static void a_long_key_is_cut_in_messages(void **state)
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
 	assert_true(strlen(err.msg) < 100);
 	assert_non_null(strstr(err.msg, "kkk...'"));
+}
+
+/* Named or not, and however they come; one that comes again is one. */
+static void services_are_counted(void **state)
+{
+	cleanup_config struct ga_config c = GA_CONFIG_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	(void)state;
+	defaults_into(&c);
+	ga_buf_adds(&text, "services:\n");
+	for (int i = 1; i <= GA_SERVICES_MAX; i++)
+		ga_buf_addf(&text, "  s%d: {command: sleep 1, ready: 'true'}\n", i);
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
+	assert_int_equal(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
+	assert_int_equal(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
+	assert_string_equal(err.msg, "there are more than 16 services");
+	ga_error_release(&err);
+
+	ga_config_release(&c);
+	defaults_into(&c);
+	ga_buf_adds(&text, "  more: sleep 1\n");
+	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	assert_string_equal(err.msg, "f:18:9: there are more than 16 services");
 }
 
 #define HINT "put it in your own file, '/h/.config/git-agent/config.yaml', and out of the repository's"
@@ -639,6 +665,7 @@ int main(void)
 		cmocka_unit_test(limits_have_names),
 		cmocka_unit_test(values),
 		cmocka_unit_test(a_long_key_is_cut_in_messages),
+		cmocka_unit_test(services_are_counted),
 		cmocka_unit_test(repository),
 		cmocka_unit_test(every_grant_has_words),
 		cmocka_unit_test(what_needs_trust),

@@ -97,23 +97,32 @@ static void git_works_inside(void **state)
 
 static void touched_in_any_way(void **state)
 {
-	static const char *const ways[] = {
-		"git commit -q --allow-empty -m x",
-		"git branch other",
-		"git tag t",
-		"git checkout -q --detach",
-		"git switch -qc side",
-		"echo x >f; git stash -q; :",
-		"git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD",
-		"git worktree add -q ../touch-wt",
-		"rm .git/HEAD; mkfifo .git/HEAD",
-		"rm -r .git/refs; ln -s /etc .git/refs",
-		"rm .git/packed-refs",
-		"ln -s /etc/passwd .git/refs/heads/link",
-		"mkdir .git/reftable",
-		("d=.git/refs; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; "
-		 "do d=$d/$i; mkdir $d; done"),
-		"for i in $(seq 300); do mkdir .git/refs/$i; done",
+	static const struct {
+		const char *way;
+		bool other; /* there may be refs other than branches and the stash */
+	} ways[] = {
+		{ "git commit -q --allow-empty -m x", false },
+		{ "git branch other", false },
+		{ "git update-ref refs/remotes/origin/x HEAD", false },
+		{ "git tag t", true },
+		{ "git update-ref refs/notes/x HEAD", true },
+		{ "git rev-parse HEAD >.git/refs/x", true },
+		{ "git update-ref refs/stash/odd HEAD", true },
+		{ "git rev-parse HEAD >.git/refs/remotes", true },
+		{ "git checkout -q --detach", false },
+		{ "git switch -qc side", false },
+		{ "echo x >f; git stash -q; :", false },
+		{ "git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD",
+		  true },
+		{ "git worktree add -q ../touch-wt", false },
+		{ "rm .git/HEAD; mkfifo .git/HEAD", false },
+		{ "rm -r .git/refs; ln -s /etc .git/refs", true },
+		{ "rm .git/packed-refs", true },
+		{ "ln -s /etc/passwd .git/refs/heads/link", false },
+		{ "mkdir .git/reftable", true },
+		{ ("d=.git/refs; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; "
+		   "do d=$d/$i; mkdir $d; done"), true },
+		{ "for i in $(seq 300); do mkdir .git/refs/$i; done", true },
 	};
 	static const char *const harmless[] = { "git add -A; echo y >z; git add z",
 						"git config a.b c", "git status", ":" };
@@ -123,11 +132,12 @@ static void touched_in_any_way(void **state)
 		    "git pack-refs --all");
 	for (size_t i = 0; i < GA_NELEMS(ways) + GA_NELEMS(harmless); i++) {
 		bool harm = i < GA_NELEMS(ways);
-		const char *way = harm ? ways[i] : harmless[i - GA_NELEMS(ways)];
+		const char *way = harm ? ways[i].way : harmless[i - GA_NELEMS(ways)];
 		cleanup_free char *git = make_inside("touch");
 
 		SH("touch-inside", "%s", way);
-		if (untouched(git) != !harm)
+		if (untouched(git) != !harm ||
+		    ga_gitdir_only_branches(git) != !(harm && ways[i].other))
 			fail_msg("%s", way);
 		SH(".", "rm -rf touch-inside touch-state/session touch-wt");
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of network.publish and network.sockets.
+ * Words of network.publish and network.sockets, and the ways to the latter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,17 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
 #include "ga/net.h"
+#include "ga/path.h"
+#include "../../src/net/relay-internal.h"
 
 static void published(void **state)
 {
@@ -112,6 +122,71 @@ static void places(void **state)
 	}
 }
 
+static int listen_at(int dir, const char *name)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, name);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(fd, 64), 0);
+	return fd;
+}
+
+/* Links are followed, but not where what is inside writes: "w". */
+static void sb08_ways(void **state)
+{
+	static const char *const links[][2] = {
+		{ "../s", "d/up" },   { "d", "to-d" },	    { "to-d/../d/./up", "all" },
+		{ "loop", "loop" },   { "../s", "w/out" },  { "..", "w/top" },
+		{ "w", "to-w" },      { "w/out", "to-out" }, { "to-out", "chain" },
+		{ "w/none", "to-none" }, { "d/../w/top/s", "through" }, { "none/../w", "odd" },
+	};
+	static const struct {
+		const char *path;
+		int errnum; /* 0: connected */
+	} cases[] = {
+		{ "s", 0 }, { "d/up", 0 }, { "to-d/up", 0 }, { "all", 0 },
+		{ "none", ENOENT }, { "none/s", ENOENT }, { "loop", ELOOP }, { "d", ENOTSOCK },
+		{ "s/x", ENOTDIR }, { "odd", ENOENT }, { "file", ENOTSOCK }, { "w2", ENOTSOCK },
+		{ "w/s", EXDEV }, { "w", EXDEV }, { "w/none", EXDEV }, { "w/none/s", EXDEV },
+		{ "to-w", EXDEV }, { "to-w/s", EXDEV }, { "to-w/none/s", EXDEV },
+		{ "to-out", EXDEV }, { "chain", EXDEV }, { "to-none", EXDEV },
+		{ "through", EXDEV }, { "w/top/s", EXDEV }, { "w/none/later/s", EXDEV },
+		{ "later/none", ENOENT },
+	};
+	char dir[] = "/tmp/test-net-publish-XXXXXX";
+	cleanup_strv struct ga_strv written = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int at = -1, server = -1, other = -1;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700),
+			 0);
+	server = listen_at(at, "s");
+	other = listen_at(at, "w/s");
+	assert_int_equal(ga_write_new(at, "file", "", 0, 0600, &err), 0);
+	for (size_t i = 0; i < GA_NELEMS(links); i++)
+		assert_int_equal(symlinkat(links[i][0], at, links[i][1]), 0);
+	ga_strv_take(&written, ga_path_join(dir, "w"));
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *path = ga_path_join(dir, cases[i].path);
+		cleanup_close int fd = -1;
+		bool refused = net_check_unix(path, &written, &err) != 0;
+
+		errno = 0;
+		fd = net_dial_unix(path, &written);
+		if (errno != cases[i].errnum || (fd < 0) != !!cases[i].errnum ||
+		    refused != (cases[i].errnum == EXDEV))
+			fail_msg("%s: %d", cases[i].path, errno);
+		ga_error_release(&err);
+	}
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +194,7 @@ int main(void)
 		cmocka_unit_test(sockets),
 		cmocka_unit_test(who_reaches_it),
 		cmocka_unit_test(places),
+		cmocka_unit_test(sb08_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

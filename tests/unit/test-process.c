@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -351,6 +352,43 @@ static void make_file(const char *path, mode_t mode)
 	assert_int_equal(fchmod(fd, mode), 0);
 }
 
+static void make_script(const char *path, const char *command)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *text = ga_strf("#!/bin/sh\n%s\n", command);
+
+	assert_int_equal(ga_write_new(AT_FDCWD, path, text, strlen(text), 0700, &err), 0);
+}
+
+/* `text` with `dir` for each 'T'. Caller frees. */
+static char *with_directory(const char *text, const char *dir)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	ga_buf_adds(&b, "");
+	for (; *text; text++)
+		if (*text == 'T')
+			ga_buf_adds(&b, dir);
+		else
+			ga_buf_addch(&b, *text);
+	return ga_buf_steal(&b);
+}
+
+static int run_named(const char *name, struct ga_buf *out)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	const char *const argv[] = { name, NULL };
+	struct ga_process p = GA_PROCESS_INIT;
+	int status, rc;
+
+	p.argv = argv;
+	p.out = out;
+	rc = ga_process_run(&p, &status, &err);
+	if (!rc)
+		assert_int_equal(status, 0);
+	return rc;
+}
+
 /* A directory of the name, a file that is not executable, one by a relative name: none is it. */
 static void a_program_is_found(void **state)
 {
@@ -372,15 +410,9 @@ static void a_program_is_found(void **state)
 	make_file("plain/p", 0600);
 	make_file("d/p", 0700);
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_buf struct ga_buf path = GA_BUF_INIT;
-		cleanup_free char *found = NULL;
+		cleanup_free char *path = with_directory(cases[i].path, dir), *found = NULL;
 
-		for (const char *c = cases[i].path; *c; c++)
-			if (*c == 'T')
-				ga_buf_adds(&path, dir);
-			else
-				ga_buf_addch(&path, *c);
-		found = ga_find_program(path.len ? path.ptr : NULL, "p");
+		found = ga_find_program(*path ? path : NULL, "p");
 		if (!found != !cases[i].found || (found && !ga_is_program(found)))
 			fail_msg("'%s': %s", cases[i].path, found ? found : "not found");
 	}
@@ -389,10 +421,51 @@ static void a_program_is_found(void **state)
 	assert_int_equal(chdir("/") || rmdir(dir), 0);
 }
 
+/* What stands in a directory that depends on where one is, is neither run nor handed on. */
+static void gt20_no_relative_directory_is_searched(void **state)
+{
+	static const char *const paths[] = { ".:T", ":T", "d::T", "./d:T:", "T:d", "T:", "..:T:..", "T" };
+	static const char *const others[] = { ".:d", ":", "d", "" };
+	char dir[] = "/tmp/ga-process.XXXXXX", planted[] = "/tmp/ga-process.XXXXXX";
+	cleanup_free char *before = ga_strdup(getenv("PATH"));
+
+	(void)state;
+	assert_true(mkdtemp(dir) && mkdtemp(planted));
+	assert_int_equal(chdir(planted) || mkdir("d", 0700), 0);
+	make_script("p", "echo planted");
+	make_script("d/p", "echo planted");
+	make_script("d/q", "echo planted");
+	assert_int_equal(chdir(dir), 0);
+	make_script("p", "echo \"ours $PATH\"");
+	assert_int_equal(chdir(planted), 0);
+	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
+		cleanup_free char *path = with_directory(paths[i], dir), *want = ga_strf("ours %s\n", dir);
+		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+		assert_int_equal(setenv("PATH", path, 1), 0);
+		assert_int_equal(run_named("p", &out), 0);
+		assert_string_equal(out.ptr, want);
+		assert_int_equal(run_named("q", &out), -1);
+	}
+	for (size_t i = 0; i < GA_NELEMS(others); i++) {
+		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+		assert_int_equal(setenv("PATH", others[i], 1), 0);
+		assert_int_equal(run_named("p", &out), -1);
+		/* the system's, not where it stands: that is what a shell takes nothing for */
+		assert_int_equal(run_named("env", &out), 0);
+		assert_non_null(strstr(out.ptr, "PATH=" GA_SYSTEM_PATH "\n"));
+	}
+	assert_int_equal(setenv("PATH", before, 1), 0);
+	assert_int_equal(unlink("p") || unlink("d/p") || unlink("d/q") || rmdir("d") || chdir(dir) ||
+			 unlink("p") || chdir("/") || rmdir(dir) || rmdir(planted), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_is_found),
+		cmocka_unit_test(gt20_no_relative_directory_is_searched),
 		cmocka_unit_test(status_of_exit_and_signal),
 		cmocka_unit_test(streams_are_kept_apart),
 		cmocka_unit_test(large_input_and_output),

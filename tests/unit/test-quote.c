@@ -41,6 +41,11 @@ static void names(void **state)
 		{ "\xef\xbb\xbfx", "\"\\u{feff}x\"" },
 		{ "x\xf3\xa0\x81\x81", "\"x\\u{e0041}\"" },
 		{ "\xe2\x80\xa8", "\"\\u{2028}\"" },
+		/* what looks like a space: to the eye the name ends there */
+		{ "a\xc2\xa0(accepted)", "\"a\xc2\xa0(accepted)\"" },
+		{ "\xe5\xb1\xb1\xe3\x80\x80\xe7\x94\xb0", "\"\xe5\xb1\xb1\xe3\x80\x80\xe7\x94\xb0\"" },
+		{ "\xe1\x9a\x80", "\"\xe1\x9a\x80\"" },
+		{ "\xe2\xa0\x81\xe3\x80\x81", "\xe2\xa0\x81\xe3\x80\x81" },
 	};
 
 	(void)state;
@@ -77,6 +82,7 @@ static void text_keeps_its_lines(void **state)
 		{ "a\rb", "a\\rb" },
 		{ "\x1b]0;title\x07", "\\e]0;title\\x07" },
 		{ "\xe2\x80\xae", "\\u{202e}" },
+		{ "a\xe3\x80\x80" "b\xc2\xa0", "a\xe3\x80\x80" "b\xc2\xa0" },
 	};
 
 	(void)state;

@@ -240,6 +240,8 @@ static void hostile(struct stay *t, const char *dir)
 	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; "
 	   "git rm -q gone;"
 	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
+	   "printf '\\302\\240\\343\\200\\200\\342\\240\\200 %%.0s' $(seq 20) >>blanks; "
+	   "echo 'far()' >>blanks;"
 	   "printf '#!/bin/sh\\necho \\000\\033[31m\\n' >Makefile;"
 	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git "
 	   "add -A;"
@@ -317,6 +319,7 @@ static void diff(void **state)
 	expect_in(&out, "+evil\\e[2J\\r\\u{9b}\\u{202e}\n");
 	expect_in(&out, "diff --git \"a/na\\e[31mme\\nnext\" \"b/na\\e[31mme\\nnext\"\n");
 	expect_in(&out, "+\\x20{200}code()\n");
+	expect_in(&out, "+\\x20{80}far()\n");
 	expect_in(&out, "old mode 100644\nnew mode 100755\n");
 	expect_in(&out, "deleted file mode 100644\n");
 	expect_in(&out, "-one\n\\ No newline at end of file\n+/etc/passwd\n");
@@ -362,6 +365,23 @@ static void left_flags(void **state)
 	assert_int_equal(ga_report_open(&back), 1);
 }
 
+/* An id comes out of a report, and that may be of anywhere. */
+static void left_ids(void **state)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	char path[] = "place/x", reason[] = "because";
+	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
+			      .path = path, .reason = reason};
+	const struct ga_flags f = {&one, 1, 1};
+
+	(void)state;
+	ga_report_add_left_flags(&r, &f);
+	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
+	(void)review_put_places(&out, false, &r, SIZE_MAX);
+	assert_non_null(strstr(out.ptr, "critical: because [id\\e[2J\\n] place/x\n"));
+}
+
 /* Places have the flags of what lies in them, with the severity of the rule, and of what they are
  * themselves; names that only begin alike are other places. */
 static void left_places(void **state)
@@ -401,7 +421,7 @@ static void left_places(void **state)
 	list = review_left_json(&r, &r.left);
 	review_left_flags(&r, &flags);
 	json_array_foreach(list, i, place) {
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		cleanup_flags struct ga_flags severe = GA_FLAGS_INIT;
 		json_t *fs = json_object_get(place, "flags"), *f;
 		size_t n = 0, j;
 
@@ -420,8 +440,8 @@ static void left_places(void **state)
 			n--;
 		if (n)
 			fail_msg("%s has other flags", places[i].place);
-		review_put_left_flags(&text, false, &r, &flags, places[i].place);
-		assert_int_equal(text.len > 0, *places[i].shown != '\0');
+		review_place_flags(&r, &flags, places[i].place, &severe);
+		assert_int_equal(severe.n > 0, *places[i].shown != '\0');
 	}
 	json_decref(list);
 }
@@ -650,6 +670,7 @@ int main(void)
 	    cmocka_unit_test(text),
 	    cmocka_unit_test(diff),
 	    cmocka_unit_test(left_flags),
+	    cmocka_unit_test(left_ids),
 	    cmocka_unit_test(left_places),
 	    cmocka_unit_test(left_groups),
 	    cmocka_unit_test(diff_has_held_and_left_out),

@@ -676,6 +676,8 @@ static void explains(void **state)
 		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "XDG_STATE_HOME" },
 		{ "overlay", EPERM, "/x", "cannot mount an overlay", "" },
 		{ "overlay", ENODEV, "/x", "no overlay file system", "modprobe" },
+		{ "hide", EPERM, "home/.nvm", "cannot cover the credentials in 'home/.nvm'", "" },
+		{ "hide", EIO, "home/.nvm", "cannot cover the credentials in 'home/.nvm'", NULL },
 		{ "overlay", ENOSPC, "/x", "cannot write to '/x'", NULL },
 		{ "bind", ENOSYS, "home", "a system call that sandboxes need is not there", "" },
 		{ "bind", EPERM, "home", "cannot mount 'home'", "" },

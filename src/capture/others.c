@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Commits of the agent's that are on no branch: on a tag, in an older stash, on the HEAD of another
+ * working tree, under an operation that was not finished. Git goes on from each of them, so each
+ * is work; only what the agent itself took off everything (a reset, a dropped stash) is not.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/fd.h"
+#include "ga/gitdir.h"
+#include "ga/objects.h"
+#include "ga/oidmap.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+
+#define MAX_FOUND 10000 /* candidates: most are on a branch after all */
+#define MAX_HOST 10000  /* refs of the host named to git inside: with more, each is asked about */
+#define MAX_NAMED 10    /* of those kept, in the note */
+#define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merges at once than git takes */
+
+/* What git itself names by a file of its git dir. */
+static const struct {
+	const char *file, *name;
+} pseudo[] = {
+	{ "rebase-merge/autostash", "autostash" }, { "rebase-apply/autostash", "autostash" },
+	{ "MERGE_AUTOSTASH", "autostash" },	   { "rebase-merge/orig-head", "rebasing" },
+	{ "rebase-apply/orig-head", "rebasing" },  { "MERGE_HEAD", "merging" },
+	{ "CHERRY_PICK_HEAD", "picking" },
+};
+
+static int open_git_dir(const struct capture *c)
+{
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+
+	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* By descriptor: the agent can have put a link in place of any directory on the way. */
+static bool is_there(int dir, const char *name)
+{
+	cleanup_close int fd = dir < 0 ? -1 : ga_openat_beneath(dir, name, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+bool left_unfinished(const struct capture *c, const char **ret)
+{
+	static const struct {
+		const char *name, *what;
+	} states[] = {
+		{ "rebase-merge", "a rebase" },
+		{ "rebase-apply/applying", "applying patches" },
+		{ "rebase-apply", "a rebase" },
+		{ "MERGE_HEAD", "a merge" },
+		{ "CHERRY_PICK_HEAD", "a cherry-pick" },
+		{ "REVERT_HEAD", "a revert" },
+		/* the next of several, once one was committed by hand */
+		{ "sequencer/todo", "cherry-picks or reverts" },
+		{ "BISECT_LOG", "a bisection" },
+	};
+	cleanup_close int dir = open_git_dir(c);
+
+	for (size_t i = 0; i < GA_NELEMS(states); i++)
+		if (is_there(dir, states[i].name)) {
+			*ret = states[i].what;
+			return true;
+		}
+	return false;
+}
+
+/* ---- where there may be some ---------------------------------------------- */
+
+struct others {
+	struct capture *c;
+	struct ga_refs found;  /* candidates, with the names they are to have */
+	struct ga_oidmap host; /* what refs of the host's name */
+	bool more;             /* than MAX_FOUND */
+	bool failed;           /* git inside did not say all */
+};
+
+static void others_release(struct others *x)
+{
+	ga_refs_release(&x->found);
+	ga_oidmap_release(&x->host);
+}
+
+static void found(struct others *x, const struct ga_oid *oid, const char *kind, const char *name)
+{
+	struct ga_refs *l = &x->found;
+
+	if (ga_oidmap_get(&x->host, oid, NULL))
+		return;
+	if (l->n >= MAX_FOUND) {
+		x->more = true;
+		return;
+	}
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_ref){ ga_strf("%s%s%s", GA_OTHERS, kind, name), *oid };
+}
+
+static void found_nth(struct others *x, const struct ga_oid *oid, const char *kind, size_t n)
+{
+	cleanup_free char *number = ga_strf("%zu", n);
+
+	found(x, oid, kind, number);
+}
+
+/* What git inside says; what it cannot say costs no more than that. */
+static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
+	       struct ga_buf *out, struct ga_error *err)
+{
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	struct inside i = INSIDE_INIT;
+
+	i.args = args;
+	i.in = in ? in->ptr : NULL;
+	i.in_len = in ? in->len : 0;
+	i.out = out;
+	if (!run_inside_ok(x->c, &i, &inner))
+		return 0;
+	if (must_fail(x->c, &inner))
+		return ga_error_move(err, &inner);
+	ga_buf_clear(out);
+	x->failed = true;
+	return 0;
+}
+
+int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "config", "--type=bool", "core.sparseCheckout", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *path = ga_path_join(c->s->dir, "git");
+	cleanup_close int dir = open_git_dir(c);
+	struct others x = { .c = c };
+
+	*ret = false;
+	/* the file stays when git shows everything again */
+	if (ga_gitconfig_bool(c->e->config, "core.sparsecheckout", false) ||
+	    !is_there(dir, "info/sparse-checkout") || ga_gitdir_has_trap(path))
+		return 0;
+	allow_inside(c, 0, 0);
+	if (ask(&x, args, NULL, &out, err))
+		return -1;
+	*ret = out.len && !strcmp(out.ptr, "true\n");
+	return 0;
+}
+
+/* The next line of `out` from `*pos`, without its end; NULL behind the last. */
+static const char *next_line(const struct ga_buf *out, size_t *pos, size_t *ret_n)
+{
+	const char *line = out->ptr + *pos, *nl;
+
+	if (*pos >= out->len)
+		return NULL;
+	nl = memchr(line, '\n', out->len - *pos);
+	*ret_n = nl ? (size_t)(nl - line) : out->len - *pos;
+	*pos += *ret_n + 1;
+	return line;
+}
+
+static bool begins(const char *s, size_t n, const char *with)
+{
+	size_t len = strlen(with);
+
+	return n >= len && !memcmp(s, with, len);
+}
+
+/* Not those of remotes: what was fetched is somebody else's, and there. */
+static int find_refs(struct others *x, struct ga_error *err)
+{
+	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
+					    NULL };
+	static const char *const no[] = { "refs/heads/", "refs/remotes/" };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0, n;
+
+	if (ask(x, args, NULL, &out, err))
+		return -1;
+	while ((line = next_line(&out, &pos, &n))) {
+		cleanup_free char *name = NULL;
+		struct ga_oid oid;
+
+		if (n <= GA_OID_HEXSZ + 1 || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
+			continue;
+		name = ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1);
+		if (!begins(name, strlen(name), no[0]) && !begins(name, strlen(name), no[1]) &&
+		    strcmp(name, "refs/stash") != 0)
+			found(x, &oid, "", name);
+	}
+	return 0;
+}
+
+/* The first one of either is kept anyway: the stash, and our own HEAD. */
+static int find_in_list(struct others *x, const char *const *args, const char *before,
+			const char *kind, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	size_t pos = 0, n, nth = 0, skip = strlen(before);
+	const char *line;
+
+	if (ask(x, args, NULL, &out, err))
+		return -1;
+	while ((line = next_line(&out, &pos, &n))) {
+		struct ga_oid oid;
+
+		if (n == skip + GA_OID_HEXSZ && begins(line, n, before) &&
+		    ga_oid_parse(line + skip, GA_OID_HEXSZ, &oid))
+			found_nth(x, &oid, kind, nth++);
+	}
+	return 0;
+}
+
+static void find_pseudo(struct others *x, int dir)
+{
+	for (size_t i = 0; dir >= 0 && i < GA_NELEMS(pseudo); i++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		cleanup_close int fd = ga_openat_beneath(dir, pseudo[i].file,
+							 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+		size_t pos = 0, n, nth = 0;
+		const char *line;
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+			continue;
+		if (ga_read_fd(fd, PSEUDO_MAX, &text, &ignored)) {
+			x->failed = true;
+			continue;
+		}
+		/* a merge of several has a line for each */
+		while ((line = next_line(&text, &pos, &n))) {
+			cleanup_free char *more = nth ? ga_strf("-%zu", nth + 1) : NULL;
+			struct ga_oid oid;
+
+			if (n < GA_OID_HEXSZ || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
+				break;
+			found(x, &oid, pseudo[i].name, more ? more : "");
+			nth++;
+		}
+	}
+}
+
+static int find_all(struct others *x, struct ga_error *err)
+{
+	static const char *const stashes[] = { "rev-list", "--walk-reflogs", "refs/stash", "--",
+					       NULL };
+	static const char *const trees[] = { "worktree", "list", "--porcelain", NULL };
+	cleanup_close int dir = open_git_dir(x->c);
+	cleanup_free char *path = ga_path_join(x->c->s->dir, "git");
+
+	if (!ga_gitdir_only_branches(path) && find_refs(x, err))
+		return -1;
+	if (!ga_oid_is_zero(&x->c->stash) && find_in_list(x, stashes, "", "stash/", err))
+		return -1;
+	if (is_there(dir, "worktrees") && find_in_list(x, trees, "HEAD ", "worktree/", err))
+		return -1;
+	find_pseudo(x, dir);
+	return 0;
+}
+
+/* ---- which of them there are ------------------------------------------------ */
+
+/* Those that are no commits, nor tags of one, are nothing that git goes on from. */
+static int peel(struct others *x, struct ga_error *err)
+{
+	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",
+					    NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct ga_refs *l = &x->found;
+	size_t pos = 0, kept = 0, n;
+
+	for (size_t i = 0; i < l->n; i++)
+		ga_buf_addf(&in, "%s^{commit}\n", GA_HEX(&l->v[i].oid));
+	if (ask(x, args, &in, &out, err))
+		return -1;
+	for (size_t i = 0; i < l->n; i++) {
+		const char *line = next_line(&out, &pos, &n);
+
+		if (line && n == GA_OID_HEXSZ + strlen(" commit") &&
+		    ga_oid_parse(line, GA_OID_HEXSZ, &l->v[i].oid) &&
+		    begins(line + GA_OID_HEXSZ, n - GA_OID_HEXSZ, " commit"))
+			l->v[kept++] = l->v[i];
+		else
+			free(l->v[i].name);
+	}
+	l->n = kept;
+	return 0;
+}
+
+/* What these reach, and neither a branch, the stash, a remote nor a ref of the host's does: the
+ * agent can have removed any of these inside. */
+static int list_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
+		      struct ga_oidmap *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "rev-list", "--ignore-missing", "--stdin", "--not",
+					    "--remotes", NULL };
+	struct capture *c = x->c;
+	cleanup_free struct ga_oid **tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	size_t n_tips = agent_tips(c, tips), pos = 0, n;
+	const char *line;
+
+	for (size_t i = 0; i < x->found.n; i++)
+		ga_buf_addf(&in, "%s\n", GA_HEX(&x->found.v[i].oid));
+	for (size_t i = 0; i < n_tips; i++)
+		ga_buf_addf(&in, "^%s\n", GA_HEX(tips[i]));
+	for (size_t i = 0; i < c->n_known; i++)
+		ga_buf_addf(&in, "^%s\n", GA_HEX(&c->known[i]));
+	for (size_t i = 0; i < host->n && i < MAX_HOST; i++)
+		ga_buf_addf(&in, "^%s\n", GA_HEX(&host->v[i].oid));
+	ga_buf_add(&in, known->ptr, known->len);
+	if (ask(x, args, &in, &out, err))
+		return -1;
+	while ((line = next_line(&out, &pos, &n))) {
+		struct ga_oid oid;
+
+		if (n == GA_OID_HEXSZ && ga_oid_parse(line, n, &oid))
+			(void)ga_oidmap_add(ret, &oid, 0);
+	}
+	return 0;
+}
+
+static int keep_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
+		      struct ga_error *err)
+{
+	cleanup_oidmap struct ga_oidmap alone = GA_OIDMAP_INIT;
+	struct capture *c = x->c;
+	size_t odd = 0, more = 0, looked = 0, max = c->e->limits->branches;
+
+	if (list_alone(x, host, known, &alone, err))
+		return -1;
+	for (size_t i = 0; i < x->found.n; i++) {
+		const struct ga_ref *r = &x->found.v[i];
+		bool is = false;
+
+		if (!ga_oidmap_get(&alone, &r->oid, NULL))
+			continue;
+		if (c->heads.n >= max || looked >= 10 * max) {
+			more++;
+			continue;
+		}
+		looked += host->n > MAX_HOST;
+		if (host->n > MAX_HOST &&
+		    ga_is_on_branch(c->e->repo, &r->oid, &c->from, false, &is, err))
+			return -1;
+		if (!is)
+			keep_head(c, r->name, &r->oid, &odd);
+	}
+	if (more) {
+		cleanup_free char *what = ga_strf("%zu more commits on no branch stay in the "
+						  "session", more);
+
+		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, what));
+	}
+	return 0;
+}
+
+int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		struct ga_error *err)
+{
+	cleanup_(others_release) struct others x = { .c = c, .host = GA_OIDMAP_INIT };
+
+	for (size_t i = 0; i < host->n; i++)
+		(void)ga_oidmap_add(&x.host, &host->v[i].oid, 0);
+	if (find_all(&x, err) || (x.found.n && peel(&x, err)) ||
+	    (x.found.n && keep_alone(&x, host, known, err)))
+		return -1;
+	if (!x.failed && !x.more)
+		return 0;
+	/* what could not be read is not gone */
+	c->unread = true;
+	ga_strv_push(&c->notes, "not all that the agent left on tags, in stashes or in other "
+				"working trees could be read");
+	return 0;
+}
+
+bool give_up_others(struct capture *c, const char *reason)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	struct ga_refs *l = &c->heads;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (ga_path_below(l->v[i].name, "others"))
+			free(l->v[i].name);
+		else
+			l->v[kept++] = l->v[i];
+	if (kept == l->n)
+		return false;
+	l->n = kept;
+	c->unread = true;
+	ga_quote_add(&q, reason, strlen(reason));
+	ga_strv_pushf(&c->notes, "what the agent committed on no branch was not taken, and stays "
+		      "in the session (%s)", q.ptr);
+	return true;
+}
+
+void name_alone(struct capture *c)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->heads.n; i++) {
+		const char *name = ga_path_below(c->heads.v[i].name, "others");
+
+		if (name && n++ < MAX_NAMED) {
+			cleanup_free char *q = ga_quote(name);
+
+			ga_buf_addf(&b, "%s%s", n > 1 ? ", " : "", q);
+		}
+	}
+	if (!n)
+		return;
+	if (n > MAX_NAMED)
+		ga_buf_addf(&b, " and %zu more", n - MAX_NAMED);
+	ga_strv_pushf(&c->notes, "what the agent committed on no branch is kept on " GA_SESSION_REFS
+		      "%s/" GA_OTHERS ": %s", c->s->name, b.ptr);
+}

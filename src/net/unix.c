@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unix sockets of the host, by path. What is inside may write in some places of the host, and a
+ * link that it leaves there leads anywhere: so the way to a socket is gone step by step, and ends
+ * where it enters such a place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "relay-internal.h"
+
+#define BACKLOG 128
+#define LINKS_MAX 40 /* the kernel's own limit (path_resolution(7)) */
+
+/* ---- the way to it */
+
+struct way {
+	int fd;         /* of `at`, by O_PATH */
+	char *at;       /* without links */
+	char *rest;     /* of the path, from there */
+	unsigned links; /* that were followed */
+};
+
+static void way_release(struct way *w)
+{
+	ga_cleanup_closep(&w->fd);
+	free(w->at);
+	free(w->rest);
+}
+
+static void set_text(char **at, char *text)
+{
+	free(*at);
+	*at = text;
+}
+
+static void go_to(struct way *w, int *fd, char **at)
+{
+	ga_cleanup_closep(&w->fd);
+	w->fd = ga_steal_fd(fd);
+	set_text(&w->at, ga_steal(at));
+}
+
+static int go_to_root(struct way *w)
+{
+	cleanup_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *at = ga_strdup("/");
+
+	if (fd < 0)
+		return -1;
+	go_to(w, &fd, &at);
+	return 0;
+}
+
+static bool is_written(const struct ga_strv *written, const char *path)
+{
+	for (size_t i = 0; written && i < written->n; i++)
+		if (ga_path_inside(path, written->v[i]))
+			return true;
+	return false;
+}
+
+/* What `link` says comes before the rest. */
+static int follow(struct way *w, int link)
+{
+	char to[PATH_MAX];
+	ssize_t n = readlinkat(link, "", to, sizeof(to));
+
+	if (n < 0 || n == (ssize_t)sizeof(to) || ++w->links > LINKS_MAX) {
+		errno = n < 0 ? errno : ELOOP;
+		return -1;
+	}
+	set_text(&w->rest, ga_strf("%.*s/%s", (int)n, to, w->rest));
+	return w->rest[0] == '/' ? go_to_root(w) : 0;
+}
+
+/* To the entry `name` of where it is. */
+static int enter(struct way *w, const char *name, const struct ga_strv *written)
+{
+	bool up = !strcmp(name, "..");
+	cleanup_free char *at = up ? ga_path_parent(w->at) : ga_path_join(w->at, name);
+	cleanup_free char *whole = ga_path_join(at, w->rest);
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	if (is_written(written, at)) {
+		errno = EXDEV;
+		return -1;
+	}
+	fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	/* to be made later, and by whom */
+	if (fd < 0 && errno == ENOENT && is_written(written, whole))
+		errno = EXDEV;
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	if (S_ISLNK(st.st_mode))
+		return follow(w, fd);
+	go_to(w, &fd, &at);
+	return 0;
+}
+
+/* Open (O_PATH) what the path leads to. -1 with errno; EXDEV: the way enters what is `written`. */
+static int open_way(const char *path, const struct ga_strv *written)
+{
+	cleanup_(way_release) struct way w = { .fd = -1, .rest = ga_strdup(path) };
+
+	if (go_to_root(&w))
+		return -1;
+	for (;;) {
+		size_t blank = strspn(w.rest, "/"), n = strcspn(w.rest + blank, "/");
+		cleanup_free char *name = ga_strndup(w.rest + blank, n);
+
+		if (!n)
+			return ga_steal_fd(&w.fd);
+		n += blank;
+		set_text(&w.rest, ga_strdup(w.rest + n + strspn(w.rest + n, "/")));
+		if (strcmp(name, ".") != 0 && enter(&w, name, written))
+			return -1;
+	}
+}
+
+int net_check_unix(const char *path, const struct ga_strv *written, struct ga_error *err)
+{
+	cleanup_close int fd = open_way(path, written);
+	cleanup_free char *q = NULL;
+
+	/* a server may be started later: it is looked for at each connection */
+	if (fd >= 0 || errno != EXDEV)
+		return 0;
+	q = ga_escape(path);
+	(void)ga_fail(err, GA_ESTART, "the socket '%s' cannot be shown inside", q);
+	return ga_hint(err, "agents can write where it is, or on the way there, and put a link to "
+			    "another in its place");
+}
+
+/* ---- sockets */
+
+/* A socket's address has room for some hundred bytes, and a path may be longer: so what is named
+ * is a descriptor. */
+static bool unix_address(int fd, const char *name, struct sockaddr_un *ret)
+{
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", fd, name);
+	if (n > 0 && n < (int)sizeof(ret->sun_path))
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}
+
+int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	cleanup_free char *name = ga_strf("/%zu", i), *q = NULL;
+	struct sockaddr_un sa;
+
+	if (fd >= 0 && unix_address(dir, name, &sa) &&
+	    !bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) &&
+	    !fchmodat(dir, name + 1, 0600, 0) && !listen(fd, BACKLOG))
+		return ga_steal_fd(&fd);
+	q = ga_escape(path);
+	return ga_fail_errno(err, GA_ESTART, errno, "cannot make a socket in place of '%s'", q);
+}
+
+int net_dial_unix(const char *path, const struct ga_strv *written)
+{
+	cleanup_close int at = open_way(path, written), fd = -1;
+	struct sockaddr_un sa;
+	struct stat st;
+
+	if (at < 0 || fstat(at, &st))
+		return -1;
+	if (!S_ISSOCK(st.st_mode)) {
+		errno = ENOTSOCK;
+		return -1;
+	}
+	/* the very one that was found, whatever has its name by now */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || !unix_address(at, "", &sa) ||
+	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))
+		return -1;
+	return ga_steal_fd(&fd);
+}
