@@ -164,6 +164,12 @@ int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error
 int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_strv *names,
 		     struct ga_error *err);
 
+/* Remove a session's directory, whose lock the caller holds: out of the way under a name nobody
+ * else uses, then away. What is removed entry by entry under its own name could be taken for
+ * stale, or for a session without its lock, by somebody else half way. What stays when that fails
+ * is swept. */
+int ga_session_remove_dir(const char *dir, struct ga_error *err);
+
 /* Take the session's lock (held by the supervisor while it lives; whoever captures or lands holds
  * it too). 1 if somebody else has it. */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);

@@ -18,6 +18,9 @@ static const char *const forced_config[] = {
 	"core.untrackedCache=false",
 	/* an id is looked for among the names of refs otherwise, in six places each */
 	"core.warnAmbiguousRefs=false",
+	/* milliseconds: deleting a ref waits for all others that delete one, and git's second is
+	 * not enough on a busy machine */
+	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
 	"index.sparse=false",
 	NULL,

@@ -53,9 +53,7 @@ static bool is_lock_of(int lock, const char *dir)
 	       held.st_ino == there.st_ino;
 }
 
-/* Out of the way under a name nobody else uses, then away: what is removed entry by
- * entry under its own name could be taken for stale by somebody else half way. */
-static int remove_stale(const char *dir, struct ga_error *err)
+int ga_session_remove_dir(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(dir), *name = NULL;
 	cleanup_close int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +105,7 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	 * remove. rmdir() says whether there is anything. */
 	if (rmdir(upper) && errno != ENOENT)
 		return 1;
-	return remove_stale(dir, err);
+	return ga_session_remove_dir(dir, err);
 }
 
 /* Give the directory made under a temporary name the name `name`. 0 done, 1 taken. */

@@ -260,8 +260,6 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 {
 	static const char *const kinds[] = { "base", "from", "held", "carried", "orig",
 					      "report" };
-	cleanup_free char *parent = ga_path_parent(s->dir);
-	cleanup_close int at = -1;
 
 	if (start_discard_parts(e, s, err) || ga_worktree_entry_remove(e->repo, s, err))
 		return -1;
@@ -277,10 +275,7 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		if (rc < 0 || (!rc && ga_ref_delete(e->repo, name, &oid, err)))
 			return -1;
 	}
-	at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the sessions' directory");
-	return ga_rmtree_at(at, s->name, err);
+	return ga_session_remove_dir(s->dir, err);
 }
 
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)

@@ -14,12 +14,16 @@
  * the walk holds two directories: where it stands, and the top. A directory
  * inside a directory is first emptied if it has no subdirectory, otherwise
  * its subdirectories are moved up to the top one by one and emptied from there:
- * no depth, no recursion, no "..". */
+ * no depth, no recursion, no "..". What is gone meanwhile is what was wanted: two
+ * commands can be at the same tree. */
 struct rm {
 	int top;           /* everything is deleted from here */
 	dev_t dev;
 	unsigned long seq; /* for names at the top */
 };
+
+/* How often what another command brings up to the top may come after the last look. */
+#define LATE_MAX 100
 
 /* A bind mount from the same file system has the device of what surrounds it. */
 static bool is_mount_root(int fd)
@@ -64,11 +68,11 @@ static int move_up(struct rm *rm, int fd, const char *name)
 	cleanup_close int sub = open_dir(fd, name, rm->dev);
 
 	if (sub < 0)
-		return -1;
+		return errno == ENOENT ? 0 : -1;
 	for (;;) {
 		cleanup_free char *to = ga_strf(".rm-%lu", rm->seq++);
 
-		if (!renameat2(fd, name, rm->top, to, RENAME_NOREPLACE))
+		if (!renameat2(fd, name, rm->top, to, RENAME_NOREPLACE) || errno == ENOENT)
 			return 0;
 		if (errno != EEXIST)
 			return -1;
@@ -132,7 +136,7 @@ static int pass(struct rm *rm, bool *again)
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		if (!unlinkat(rm->top, e->d_name, 0))
+		if (!unlinkat(rm->top, e->d_name, 0) || errno == ENOENT)
 			continue;
 		is_dir = errno == EISDIR || errno == EPERM;
 		if (is_dir && !unlinkat(rm->top, e->d_name, AT_REMOVEDIR))
@@ -140,10 +144,13 @@ static int pass(struct rm *rm, bool *again)
 		*again = true;
 		if (is_dir)
 			sub = open_dir(rm->top, e->d_name, rm->dev);
+		if (sub < 0 && errno == ENOENT)
+			continue;
 		if (sub < 0 && errno == ENOTDIR)
 			errno = EPERM; /* a file after all: immutable, or somebody else's */
 		if (sub < 0 || empty_dir(rm, sub) ||
-		    (unlinkat(rm->top, e->d_name, AT_REMOVEDIR) && errno != ENOTEMPTY))
+		    (unlinkat(rm->top, e->d_name, AT_REMOVEDIR) && errno != ENOTEMPTY &&
+		     errno != ENOENT))
 			rc = -1;
 	}
 	saved = errno;
@@ -159,6 +166,7 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 	struct stat st;
 	struct rm rm;
 	bool again;
+	int late = 0;
 
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT
@@ -178,8 +186,12 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 		if (pass(&rm, &again))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove what is in '%s'",
 					     q);
+		if (again || !unlinkat(dirfd, name, AT_REMOVEDIR) || errno == ENOENT)
+			continue;
+		if (errno != ENOTEMPTY || late++ == LATE_MAX)
+			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		/* another command may have brought something up to the top after the last look */
+		again = true;
 	} while (again);
-	if (unlinkat(dirfd, name, AT_REMOVEDIR) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
@@ -170,6 +171,52 @@ static void any_mode(void **state)
 	gone("m");
 }
 
+#define TOGETHER 4
+
+/* Commands that come upon the same leftovers all end well. */
+static void together(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		pid_t pids[TOGETHER];
+		int go[2];
+
+		dir("t");
+		for (int i = 0; i < 30; i++) {
+			cleanup_free char *a = ga_strf("t/%d", i), *b = ga_strf("t/%d/b", i);
+			cleanup_free char *c = ga_strf("t/%d/b/c", i), *f = ga_strf("t/%d/b/c/f", i);
+			cleanup_free char *g = ga_strf("t/f%d", i);
+
+			dir(a);
+			dir(b);
+			dir(c);
+			touch(f);
+			touch(g);
+		}
+		assert_int_equal(pipe(go), 0);
+		for (int i = 0; i < TOGETHER; i++) {
+			pids[i] = fork();
+			if (!pids[i]) {
+				cleanup_error struct ga_error err = GA_ERROR_INIT;
+				char c;
+
+				(void)close(go[1]);
+				(void)!read(go[0], &c, 1);
+				_exit(ga_rmtree_at(AT_FDCWD, "t", &err) ? 1 : 0);
+			}
+		}
+		(void)close(go[1]);
+		(void)close(go[0]);
+		for (int i = 0; i < TOGETHER; i++) {
+			int status;
+
+			assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+			assert_int_equal(status, 0);
+		}
+		assert_false(there("t"));
+	}
+}
+
 /* What cannot be removed is said, with the name quoted. */
 static void failure_is_said(void **state)
 {
@@ -192,7 +239,7 @@ int main(void)
 		cmocka_unit_test(nothing_and_files),	  cmocka_unit_test(every_type),
 		cmocka_unit_test(links_are_not_followed), cmocka_unit_test(deep),
 		cmocka_unit_test(wide),			  cmocka_unit_test(any_mode),
-		cmocka_unit_test(failure_is_said),
+		cmocka_unit_test(together),		  cmocka_unit_test(failure_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
