@@ -287,9 +287,16 @@ for n in $sizes; do
 done
 for n in $sizes; do
 	cd "$HOME/$n"
-	compare "$n" 'look for uncommitted work' 'git status' \
-		"$(of "$rounds")" "$agent" start --dry-run -- true \
-		--against git --no-optional-locks status --porcelain -z
+	# what remains of the two is the one look
+	cat >"$scratch/looks" <<EOF_LOOKS
+"$agent" start -q -- true
+EOF_LOOKS
+	cat >"$scratch/status" <<EOF_STATUS
+git --no-optional-locks status --porcelain -z >/dev/null && "$agent" start -q --base HEAD -- true
+EOF_STATUS
+	"$agent" start -q -- true
+	compare "$n" 'start, looking for changes' 'git status, start without' \
+		"$(of "$rounds")" /bin/sh "$scratch/looks" --against /bin/sh "$scratch/status"
 	more 5
 	compare "$n" 'look for secrets, the first' 'git status' \
 		"$few" "$agent" secrets --against git --no-optional-locks status --porcelain -z \
