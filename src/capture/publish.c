@@ -299,14 +299,15 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 	return update_to(c, p, c->s->branch, new, err);
 }
 
-/* Is `oid` the agent's own of an earlier run, and reached by nothing that is published? */
+/* Is `oid` the agent's own of an earlier run, or of a capture that read more of this one, and
+ * reached by nothing that is published? */
 static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
 			struct ga_error *err)
 {
 	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->under;
 	int rc;
 
-	if (!c->s->resumed || ga_oid_is_zero(oid))
+	if ((!c->s->resumed && !c->unread) || ga_oid_is_zero(oid))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
 	return rc < 0 ? -1 : !rc;
@@ -320,8 +321,8 @@ static bool is_planned(const struct plan *p, const char *ref)
 	return false;
 }
 
-/* What an earlier run left on `name` gives way to `new`, which need not stand on it: it stays on a
- * ref of its own. */
+/* What is on `name` by now gives way to `new`, which need not stand on it: it stays on a ref of its
+ * own. */
 static int keep_earlier(struct capture *c, const struct outcome *o, struct plan *p,
 			const char *name, const struct ga_oid *new, struct ga_error *err)
 {
@@ -425,8 +426,11 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 		const struct ga_ref *head = &c->heads.v[i];
 		cleanup_free char *name = ga_session_ref(c->s, head->name);
 
-		if (((!strcmp(head->name, own_branch(c)) || is_of_an_operation(head->name)) &&
-		     keep_earlier(c, o, p, name, &head->oid, err)) ||
+		/* which of two of this name it was then, nobody knows */
+		bool keep = c->unread || !strcmp(head->name, own_branch(c)) ||
+			    is_of_an_operation(head->name);
+
+		if ((keep && keep_earlier(c, o, p, name, &head->oid, err)) ||
 		    update_to(c, p, name, &head->oid, err))
 			return -1;
 	}
@@ -455,17 +459,16 @@ static int make_plan(struct capture *c, const struct outcome *o, struct plan *p,
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
+		/* what could not be read is not gone, nor are the commits of an earlier run, for
+		 * which nothing was held this time */
+		bool orig = !strcmp(refs[i].what, "orig");
+		bool keep = (c->unread && (orig || refs[i].oid == &c->stash)) ||
+			    (c->s->resumed && orig);
 
-		/* what could not be read is not gone */
-		if (c->unread && refs[i].oid == &c->stash && ga_oid_is_zero(&c->stash))
+		if (keep && ga_oid_is_zero(refs[i].oid))
 			continue;
-		/* nor are the commits of an earlier run, for which nothing was held this time */
-		if (c->s->resumed && !strcmp(refs[i].what, "orig")) {
-			if (ga_oid_is_zero(refs[i].oid))
-				continue;
-			if (keep_earlier(c, o, p, name, refs[i].oid, err))
-				return -1;
-		}
+		if (keep && keep_earlier(c, o, p, name, refs[i].oid, err))
+			return -1;
 		if (update_to(c, p, name, refs[i].oid, err))
 			return -1;
 	}

@@ -189,6 +189,19 @@ test_expect_success 'branches a later capture does not find any more go, unless 
 	test_must_fail git agent capture l && test "$(heads)" = "one three/deep " && test_must_fail git rev-parse -q --verify refs/agent/l/stash
 '
 
+# A packed-refs file written by hand, and a branch of the user's that has one of its commits at the
+# first capture: that one is not the agent's then, and is in the way of the other afterwards.
+test_expect_success 'captured again with not all read: what is in the way of another stays on a ref of its own' '
+	for kind in x/y x; do
+		make_repo again-$(basename $kind) && (cd again-$(basename $kind) && users=$(git commit-tree -p HEAD -m users HEAD^{tree}) && git branch mine $users && export GIT_AGENT_FAULT=capture:before-state:fail &&
+		test_must_fail git agent start --name w -- sh -c "own=\$(git commit-tree -m own HEAD^{tree}); echo st >a; git stash -q
+			printf \"# pack-refs with: peeled fully-peeled sorted \n%s refs/heads/x\n%s refs/heads/$kind\n\" $users \$own >.git/packed-refs" &&
+		own=$(git rev-parse refs/agent/w/heads/$kind) && test "$(git log -1 --format=%s $own)" = own && stash=$(git rev-parse refs/agent/w/stash) && git branch -q -D mine &&
+		unset GIT_AGENT_FAULT && git agent capture w >../out && grep "has a name that cannot be kept" ../out && test "$(git rev-parse refs/agent/w/heads/x)" = $users &&
+		test "$(git rev-parse refs/agent/w/earlier/$own)" = $own && test "$(git rev-parse refs/agent/w/stash)" = $stash) || return 1
+	done
+'
+
 test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
 	make_repo amend && cd amend && git agent start --name am -- sh -c "echo z >z && git add z && git commit -q --amend -m amended" 2>../err &&
 	git rev-parse agent/am~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&
