@@ -11,6 +11,7 @@
 #include "ga/buf.h"
 #include "ga/error.h"
 #include "ga/oid.h"
+#include "ga/oidmap.h"
 #include "ga/repo.h"
 
 /* Append a blob's bytes to `out`. Returns 1, appending nothing, if it is
@@ -158,6 +159,12 @@ bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const stru
  * sessions only with `sessions`? One that is not there at all is not. */
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
 		    bool sessions, bool *ret, struct ga_error *err);
+/* Of many commits, by one process: those reachable from `from` or a branch, remote branch or tag,
+ * not of sessions, are added to `ret`. One that is not there is not, and so are all if git cannot
+ * tell or more than `max` commits are in between. */
+int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
+			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
+			struct ga_error *err);
 /* Commits reachable from any of `tips` and from none of `hide`, parents before
  * children (topological, oldest first). At most `max`, else an error; or, the second, 1. */
 int ga_rev_list(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,

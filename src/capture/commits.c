@@ -10,13 +10,14 @@
 #include "ga/gitdir.h"
 #include "ga/import.h"
 #include "ga/objects.h"
+#include "ga/oidmap.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/rewrite.h"
 #include "ga/sandbox.h"
 
 #define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
-#define MAX_KNOWN 10000 /* commits named to git as being on the host already */
+#define MAX_KNOWN 10000 /* commits named to git as being on the host already, and asked about */
 
 /* What git inside said about its refs. */
 struct inside_refs {
@@ -104,14 +105,6 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	return 0;
 }
 
-static bool is_host_ref(const struct ga_refs *host, const struct ga_oid *oid)
-{
-	for (size_t i = 0; i < host->n; i++)
-		if (ga_oid_equal(&host->v[i].oid, oid))
-			return true;
-	return false;
-}
-
 bool clashes_with_head(const struct capture *c, const char *name)
 {
 	for (size_t i = 0; i < c->heads.n; i++)
@@ -150,27 +143,41 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 		      branch ? "branch" : "ref", q);
 }
 
+/* Which of its branches stand on commits of the host's, and are no refs there (any more)? Not by
+ * our own refs, or a capture that was cut short would not be done again. */
+static int find_known(struct capture *c, const struct inside_refs *in,
+		      const struct ga_oidmap *host, struct ga_oidmap *ret, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *ask = ga_calloc(MAX_KNOWN, sizeof(*ask));
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->refs.n && n < MAX_KNOWN; i++)
+		if (!ga_oidmap_get(host, &in->refs.v[i].oid, NULL))
+			ask[n++] = in->refs.v[i].oid;
+	return ga_find_on_branches(c->e->repo, ask, n, &c->from, c->e->limits->history, ret, err);
+}
+
 /* Which branches inside are the agent's; the ids of the others go to `known`. */
 static int sort_out(struct capture *c, const struct inside_refs *in, const struct ga_refs *host,
 		    struct ga_buf *known, struct ga_error *err)
 {
+	cleanup_oidmap struct ga_oidmap there = GA_OIDMAP_INIT, on_branch = GA_OIDMAP_INIT;
 	size_t more = 0, odd = 0, n_known = 0, max = c->e->limits->branches;
 
+	for (size_t i = 0; i < host->n; i++)
+		(void)ga_oidmap_add(&there, &host->v[i].oid, 0);
+	if (find_known(c, in, &there, &on_branch, err))
+		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];
-		bool is = is_stand(c, &r->oid) || is_host_ref(host, &r->oid);
+		bool is = is_stand(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
+			  ga_oidmap_get(&on_branch, &r->oid, NULL);
 
-		if (!strcmp(r->name, "refs/stash")) {
+		if (!strcmp(r->name, "refs/stash"))
 			c->stash = r->oid;
+		else if (in->has_head && ga_oid_equal(&r->oid, &in->head))
 			continue;
-		}
-		if (in->has_head && ga_oid_equal(&r->oid, &in->head))
-			continue;
-		/* not by our own refs, or a capture that was cut short would not be done again */
-		if (!is && c->heads.n + more + odd < 10 * max &&
-		    ga_is_on_branch(c->e->repo, &r->oid, &c->from, false, &is, err))
-			return -1;
-		if (is && n_known++ < MAX_KNOWN)
+		else if (is && n_known++ < MAX_KNOWN)
 			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
 		else if (!is && c->heads.n + odd < max)
 			keep_head(c, r->name + strlen("refs/"), &r->oid, &odd);

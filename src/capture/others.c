@@ -18,7 +18,7 @@
 #include "ga/quote.h"
 
 #define MAX_FOUND 10000 /* candidates: most are on a branch after all */
-#define MAX_HOST 10000  /* refs of the host named to git inside: with more, each is asked about */
+#define MAX_HOST 10000  /* refs of the host named to git inside: with more, it is asked as well */
 #define MAX_NAMED 10    /* of those kept, in the note */
 #define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merges at once than git takes */
 
@@ -326,31 +326,44 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	return 0;
 }
 
+/* Git inside was not named all refs of the host's: what these reach is not the agent's either. */
+static int find_on_host(struct others *x, const struct ga_refs *host,
+			const struct ga_oidmap *alone, struct ga_oidmap *ret,
+			struct ga_error *err)
+{
+	cleanup_free struct ga_oid *ask = NULL;
+	size_t n = 0;
+
+	if (host->n <= MAX_HOST)
+		return 0;
+	ask = ga_calloc(x->found.n, sizeof(*ask));
+	for (size_t i = 0; i < x->found.n; i++)
+		if (ga_oidmap_get(alone, &x->found.v[i].oid, NULL))
+			ask[n++] = x->found.v[i].oid;
+	return ga_find_on_branches(x->c->e->repo, ask, n, &x->c->from, x->c->e->limits->history,
+				   ret, err);
+}
+
 static int keep_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
 		      struct ga_error *err)
 {
-	cleanup_oidmap struct ga_oidmap alone = GA_OIDMAP_INIT;
+	cleanup_oidmap struct ga_oidmap alone = GA_OIDMAP_INIT, on_host = GA_OIDMAP_INIT;
 	struct capture *c = x->c;
-	size_t odd = 0, more = 0, looked = 0, max = c->e->limits->branches;
+	size_t odd = 0, more = 0;
 
-	if (list_alone(x, host, known, &alone, err))
+	if (list_alone(x, host, known, &alone, err) ||
+	    find_on_host(x, host, &alone, &on_host, err))
 		return -1;
 	for (size_t i = 0; i < x->found.n; i++) {
 		const struct ga_ref *r = &x->found.v[i];
-		bool is = false;
 
-		if (!ga_oidmap_get(&alone, &r->oid, NULL))
+		if (!ga_oidmap_get(&alone, &r->oid, NULL) ||
+		    ga_oidmap_get(&on_host, &r->oid, NULL))
 			continue;
-		if (c->heads.n >= max || looked >= 10 * max) {
-			more++;
-			continue;
-		}
-		looked += host->n > MAX_HOST;
-		if (host->n > MAX_HOST &&
-		    ga_is_on_branch(c->e->repo, &r->oid, &c->from, false, &is, err))
-			return -1;
-		if (!is)
+		if (c->heads.n < c->e->limits->branches)
 			keep_head(c, r->name, &r->oid, &odd);
+		else
+			more++;
 	}
 	if (more) {
 		cleanup_free char *what = ga_strf("%zu more commits on no branch stay in the "

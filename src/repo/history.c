@@ -80,6 +80,50 @@ int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga
 	return 0;
 }
 
+int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
+			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
+			struct ga_error *err)
+{
+	cleanup_free char *count = ga_strf("--max-count=%zu", max + 1);
+	const char *const args[] = { "rev-list", count, "--stdin", "--not", "--tags",
+				     "--exclude=*/agent/*", "--remotes", "--exclude=agent/*",
+				     "--branches", NULL };
+	cleanup_oidmap struct ga_oidmap here = GA_OIDMAP_INIT, alone = GA_OIDMAP_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	const size_t line = GA_OID_HEXSZ + 1;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	for (size_t i = 0; i < n; i++) {
+		cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+
+		if (ga_commit_here(r, &oids[i], &unreadable) > 0 &&
+		    ga_oidmap_add(&here, &oids[i], 0))
+			ga_buf_addf(&in, "%s\n", GA_HEX(&oids[i]));
+	}
+	if (!in.len)
+		return 0;
+	ga_buf_addf(&in, "^%s\n", GA_HEX(from));
+	g.args = args;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	g.out = &out;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (status || out.len / line > max)
+		return 0;
+	for (size_t pos = 0; pos + line <= out.len; pos += line) {
+		struct ga_oid oid;
+
+		if (ga_oid_parse(out.ptr + pos, GA_OID_HEXSZ, &oid))
+			(void)ga_oidmap_add(&alone, &oid, 0);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (ga_oidmap_get(&here, &oids[i], NULL) && !ga_oidmap_get(&alone, &oids[i], NULL))
+			(void)ga_oidmap_add(ret, &oids[i], 0);
+	return 0;
+}
+
 void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,
 		  size_t n_hide, struct ga_buf *out)
 {

@@ -109,6 +109,21 @@ test_expect_success 'what is on a branch of yours that the agent removed is not 
 	grep "on no branch is kept on refs/agent/y/others/: refs/tags/own$" ../err && grep "runs git" ../trace && ! grep "rev-list -n 1 " ../trace
 '
 
+test_expect_success 'branches that stand on yours: git is asked about all of them at once' '
+	make_repo stand && cd stand && git switch -q -c old && for i in 1 2 3 4 5 6; do git commit -q --allow-empty -m $i; done && git switch -q main &&
+	GIT_AGENT_TRACE=$PWD/../trace git agent -c limits.capture.branches=1 start --name y -- sh -c "git rev-list main..old | sed \"s,.*,create refs/heads/t-& &,\" | git update-ref --stdin; git branch -D old; git branch own \$(git commit-tree -m own HEAD^{tree})" 2>../err &&
+	git for-each-ref --format="%(refname)" refs/agent/y/heads refs/agent/y/others >../got && echo refs/agent/y/heads/own >../want && test_cmp ../want ../got && ! grep "more branches" ../err &&
+	grep "runs git" ../trace >../runs && test "$(grep -c "rev-list --max-count.* --not --tags" ../runs)" = 1 && ! grep "rev-list -n 1 " ../runs
+'
+
+# more refs than git inside is told of
+test_expect_success 'a repository of very many refs: what the user has is not counted against the limit of branches' '
+	make_repo manyrefs && cd manyrefs && tip=HEAD && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do tip=$(git commit-tree -p $tip -m $i HEAD^{tree}) || return 1; done && echo "create refs/tags/z $tip" | git update-ref --stdin &&
+	seq -f "create refs/tags/a%05g $(git rev-parse HEAD)" 10001 | git update-ref --stdin && git pack-refs --all &&
+	git agent -c limits.capture.branches=1 start --name m -- sh -c "git rev-list main..z~1 | sed \"s,.*,create refs/tags/t-& &,\" | git update-ref --stdin; git tag -d z; git tag zz \$(git commit-tree -m own HEAD^{tree})" 2>../err &&
+	git for-each-ref --format="%(refname)" refs/agent/m/others >../got && echo refs/agent/m/others/refs/tags/zz >../want && test_cmp ../want ../got && ! grep "more commits on no branch" ../err
+'
+
 # MERGE_HEAD as git never writes it: one commit twice
 test_expect_success 'two refs of an earlier run that stood on one commit: it is kept once, and the next capture goes on' '
 	make_repo once && cd once && git agent start -q --name o -- sh -c "t=\$(git commit-tree -m first HEAD^{tree}) && printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD && git branch b" &&
