@@ -49,6 +49,8 @@ struct ga_report {
 	struct ga_strv left_out;        /* paths on `carried` that are not on the branch */
 	struct ga_strv checks;          /* ga/check.h */
 	struct ga_strv limits;          /* keys of those that kept something away */
+	struct ga_strv unkept;          /* of the notes, those on commits that may be in the
+					 * session's own repository alone */
 };
 #define GA_REPORT_INIT { 0 }
 void ga_report_release(struct ga_report *r);

@@ -30,6 +30,7 @@ struct capture {
 	size_t n_known, cap_known;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
+	struct ga_strv unkept;        /* of these, those on commits that may be nowhere else */
 	uint64_t met;                 /* limits that kept something away: a bit for each */
 	bool late;                    /* reading the upper took too long */
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
@@ -107,6 +108,8 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 int take_commits(struct capture *c, struct ga_error *err);
 /* The agent's own of all that it left, into room for `heads.n + 2`; returns how many. */
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
+/* Of commits that stay in the session's own repository: noted, and asked about before that goes. */
+void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name as there; one that no ref can have is noted, up to some `*odd`. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
 /* Add what it committed on no branch. `host`: the refs there; `known`: "^ID" lines of commits. */

@@ -22,6 +22,7 @@ static void capture_release(struct capture *c)
 	free(c->known);
 	ga_strv_release(&c->keeps);
 	ga_strv_release(&c->notes);
+	ga_strv_release(&c->unkept);
 	ga_refs_release(&c->heads);
 	ga_buf_release(&c->excludes);
 	ga_buf_release(&c->attributes);
@@ -277,6 +278,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 		return 0;
 	c->upper.tree = c->base_tree;
 	ga_strv_release(&c->notes); /* of a git dir that cannot be read */
+	ga_strv_release(&c->unkept);
 	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
 		     "is left as it was ('git rm --cached' and a commit inside remove one)");
 	return 0;

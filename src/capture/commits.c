@@ -46,6 +46,14 @@ static bool is_wanted(const char *name, size_t n)
 	       (n == strlen("refs/stash") && !memcmp(name, "refs/stash", n));
 }
 
+/* What is below the stash is found with what is on no branch (others.c). */
+static bool is_below_stash(const char *name, size_t n)
+{
+	const size_t stash = strlen("refs/stash/");
+
+	return n > stash && !memcmp(name, "refs/stash/", stash);
+}
+
 /* "<id> commit <name>", nothing else. */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
@@ -54,8 +62,11 @@ static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 	struct ga_oid oid;
 
 	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) ||
-	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1) ||
-	    !is_wanted(line + skip, n - skip))
+	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1))
+		return false;
+	if (is_below_stash(line + skip, n - skip))
+		return true;
+	if (!is_wanted(line + skip, n - skip))
 		return false;
 	add_ref(ret, line + skip, n - skip, &oid);
 	return true;
@@ -75,6 +86,12 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
 			ga_oid_parse(out.ptr, GA_OID_HEXSZ, &ret->head);
 	return 0;
+}
+
+void note_unkept(struct capture *c, const char *note)
+{
+	ga_strv_push(&c->notes, note);
+	ga_strv_push(&c->unkept, note);
 }
 
 static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error *err)
@@ -101,7 +118,7 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	}
 	c->unread = status || bad;
 	if (c->unread)
-		ga_strv_push(&c->notes, "not all of the agent's branches could be read");
+		note_unkept(c, "not all of the agent's branches could be read");
 	return 0;
 }
 
@@ -128,7 +145,7 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 {
 	const char *branch = ga_path_below(name, "heads");
 	const char *other = ga_path_below(name, "others");
-	cleanup_free char *q = NULL;
+	cleanup_free char *q = NULL, *note = NULL;
 
 	if (can_keep(c, name)) {
 		add_ref(&c->heads, name, strlen(name), oid);
@@ -139,8 +156,9 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 	if ((*odd)++ >= MAX_NAMED)
 		return;
 	q = ga_quote(branch ? branch : other);
-	ga_strv_pushf(&c->notes, "the agent's %s %s has a name that cannot be kept",
-		      branch ? "branch" : "ref", q);
+	note = ga_strf("the agent's %s %s has a name that cannot be kept",
+		       branch ? "branch" : "ref", q);
+	note_unkept(c, note);
 }
 
 /* Which of its branches stand on commits of the host's, and are no refs there (any more)? Not by
@@ -335,10 +353,11 @@ static int judge_head(struct capture *c, struct ga_error *err)
 static void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	cleanup_free char *note = NULL;
 
 	ga_quote_add(&q, reason, strlen(reason));
-	ga_strv_pushf(&c->notes, "the agent's commits were not taken (%s): its work is one commit",
-		      q.ptr);
+	note = ga_strf("the agent's commits were not taken (%s): its work is one commit", q.ptr);
+	note_unkept(c, note);
 	forget(c);
 }
 

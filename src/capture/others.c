@@ -388,14 +388,15 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 		return 0;
 	/* what could not be read is not gone */
 	c->unread = true;
-	ga_strv_push(&c->notes, "not all that the agent left on tags, in stashes or in other "
-				"working trees could be read");
+	note_unkept(c, "not all that the agent left on tags, in stashes or in other working trees "
+		       "could be read");
 	return 0;
 }
 
 bool give_up_others(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	cleanup_free char *note = NULL;
 	struct ga_refs *l = &c->heads;
 	size_t kept = 0;
 
@@ -409,8 +410,9 @@ bool give_up_others(struct capture *c, const char *reason)
 	l->n = kept;
 	c->unread = true;
 	ga_quote_add(&q, reason, strlen(reason));
-	ga_strv_pushf(&c->notes, "what the agent committed on no branch was not taken, and stays "
-		      "in the session (%s)", q.ptr);
+	note = ga_strf("what the agent committed on no branch was not taken, and stays in the "
+		       "session (%s)", q.ptr);
+	note_unkept(c, note);
 	return true;
 }
 

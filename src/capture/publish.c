@@ -185,6 +185,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_strv_extend(&r->notes, &c->s->remarks);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
+	ga_strv_extend(&r->unkept, &c->unkept);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	note_in_the_way(c, o, &r->notes);
 	report_limits(c, r);

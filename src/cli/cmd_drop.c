@@ -101,13 +101,22 @@ static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error 
 	return 1;
 }
 
-/* What a limit kept away is in the layers alone, whatever became of the rest. */
+/* What a limit kept away is in the layers alone, and commits that could not be kept in its own
+ * repository, whatever became of the rest. */
 static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
-	int rc = cli_kept_away(c->env.repo, s, err);
+	cleanup_free char *why = NULL;
+	int rc = cli_kept_away(c->env.repo, s, &why, err);
 
 	if (rc <= 0)
 		return rc;
+	if (rc == 2) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' may have commits that are nowhere else: "
+			      "%s", s->name, why);
+		return ga_hint(err, "'git agent resume %s' goes on where they are, "
+				    "'git agent drop --force %s' moves it to the trash",
+			       s->name, s->name);
+	}
 	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
 	/* what has landed is not captured anew */
 	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "

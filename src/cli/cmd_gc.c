@@ -58,27 +58,32 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 
 /* ---- sessions that have landed ------------------------------------------------------- */
 
-/* Why one that has landed stays all the same, or NULL. */
-static int why_stays(struct gc *g, struct ga_session *s, const char **ret, struct ga_error *err)
+/* Why one that has landed stays all the same, or NULL. The caller frees it. */
+static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
-	cleanup_free char *dir = NULL;
+	cleanup_free char *dir = NULL, *commits = NULL;
 	int rc, away;
 
 	/* it goes with the session of the superproject */
 	if (s->within && !access(s->within, F_OK)) {
-		*ret = "it is a part of a superproject's session";
+		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
 	}
 	rc = cli_kept_refs(g->c->env.repo, s, err);
-	away = rc < 0 ? -1 : cli_kept_away(g->c->env.repo, s, err);
+	away = rc < 0 ? -1 : cli_kept_away(g->c->env.repo, s, &commits, err);
 	if (away < 0 || cli_part_work(&g->c->env, s, &dir, err))
 		return -1;
-	*ret = rc     ? "it has branches or a stash of the agent's"
-	       : away ? "a limit kept something of it away"
-	       : dir ? "it has work in a submodule that has not landed"
-	       : ga_worktree_check_free(g->c->env.repo, s, &in_use) ? "its branch is checked out"
-								    : NULL;
+	if (commits)
+		*ret = ga_strf("it may have commits that are nowhere else: %s", commits);
+	else if (rc)
+		*ret = ga_strdup("it has branches or a stash of the agent's");
+	else if (away)
+		*ret = ga_strdup("a limit kept something of it away");
+	else if (dir)
+		*ret = ga_strdup("it has work in a submodule that has not landed");
+	else if (ga_worktree_check_free(g->c->env.repo, s, &in_use))
+		*ret = ga_strdup("its branch is checked out");
 	return 0;
 }
 
@@ -106,9 +111,8 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_error struct ga_error over = GA_ERROR_INIT;
-	cleanup_free char *where = NULL, *how = NULL;
+	cleanup_free char *where = NULL, *how = NULL, *stays = NULL;
 	cleanup_close int lock = -1;
-	const char *stays = NULL;
 	int rc = cli_load_session(g->c, name, false, &s, &lock, err);
 
 	/* gone, or it runs */

@@ -27,12 +27,19 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error
 	return any;
 }
 
-int cli_kept_away(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
+		  struct ga_error *err)
 {
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
 	int rc = ga_report_read(r, s, &report, err);
+	size_t n = report.unkept.n;
 
-	return rc < 0 ? -1 : !rc && report.limits.n;
+	if (rc || report.limits.n)
+		return rc < 0 ? -1 : !rc;
+	if (n && ret_why)
+		*ret_why = n > 1 ? ga_strf("%s (and %zu more)", report.unkept.v[0], n - 1)
+				 : ga_strdup(report.unkept.v[0]);
+	return n ? 2 : 0;
 }
 
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)

@@ -35,9 +35,10 @@ char *cli_verdict_counts(const struct ga_report *r);
 /* Did the agent leave branches of its own, or a stash? 1 yes. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Did a limit keep anything of it away from the capture? Then its layers alone have that, landed or
- * not. 1 yes. */
-int cli_kept_away(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+/* Is anything of it in the session alone, landed or not? 1: a limit kept it away from the capture;
+ * 2: commits may be in its own repository, of which `*ret_why` (owned; may be NULL) says more. */
+int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
+		  struct ga_error *err);
 
 /* Is there anything in it that is nowhere else? 1 yes. */
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);

@@ -31,7 +31,7 @@ static int find_work(const struct ga_part_at *at, void *payload, struct ga_error
 		return 0;
 	rc = at->env ? cli_unlanded(at->env->repo, at->s, err) : may_have_work(at->s);
 	if (!rc && at->env)
-		rc = cli_kept_away(at->env->repo, at->s, err);
+		rc = cli_kept_away(at->env->repo, at->s, NULL, err);
 	if (rc < 0)
 		return -1;
 	if (rc)

@@ -316,6 +316,9 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 		(void)fprintf(f, "  next: git agent capture %s, with other limits\n", s->name);
 	} else if (kept) {
 		(void)fprintf(f, "  next: git for-each-ref " GA_SESSION_REFS "%s/\n", s->name);
+	} else if (!cli_has_work(s) && r->unkept.n) {
+		(void)fprintf(f, "  next: git agent resume %s, for commits that are nowhere else\n",
+			      s->name);
 	} else if (!cli_has_work(s)) {
 		(void)fprintf(f, "  next: git agent drop %s\n", s->name);
 	} else if (ga_report_open(r)) {

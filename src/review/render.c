@@ -127,5 +127,6 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));
 	(void)json_object_set_new(o, "checks", ga_report_checks_json(&r->checks));
 	(void)json_object_set_new(o, "limits", ga_json_strv(&r->limits));
+	(void)json_object_set_new(o, "unkept", ga_json_strv(&r->unkept));
 	return o;
 }

@@ -38,6 +38,7 @@ void ga_report_release(struct ga_report *r)
 	ga_strv_release(&r->left_out);
 	ga_strv_release(&r->checks);
 	ga_strv_release(&r->limits);
+	ga_strv_release(&r->unkept);
 	*r = (struct ga_report)GA_REPORT_INIT;
 }
 

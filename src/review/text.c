@@ -358,6 +358,9 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 		/* what has landed is not captured anew */
 		ga_buf_addf(t->out, "next: git agent %s %s, with other limits\n",
 			    s->state == GA_STATE_LANDED ? "resume" : "capture", s->name);
+	} else if (r->unkept.n) {
+		ga_buf_addf(t->out, "next: git agent resume %s, for commits that are nowhere "
+			    "else\n", s->name);
 	} else if (s->state == GA_STATE_LANDED) {
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (s->submodules.n && r->notes.n) {

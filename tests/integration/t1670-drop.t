@@ -105,6 +105,30 @@ test_expect_success 'what a limit kept away is dropped by force only, landed or 
 	cd ../super && git agent -c limits.capture.file_size=5 start -q --name sl -- sh -c "echo too long >lib/long" && test_expect_code 2 git agent drop sl && git agent drop --force sl
 '
 
+# unkept NAME WHY: refused, and who could lose it is told; gc and drop after it was repaired
+unkept() {
+	test_expect_code 2 git agent drop "$1" 2>../err && grep "session .$1. may have commits that are nowhere else: $2" ../err && grep "hint: .*git agent resume $1.*drop --force $1" ../err && stays "$1" &&
+	git agent review --json "$1" | python3 -c "import json, sys; r = json.load(sys.stdin); assert r['unkept'] and all(u in r['notes'] for u in r['unkept'])"
+}
+
+test_expect_success 'commits that could not be kept are dropped by force only: names, what cannot be read or taken' '
+	make_repo unkept && cd unkept && odd=$(printf "x\342\200\213y") && for n in name land; do
+		git agent start -q --name $n -- sh -c "git branch $odd \$(git commit-tree -m odd HEAD^{tree}); test $n = name || echo l >l" && git agent review --stat $n >../out || return 1
+	done && unkept name "the agent.s branch \"x.*y\" has a name that cannot be kept" && git agent show name | grep "next: git agent resume name, for commits" && git agent review --stat name | grep "^next: git agent resume name, for commits" &&
+	git agent land land && unkept land "the agent.s branch" && git agent review --stat land | grep "^next: git agent resume land, for" &&
+	git agent gc >../out 2>../err && test ! -s ../out && grep "session .land. has landed and stays: it may have commits that are nowhere else: the agent.s branch" ../err &&
+	git agent resume -q land -- git branch -D $odd && git merge -q agent/land && git agent gc | grep "^session land:" && git agent resume -q name -- git branch -m $odd plain && git rev-parse refs/agent/name/heads/plain &&
+	git agent start -q --name blob -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" && unkept blob "not all of the agent.s branches could be read" &&
+	git agent start -q --name fifo -- sh -c "git commit -q --allow-empty -m c; mkfifo .git/refs/fifo" && unkept fifo "the agent.s commits were not taken (its git dir holds a fifo" &&
+	git agent start -q --name tag -- sh -c "t=\$(git commit-tree -m t HEAD^{tree}); git tag t \$(git commit-tree -p \$t -m u HEAD^{tree}); rm .git/objects/\$(echo \$t | sed s,..,\&/,)" && unkept tag "not all that the agent left on tags" &&
+	git agent start -q --rm --name rm -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" 2>../err && grep "^agent/rm stays: .* not all of the agent.s branches" ../err &&
+	git agent start -q --name plain -- git update-ref refs/stash/odd HEAD && git agent drop plain && git agent drop --force blob
+'
+
+test_expect_success 'commits that could not be kept in a submodule are work of it' '
+	cd super && git agent start -q --name un -- sh -c "cd lib && git rev-parse HEAD: >\$(git rev-parse --git-dir)/refs/heads/tree" && test_expect_code 2 git agent drop un 2>../err && grep "has work in submodule" ../err && git agent drop --force un
+'
+
 test_expect_success 'start --rm: what left nothing is dropped, with the status of its command, and can be brought back' '
 	make_repo rm && cd rm && echo "*.ign" >>.git/info/exclude && test_expect_code 3 git agent start --rm --name e -- sh -c "echo said; exit 3" >../out 2>../err && grep -x said ../out && grep "^agent/e: dropped; .git agent drop --restore e. brings it back" ../err && test_expect_code 128 git agent show e && test -z "$(git for-each-ref "refs/agent/" "refs/heads/agent/")" &&
 	git agent start -q --rm --name e -- true 2>../err && ! grep -i dropped ../err && test -z "$(git agent list)" && git agent drop --restore e && git agent log e && git agent drop e
