@@ -39,6 +39,8 @@ int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid 
 /* Is that commit in the repository? 1 yes, 0 it is missing, or no commit; what is there and cannot
  * be read is an error. Nothing is fetched. */
 int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
+/* Is any object of that id there? */
+bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid);
 /* The tree of a commit. */
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err);

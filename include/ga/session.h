@@ -178,7 +178,7 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 #define GA_SESSION_BRANCHES "refs/heads/agent/"
 #define GA_SESSION_REFS "refs/agent/"
 /* The user's branches, remote branches and tags: all refs but those of sessions, here and on
- * remotes. Adds to `ret`. */
+ * remotes, and those whose object is missing, which git takes for an error. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
 /* Ref names of a session; caller frees. `what`: "base", "from", "held", "carried", "orig",

@@ -259,6 +259,13 @@ int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_err
 		  : type == GIT_OBJECT_COMMIT;
 }
 
+bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid)
+{
+	git_oid id = ga_to_git_oid(oid);
+
+	return git_odb_exists(r->odb, &id);
+}
+
 int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
 		   struct ga_error *err)
 {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ga/objects.h"
+
 static const char *const state_names[] = {
 	[GA_STATE_NEW] = "new",
 	[GA_STATE_RUNNING] = "running",
@@ -138,7 +140,8 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 		for (size_t k = 0; k < all.n; k++) {
 			if (!strncmp(all.v[k].name, GA_SESSION_BRANCHES,
 				     strlen(GA_SESSION_BRANCHES)) ||
-			    is_remote_session(all.v[k].name))
+			    is_remote_session(all.v[k].name) ||
+			    !ga_object_here(r, &all.v[k].oid))
 				continue;
 			GA_GROW(ret->v, ret->n, ret->cap);
 			ret->v[ret->n].name = ga_steal(&all.v[k].name);

@@ -116,6 +116,11 @@ test_expect_success 'branches that stand on yours: git is asked about all of the
 	grep "runs git" ../trace >../runs && test "$(grep -c "rev-list --max-count.* --not --tags" ../runs)" = 1 && ! grep "rev-list -n 1 " ../runs
 '
 
+test_expect_success 'a ref of yours whose object is missing is in no capture'\''s way' '
+	make_repo brokenref && cd brokenref && git rev-parse HEAD | tr 0-9a-f f | tee .git/refs/heads/broken >.git/refs/tags/broken && git agent start -q --name b -- sh -c "echo b >b && git add b && git commit -qm c && git branch side \$(git commit-tree -m s HEAD^{tree})" &&
+	test "$(git log -1 --format=%s agent/b)" = c && git agent show b >../out && grep "branch side is kept" ../out && ! grep "could be read" ../out && git agent land b && test "$(cat b)" = b
+'
+
 # more refs than git inside is told of
 test_expect_success 'a repository of very many refs: what the user has is not counted against the limit of branches' '
 	make_repo manyrefs && cd manyrefs && tip=HEAD && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do tip=$(git commit-tree -p $tip -m $i HEAD^{tree}) || return 1; done && echo "create refs/tags/z $tip" | git update-ref --stdin &&
