@@ -161,6 +161,10 @@ bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const stru
  * sessions only with `sessions`? One that is not there at all is not. */
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
 		    bool sessions, bool *ret, struct ga_error *err);
+/* Is a commit reachable from a ref whose name begins with one of these (each up to a slash)? What
+ * is there and no commit holds none. One process. */
+int ga_is_below_refs(struct ga_repo *r, const struct ga_oid *oid, const char *const *prefixes,
+		     bool *ret, struct ga_error *err);
 /* Of many commits, by one process: those reachable from `from` or a branch, remote branch or tag,
  * not of sessions, are added to `ret`. One that is not there is not, and so are all if git cannot
  * tell or more than `max` commits are in between. */

@@ -15,7 +15,8 @@
 
 /* All names and ids of attribute files in an index: if they differ, files that
  * did not change may still have to be written differently. */
-static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_error *err)
+static int attribute_sources(const char *index, struct ga_buf *ret, bool *below_top,
+			     struct ga_error *err)
 {
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
 	struct ga_index_entry e;
@@ -27,6 +28,7 @@ static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_er
 		if (!strcmp(ga_path_base(e.path), ".gitattributes")) {
 			ga_buf_add(ret, e.oid.id, GA_OID_RAWSZ);
 			ga_buf_add0(ret, e.path);
+			*below_top = *below_top || strchr(e.path, '/');
 		}
 	return rc < 0 ? -1 : 0;
 }
@@ -90,7 +92,8 @@ static bool encodes_below_top(const struct checkout *c)
 /* -m writes what differs between index and `commit`, and looks at no other file.
  * --reset looks at the stat data of every file and writes those anew that are not what
  * the index says: so it repairs what a crash of the machine cut short. */
-static int read_tree(const struct checkout *c, enum ga_base_way way, struct ga_error *err)
+static int read_tree(const struct checkout *c, enum ga_base_way way, bool one_worker,
+		     struct ga_error *err)
 {
 	bool progress = c->o->progress && way == GA_WAY_WHOLE;
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
@@ -104,7 +107,7 @@ static int read_tree(const struct checkout *c, enum ga_base_way way, struct ga_e
 	ga_strv_push(&args, GA_HEX(c->commit));
 	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
 	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
-			  encodes_below_top(c) ? "checkout.workers=1" : "checkout.workers=0", NULL);
+			  one_worker ? "checkout.workers=1" : "checkout.workers=0", NULL);
 	if (!c->o->trusted && without_filters(c->o->config, &config, err))
 		return -1;
 	g.args = (const char *const *)args.v;
@@ -154,7 +157,7 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 
 	if (make_empty(c->dir, err))
 		return -1;
-	if (read_tree(c, GA_WAY_WHOLE, err)) {
+	if (read_tree(c, GA_WAY_WHOLE, encodes_below_top(c), err)) {
 		/* most often no space: give it back */
 		(void)make_empty(c->dir, &ignored);
 		return -1;
@@ -168,15 +171,18 @@ static int checkout_move(const struct checkout *c, enum ga_base_way way, struct 
 	cleanup_free char *index = ga_path_join(c->dir, "index");
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+	bool below_top = false;
 
 	/* the root has the mode of the user's, who may have made it read-only */
 	(void)chmod(tree, 0755);
-	if (make_git_empty(c->dir, err) || attribute_sources(index, &before, err))
+	if (make_git_empty(c->dir, err) || attribute_sources(index, &before, &below_top, err))
 		return -1;
-	/* a file that is not as the index says stops -m, which was not to be */
-	if (read_tree(c, way, &first) && read_tree(c, GA_WAY_REPAIR, err))
+	/* A file that is not as the index says stops -m, which was not to be. Whether the commit
+	 * brings encodings is not asked: other attributes than before, and all is written anew. */
+	if ((way == GA_WAY_REPAIR || read_tree(c, way, below_top, &first)) &&
+	    read_tree(c, GA_WAY_REPAIR, encodes_below_top(c), err))
 		return -1;
-	if (attribute_sources(index, &after, err))
+	if (attribute_sources(index, &after, &below_top, err))
 		return -1;
 	if (before.len == after.len && !memcmp(before.ptr, after.ptr, before.len))
 		return 0;

@@ -30,6 +30,7 @@ struct settle {
 	time_t since, now;
 	uint32_t newest;             /* mtime among the base's entries */
 	struct ga_buf bytes;         /* the base's index, to be written back */
+	struct ga_buf young;         /* offsets (size_t) of entries that are; see note_young() */
 	struct ga_buf last_dir;      /* the directory last visited, with a trailing slash */
 };
 
@@ -40,6 +41,7 @@ static void settle_release(struct settle *s)
 	ga_index_release(&s->base);
 	ga_index_release(&s->user);
 	ga_buf_release(&s->bytes);
+	ga_buf_release(&s->young);
 	ga_buf_release(&s->last_dir);
 }
 
@@ -159,15 +161,26 @@ static int carry_time(struct settle *s, struct ga_index_entry *e, struct ga_erro
 }
 
 /* The template is trusted by its stat data, whole seconds and size only. A file
- * that has the mtime an agent's next write may get is marked in git's own way,
+ * that has the mtime an agent's next write may get is marked there in git's own way,
  * by size 0: such entries are compared by content. The second of margin is
- * for the kernel's coarser clock. */
-static void mark_young(struct settle *s, const struct ga_index_entry *e)
+ * for the kernel's coarser clock. Nobody writes into the tree itself: its own index keeps the
+ * size, or the next move would find the file changed. */
+static void note_young(struct settle *s, const struct ga_index_entry *e)
 {
 	if ((time_t)e->mtime >= s->now - 1)
-		put32(at_entry(s, e, GA_INDEX_SIZE), 0);
+		ga_buf_add(&s->young, &e->offset, sizeof(e->offset));
 	if (e->mtime > s->newest)
 		s->newest = e->mtime;
+}
+
+static void mark_young(struct settle *s)
+{
+	for (size_t i = 0; i < s->young.len; i += sizeof(size_t)) {
+		size_t offset;
+
+		memcpy(&offset, s->young.ptr + i, sizeof(offset));
+		put32((unsigned char *)s->bytes.ptr + offset + GA_INDEX_SIZE, 0);
+	}
 }
 
 static void carry_dir_time(const struct settle *s, const char *dir)
@@ -214,18 +227,17 @@ static int settle_entries(struct settle *s, struct ga_error *err)
 		if (e.mode == GA_MODE_GITLINK)
 			carry_dir_time(s, e.path);
 		else if (!e.skip_worktree)
-			mark_young(s, &e);
+			note_young(s, &e);
 	}
 	return rc < 0 ? -1 : 0;
 }
 
 /* ---- putting it together ----------------------------------------------------------- */
 
-static int write_index(struct settle *s, const char *dir, struct ga_error *err)
+/* Whole and under its name, or not at all. */
+static int write_bytes(struct settle *s, const char *dir, const char *name, struct ga_error *err)
 {
-	cleanup_free char *index = ga_path_join(dir, "index");
-	cleanup_free char *new = ga_path_join(dir, "index.new");
-	cleanup_free char *git = ga_path_join(dir, "git/index");
+	cleanup_free char *path = ga_path_join(dir, name), *new = ga_path_join(dir, "index.new");
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	cleanup_close int fd = -1;
 	struct ga_sha sum;
@@ -239,8 +251,28 @@ static int write_index(struct settle *s, const char *dir, struct ga_error *err)
 	(void)unlink(new);
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 || ga_write_full(fd, s->bytes.ptr, s->bytes.len) || futimens(fd, ts) ||
-	    rename(new, index) || (unlink(git) && errno != ENOENT) || link(index, git)) {
-		cleanup_free char *q = ga_escape(index);
+	    rename(new, path)) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	}
+	return 0;
+}
+
+/* The tree's own, and the template of private git dirs: one file where they are the same. */
+static int write_index(struct settle *s, const char *dir, struct ga_error *err)
+{
+	cleanup_free char *index = ga_path_join(dir, "index");
+	cleanup_free char *git = ga_path_join(dir, "git/index");
+
+	if (write_bytes(s, dir, "index", err))
+		return -1;
+	if (s->young.len) {
+		mark_young(s);
+		return write_bytes(s, dir, "git/index", err);
+	}
+	if ((unlink(git) && errno != ENOENT) || link(index, git)) {
+		cleanup_free char *q = ga_escape(git);
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
 	}
@@ -290,7 +322,8 @@ int ga_base_settle(const struct ga_repo *r, const char *dir, time_t since, struc
 {
 	cleanup_(settle_release) struct settle s = {
 		.tree = -1, .work = -1, .base = GA_INDEX_INIT, .user = GA_INDEX_INIT,
-		.since = since, .bytes = GA_BUF_INIT, .last_dir = GA_BUF_INIT,
+		.since = since, .bytes = GA_BUF_INIT, .young = GA_BUF_INIT,
+		.last_dir = GA_BUF_INIT,
 	};
 
 	if (open_settle(r, dir, &s, err))

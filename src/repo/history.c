@@ -80,6 +80,25 @@ int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga
 	return 0;
 }
 
+int ga_is_below_refs(struct ga_repo *r, const struct ga_oid *oid, const char *const *prefixes,
+		     bool *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_strv_push_many(&args, "for-each-ref", "--count=1", "--contains", GA_HEX(oid), "--",
+			  NULL);
+	for (; *prefixes; prefixes++)
+		ga_strv_push(&args, *prefixes);
+	g.args = (const char *const *)args.v;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	*ret = out.len > 0;
+	return 0;
+}
+
 int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 			const struct ga_oid *from, size_t max, struct ga_oidmap *ret,
 			struct ga_error *err)

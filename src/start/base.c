@@ -59,31 +59,24 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 	return 0;
 }
 
-/* Is every byte of the commit one the user has taken in: reachable from HEAD, or at
- * least from no ref an agent's work is on? */
+/* Is every byte of the commit one the user has taken in: reachable from HEAD, from a branch,
+ * remote branch or tag that is no session's, or at least from no ref an agent's work is on (a
+ * session's `base` is one, whatever it stands on)? */
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
 	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS,
-					      GA_TRASH_REFS };
+					      GA_TRASH_REFS, NULL };
+	bool users, agents;
 	int rc = ga_is_ancestor(r, commit, head, err);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < GA_NELEMS(spaces); i++) {
-		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
-		if (ga_refs_list(r, spaces[i], &refs, err))
-			return -1;
-		for (size_t k = 0; k < refs.n; k++) {
-			cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-			/* refs that are no commits (reports are) cannot contain it */
-			if (ga_is_ancestor(r, commit, &refs.v[k].oid, &ignored) == 1)
-				return 0;
-		}
-	}
-	return 1;
+	if (ga_is_on_branch(r, commit, NULL, false, &users, err))
+		return -1;
+	if (users)
+		return 1;
+	return ga_is_below_refs(r, commit, spaces, &agents, err) ? -1 : !agents;
 }
 
 /* Of what stays outside of the commit only ignored files are shown. */

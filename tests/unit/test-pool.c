@@ -198,6 +198,30 @@ static void quick_edits_are_seen(void **state)
 	assert_string_equal(out, " M f");
 }
 
+/* Files that a move wrote a moment ago are no reason to look at all of them in the next one. */
+static void young_files_do_not_stop_a_move(void **state)
+{
+	cleanup_base struct ga_base b = GA_BASE_INIT;
+	cleanup_free char *out = NULL, *trace = NULL;
+
+	(void)state;
+	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;"
+		    "git tag c$i; done");
+	acquire("young", "c1", &b);
+	ga_base_release(&b);
+	trace = sh("young", "printf %%s $PWD/../young-trace");
+	assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
+	acquire("young", "c2", &b);
+	assert_int_equal(b.how, GA_BASE_MOVED);
+	ga_base_release(&b);
+	acquire("young", "c3", &b);
+	assert_int_equal(b.how, GA_BASE_MOVED);
+	assert_int_equal(unsetenv("GIT_TRACE"), 0);
+	assert_checkout("young", "c3", &b);
+	out = sh("young", "grep -o -e 'read-tree -m' -e 'read-tree --reset' '%s'", trace);
+	assert_string_equal(out, "read-tree -m\nread-tree -m");
+}
+
 static void incomplete_bases_are_made_anew(void **state)
 {
 	static const char *const damage[] = {
@@ -497,6 +521,7 @@ int main(void)
 		cmocka_unit_test(same_content_same_time),
 		cmocka_unit_test(carried_work_keeps_its_times),
 		cmocka_unit_test(quick_edits_are_seen),
+		cmocka_unit_test(young_files_do_not_stop_a_move),
 		cmocka_unit_test(incomplete_bases_are_made_anew),
 		cmocka_unit_test(another_boot_is_looked_over),
 		cmocka_unit_test(rules_that_change_make_it_whole),
