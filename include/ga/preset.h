@@ -43,7 +43,6 @@ struct ga_presets {
 void ga_presets_release(struct ga_presets *p);
 /* Is it such a word? `ga_preset_members` has the names of members, NULL behind the last. */
 bool ga_preset_word_ok(const char *word);
-bool ga_preset_name_ok(const char *name);
 extern const char *const ga_preset_members[];
 /* From words that are ok; of what there can be one of the later counts. False if there are more
  * than GA_PRESETS_MAX names. */

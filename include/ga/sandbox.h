@@ -78,11 +78,9 @@ struct ga_mount_place {
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
-/* Show `source` at `at` as well. Refused (GA_ESTART) where `at` is in home, in the project, or in
- * a system directory and nothing is there that it could take the place of. */
-int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err);
-/* The same of a socket, which can also be in home, and there lies beneath directories of the modes
- * that the user's have. */
+/* Show the socket `source` at `at` as well. Refused (GA_ESTART) where `at` is in the project, or in
+ * a system directory and nothing is there that it could take the place of. In home it lies beneath
+ * directories of the modes that the user's have. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
 /* The files that say how names are found, in place of the system's wherever those are; one that

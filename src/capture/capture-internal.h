@@ -59,8 +59,6 @@ struct capture {
 /* limits.c: what was kept away by a limit, of which `what` ends in " (KEY: VALUE)"; the caller
  * frees that. */
 char *limit_met(struct capture *c, enum ga_limit which, const char *what);
-/* How to bring what these limits keep away, as one line. The caller frees it. */
-char *limit_remedy(const struct capture *c, uint64_t met);
 /* Add those met to the report, with a note. */
 void report_limits(const struct capture *c, struct ga_report *r);
 /* Reading took too long: the error, with its hint. Returns -1. */

@@ -21,8 +21,9 @@ static bool is_met(uint64_t met, unsigned i)
 	return met >> i & 1;
 }
 
-/* What the repository's file lowered cannot be raised by the user's: only for once. */
-char *limit_remedy(const struct capture *c, uint64_t met)
+/* How to bring what these limits keep away, as one line. What the repository's file lowered cannot
+ * be raised by the user's: only for once. */
+static char *remedy_of(const struct capture *c, uint64_t met)
 {
 	cleanup_buf struct ga_buf raise = GA_BUF_INIT, once = GA_BUF_INIT;
 	cleanup_free char *file = ga_escape(c->e->config_file);
@@ -54,7 +55,7 @@ void report_limits(const struct capture *c, struct ga_report *r)
 	for (unsigned i = 0; i < GA_LIMITS_N; i++)
 		if (is_met(c->met, i))
 			ga_strv_push(&r->limits, ga_limit_key((enum ga_limit)i));
-	remedy = limit_remedy(c, c->met);
+	remedy = remedy_of(c, c->met);
 	ga_strv_pushf(&r->notes, "for what is beyond a limit, %s", remedy);
 }
 
@@ -62,7 +63,7 @@ static int fail_limit(struct capture *c, enum ga_limit which, const char *what,
 		      struct ga_error *err)
 {
 	cleanup_free char *full = limit_met(c, which, what);
-	cleanup_free char *remedy = limit_remedy(c, (uint64_t)1 << which);
+	cleanup_free char *remedy = remedy_of(c, (uint64_t)1 << which);
 
 	(void)ga_fail(err, GA_EFATAL, "%s", full);
 	return ga_hint(err, "%s", remedy);

@@ -85,11 +85,6 @@ static bool value_ok(enum member m, const char *value)
 	return true;
 }
 
-bool ga_preset_name_ok(const char *name)
-{
-	return ga_service_name_ok(name);
-}
-
 bool ga_preset_word_ok(const char *word)
 {
 	enum member m;
@@ -97,7 +92,7 @@ bool ga_preset_word_ok(const char *word)
 	const char *value = split(word, &n, &m);
 	cleanup_free char *name = ga_strndup(word, n);
 
-	return ga_preset_name_ok(name) && (value ? value_ok(m, value) : !word[n]);
+	return ga_service_name_ok(name) && (value ? value_ok(m, value) : !word[n]);
 }
 
 /* ---- presets ------------------------------------------------------------------- */

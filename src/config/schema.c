@@ -91,7 +91,8 @@ bool config_is_assignment(const char *text)
 	return n && !is_reserved(text, n) && text[n] == '=' && strlen(text) <= 32 * KiB;
 }
 
-bool config_is_filter(const char *text)
+/* What can stand in "filter.NAME.clean" on git's command line. */
+static bool is_filter(const char *text)
 {
 	for (const char *p = text; *p; p++)
 		if (*p == '=' || (unsigned char)*p < 0x20 || *p == 0x7f)
@@ -173,7 +174,7 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("finish", TEXTS, TRUST, finish, NULL), COMMANDS,
 	  .help = "commands that run inside after the agent; how they end is noted",
 	  .grants = "run, in the sandbox and after the agent: %s" },
-	{ KEY("filters", TEXTS, TRUST, filters, NULL), .check = config_is_filter,
+	{ KEY("filters", TEXTS, TRUST, filters, NULL), .check = is_filter,
 	  .takes = "names of filters of git's configuration, without '=' or control characters",
 	  .help = "filters that run inside: on what the agent commits, and at the capture",
 	  .grants = "run the filter %s of your git configuration inside, and see its command" },

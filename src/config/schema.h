@@ -60,8 +60,6 @@ extern const struct config_key config_keys[GA_CONFIG_KEYS];
 /* Names, and NAME=VALUE, that can be given to an environment; a name may end in '*'. */
 bool config_is_variable(const char *text);
 bool config_is_assignment(const char *text);
-/* What can stand in "filter.NAME.clean" on git's command line. */
-bool config_is_filter(const char *text);
 
 /* The key of exactly this name, or NULL. */
 const struct config_key *config_find(const char *name);

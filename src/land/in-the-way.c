@@ -350,7 +350,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 	return ga_hint(err, "%s", hint);
 }
 
-int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
+static int refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 {
 	return land_refuse(paths, "files git does not track would be overwritten",
 			   "move them away, then go on", err);
@@ -390,7 +390,7 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",
 				   "resolve them and 'git add', then land again", err);
-	return f->blocked.n ? land_refuse_untracked(&f->blocked, err) : check_writable(l, err);
+	return f->blocked.n ? refuse_untracked(&f->blocked, err) : check_writable(l, err);
 }
 
 static int refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err)
@@ -398,7 +398,7 @@ static int refuse_overwritten(const struct land_found *f, const char *hint, stru
 	if (f->changed.n)
 		return land_refuse(&f->changed, "uncommitted changes would be overwritten", hint,
 				   err);
-	return f->files.n ? land_refuse_untracked(&f->files, err) : 0;
+	return f->files.n ? refuse_untracked(&f->files, err) : 0;
 }
 
 int land_check_worktree(struct land *l, struct ga_error *err)
@@ -592,5 +592,5 @@ int land_check_way_back(struct land *of, const struct ga_oid *to, struct ga_erro
 		return -1;
 	ga_strv_extend(&f.files, &f.blocked);
 	ga_strv_sort_unique(&f.files);
-	return f.files.n ? land_refuse_untracked(&f.files, err) : 0;
+	return f.files.n ? refuse_untracked(&f.files, err) : 0;
 }

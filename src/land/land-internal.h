@@ -118,10 +118,6 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 /* What git is told in the user's working tree, and what it is when git did not begin. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
-int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err);
-/* After an error: put back what git had done of l->changes, and add to the error what came of
- * that. */
-int land_fail_stopped(struct land *l, struct ga_error *err);
 /* What git says is wrong, shown safely. Caller frees. */
 char *land_first_line(const struct ga_buf *why);
 
@@ -157,10 +153,6 @@ int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *
 /* Give that up. And refuse to begin where git is at one already. */
 int land_rebase_abort(struct land *l, struct ga_error *err);
 int land_rebase_check_free(struct land *l, struct ga_error *err);
-/* After what the user had resolved git stopped at a commit that it could not begin, which leaves
- * no state that git itself would go on from without passing over that commit. Did it, and nothing
- * happened since? 1 and that commit. */
-int land_rebase_stopped(struct land *l, struct ga_oid *next, struct ga_error *err);
 
 /* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
  * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
@@ -209,7 +201,6 @@ int land_check_way_back(struct land *l, const struct ga_oid *to, struct ga_error
  * have? 1 and a name in `ret`. */
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err);
-int land_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);
 
 /* work-plan.c: what landing beside uncommitted work gives, refused where it cannot be (fills
  * l->work); doing it (work-apply.c); and why a file could not be brought (carry.c). */

@@ -99,17 +99,6 @@ static bool names_are_plain(const struct ga_changes *c)
 	return true;
 }
 
-/* git did not begin, or could not write what it had to. The working tree was looked at before, so
- * this is a race or something only git knows. */
-int land_fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
-{
-	cleanup_free char *line = land_first_line(why);
-
-	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
-		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
-	return land_fail_stopped(l, err);
-}
-
 static bool stays(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
@@ -118,7 +107,9 @@ static bool stays(struct land *l, struct ga_error *err)
 	return !ga_repo_head(l->repo, &head, &branch, err) && ga_oid_equal(&head, &l->head);
 }
 
-int land_fail_stopped(struct land *l, struct ga_error *err)
+/* After an error: put back what git had done of l->changes, and add to the error what came of
+ * that. */
+static int fail_stopped(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT, unread = GA_ERROR_INIT;
 	bool moved = !stays(l, &unread);
@@ -130,6 +121,17 @@ int land_fail_stopped(struct land *l, struct ga_error *err)
 			       GA_HEX(&l->head));
 	return ga_hint(err, "nothing was committed; %s; %s", failed.msg,
 		       failed.hint ? failed.hint : "see 'git status'");
+}
+
+/* git did not begin, or could not write what it had to. The working tree was looked at before, so
+ * this is a race or something only git knows. */
+static int fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
+{
+	cleanup_free char *line = land_first_line(why);
+
+	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
+		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
+	return fail_stopped(l, err);
 }
 
 /* git staged what it could of a squash, and left it. */
@@ -184,7 +186,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 		return ga_repo_operation(l->repo)
 			       ? ga_hint(err, "'git agent land --continue %s' goes on, --abort "
 					 "goes back", l->s->name)
-			       : land_fail_stopped(l, err);
+			       : fail_stopped(l, err);
 	if (!status)
 		return 0;
 	if (ga_repo_operation(l->repo))
@@ -192,7 +194,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	/* of a squash there is no sign but what is unmerged */
 	if (l->opts->how == GA_LAND_SQUASH && l->conflicts && status == 1)
 		return fail_squash(l, err);
-	return land_fail_refused(l, status, &why, err);
+	return fail_refused(l, status, &why, err);
 }
 
 /* ---- what came of it ------------------------------------------------------------------ */

@@ -382,6 +382,34 @@ static int check_later(struct land *l, bool begun, struct ga_error *err)
 			       land_check_on_the_way(l, &tree, &commits, err)) ? -1 : 0;
 }
 
+/* After what the user had resolved git stopped at a commit that it could not begin, which leaves
+ * no state that git itself would go on from without passing over that commit. Did it, and nothing
+ * happened since? 1 and that commit. */
+static int is_stopped(struct land *l, struct ga_oid *next, struct ga_error *err)
+{
+	cleanup_free char *note = stopped_file(l), *branch = NULL;
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid at, head, todo;
+	const char *s;
+	size_t pos = 0;
+	int rc;
+
+	if (ga_repo_operation(l->repo) || ga_read_file_at(AT_FDCWD, note, 200, &b, &none))
+		return 0;
+	s = ga_buf_next0(&b, &pos);
+	if (!s || !ga_oid_parse(s, strlen(s), &at))
+		return 0;
+	s = ga_buf_next0(&b, &pos);
+	if (!s || !ga_oid_parse(s, strlen(s), next))
+		return 0;
+	rc = read_next(l, &todo, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_repo_head(l->repo, &head, &branch, err);
+	return rc < 0 ? -1 : !rc && ga_oid_equal(&at, &head) && ga_oid_equal(next, &todo);
+}
+
 static int go_on_later(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { PICK, "--continue", NULL };
@@ -389,7 +417,7 @@ static int go_on_later(struct land *l, struct ga_error *err)
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *todo = sequencer_file(l, "todo");
 	struct ga_oid next;
-	int status = 0, rc = land_rebase_stopped(l, &next, err);
+	int status = 0, rc = is_stopped(l, &next, err);
 
 	if (rc < 0 || (rc > 0 && check_unstaged(l, err)) || check_later(l, !rc, err))
 		return -1;
@@ -436,7 +464,7 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	cleanup_free char *note = stopped_file(l), *branch = NULL;
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid next, head, to;
-	int rc = land_rebase_stopped(l, &next, err);
+	int rc = is_stopped(l, &next, err);
 
 	if (rc < 0 || ga_commit_tree(l->repo, &l->head, &to, err) ||
 	    land_check_way_back(l, &to, err))
@@ -469,31 +497,6 @@ int land_rebase_check_free(struct land *l, struct ga_error *err)
 
 /* ---- is it one of ours? -------------------------------------------------------------- */
 
-int land_rebase_stopped(struct land *l, struct ga_oid *next, struct ga_error *err)
-{
-	cleanup_free char *note = stopped_file(l), *branch = NULL;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_oid at, head, todo;
-	const char *s;
-	size_t pos = 0;
-	int rc;
-
-	if (ga_repo_operation(l->repo) || ga_read_file_at(AT_FDCWD, note, 200, &b, &none))
-		return 0;
-	s = ga_buf_next0(&b, &pos);
-	if (!s || !ga_oid_parse(s, strlen(s), &at))
-		return 0;
-	s = ga_buf_next0(&b, &pos);
-	if (!s || !ga_oid_parse(s, strlen(s), next))
-		return 0;
-	rc = read_next(l, &todo, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = ga_repo_head(l->repo, &head, &branch, err);
-	return rc < 0 ? -1 : !rc && ga_oid_equal(&at, &head) && ga_oid_equal(next, &todo);
-}
-
 /* Where HEAD was before the first of several. */
 static int read_head(struct land *l, struct ga_error *err)
 {
@@ -512,7 +515,7 @@ static int read_head(struct land *l, struct ga_error *err)
 int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err)
 {
 	struct ga_oid oid;
-	int rc = land_rebase_stopped(l, &oid, err);
+	int rc = is_stopped(l, &oid, err);
 
 	if (!rc) {
 		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &oid, err);

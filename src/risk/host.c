@@ -127,7 +127,8 @@ static const char *below_workdir(const struct ga_gather *g, const char *path)
 	return below;
 }
 
-bool ga_gather_is_full(const struct ga_gather *g, const char *rule)
+/* Does every path count for this rule, and is there no room for saying more? */
+static bool is_full(const struct ga_gather *g, const char *rule)
 {
 	return g->h->n >= FACTS_MAX && ga_host_facts_have(g->h, "", true, rule);
 }
@@ -181,7 +182,7 @@ void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char 
 	const char *below;
 	int links = 0;
 
-	if (ga_gather_is_full(g, rule))
+	if (is_full(g, rule))
 		return;
 	rest = ga_strdup(path);
 	ga_buf_adds(&at, "/");

@@ -66,9 +66,6 @@ void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char 
  * counts. `why` is quoted. */
 void ga_gather_cut(struct ga_gather *g, const char *rule, const char *why);
 
-/* Does every path count for this rule, and is there no room for saying more? */
-bool ga_gather_is_full(const struct ga_gather *g, const char *rule);
-
 /* Read a file of the host's working tree, links followed. Returns false if there is none; one that
  * is too long, or cannot be read, is what ga_gather_cut() is for. */
 bool ga_gather_read(struct ga_gather *g, const char *path, const char *rule, struct ga_buf *out);

@@ -33,7 +33,9 @@ static bool is_writable(const struct ga_spec *s, const char *path)
 	return false;
 }
 
-int ga_spec_show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+/* Refused in home, in the project, and in a system directory where nothing is that it could take
+ * the place of. */
+static int show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
 	cleanup_free char *real = place(at), *q = ga_escape(at);
 	struct stat st;
@@ -60,7 +62,7 @@ static bool is_at_home(const struct ga_spec *s, const char *at)
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
 	if (!is_at_home(s, at))
-		return ga_spec_show(s, source, at, err);
+		return show(s, source, at, err);
 	add(s, source, at);
 	return 0;
 }
@@ -78,7 +80,7 @@ int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *reso
 
 		/* a link on the way is followed inside as it is here */
 		if (!stat(real, &st) && S_ISREG(st.st_mode) &&
-		    ga_spec_show(s, files[i][1], real, err))
+		    show(s, files[i][1], real, err))
 			return -1;
 	}
 	return 0;
