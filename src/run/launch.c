@@ -20,6 +20,8 @@
 
 #define READY_TIMEOUT_MS 20000
 #define DYING_MS 1000
+/* Of what the stage says. */
+#define STATUS_MAX ((size_t)1 << 20)
 
 /* What the stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then
  * these in this order. */
@@ -245,18 +247,16 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 	return 0;
 }
 
-/* What the stage has written so far, as much as it may. True at the end. */
+/* What the stage has written so far, of which as much is kept as it may. True at the end. */
 static bool read_status(struct ga_sandbox *sb)
 {
-	const size_t max = (size_t)1 << 20;
-	ssize_t n = 1;
+	char buf[16384];
+	ssize_t n;
 
-	while (n > 0 && sb->said.len < max) {
-		n = read(sb->status, ga_buf_reserve(&sb->said, 16384), 16384);
-		if (n > 0) {
-			sb->said.len += (size_t)n;
-			sb->said.ptr[sb->said.len] = '\0';
-		}
+	while ((n = read(sb->status, buf, sizeof(buf))) > 0) {
+		size_t room = STATUS_MAX - sb->said.len;
+
+		ga_buf_add(&sb->said, buf, (size_t)n < room ? (size_t)n : room);
 	}
 	return !n;
 }

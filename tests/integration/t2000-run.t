@@ -178,6 +178,12 @@ test_expect_success 'why bubblewrap gave up is said' '
 	grep "cannot run .*git-agent-stage.: No such file" err
 '
 
+test_expect_success 'a stage that says more than is kept of it: what is behind that is read, and not waited for' '
+	mkdir much && ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
+	printf "%s\n" "#!/bin/sh" "yes loose | head -n 900000 | sed \"n; s/.*/22/; n; s/.*/home\\/x/\" | tr \"\\n\" \"\\0\" >&4" "exec $TEST_BUILDDIR/git-agent-stage \"\$@\"" >much/git-agent-stage && chmod +x much/git-agent-stage &&
+	TEST_BUILDDIR=$PWD/much $runctl session $box echo up >out && grep -x up out
+'
+
 test_expect_success 'the end of the socket is seen whatever was done to the process that leads a terminal session' '
 	$runctl leader $box >out && echo gone >want && test_cmp want out
 '
