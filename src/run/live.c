@@ -494,13 +494,14 @@ void run_live_end(struct ga_live *l, int status)
 {
 	int64_t deadline = ga_now_ms() + LAST_MS;
 
+	/* their commands end with it, and are hung up for what runs behind it */
+	for (size_t i = 0; i < LIVE_CLIENTS; i++)
+		if (l->clients[i].role == LIVE_COMMANDS)
+			live_drop(l, &l->clients[i]);
 	l->s = NULL;
 	for (size_t i = 0; i < LIVE_CLIENTS; i++) {
 		struct live_client *c = &l->clients[i];
 
-		/* their commands end with it */
-		if (c->fd >= 0 && c->role == LIVE_COMMANDS)
-			(void)close(ga_steal_fd(&c->fd));
 		show_rest(l, c, deadline);
 		if (c->fd >= 0)
 			(void)live_say(c->fd, LIVE_EXITED, status, 0);

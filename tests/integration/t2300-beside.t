@@ -93,6 +93,12 @@ test_expect_success 'RS-02: a terminal that goes while finish runs: hung up once
 	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } && wait $pid; rc=$?; cat ../err; test $rc = 0 && test "$(git show agent/hung:hung)" = hung && git log -1 --format=%B agent/hung | grep "→ interrupted" && git agent logs --service web hung | grep "^in peace" && test_wait_for "! ours"
 '
 
+test_expect_success 'a shell that runs when the agent ends is hung up, before finish is through' '
+	cd r && settings "finish: [\"touch finishes; while [ ! -e go ]; do sleep 0.05; done\"]" && git agent start -qd -n shells -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	{ git agent shell shells -- sh -c "touch shell; exec sleep 1003" 2>../err & } && shell=$! && test_wait_for "git agent shell shells -- test -e shell" && git agent shell shells -- touch end && { wait $shell || :; } && grep "the session has ended" ../err &&
+	test_wait_for "git agent shell shells -- test -e finishes" && test_wait_for "! git agent shell shells -- ps ax -o args | grep -v grep | grep \"sleep 1003\"" && git agent shell shells -- touch go && git agent wait shells && git log -1 --format=%B agent/shells | grep "Agent-Check:.*→ 0"
+'
+
 test_expect_success 'resume: services and finish again, no setup; shell: no finish' '
 	cd r && settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" && git agent start -q -n again -- touch one && git agent resume -q again -- sh -c "while [ ! -e up ]; do sleep 0.05; done; touch two" && test "$(git show agent/again:setups)" = s && git log -1 --format=%B agent/again | grep "Agent-Check: cat setups → 0" &&
 	git agent shell -q again -- touch three && git show agent/again:three && git agent review again >../text && ! grep "check " ../text
