@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finding another program and running it to its end. The caller is single-threaded. Signals
- * and their mask are reset in the child; descriptors are inherited only as
- * given here.
+ * and their mask are reset in the child, but a SIGHUP that is ignored stays so, as with nohup(1);
+ * descriptors are inherited only as given here.
  */
 #ifndef GA_PROCESS_H
 #define GA_PROCESS_H

@@ -5,7 +5,7 @@
  * SIGPIPE are taken over between ga_run_trees() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
  * ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once a session or
- * services were hung up. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be
+ * services were hung up, or ga_run_ignore_hangup() was called. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be
  * open.
  */
 #ifndef GA_RUN_H
@@ -184,6 +184,10 @@ struct ga_run_exec {
 };
 int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_status,
 		struct ga_error *err);
+
+/* Ignore SIGHUP from now on: for who has work to do behind a session, and is not to leave it undone
+ * for a terminal that goes. What it runs ignores it as well. */
+void ga_run_ignore_hangup(void);
 
 /* End it: everything inside is killed, then wait until pid 1's pidfd is
  * readable. After this nothing writes to the layers any more, and signals are the caller's

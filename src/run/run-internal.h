@@ -87,7 +87,6 @@ int run_signals_next(const struct ga_sandbox *sb);
  * on to its jobs, and its own end tells them once more. So after the first SIGHUP, read here or
  * noticed otherwise, none comes any more, and none ends us while the work is captured. */
 int run_signals_act(const struct ga_sandbox *sb);
-void run_signals_hung_up(void);
 /* Is one that ends a program waiting? Its number, left where it is: the caller gives
  * up, and the signal does its work when the mask is restored. */
 int run_signals_fatal_pending(void);

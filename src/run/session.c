@@ -64,7 +64,7 @@ static void end(struct session *s)
 
 static void hang_up(struct session *s)
 {
-	run_signals_hung_up();
+	ga_run_ignore_hangup();
 	if (!s->tty) {
 		end(s);
 		return;

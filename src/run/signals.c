@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/run.h"
 #include "run-internal.h"
 
 static const int taken[] = { SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP,
@@ -87,11 +88,11 @@ int run_signals_act(const struct ga_sandbox *sb)
 		n = run_signals_next(sb);
 	while (n == SIGHUP && ignored(SIGHUP));
 	if (n == SIGHUP)
-		run_signals_hung_up();
+		ga_run_ignore_hangup();
 	return n;
 }
 
-void run_signals_hung_up(void)
+void ga_run_ignore_hangup(void)
 {
 	(void)signal(SIGHUP, SIG_IGN);
 }

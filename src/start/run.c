@@ -231,6 +231,9 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
+	/* a terminal that goes while its work is captured takes nothing with it */
+	if (s->state == GA_STATE_RUNNING)
+		ga_run_ignore_hangup();
 	ga_run_end(st->sandbox);
 	/* also where it came to nothing before anybody could have used that */
 	ga_strv_release(&s->published);

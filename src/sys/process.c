@@ -223,6 +223,15 @@ static int spawn_found(const struct ga_process *p, pid_t *ret,
 	return posix_spawn(ret, file, fa, at, argv, env.v);
 }
 
+/* Who outlives a terminal needs those that work for him to do so, too. */
+static bool ignores_hangup(void)
+{
+	struct sigaction sa;
+
+	return !sigaction(SIGHUP, NULL, &sa) && !(sa.sa_flags & SA_SIGINFO) &&
+	       sa.sa_handler == SIG_IGN;
+}
+
 /* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not
  * grow with ours. */
 static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct ga_error *err)
@@ -234,6 +243,8 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 
 	(void)sigfillset(&all);
 	(void)sigemptyset(&none);
+	if (ignores_hangup())
+		(void)sigdelset(&all, SIGHUP);
 	rc = posix_spawn_file_actions_init(&fa);
 	if (rc)
 		return ga_fail_errno(err, GA_EFATAL, rc, "cannot prepare a process");

@@ -63,6 +63,11 @@ test_expect_success 'RS-02: so does a terminal with a shell in it, and nobody el
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) && test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" && ! grep interrupted "$dir/journal.jsonl" && test "$(git show agent/hup:kept)" = kept
 '
 
+test_expect_success 'RS-02: so does one that goes while the work is captured' '
+	{ GIT_AGENT_FAULT=capture:imported:stop git-agent start -q --name late -- sh -c "echo kept >kept" & } && pid=$! && test_wait_for "grep -q \"^State:.T\" /proc/$pid/status" &&
+	kill -HUP $pid && kill -CONT $pid && wait $pid && test "$(git show agent/late:kept)" = kept && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/late) && ! grep interrupted "$dir/journal.jsonl"
+'
+
 # ---- an interactive shell
 
 shell='bash --norc --noprofile -i'
