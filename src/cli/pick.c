@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ static bool is_supervised(const struct ga_session *s)
 static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(s->name);
-	int64_t until = ga_now_ms() + BUSY_MS;
+	int64_t now = ga_now_ms(), say = now + BUSY_MS, until = say;
 
 	for (;;) {
 		struct timespec t = { 0, BUSY_STEP_NS };
@@ -60,8 +61,18 @@ static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, s
 			ga_error_release(err);
 			return 2;
 		}
-		if (rc <= 0 || !wait || is_supervised(s) || ga_now_ms() > until)
+		now = ga_now_ms();
+		/* captured by another command, that takes as long as it takes: nobody keeps it in
+		 * this state while a user thinks */
+		if (s->state == GA_STATE_RUNNING)
+			until = now + BUSY_MS;
+		if (rc <= 0 || !wait || is_supervised(s) || now > until)
 			return rc;
+		if (now > say) {
+			cli_note("session '%s' is being captured by another command: waiting for "
+				 "that", name);
+			say = INT64_MAX;
+		}
 		(void)nanosleep(&t, NULL);
 		ga_session_release(s);
 		rc = ga_session_load(c->env.state_dir, name, s, err);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,47 +9,107 @@
 #include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
+#include "ga/path.h"
 #include "start.h"
 
 /* git holds the lock of a ref for some milliseconds. */
 #define STALE_MS 1000
+/* Nobody can make more at once than were to be updated by one git. */
+#define LOCKS_MAX 10000
+#define DEPTH_MAX 64
+
+struct lock {
+	char *path;
+	struct stat st;
+};
+
+struct locks {
+	struct lock *v;
+	size_t n, cap;
+};
+
+static void release(struct locks *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i].path);
+	free(l->v);
+}
 
 static bool is_there(int at, const char *path, struct stat *ret)
 {
 	return !fstatat(at, path, ret, AT_SYMLINK_NOFOLLOW) && S_ISREG(ret->st_mode);
 }
 
-/* The lock of a ref that no one but the session and its user writes: whoever held it is gone if
- * it is still the same file after a while. */
-static void clear(int at, const char *ref, const struct ga_session *s)
+static void add(struct locks *l, int at, const char *path)
 {
-	cleanup_free char *path = ga_strf("%s.lock", ref);
-	const struct timespec t = { STALE_MS / 1000, STALE_MS % 1000 * 1000000 };
-	struct stat before, now;
+	struct stat st;
 
-	if (!is_there(at, path, &before))
+	if (l->n == LOCKS_MAX || !is_there(at, path, &st))
 		return;
-	(void)nanosleep(&t, NULL);
-	if (!is_there(at, path, &now) || now.st_ino != before.st_ino ||
-	    now.st_ctim.tv_sec != before.st_ctim.tv_sec ||
-	    now.st_ctim.tv_nsec != before.st_ctim.tv_nsec)
-		return;
-	if (!unlinkat(at, path, 0))
-		(void)ga_journal(s->dir, "lock", json_pack("{s:s}", "removed", path));
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct lock){ ga_strdup(path), st };
 }
 
+/* No ref has a name that ends like that. */
+static bool is_lock(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && !strcmp(name + n - 5, ".lock");
+}
+
+static void find_below(struct locks *l, int at, const char *dir, unsigned depth)
+{
+	int fd = openat(at, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d && fd >= 0)
+		(void)close(fd);
+	while (d && (e = readdir(d))) {
+		cleanup_free char *path = ga_path_join(dir, e->d_name);
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (is_lock(e->d_name))
+			add(l, at, path);
+		else if (depth)
+			find_below(l, at, path, depth - 1);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* Whoever held it is gone if it is still the same file after a while. */
+static void clear(int at, const struct lock *k, const struct ga_session *s)
+{
+	json_t *j = json_object();
+	struct stat now;
+
+	ga_json_set_bytes(j, "removed", k->path);
+	if (!is_there(at, k->path, &now) || now.st_ino != k->st.st_ino ||
+	    now.st_ctim.tv_sec != k->st.st_ctim.tv_sec ||
+	    now.st_ctim.tv_nsec != k->st.st_ctim.tv_nsec || unlinkat(at, k->path, 0))
+		json_decref(j);
+	else
+		(void)ga_journal(s->dir, "lock", j);
+}
+
+/* Of refs that no one but the session and its user writes. */
 void start_clear_locks(struct ga_repo *r, const struct ga_session *s)
 {
-	static const char *const kinds[] = { "base", "from", "held", "carried", "orig", "report" };
+	const struct timespec t = { STALE_MS / 1000, STALE_MS % 1000 * 1000000 };
 	cleanup_close int at = open(ga_repo_info(r)->commondir,
 				    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *branch = ga_strf("%s.lock", s->branch), *refs = ga_session_ref(s, "");
+	cleanup_(release) struct locks l = { 0 };
 
 	if (at < 0)
 		return;
-	clear(at, s->branch, s);
-	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
-		cleanup_free char *ref = ga_session_ref(s, kinds[i]);
-
-		clear(at, ref, s);
-	}
+	add(&l, at, branch);
+	find_below(&l, at, refs, DEPTH_MAX);
+	if (l.n)
+		(void)nanosleep(&t, NULL);
+	for (size_t i = 0; i < l.n; i++)
+		clear(at, &l.v[i], s);
 }

@@ -22,6 +22,10 @@
 
 /* Long for a command that does nothing, and nothing to what a person would miss. */
 #define TICK_MS 1000
+/* Until the processes of a sandbox are gone whose supervisor is: each has to get its turn, and what
+ * it writes to the disk has to be there. */
+#define GONE_MS 30000
+#define GONE_STEP_MS 10
 
 /* What was mounted stays readable wherever it went, so all in the layers is good;
  * what is not in them is beneath. */
@@ -297,9 +301,9 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		return 0;
 	/* init dies with the socket to its supervisor, at once but not before us */
 	for (int i = 0; ga_run_alive(s->pid, s->pidns); i++) {
-		struct timespec t = { 0, 10000000 };
+		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
 
-		if (i == 500) {
+		if (i == GONE_MS / GONE_STEP_MS) {
 			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running",
 				      s->name);
 			return ga_hint(err, "end them (pid namespace %llu), then try again",

@@ -69,6 +69,12 @@ test_expect_success 'who is asked for a session while another command waits for 
 	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5; touch ../go; wait $capture && wait $list; git show agent/s:f | grep -x 2
 '
 
+test_expect_success 'one that another command captures is waited for, however long that takes' '
+	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name slow -- sh -c "echo 4 >f"; test $? = 137; } &&
+	{ GIT_AGENT_FAULT=capture:imported:stop git-agent list >../list & } && list=$! && test_wait_for "grep -q \"^State:.T\" /proc/$list/status" &&
+	{ git agent capture slow 2>../err & } && capture=$! && test_wait_for "grep \"being captured by another command\" ../err"; kill -CONT $list; wait $capture && wait $list && git show agent/slow:f | grep -x 4
+'
+
 test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '
 	git init -q w && cd w && echo 1 >f && git add f && git commit -qm 1 && git rev-parse HEAD >.git/MERGE_HEAD &&
 	test_expect_code 125 git agent start -q -- true 2>../err && grep "a merge is in progress" ../err && git agent start -q --dirty ignore -- true &&
@@ -82,8 +88,13 @@ test_expect_success 'a merge that waits for the user is refused, and one that an
 
 test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
 	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"; test $? = 137; } &&
-	: >.git/refs/heads/agent/b.lock && : >.git/refs/agent/b/held.lock && git agent capture b && git show agent/b:f | grep -x 3 &&
+	mkdir -p .git/refs/agent/b/heads/of && : >.git/refs/heads/agent/b.lock && : >.git/refs/agent/b/held.lock && : >.git/refs/agent/b/stash.lock && : >.git/refs/agent/b/heads/of/agent.lock &&
+	git agent capture b && git show agent/b:f | grep -x 3 &&
 	! find .git/refs -name "*.lock" | grep .
+'
+
+test_expect_success 'one that another git has for some seconds, as on a busy disk, is waited for' '
+	cd k && : >.git/packed-refs.lock && : >.git/refs/agent/b/base.lock && { { sleep 2; rm .git/packed-refs.lock .git/refs/agent/b/base.lock; } & } && git agent drop --force b && ! git for-each-ref refs/agent/b/ | grep .
 '
 
 test_done
