@@ -31,6 +31,28 @@ count() {
 			}' "$f"
 	done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
 }
+# What they said went by when they ended: once more, where whoever reads only the end of a log finds it.
+# The beginning and the end of each, since what failed first says most, and of at most twenty.
+repeat() {
+	for f in "$TEST_RESULTS"/*.rc; do
+		read -r rc <"$f"
+		[ "$rc" != 0 ] || continue
+		shown=$((shown + 1))
+		[ "$shown" -le 20 ] || continue
+		echo "==== ${f%.rc}: exit status $rc"
+		grep "^not ok" "${f%.rc}.tap" | head -n 20
+		awk '{ line[NR] = substr($0, 1, 1000) }
+			END {
+				for (i = 1; i <= NR; i++) {
+					if (i <= 100 || i > NR - 100) print line[i]
+					else if (i == 101) print "[... " NR - 200 " lines ...]"
+				}
+			}' "${f%.rc}.err"
+	done
+	[ "$shown" -le 20 ] || echo "==== and $((shown - 20)) more that failed: their messages are in $TEST_RESULTS"
+}
+shown=0
+[ $st = 0 ] || repeat
 # shellcheck disable=SC2046
 set -- $(count)
 [ "$2" = 0 ] || st=1

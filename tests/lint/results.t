@@ -20,5 +20,17 @@ result 'what a script in a here document says of a test counts' "$(
 	' tests/integration/*.t
 )"
 
+result 'what a test that failed said is at the end of a run, its beginning and its end, and the sums are last' "$(
+	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
+	printf "%s\n" "echo 1..1" "echo not ok 1 - bad" "seq 1 500 | sed s/^/said-/ >&2" "exit 1" >"$d/tests/bad.t"
+	! TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/bad.t >"$d/out" 2>/dev/null || echo "it passed"
+	for line in "not ok 1 - bad" said-1 said-100 "\[\.\.\. 300 lines \.\.\.\]" said-401 said-500; do
+		grep -qx "$line" "$d/out" || echo "not in it: $line"
+	done
+	! grep -x "said-\(101\|400\)" "$d/out"
+	tail -n 1 "$d/out" | grep -vx "0 passed, 1 failed, 0 skipped"
+	rm -rf "$d"
+)"
+
 echo "1..$count"
 exit $failed
