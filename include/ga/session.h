@@ -72,6 +72,7 @@ struct ga_session {
 	uint64_t ports;          /* GIT_AGENT_PORT_BASE, of its last run; 0: none */
 	struct ga_strv refused;  /* of its last run: "COUNT HOST:PORT", of a look-up "COUNT
 				  * HOST" */
+	uint64_t unlisted;       /* how many more than those, and were refused as well */
 	struct ga_strv forbidden; /* the same of names that were allowed and led where none may */
 	struct ga_strv learnt;   /* by its last run: words of network.allow */
 	struct ga_strv checks;   /* how commands ended that ran after the agent (ga/check.h) */

@@ -90,10 +90,11 @@ static json_t *refused_json(const struct ga_strv *words)
 
 static json_t *network_json(const struct ga_session *s)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "mode", s->network ? s->network : "host",
-			 "published", ga_json_strv(&s->published), "refused",
-			 refused_json(&s->refused), "forbidden", refused_json(&s->forbidden),
-			 "learnt", ga_json_strv(&s->learnt));
+	return json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "mode",
+			 s->network ? s->network : "host", "published",
+			 ga_json_strv(&s->published), "refused", refused_json(&s->refused),
+			 "unlisted", (json_int_t)s->unlisted, "forbidden",
+			 refused_json(&s->forbidden), "learnt", ga_json_strv(&s->learnt));
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -365,9 +366,11 @@ static void say_refused(const struct ga_session *s, FILE *f)
 	if (!all)
 		return;
 	if (s->refused.n > REFUSED_SHOWN)
-		ga_buf_addf(&list, " and %zu more", s->refused.n - REFUSED_SHOWN);
-	(void)fprintf(f, "  refused %llu connection%s: %s; %s%s\n", all, all == 1 ? "" : "s",
-		      list.ptr, allow.len ? "allow with" : "only TCP can be allowed",
+		ga_buf_addf(&list, " and %llu more",
+			    s->refused.n - REFUSED_SHOWN + (unsigned long long)s->unlisted);
+	(void)fprintf(f, "  refused %s%llu connection%s: %s; %s%s\n",
+		      s->unlisted ? "more than " : "", all, all == 1 ? "" : "s", list.ptr,
+		      allow.len ? "allow with" : "only TCP can be allowed",
 		      allow.len ? allow.ptr : "");
 }
 

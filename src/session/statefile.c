@@ -69,6 +69,7 @@ static const struct field fields[] = {
 	FIELD("published", LIST, published),
 	FIELD("ports", U64, ports),
 	FIELD("refused", LIST, refused),
+	FIELD("unlisted", U64, unlisted),
 	FIELD("forbidden", LIST, forbidden),
 	FIELD("learnt", LIST, learnt),
 	FIELD("exposed", LIST, exposed),

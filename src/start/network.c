@@ -300,6 +300,7 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 		ga_strv_extend(&s->network_options, e->net.options);
 	ga_strv_release(&s->published);
 	ga_strv_release(&s->refused);
+	s->unlisted = 0;
 	ga_strv_release(&s->forbidden);
 	ga_strv_release(&s->learnt);
 	add_environment(e, st);
@@ -399,6 +400,8 @@ static void keep_refused(struct ga_session *s, const struct ga_use *u)
 					   "through where agents write", q);
 	else if (to->n < REFUSED_KEPT)
 		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
+	else
+		s->unlisted += to == &s->refused;
 }
 
 void start_end_network(struct ga_start *st, size_t *noted)

@@ -125,6 +125,12 @@ test_expect_success 'none: there is lo, nothing on it but a name server that kno
 	grep "localhost:$port refused" ../out
 '
 
+test_expect_success 'of many refusals the first are named, and the others counted' '
+	cd r && git agent start --name refusals --no-network -- python3 try.py $(seq -f "192.0.2.%.0f:80" 1 57) >../out 2>../err &&
+	grep "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" ../err && git agent show --json refusals >../json &&
+	python3 -c "import json; n = json.load(open(\"../json\"))[\"network\"]; assert len(n[\"refused\"]) == 50 and n[\"unlisted\"] == 7, n"
+'
+
 cat >datagrams.py <<'PY'
 import socket, sys
 for to in sys.argv[1:]:
