@@ -5,8 +5,8 @@
  * SIGPIPE are taken over between ga_run_trees() and ga_run_end(); during a session they are the
  * command's, at other times one that ends a program makes the call fail and takes effect after
  * ga_run_end(). What the caller ignores stays ignored, and so does SIGHUP once a session or
- * services were hung up, or ga_run_ignore_hangup() was called. The terminal is restored on every way out. Descriptors 0, 1 and 2 must be
- * open.
+ * services were hung up, or ga_run_ignore_hangup() was called. The terminal is restored on every
+ * way out. Descriptors 0, 1 and 2 must be open.
  */
 #ifndef GA_RUN_H
 #define GA_RUN_H

@@ -1,40 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config-support.h"
 
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "ga/config.h"
-#include "ga/service.h"
 #include "../../src/config/schema.h"
-
-static void defaults_into(struct ga_config *c)
-{
-	ga_config_defaults(c, "/h", NULL, "/h/.config/git-agent/config.yaml");
-}
-
-static size_t number_of(const char *key)
-{
-	for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
-		if (!strcmp(ga_config_key(i), key))
-			return i;
-	fail_msg("no key %s", key);
-	return 0;
-}
-
-static void assert_is(const struct ga_config *c, const char *key, const char *value,
-		      const char *origin)
-{
-	size_t i = number_of(key);
-	cleanup_free char *text = ga_config_text(c, i), *from = ga_config_origin(c, i);
-
-	assert_string_equal(text, value);
-	assert_string_equal(from, origin);
-}
+#include "ga/service.h"
 
 static void built_in(void **state)
 {
@@ -82,178 +50,6 @@ static void directories_of_tools(void **state)
 	assert_int_equal(d.tools.n, 3);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
 	assert_non_null(strstr(repo.msg, "a repository cannot set it"));
-}
-
-static void limits_have_names(void **state)
-{
-	struct ga_limits l;
-
-	(void)state;
-	ga_limits_default(&l);
-	for (unsigned i = 0; i < GA_LIMITS_N; i++) {
-		const char *key = ga_limit_key((enum ga_limit)i);
-		cleanup_free char *text = ga_limit_text(&l, (enum ga_limit)i);
-		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_free char *same = NULL;
-
-		defaults_into(&c);
-		same = ga_config_text(&c, number_of(key));
-		assert_string_equal(text, same);
-		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(key, ga_limit_key((enum ga_limit)k));
-	}
-	assert_string_equal(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
-	assert_string_equal(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
-}
-
-/* A user's file and what becomes of one key, or the error with its hint. */
-static void values(void **state)
-{
-	static const struct {
-		const char *file, *key, *value, *error, *hint;
-	} cases[] = {
-		{ "", "dirty", "carry", NULL, NULL },
-		{ "dirty: refuse", "dirty", "refuse", NULL, NULL },
-		{ "dirty: 'ignore'", "dirty", "ignore", NULL, NULL },
-		{ "dirty: Refuse", NULL, NULL,
-		  "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
-		{ "dirty: [carry]", NULL, NULL, "f:1:8: 'dirty' takes one value", NULL },
-		{ "dirty:", NULL, NULL, "f:1:7: 'dirty' takes carry, ignore or refuse, not ''", NULL },
-		{ "home: /x/y", "home", "/x/y", NULL, NULL },
-		{ "home: /x/y/", "home", "/x/y", NULL, NULL },
-		{ "home: ~/x y", "home", "/h/x y", NULL, NULL },
-		{ "home: \"/x\\u00e4\"", "home", "/x\xc3\xa4", NULL, NULL },
-		{ "home: x", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not 'x'", NULL },
-		{ "home: ~", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~'", NULL },
-		{ "home: ~/", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~/'", NULL },
-		{ "home: /", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/'", NULL },
-		{ "home: ~root/x", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '~root/x'",
-		  NULL },
-		{ "home: /x/../y", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/x/../y'",
-		  NULL },
-		{ "home: \"/x\\ny\"", NULL, NULL,
-		  "f:1:7: 'home' takes a path that begins with / or ~/, without '..', not '/x\\ny'",
-		  NULL },
-		{ "state_dir: /s", "state_dir", "/s", NULL, NULL },
-		{ "limits:\n  capture:\n    depth: 1", "limits.capture.depth", "1", NULL, NULL },
-		{ "limits: {capture: {depth: 512}}", "limits.capture.depth", "512", NULL, NULL },
-		{ "limits: {capture: {depth: 0}}", NULL, NULL,
-		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '0'", NULL },
-		{ "limits: {capture: {depth: 513}}", NULL, NULL,
-		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '513'", NULL },
-		{ "limits: {capture: {depth: 010}}", NULL, NULL,
-		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '010'", NULL },
-		{ "limits: {capture: {depth: 1KiB}}", NULL, NULL,
-		  "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '1KiB'", NULL },
-		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL,
-		  NULL },
-		{ "limits: {capture: {file_size: 1000}}", "limits.capture.file_size", "1000", NULL, NULL },
-		{ "limits: {capture: {file_size: 2TiB}}", NULL, NULL,
-		  "f:1:31: 'limits.capture.file_size' takes a size from 1 to 1TiB, not '2TiB'", NULL },
-		{ "limits: {capture: {git_time: 90s}}", "limits.capture.git_time", "90s", NULL, NULL },
-		{ "limits: {capture: {git_time: 2h}}", NULL, NULL,
-		  "f:1:30: 'limits.capture.git_time' takes a time from 1s to 1h, not '2h'", NULL },
-		{ "limits:\n", "limits.capture.depth", "128", NULL, NULL },
-		{ "limits:\n  capture:\n", "limits.capture.depth", "128", NULL, NULL },
-		{ "limits: x", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
-		{ "limits: []", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
-		{ "limits: ''", NULL, NULL, "f:1:9: 'limits' takes keys of its own", NULL },
-		{ "dirtty: carry", NULL, NULL, "f:1:1: unknown key 'dirtty'", "did you mean 'dirty'?" },
-		{ "\n limit: {}", NULL, NULL, "f:2:2: unknown key 'limit'", "did you mean 'limits'?" },
-		{ "limits:\n  captures:\n    depth: 1", NULL, NULL, "f:2:3: unknown key 'limits.captures'",
-		  "did you mean 'limits.capture'?" },
-		{ "limits: {capture: {dept: 1}}", NULL, NULL, "f:1:20: unknown key 'limits.capture.dept'",
-		  "did you mean 'limits.capture.depth'?" },
-		{ "limits.capture.depth: 1", NULL, NULL, "f:1:1: unknown key 'limits.capture.depth'",
-		  "keys are nested: what is before a dot stands on a line above, followed by a colon" },
-		{ "limits: {capture.depth: 1}", NULL, NULL, "f:1:10: unknown key 'limits.capture.depth'",
-		  "keys are nested: what is before a dot stands on a line above, followed by a colon" },
-		{ "limits: {x.y: 1}", NULL, NULL, "f:1:10: unknown key 'limits.x.y'",
-		  "'git agent config' lists the keys" },
-		{ "network: host", NULL, NULL, "f:1:10: 'network' takes keys of its own", NULL },
-		{ "network: {mode: none}", "network.mode", "none", NULL, NULL },
-		{ "network: {allow: ['db.test:5432', '[::1]:80']}", "network.allow",
-		  "db.test:5432, [::1]:80", NULL, NULL },
-		{ "network: {allow: [db.test]}", NULL, NULL,
-		  "f:1:19: 'network.allow' takes host:port or host:port-port; host is a name, "
-		  "*.name, an IPv4 address or an [IPv6] address, not 'db.test'", NULL },
-		{ "network: {publish: [0]}", NULL, NULL,
-		  "f:1:21: 'network.publish' takes PORT, auto:PORT, HOST_PORT:PORT or "
-		  "ADDRESS:HOST_PORT:PORT, not '0'", NULL },
-		{ "network: {sockets: [a/b]}", NULL, NULL,
-		  "f:1:21: 'network.sockets' takes the path of a socket, or PATH:PATH with the one "
-		  "inside: each with / or ~/, without '..', not 'a/b'", NULL },
-		{ "'': x", NULL, NULL, "f:1:1: unknown key ''", "'git agent config' lists the keys" },
-		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
-		{ "dirty: carry\ndirty: carry", NULL, NULL,
-		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_free char *got = NULL;
-		int rc;
-
-		defaults_into(&c);
-		rc = ga_config_read(&c, GA_ORIGIN_USER, "f", cases[i].file, strlen(cases[i].file), &err);
-		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
-			fail_msg("'%s': %s", cases[i].file, rc ? err.msg : "accepted");
-		if (cases[i].hint && (!err.hint || strcmp(err.hint, cases[i].hint) != 0))
-			fail_msg("'%s': hint %s", cases[i].file, err.hint ? err.hint : "none");
-		if (rc)
-			continue;
-		got = ga_config_text(&c, number_of(cases[i].key));
-		assert_string_equal(got, cases[i].value);
-	}
-}
-
-static void a_long_key_is_cut_in_messages(void **state)
-{
-	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	(void)state;
-	defaults_into(&c);
-	for (int i = 0; i < 1000; i++)
-		ga_buf_addch(&text, 'k');
-	ga_buf_adds(&text, ": 1");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
-	assert_true(strlen(err.msg) < 100);
-	assert_non_null(strstr(err.msg, "kkk...'"));
-}
-
-/* Named or not, and however they come; one that comes again is one. */
-static void services_are_counted(void **state)
-{
-	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-
-	(void)state;
-	defaults_into(&c);
-	ga_buf_adds(&text, "services:\n");
-	for (int i = 1; i <= GA_SERVICES_MAX; i++)
-		ga_buf_addf(&text, "  s%d: {command: sleep 1, ready: 'true'}\n", i);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
-	assert_string_equal(err.msg, "there are more than 16 services");
-	ga_error_release(&err);
-
-	ga_config_release(&c);
-	defaults_into(&c);
-	ga_buf_adds(&text, "  more: sleep 1\n");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
-	assert_string_equal(err.msg, "f:18:9: there are more than 16 services");
 }
 
 #define HINT "put it in your own file, '/h/.config/git-agent/config.yaml', and out of the repository's"
@@ -662,16 +458,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in),
 		cmocka_unit_test(directories_of_tools),
-		cmocka_unit_test(limits_have_names),
-		cmocka_unit_test(values),
-		cmocka_unit_test(a_long_key_is_cut_in_messages),
-		cmocka_unit_test(services_are_counted),
 		cmocka_unit_test(repository),
 		cmocka_unit_test(every_grant_has_words),
 		cmocka_unit_test(what_needs_trust),
 		cmocka_unit_test(who_lowered_a_limit_is_known),
 		cmocka_unit_test(command_line),
-		cmocka_unit_test(patterns), cmocka_unit_test(agents), cmocka_unit_test(printed),
+		cmocka_unit_test(patterns),
+		cmocka_unit_test(agents),
+		cmocka_unit_test(printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

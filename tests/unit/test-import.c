@@ -1,96 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "objects-support.h"
-
-#include <sys/wait.h>
-
-#include "ga/import.h"
-
-/* Each case has two repositories: "host", with one commit, and "agent", a copy
- * with objects of its own, as the private git dir of a session has them. */
-static void make_pair(const char *dir)
-{
-	SH(dir, "rm -rf host agent pack; git init -q host; cd host; seq 1 2000 >f; mkdir d;"
-		"echo x >d/x; git add .; git commit -qm base; cp -a . ../agent");
-}
-
-/* The helpers of the scripts below: `tree` makes a tree object of raw lines
- * "MODE NAME TYPE ID" whatever they say, `commit TREE` one on top of the base. */
-#define LIB                                                                              \
-	"raw() { git hash-object -w --stdin --literally -t $1; };"                       \
-	"entry() { printf '%s %s\\0' \"$1\" \"$2\";"                                      \
-	" printf %s $3 | perl -ne 'print pack(q(H*), $_)'; };"                            \
-	"commit() { git commit-tree -p HEAD -m agent $1; };"                              \
-	"cd agent; b=$(echo blob | git hash-object -w --stdin); base=$(git rev-parse HEAD);"
-
-struct attempt {
-	int rc;
-	const char *stage;
-	char *reason;
-	struct ga_oid tip;
-};
-
-static const struct ga_import_limits wide = {
-	.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
-	.max_objects = 1 << 20,	   .max_commits = 1 << 20,	.max_paths = 1 << 20,
-	.max_path_bytes = 1 << 30, .max_all_paths = 1 << 30,	.timeout_ms = 600 * 1000,
-};
-
-/* Import what `script` (run with LIB) prints the tip of; `pack` makes the pack
- * of it, reading "$1 = tip, $2 = base" and writing ../pack. */
-static struct attempt try_pack(const char *dir, const char *script, const char *pack,
-			       const struct ga_import_limits *l, struct ga_strv *keeps)
-{
-	cleanup_free char *host = ga_strf("%s/host", dir), *file = ga_strf("%s/pack", dir);
-	cleanup_free char *path = in_scratch(file);
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_close int fd = -1;
-	struct attempt a = { 0 };
-	struct ga_import *im;
-	struct ga_oid base;
-
-	make_pair(dir);
-	a.tip = OID(dir, "%s%s", LIB, script);
-	base = OID(dir, "git -C host rev-parse HEAD");
-	SH(dir, "cd agent; set -- %s %s; %s", GA_HEX(&a.tip), GA_HEX(&base), pack);
-	r = open_repo(host);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	OK(ga_import_begin(r, l ? l : &wide, &im, &err));
-	a.stage = "pack";
-	OK((a.rc = ga_import_pack(im, fd, &a.reason, &err)) < 0);
-	if (!a.rc) {
-		a.stage = "check";
-		OK((a.rc = ga_import_check(im, &a.tip, 1, &base, 1, &a.reason, &err)) < 0);
-	}
-	if (!a.rc) {
-		struct ga_commit c = { 0 };
-
-		/* readable through the handle before it is in */
-		OK(ga_commit_read(r, &a.tip, &c, &err));
-		ga_commit_release(&c);
-		OK(ga_import_migrate(im, keeps, &err));
-		OK(ga_commit_read(r, &a.tip, &c, &err));
-		ga_commit_release(&c);
-	}
-	ga_import_free(im);
-	return a;
-}
-
-#define PACK "(echo $1; echo ^$2) | git pack-objects --revs --stdout --window=0 -q >../pack"
-/* Everything loose, reachable or not, in spite of what git thinks of it. */
-#define PACK_LOOSE                                                                       \
-	"(cd .git/objects; for f in [0-9a-f][0-9a-f]/*; do echo ${f%/*}${f#*/}; done) |"  \
-	"while read o; do case $(git -C ../host cat-file -t $o 2>/dev/null) in "          \
-	"'') echo $o;; esac; done | git pack-objects --stdout --window=0 -q >../pack"
-
-static void assert_nothing_came_in(const char *dir, const char *what)
-{
-	cleanup_free char *out = sh(dir, "cd host; find .git/objects -name 'tmp_*' -o -name "
-					 "'*.pack';"
-					 "git count-objects | sed 's/ .*//'");
-
-	if (strcmp(out, "5"))
-		fail_msg("%s: left in the repository: %s", what, out);
-}
+#include "import-support.h"
 
 static void good_history(void **state)
 {
@@ -346,91 +255,6 @@ static void gt05_an_id_with_other_content(void **state)
 		    "! git cat-file -e %s", GA_HEX(&a.tip));
 }
 
-/* Every limit, with a pack that keeps to it by one and one that does not. */
-static void limits(void **state)
-{
-	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
-				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
-				     "git rev-parse HEAD";
-	struct ga_import_limits l = wide;
-
-	(void)state;
-#define LIMIT(field, good, what)                                                        \
-	do {                                                                            \
-		for (int over = 0; over < 2; over++) {                                  \
-			cleanup_strv struct ga_strv keeps = GA_STRV_INIT;               \
-			struct ga_import_limits m = l;                                  \
-			struct attempt a;                                               \
-			cleanup_free char *reason = NULL;                               \
-			m.field = (good) - (over ? 1 : 0);                              \
-			a = try_pack("limits", script, PACK, &m, &keeps);               \
-			reason = a.reason;                                              \
-			if (a.rc != over || (over && !strstr(reason, what)))            \
-				fail_msg("%s %d: %s", #field, over, reason ? reason : "accepted"); \
-			if (over)                                                       \
-				assert_nothing_came_in("limits", #field);               \
-		}                                                                       \
-	} while (0)
-	LIMIT(max_objects, 5, "too many objects");
-	LIMIT(max_object_bytes, 100000, "an object is too large");
-	LIMIT(max_commits, 3, "too many commits");
-#undef LIMIT
-	{
-		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a;
-		cleanup_free char *reason = NULL;
-
-		l.max_total_bytes = 100010;
-		a = try_pack("limits", script, PACK, &l, &keeps);
-		reason = a.reason;
-		assert_int_equal(a.rc, 1);
-		assert_string_equal(reason, "the objects are too large together");
-		l = wide;
-		l.max_pack_bytes = 300;
-		free(reason);
-		a = try_pack("limits", script, PACK, &l, &keeps);
-		reason = a.reason;
-		assert_int_equal(a.rc, 1);
-		assert_string_equal(reason, "the pack is too large");
-	}
-}
-
-/* Trees that make more paths, or longer ones, than anybody could list or check out. */
-static void gt05_trees_beyond_limits(void **state)
-{
-	/* 2 * 10 files and 2 directories, as 22 paths of 2 * (1 + 10 * 3) bytes, on 3 commits */
-	static const char script[] =
-		"t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
-		"t=$( (git cat-file tree HEAD^{tree}; entry 40000 x $t; entry 40000 y $t) | raw tree);"
-		"c=$(commit $t); for i in 2 3; do c=$(git commit-tree -p $c -m $i $t); done; echo $c";
-	static const struct {
-		uint64_t paths, bytes, all;
-		const char *reason;
-	} cases[] = {
-		{ 22, 62, 66, NULL },
-		{ 21, 62, 66, "has too many paths" },
-		{ 22, 61, 66, "has too many paths" },
-		{ 22, 62, 65, "too many paths together" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct ga_import_limits l = wide;
-		cleanup_free char *reason = NULL;
-		struct attempt a;
-
-		l.max_paths = cases[i].paths;
-		l.max_path_bytes = cases[i].bytes;
-		l.max_all_paths = cases[i].all;
-		a = try_pack("paths", script, PACK, &l, &keeps);
-		reason = a.reason;
-		if (a.rc != (cases[i].reason ? 1 : 0) ||
-		    (cases[i].reason && !strstr(reason, cases[i].reason)))
-			fail_msg("case %zu: %s", i, reason ? reason : "accepted");
-	}
-}
-
 /* Whatever `git fsck --strict` says of an object, be it an error or a warning, is a
  * reason to refuse it: commits and trees with a few bytes changed at random, one for each
  * import, against git's word on them. That we refuse more is shown above. */
@@ -472,57 +296,6 @@ static void gt05_as_strict_as_fsck(void **state)
 	assert_true(said > count / 3);
 }
 
-/* A stream that never ends is given up; nobody waits for the writer. */
-static void gt05_stalled_stream(void **state)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-	struct ga_import_limits l = wide;
-	cleanup_free char *reason = NULL;
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
-	struct ga_import *im;
-	int fds[2];
-
-	(void)state;
-	make_pair("stall");
-	r = open_repo("stall/host");
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	l.timeout_ms = 100;
-	OK(ga_import_begin(r, &l, &im, &err));
-	assert_int_equal(ga_import_pack(im, fds[0], &reason, &e), 1);
-	assert_string_equal(reason, "the pack took too long to arrive");
-	ga_import_free(im);
-	(void)close(fds[0]);
-	(void)close(fds[1]);
-	assert_nothing_came_in("stall", "stalled");
-}
-
-/* A delta of a few bytes that would come to a gigabyte. */
-static void gt05_delta_bomb(void **state)
-{
-	static const char script[] = "echo $base";
-	static const char pack[] =
-		"perl -MCompress::Zlib -MDigest::SHA=sha1 -e '"
-		"sub v { my $n=shift; my $s=\"\"; while ($n>127) { $s.=chr($n&127|128); $n>>=7 }"
-		" $s.chr($n) }"
-		"sub h { my ($t,$n)=@_; my $c=$t<<4|$n&15; $n>>=4; my $s=\"\";"
-		" while ($n) { $s.=chr($c|128); $c=$n&127; $n>>=7 } $s.chr($c) }"
-		"my $b=\"a\"x65536; my $p=\"PACK\".pack(\"NN\",2,2); my $o=length $p;"
-		"$p.=h(3,65536).compress($b); my $d=v(65536).v(65536*20000).(\"\\x80\"x20000);"
-		"my $off=length($p)-$o; my $e=chr($off&127); $e=chr((--$off&127)|128).$e while "
-		"$off>>=7;"
-		"$p.=h(6,length $d).$e.compress($d); print $p,sha1($p)' >../pack";
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	struct attempt a;
-	cleanup_free char *reason = NULL;
-
-	(void)state;
-	a = try_pack("bomb", script, pack, NULL, &keeps);
-	reason = a.reason;
-	assert_int_equal(a.rc, 1);
-	assert_string_equal(reason, "an object is too large");
-	assert_nothing_came_in("bomb", "delta bomb");
-}
-
 /* The shape a pack must have to get through the scan is git's own, deltas of
  * both kinds included. */
 static void deltas_are_understood(void **state)
@@ -548,54 +321,6 @@ static void deltas_are_understood(void **state)
 	}
 }
 
-static void leftovers_are_swept(void **state)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
-	struct ga_import *im = NULL;
-
-	(void)state;
-	make_pair("sweep");
-	r = open_repo("sweep/host");
-	SH("sweep", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-left/pack/x tmp_objdir-other;"
-		    "ln -s .. tmp_objdir-git-agent-link");
-	assert_int_equal(ga_import_begin(r, &wide, &im, &err), 0);
-	ga_import_sweep(r);
-	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-left; test -d tmp_objdir-other;"
-		    "test -L tmp_objdir-git-agent-link; rm tmp_objdir-git-agent-link;"
-		    "test -d tmp_objdir-git-agent-*/pack");
-	ga_import_free(im);
-	SH("sweep", "cd host/.git/objects; test ! -e tmp_objdir-git-agent-*");
-}
-
-/* One that is just being made looks like one that was left. */
-static void sweeping_spares_the_living(void **state)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-	int status = -1;
-	pid_t pid;
-
-	(void)state;
-	make_pair("living");
-	r = open_repo("living/host");
-	pid = fork();
-	assert_true(pid >= 0);
-	for (int i = 0; !pid && i < 200; i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		struct ga_import *im = NULL;
-
-		if (ga_import_begin(r, &wide, &im, &err) ||
-		    system("test -d living/host/.git/objects/tmp_objdir-git-agent-*/pack"))
-			_exit(1);
-		ga_import_free(im);
-	}
-	if (!pid)
-		_exit(0);
-	while (!waitpid(pid, &status, WNOHANG))
-		ga_import_sweep(r);
-	assert_int_equal(status, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -607,13 +332,7 @@ int main(void)
 		cmocka_unit_test(gt05_gaps_outside_the_pack),
 		cmocka_unit_test(gt05_hostile_packs),
 		cmocka_unit_test(gt05_an_id_with_other_content),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(gt05_trees_beyond_limits),
 		cmocka_unit_test(gt05_as_strict_as_fsck),
-		cmocka_unit_test(gt05_stalled_stream),
-		cmocka_unit_test(gt05_delta_bomb),
-		cmocka_unit_test(leftovers_are_swept),
-		cmocka_unit_test(sweeping_spares_the_living),
 	};
 
 	return cmocka_run_group_tests_name("import", tests, scratch_setup, scratch_teardown);

@@ -336,140 +336,6 @@ static void diff(void **state)
 	stay_close(&t);
 }
 
-/* What was left behind is in nobody's way, and says so after a round trip. */
-static void left_flags(void **state)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *text = NULL;
-	char path[] = "secret", reason[] = "because";
-	struct ga_flag one = {.rule = "rule", .category = "c", .severity = GA_CRITICAL,
-			      .path = path, .reason = reason};
-	const struct ga_flags f = {&one, 1, 1};
-
-	(void)state;
-	r.session = ga_strdup("s1");
-	ga_report_add_left_flags(&r, &f);
-	assert_true(r.flags[0].left);
-	assert_int_equal(ga_report_open(&r), 0);
-	text = ga_report_encode(&r);
-	assert_int_equal(ga_report_decode(text, strlen(text), &back, &err), 0);
-	assert_true(back.flags[0].left);
-	assert_int_equal(back.flags[0].verdict, GA_VERDICT_OPEN);
-	/* the same on the branch is a flag like any other */
-	ga_report_add_flags(&back, &f, NULL);
-	assert_int_equal(back.n_flags, 1);
-	assert_false(back.flags[0].left);
-	assert_int_equal(ga_report_open(&back), 1);
-	ga_report_add_left_flags(&back, &f);
-	assert_int_equal(ga_report_open(&back), 1);
-}
-
-/* An id comes out of a report, and that may be of anywhere. */
-static void left_ids(void **state)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	char path[] = "place/x", reason[] = "because";
-	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
-			      .path = path, .reason = reason};
-	const struct ga_flags f = {&one, 1, 1};
-
-	(void)state;
-	ga_report_add_left_flags(&r, &f);
-	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
-	(void)review_put_places(&out, false, &r, SIZE_MAX);
-	assert_non_null(strstr(out.ptr, "critical: because [id\\e[2J\\n] place/x\n"));
-}
-
-/* Places have the flags of what lies in them, with the severity of the rule, and of what they are
- * themselves; names that only begin alike are other places. */
-static void left_places(void **state)
-{
-	static const struct {
-		const char *path, *rule;
-	} stored[] = {
-	    {"a", "ignore-rules-source"}, {"a-b", "dotenv"}, {"a/.env", "dotenv"},
-	    {"a/x/.envrc", "direnv"}, {"ab/.env", "dotenv"}, {"b", "direnv"},
-	};
-	static const struct {
-		const char *place, *shown;
-	} places[] = {
-	    {"a", "ignore-rules-source:high dotenv:high direnv:critical "},
-	    {"b", "direnv:critical ignored-config:critical "},
-	    {"build/x", "ignored-executables:critical "},
-	    {"c", ""},
-	};
-	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_(review_left_flags_release) struct review_left_flags flags;
-	json_t *list, *place;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < GA_NELEMS(stored); i++) {
-		struct ga_flag one = {.rule = stored[i].rule, .category = "c",
-				      .severity = ga_rule_find(stored[i].rule)->severity,
-				      .path = (char *)(uintptr_t)stored[i].path,
-				      .reason = (char *)(uintptr_t)"because"};
-		const struct ga_flags f = {&one, 1, 1};
-
-		ga_report_add_left_flags(&r, &f);
-	}
-	for (i = 0; i < GA_NELEMS(places); i++)
-		ga_left_add(&r.left, places[i].place, GA_LEFT_IGNORED, 1, 1);
-	ga_left_sort(&r.left);
-	list = review_left_json(&r, &r.left);
-	review_left_flags(&r, &flags);
-	json_array_foreach(list, i, place) {
-		cleanup_flags struct ga_flags severe = GA_FLAGS_INIT;
-		json_t *fs = json_object_get(place, "flags"), *f;
-		size_t n = 0, j;
-
-		assert_string_equal(json_string_value(json_object_get(place, "path")),
-				    places[i].place);
-		json_array_foreach(fs, j, f) {
-			cleanup_free char *one = ga_strf(
-			    "%s:%s ", json_string_value(json_object_get(f, "id")),
-			    json_string_value(json_object_get(f, "severity")));
-
-			if (!strstr(places[i].shown, one))
-				fail_msg("%s has %s", places[i].place, one);
-			n++;
-		}
-		for (const char *p = places[i].shown; (p = strchr(p, ' ')); p++)
-			n--;
-		if (n)
-			fail_msg("%s has other flags", places[i].place);
-		review_place_flags(&r, &flags, places[i].place, &severe);
-		assert_int_equal(severe.n > 0, *places[i].shown != '\0');
-	}
-	json_decref(list);
-}
-
-static void left_groups(void **state)
-{
-	static const struct {
-		const char *path;
-		enum ga_left_kind kind;
-	} lines[] = {
-	    {"a", GA_LEFT_IGNORED},	{"d-x", GA_LEFT_IGNORED}, {"d/one", GA_LEFT_IGNORED},
-	    {"d/s/two", GA_LEFT_IGNORED}, {"e/x", GA_LEFT_IGNORED}, {"f/p", GA_LEFT_SPECIAL},
-	    {"f/q", GA_LEFT_SPECIAL},
-	};
-	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
-
-	(void)state;
-	ga_left_group(&l, &g);
-	assert_int_equal(g.n, 0);
-	for (size_t i = 0; i < GA_NELEMS(lines); i++)
-		ga_left_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
-	ga_left_group(&l, &g);
-	for (size_t i = 0; i < g.n; i++)
-		ga_buf_addf(&got, "%s:%d:%d ", g.v[i].path, (int)g.v[i].count, (int)g.v[i].bytes);
-	assert_string_equal(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");
-}
-
 static void diff_has_held_and_left_out(void **state)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
@@ -663,22 +529,18 @@ static void base64(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(flags_keep_verdicts),
-	    cmocka_unit_test(round_trip),
-	    cmocka_unit_test(decode_is_strict),
-	    cmocka_unit_test(on_the_ref),
-	    cmocka_unit_test(text),
-	    cmocka_unit_test(diff),
-	    cmocka_unit_test(left_flags),
-	    cmocka_unit_test(left_ids),
-	    cmocka_unit_test(left_places),
-	    cmocka_unit_test(left_groups),
-	    cmocka_unit_test(diff_has_held_and_left_out),
-	    cmocka_unit_test(diff_hides_nothing),
-	    cmocka_unit_test(json),
-	    cmocka_unit_test(colours_as_git_has_them),
-	    cmocka_unit_test(stat_against_git),
-	    cmocka_unit_test(base64),
+		cmocka_unit_test(flags_keep_verdicts),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(decode_is_strict),
+		cmocka_unit_test(on_the_ref),
+		cmocka_unit_test(text),
+		cmocka_unit_test(diff),
+		cmocka_unit_test(diff_has_held_and_left_out),
+		cmocka_unit_test(diff_hides_nothing),
+		cmocka_unit_test(json),
+		cmocka_unit_test(colours_as_git_has_them),
+		cmocka_unit_test(stat_against_git),
+		cmocka_unit_test(base64),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading upper layers made by hand: rules, names, limits, conversion, and what no
- * kernel writes. The cells of the case table are in test-upper-cells.c and
+ * Reading upper layers made by hand: rules, names, conversion, and what no kernel
+ * writes. Limits are in test-upper-limits.c; the cells of the case table are in test-upper-cells.c and
  * tests/integration/t4000-cases.t; random work is in t4100-oracle.t.
  */
 #include "upper-support.h"
@@ -12,8 +12,6 @@
 #include "ga/worktree.h"
 
 /* ---- rows -------------------------------------------------------------- */
-
-#define BASE "echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y; ln -s a l; echo s >s; chmod +x s"
 
 static void test_nothing(void **state)
 {
@@ -397,199 +395,6 @@ static void test_sparse(void **state)
 	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
 }
 
-/* So many notes have these words. */
-static void assert_noted(const struct layer *l, const char *words, size_t want)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->res.notes.n; i++)
-		n += strstr(l->res.notes.v[i], words) != NULL;
-	if (n != want)
-		fail_msg("%zu notes with '%s', not %zu; the first: %s", n, words, want,
-			 l->res.notes.n ? l->res.notes.v[0] : "none");
-}
-
-static void ov13_limits(void **state)
-{
-	cleanup_layer struct layer l = make_layer("limits", BASE);
-	cleanup_close int at = in_upper(&l), fd = -1;
-
-	(void)state;
-	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	assert_int_equal(ftruncate(fd, (off_t)5 << 30), 0);
-	put(&l, "small", "1\n");
-	assert_captured(&l, "A small;");
-	assert_left(&l, "limit huge 1;");
-	l.limits.file_size = 10;
-	put(&l, "a", "longer than that\n"); /* stays as the base has it */
-	assert_captured(&l, "A small;");
-	assert_left(&l, "limit a 1;limit huge 1;");
-	l.limits.depth = 2;
-	put(&l, "1/2/3/4", "deep\n");
-	put(&l, "1/2/x", "x\n");
-	assert_captured(&l, "A 1/2/x;A small;");
-	assert_left(&l, "limit 1/2/3 1;limit a 1;limit huge 1;");
-	/* a directory read in part must not look as if the rest were gone */
-	opaque(&l, "d");
-	put(&l, "d/p", "p\n");
-	l.limits.entries = 6;
-	free(captured(&l));
-	assert_noted(&l, "more entries than can be captured", 1);
-	for (size_t i = 0; i < l.res.changes.n; i++)
-		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
-}
-
-/* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
- * what is missing is said with the limit it is beyond. */
-static void ov13_each_limit_is_said(void **state)
-{
-	static const struct {
-		uint64_t depth, entries, file_size, total_size, rules_size;
-		const char *captured, *left, *note, *key;
-		enum ga_limit met;
-	} cases[] = {
-		{ 2, 8, 5, 16, 2, "A .gitignore;A 1/2/f;M a;A g;A h;", "ignored x 1;", NULL, NULL, 0 },
-		{ 1, 8, 5, 16, 2, "A .gitignore;M a;A g;A h;", "limit 1/2 1;ignored x 1;", "lies too deep",
-		  "limits.capture.depth: 1)", GA_LIMIT_DEPTH },
-		{ 2, 8, 4, 16, 2, "A .gitignore;A 1/2/f;M a;A h;", "limit g 1;ignored x 1;",
-		  "larger than a file may be", "limits.capture.file_size: 4)", GA_LIMIT_FILE_SIZE },
-		{ 2, 8, 5, 14, 2, "A .gitignore;A 1/2/f;M a;A g;", "limit h 1;ignored x 1;",
-		  "more than may be captured in all", "limits.capture.total_size: 14)",
-		  GA_LIMIT_TOTAL_SIZE },
-		{ 2, 7, 5, 16, 2, "A .gitignore;", "limit 1/2 1;", "more entries than can be captured",
-		  "limits.capture.entries: 7)", GA_LIMIT_ENTRIES },
-		/* what would have been ignored is not, and nothing is lost */
-		{ 2, 8, 5, 20, 1, "A .gitignore;A 1/2/f;M a;A g;A h;A x;", "", "too long to be read as rules",
-		  "limits.capture.rules_size: 1)", GA_LIMIT_RULES_SIZE },
-	};
-	cleanup_layer struct layer l = make_layer("each", BASE);
-
-	(void)state;
-	put(&l, ".gitignore", "x\n");
-	put(&l, "1/2/f", "123\n");
-	put(&l, "a", "2\n");
-	put(&l, "g", "1234\n");
-	put(&l, "h", "1\n");
-	put(&l, "x", "1\n");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *got = NULL;
-
-		l.limits.depth = cases[i].depth;
-		l.limits.entries = cases[i].entries;
-		l.limits.file_size = cases[i].file_size;
-		l.limits.total_size = cases[i].total_size;
-		l.limits.rules_size = cases[i].rules_size;
-		got = captured(&l);
-		if (strcmp(got, cases[i].captured) != 0)
-			fail_msg("case %zu: '%s', not '%s'", i, got, cases[i].captured);
-		assert_left(&l, cases[i].left);
-		assert_int_equal(l.res.notes.n, cases[i].note ? 1 : 0);
-		assert_int_equal(l.res.met, cases[i].note ? (uint64_t)1 << cases[i].met : 0);
-		if (!cases[i].note)
-			continue;
-		assert_noted(&l, cases[i].note, 1);
-		assert_noted(&l, cases[i].key, 1);
-	}
-}
-
-/* Longer than a second at any speed: each name is matched against patterns that try every way to
- * divide it. */
-static void ov13_a_layer_that_keeps_busy(void **state)
-{
-	cleanup_layer struct layer l = make_layer("busy", BASE);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
-	cleanup_buf struct ga_buf rules = GA_BUF_INIT;
-	uint64_t bytes;
-
-	(void)state;
-	while (rules.len < (512 << 10))
-		ga_buf_addf(&rules, "*a*a*a*a*a*a*a*a*a*a*a*a*%zu\n", rules.len);
-	put(&l, ".gitignore", rules.ptr);
-	for (int i = 0; i < 2000; i++) {
-		cleanup_free char *name = ga_strf("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%d", i);
-
-		put(&l, name, "");
-	}
-	l.limits.read_time = 1;
-	l.o.base_tree = &l.base;
-	l.o.limits = &l.limits;
-	assert_int_equal(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &list, &bytes, &err), GA_UPPER_LATE);
-	assert_null(err.msg);
-	assert_int_equal(list.n, 0);
-}
-
-static void ov13_many_beyond_a_limit_are_counted(void **state)
-{
-	cleanup_layer struct layer l = make_layer("many", BASE);
-
-	(void)state;
-	l.limits.file_size = 1;
-	for (int i = 0; i < 25; i++) {
-		cleanup_free char *name = ga_strf("big%d", i);
-
-		put(&l, name, "12");
-	}
-	put(&l, "small", "1");
-	assert_captured(&l, "A small;");
-	assert_int_equal(l.res.left.n, 25);
-	assert_noted(&l, "larger than a file may be", 10);
-	assert_noted(&l, "15 more entries are beyond a limit", 1);
-}
-
-/* Git could not check it out: 4095 bytes are the most that any call takes. */
-static void ov09_path_of_4096_bytes(void **state)
-{
-	cleanup_free char *name = ga_calloc(1, 205);
-	cleanup_layer struct layer l = make_layer("longpath", BASE);
-	cleanup_close int at = in_upper(&l);
-
-	(void)state;
-	memset(name, 'n', 203);
-	for (int i = 0; i < 20; i++) { /* 20 * 204 = 4080 with their slashes */
-		int next;
-
-		assert_int_equal(mkdirat(at, name, 0755), 0);
-		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		assert_true(next >= 0);
-		(void)close(at);
-		at = next;
-	}
-	for (int i = 15; i <= 16; i++) {
-		cleanup_free char *file = ga_strndup("0123456789abcdef", (size_t)i);
-
-		assert_int_equal(mknodat(at, file, S_IFREG | 0644, 0), 0);
-	}
-	free(captured(&l));
-	assert_int_equal(l.res.changes.n, 1);
-	assert_int_equal(strlen(l.res.changes.v[0].path), 4095);
-	assert_int_equal(l.res.left.n, 1);
-	assert_noted(&l, "path longer than any system takes", 1);
-}
-
-static void ov09_deep(void **state)
-{
-	cleanup_layer struct layer l = make_layer("deep", BASE);
-	cleanup_close int at = in_upper(&l);
-
-	(void)state;
-	/* far beyond PATH_MAX and any table of descriptors */
-	for (int i = 0; i < 3000; i++) {
-		int next;
-
-		assert_int_equal(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
-		next = openat(at, "0123456789012345678901234567890123456789", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		assert_true(next >= 0);
-		(void)close(at);
-		at = next;
-	}
-	put(&l, "after", "a\n");
-	assert_captured(&l, "A after;");
-	assert_int_equal(l.res.left.n, 1);
-	assert_int_equal(l.res.left.v[0].kind, GA_LEFT_LIMIT);
-}
-
 static void test_conversion(void **state)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
@@ -718,12 +523,6 @@ int main(void)
 		cmocka_unit_test(test_rules_of_the_result),
 		cmocka_unit_test(test_tracked_by_the_agent),
 		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(ov13_limits),
-		cmocka_unit_test(ov13_each_limit_is_said),
-		cmocka_unit_test(ov13_a_layer_that_keeps_busy),
-		cmocka_unit_test(ov13_many_beyond_a_limit_are_counted),
-		cmocka_unit_test(ov09_path_of_4096_bytes),
-		cmocka_unit_test(ov09_deep),
 		cmocka_unit_test(test_conversion),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_count),

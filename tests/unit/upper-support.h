@@ -18,6 +18,9 @@
 
 /* ---- a repository and a layer over it ---------------------------------- */
 
+/* A base for many. */
+#define BASE "echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y; ln -s a l; echo s >s; chmod +x s"
+
 struct layer {
 	char *dir;   /* in the scratch directory */
 	char *upper; /* absolute */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A repository with another one, from which packs are imported.
+ */
+#ifndef GA_TEST_IMPORT_SUPPORT_H
+#define GA_TEST_IMPORT_SUPPORT_H
+
+#include "objects-support.h"
+
+#include <sys/wait.h>
+
+#include "ga/import.h"
+
+/* Each case has two repositories: "host", with one commit, and "agent", a copy
+ * with objects of its own, as the private git dir of a session has them. */
+static inline void make_pair(const char *dir)
+{
+	SH(dir, "rm -rf host agent pack; git init -q host; cd host; seq 1 2000 >f; mkdir d;"
+		"echo x >d/x; git add .; git commit -qm base; cp -a . ../agent");
+}
+
+/* The helpers of the scripts below: `tree` makes a tree object of raw lines
+ * "MODE NAME TYPE ID" whatever they say, `commit TREE` one on top of the base. */
+#define LIB                                                                              \
+	"raw() { git hash-object -w --stdin --literally -t $1; };"                       \
+	"entry() { printf '%s %s\\0' \"$1\" \"$2\";"                                      \
+	" printf %s $3 | perl -ne 'print pack(q(H*), $_)'; };"                            \
+	"commit() { git commit-tree -p HEAD -m agent $1; };"                              \
+	"cd agent; b=$(echo blob | git hash-object -w --stdin); base=$(git rev-parse HEAD);"
+
+struct attempt {
+	int rc;
+	const char *stage;
+	char *reason;
+	struct ga_oid tip;
+};
+
+static const struct ga_import_limits wide = {
+	.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
+	.max_objects = 1 << 20,	   .max_commits = 1 << 20,	.max_paths = 1 << 20,
+	.max_path_bytes = 1 << 30, .max_all_paths = 1 << 30,	.timeout_ms = 600 * 1000,
+};
+
+/* Import what `script` (run with LIB) prints the tip of; `pack` makes the pack
+ * of it, reading "$1 = tip, $2 = base" and writing ../pack. */
+static inline struct attempt try_pack(const char *dir, const char *script, const char *pack,
+			       const struct ga_import_limits *l, struct ga_strv *keeps)
+{
+	cleanup_free char *host = ga_strf("%s/host", dir), *file = ga_strf("%s/pack", dir);
+	cleanup_free char *path = in_scratch(file);
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_close int fd = -1;
+	struct attempt a = { 0 };
+	struct ga_import *im;
+	struct ga_oid base;
+
+	make_pair(dir);
+	a.tip = OID(dir, "%s%s", LIB, script);
+	base = OID(dir, "git -C host rev-parse HEAD");
+	SH(dir, "cd agent; set -- %s %s; %s", GA_HEX(&a.tip), GA_HEX(&base), pack);
+	r = open_repo(host);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	OK(ga_import_begin(r, l ? l : &wide, &im, &err));
+	a.stage = "pack";
+	OK((a.rc = ga_import_pack(im, fd, &a.reason, &err)) < 0);
+	if (!a.rc) {
+		a.stage = "check";
+		OK((a.rc = ga_import_check(im, &a.tip, 1, &base, 1, &a.reason, &err)) < 0);
+	}
+	if (!a.rc) {
+		struct ga_commit c = { 0 };
+
+		/* readable through the handle before it is in */
+		OK(ga_commit_read(r, &a.tip, &c, &err));
+		ga_commit_release(&c);
+		OK(ga_import_migrate(im, keeps, &err));
+		OK(ga_commit_read(r, &a.tip, &c, &err));
+		ga_commit_release(&c);
+	}
+	ga_import_free(im);
+	return a;
+}
+
+#define PACK "(echo $1; echo ^$2) | git pack-objects --revs --stdout --window=0 -q >../pack"
+/* Everything loose, reachable or not, in spite of what git thinks of it. */
+#define PACK_LOOSE                                                                       \
+	"(cd .git/objects; for f in [0-9a-f][0-9a-f]/*; do echo ${f%/*}${f#*/}; done) |"  \
+	"while read o; do case $(git -C ../host cat-file -t $o 2>/dev/null) in "          \
+	"'') echo $o;; esac; done | git pack-objects --stdout --window=0 -q >../pack"
+
+static inline void assert_nothing_came_in(const char *dir, const char *what)
+{
+	cleanup_free char *out = sh(dir, "cd host; find .git/objects -name 'tmp_*' -o -name "
+					 "'*.pack';"
+					 "git count-objects | sed 's/ .*//'");
+
+	if (strcmp(out, "5"))
+		fail_msg("%s: left in the repository: %s", what, out);
+}
+
+#endif

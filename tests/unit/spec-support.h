@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A home and a project in a directory of their own, and the sandbox that is described for them.
+ */
+#ifndef GA_TEST_SPEC_SUPPORT_H
+#define GA_TEST_SPEC_SUPPORT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/sandbox.h"
+
+/* Every test has a directory of its own with a home in it. */
+struct world {
+	char *root, *home;
+};
+
+static inline int setup(void **state)
+{
+	struct world *w = ga_calloc(1, sizeof(*w));
+	char dir[] = "/var/tmp/git-agent-spec-XXXXXX";
+
+	assert_non_null(mkdtemp(dir));
+	w->root = ga_strdup(dir);
+	w->home = ga_path_join(dir, "home");
+	assert_int_equal(mkdir(w->home, 0755), 0);
+	*state = w;
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	struct world *w = *state;
+
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, w->root, &err), 0);
+	free(w->root);
+	free(w->home);
+	free(w);
+	return 0;
+}
+
+static inline void make_dir(const struct world *w, const char *rel)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *path = ga_path_join(w->root, rel);
+
+	assert_int_equal(ga_mkdir_p(path, 0755, &err), 0);
+}
+
+static inline void make_file(const struct world *w, const char *rel, const char *text)
+{
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+	cleanup_close int fd = -1;
+
+	make_dir(w, parent);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	assert_true(fd >= 0);
+	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
+}
+
+static inline void make_link(const struct world *w, const char *target, const char *rel)
+{
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+
+	make_dir(w, parent);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static inline char *in(const struct world *w, const char *rel)
+{
+	return ga_path_join(w->root, rel);
+}
+
+/* Lower layers, upper, git dir; the project at `project`, relative to the root. */
+static inline void make_spec(const struct world *w, const char *project, struct ga_spec *s)
+{
+	make_dir(w, "s/stage");
+	make_dir(w, "s/upper");
+	make_dir(w, "aihome");
+	make_dir(w, project);
+	s->stage_dir = in(w, "s/stage");
+	s->project = in(w, project);
+	s->home = ga_strdup(w->home);
+	s->home_source = in(w, "aihome");
+	ga_strv_take(&s->lowers, in(w, "s/extras"));
+	ga_strv_take(&s->lowers, in(w, "base"));
+	s->upper = in(w, "s/upper");
+	s->work = in(w, "s/work");
+	s->git_upper = in(w, "s/git");
+	s->network = true;
+}
+
+/* One word a line, the world's root as "@". */
+static inline char *text_of(const struct world *w, const struct ga_buf *words)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *word;
+	size_t pos = 0;
+
+	while ((word = ga_buf_next0(words, &pos)) != NULL) {
+		/* "root" too, when the world's root follows */
+		size_t n = !strncmp(word, "root/", 5) ? 4 : 0;
+		const char *below = ga_path_below(word + n, w->root);
+
+		if (below)
+			ga_buf_addf(&b, "%.*s@/%s\n", (int)n, word, below);
+		else
+			ga_buf_addf(&b, "%s\n", word);
+	}
+	return ga_buf_steal(&b);
+}
+
+/* Home and project. */
+static inline char *plan_of(const struct world *w, const struct ga_spec *s)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	ga_spec_plan_home(s, &b);
+	if (ga_spec_plan_trees(s, &b, &err))
+		fail_msg("%s", err.msg);
+	return text_of(w, &b);
+}
+
+/* What surrounds them, whose layers need not be known. */
+static inline char *root_of(const struct world *w, const struct ga_spec *s)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err))
+		fail_msg("%s", err.msg);
+	return text_of(w, &b);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Uncommitted work that a session began with stays out of the commits that are made of it.
+ */
+#include "rewrite-support.h"
+
+/* HEAD is `onto`; `base` stands on it with what was not committed. */
+#define CARRY "git init -q; seq 1 20 >f; echo k >keep; echo g >gone; git add .;" \
+	      "git commit -qm head; git tag onto; git checkout -q --detach;" \
+	      "sed -i 1s/.*/dirty/ f; echo mine >mine; rm gone;" \
+	      C "carried; git tag -a -m x t; git tag -d t; git update-ref refs/agent/base HEAD;"
+
+static void carried_work_stays_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct ga_oid tip;
+
+	(void)state;
+	SH("carry", CARRY "sed -i 20s/.*/agent/ f; echo new >new;" C "1; echo keep >keep;" C "2;"
+		    "git update-ref refs/agent/x HEAD");
+	w = run("carry", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	tip = rev("carry", "refs/agent/x");
+	assert_true(ga_oid_equal(&w.carried, &tip));
+	assert_true(ga_oid_is_zero(&w.orig) && ga_oid_is_zero(&w.held));
+	assert_int_equal(w.left_out.n, 0);
+	assert_out("carry", "git diff --name-status onto refs/agent/tip; git show "
+		   "refs/agent/tip:f | sed -n "
+			    "'1p;20p'; git log --format=%s onto^{commit}..refs/agent/tip; git "
+			    "rev-parse "
+			    "refs/agent/tip~2 onto | uniq | wc -l",
+		   "M\tf\nM\tkeep\nA\tnew\n1\nagent\n2\n1\n1");
+}
+
+static void inseparable_is_left_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	/* the same line; a file of the user's nobody else has; one brought back; the
+	 * file the user removed now a directory */
+	SH("insep", CARRY "sed -i 1s/.*/agent/ f; echo more >>mine; echo ok >ok; mkdir gone;"
+		    "echo in >gone/in;" C "1; git update-ref refs/agent/x HEAD");
+	w = run("insep", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.left_out, "f gone/in mine");
+	assert_out("insep", "git diff --name-status onto refs/agent/tip", "A\tok");
+	assert_int_equal(w.held_paths.n, 0);
+}
+
+/* Left out on the way, but not at the end: nothing to tell. */
+static void left_out_only_for_a_while(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("undone", CARRY "cp f ../f; sed -i 1s/.*/agent/ f;" C "1; cp ../f f; echo ok >ok;" C "2;"
+		     "git update-ref refs/agent/x HEAD");
+	w = run("undone", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_int_equal(w.left_out.n, 0);
+	assert_out("undone", "git diff --name-status onto refs/agent/tip", "A\tok");
+}
+
+static void carried_and_held(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("both", CARRY "mkdir crit; echo x >crit/x; sed -i 20s/.*/agent/ f;" C "1; echo ok "
+	   ">ok;" C "2;"
+		   "git update-ref refs/agent/x HEAD");
+	w = run("both", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.held_paths, "crit/x");
+	assert_out("both", "git diff --name-status onto refs/agent/tip; git diff --name-status "
+		   "refs/agent/tip "
+			   "refs/agent/held; git show refs/agent/held:f | head -1",
+		   "M\tf\nA\tok\nA\tcrit/x\n1");
+	SH("both", "git update-ref refs/agent/orig %s; test -z \"$(git diff refs/agent/orig "
+	   "refs/agent/held)\"",
+	   GA_HEX(&w.orig));
+}
+
+/* The latest work stands on "under" and on the first, and is what the tip stands on; a branch of an
+ * earlier run stands on the first alone. */
+static void earlier_work_stays_out(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_oid base, under, tip;
+	struct ga_stand first;
+	struct ga_rewrite_opts o = { .base = &base, .onto = &under, .stands = &first,
+				     .n_stands = 1, .tip = &tip, .facts = &facts,
+				     .committer = COMMITTER, .session = "test-1" };
+
+	(void)state;
+	SH("stands", CARRY "sed -i 20s/.*/agent/ f; echo t >topic;" C "topic; git branch topic;"
+	   "git checkout -q onto; echo 1 >one; cp one mine;" C "one; git tag under;"
+	   "git checkout -q refs/agent/base; echo 1 >one; git add .; git update-ref refs/agent/from "
+	   "$(git commit-tree -p under -p refs/agent/base -m from $(git write-tree));"
+	   "git checkout -qf refs/agent/from; echo 2 >two;" C "two;"
+	   "git merge -q -m both topic; git update-ref refs/agent/x HEAD; git branch -D topic");
+	r = open_repo("stands");
+	base = rev("stands", "refs/agent/from");
+	under = rev("stands", "under");
+	tip = rev("stands", "refs/agent/x");
+	first = (struct ga_stand){ rev("stands", "refs/agent/base"), rev("stands", "onto^{commit}") };
+	OK(ga_rewrite(r, &o, &w, &err));
+	SH("stands", "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
+	assert_out("stands", "git log --format=%s --topo-order refs/agent/tip; git rev-parse onto "
+		   "refs/agent/tip^2^ | uniq | wc -l; git diff --name-only onto refs/agent/tip^2; "
+		   "git diff --name-only under refs/agent/tip; for i in $(git rev-list "
+		   "refs/agent/tip); do git show $i:f | head -1; done | uniq; git show "
+		   "refs/agent/tip:f | tail -1; git show refs/agent/tip:mine",
+		   "both\ntopic\ntwo\none\nhead\n1\nf\ntopic\nf\ntopic\ntwo\n1\nagent\n1");
+	assert_int_equal(w.left_out.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(carried_work_stays_out),
+		cmocka_unit_test(inseparable_is_left_out),
+		cmocka_unit_test(left_out_only_for_a_while),
+		cmocka_unit_test(carried_and_held),
+		cmocka_unit_test(earlier_work_stays_out),
+	};
+
+	return cmocka_run_group_tests_name("rewrite-carry", tests, scratch_setup, scratch_teardown);
+}

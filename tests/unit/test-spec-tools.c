@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a sandbox finds on the host: tools, their directories, bwrap, and why it did not start.
+ */
+#include "spec-support.h"
+
+static char *tools_of(const struct world *w, const char *path, const char *command)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv tools = GA_STRV_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *at = ga_path_join(w->home, path);
+
+	if (ga_spec_find_tools(w->home, at, command, &tools, &err))
+		return ga_strf("! %s", err.msg);
+	for (size_t i = 0; i < tools.n; i++)
+		ga_buf_addf(&b, "%s%s", i ? " " : "", tools.v[i]);
+	return ga_buf_steal(&b);
+}
+
+#define ASSERT_TOOLS(w, path, command, expect)                                      \
+	do {                                                                        \
+		cleanup_free char *got_ = tools_of((w), (path), (command));         \
+		assert_string_equal(got_, (expect));                                \
+	} while (0)
+
+static void finds_tools(void **state)
+{
+	const struct world *w = *state;
+
+	ASSERT_TOOLS(w, "bin", "absent", "");
+	make_file(w, "home/.local/bin/x", "");
+	make_dir(w, "home/.cargo/bin");
+	make_dir(w, "home/.ssh");
+	make_file(w, "home/.cargo/credentials.toml", "");
+	ASSERT_TOOLS(w, "bin", "absent", ".cargo/bin .local/bin");
+	ASSERT_TOOLS(w, ".local/bin", "x", ".cargo/bin .local/bin");
+	/* a symlink chain: the directory of the link and the package it leads to */
+	make_file(w, "home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
+	make_link(w, "../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
+	ASSERT_TOOLS(w, "npm/bin", "agent",
+		     ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
+	/* a link in ~/.local/bin to an absolute place, and a virtual environment */
+	make_file(w, "home/venvs/aider/bin/aider", "#!/bin/sh\n");
+	{
+		cleanup_free char *target = in(w, "home/venvs/aider/bin/aider");
+
+		make_link(w, target, "home/.local/bin/aider");
+	}
+	ASSERT_TOOLS(w, ".local/bin", "aider", ".cargo/bin .local/bin venvs/aider");
+	/* an interpreter below home */
+	make_file(w, "home/py/3/bin/python3", "");
+	{
+		cleanup_free char *line = ga_strf("#!%s/py/3/bin/python3 -I\n", w->home);
+
+		make_file(w, "home/apps/tool/run", line);
+	}
+	ASSERT_TOOLS(w, "apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
+}
+
+/* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
+static void the_table_of_toolchains(void **state)
+{
+	const struct world *w = *state;
+
+	make_dir(w, "home/.nvm");
+	make_dir(w, "home/.nvmx");
+	make_dir(w, "home/.nv");
+	make_dir(w, "home/.local/share/mise");
+	make_dir(w, "home/.local/share/secret");
+	make_dir(w, "home/.local/lib");
+	make_dir(w, "home/.asdf");
+	make_file(w, "home/.pyenv", "");
+	make_dir(w, "home/n/notes");
+	make_dir(w, "home/n/bin");
+	make_link(w, "../rustup", "home/.rustup");
+	make_dir(w, "rustup");
+	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
+}
+
+static void never_shows_credentials(void **state)
+{
+	const struct world *w = *state;
+	cleanup_free char *home = NULL;
+
+	/* straight in home */
+	make_file(w, "home/agent", "");
+	home = tools_of(w, "", "agent");
+	assert_true(home[0] == '!');
+	assert_non_null(strstr(home, "may hold credentials"));
+	/* bin beside credentials: bin alone */
+	make_file(w, "home/.codex/bin/codex", "");
+	make_file(w, "home/.codex/auth.json", "");
+	ASSERT_TOOLS(w, ".codex/bin", "codex", ".codex/bin");
+	make_file(w, "home/.claude/local/claude", "");
+	ASSERT_TOOLS(w, ".claude/local", "claude", ".claude/local");
+	/* within something that is secret as a whole */
+	make_file(w, "home/.ssh/bin/x", "");
+	{
+		cleanup_free char *got = tools_of(w, ".ssh/bin", "x");
+
+		assert_true(got[0] == '!');
+	}
+	/* a link that loops */
+	make_link(w, "loop", "home/l/loop");
+	ASSERT_TOOLS(w, "l", "loop", "");
+}
+
+/* A program in the world's root that answers like bwrap. */
+static int find_bwrap(const struct world *w, const char *says, unsigned mode, struct ga_error *err)
+{
+	cleanup_free char *text = ga_strf("#!/bin/sh\necho '%s'\n", says), *path = in(w, "bwrap");
+	cleanup_free char *found = NULL;
+
+	make_file(w, "bwrap", text);
+	assert_int_equal(chmod(path, mode), 0);
+	return ga_find_bwrap(w->root, true, &found, err);
+}
+
+static void finds_bwrap(void **state)
+{
+	const struct world *w = *state;
+	const struct {
+		const char *says;
+		unsigned mode;
+		const char *error; /* NULL: accepted */
+	} cases[] = {
+		{ "bubblewrap 0.8.0", 0755, NULL },	   { "bubblewrap 0.11.2", 0755, NULL },
+		{ "bubblewrap 1.0", 0755, NULL },	   { "bubblewrap 0.7.9", 0755, "too old" },
+		{ "bubblewrap 0.8.0", 04755, "set-uid" },  { "bubblewrap", 0755, "which version" },
+		{ "something else", 0755, "which version" }, { "bubblewrap 0.8.0", 0644, "not installed" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		int rc = find_bwrap(w, cases[i].says, cases[i].mode, &err);
+
+		if (!cases[i].error && rc)
+			fail_msg("row %zu: %s", i, err.msg);
+		if (cases[i].error && (!rc || !strstr(err.msg, cases[i].error)))
+			fail_msg("row %zu: %s", i, rc ? err.msg : "accepted");
+	}
+}
+
+static void explains(void **state)
+{
+	const struct {
+		const char *step;
+		int errnum;
+		const char *object, *message, *hint; /* hint NULL: none expected */
+	} cases[] = {
+		{ "dest", ELOOP, "home/x\033", "symlink stands in the way", "remove it" },
+		{ "dest", ENOTDIR, "home/x", "a file stands in the way", "remove it" },
+		{ "dest", EROFS, "home/x", "cannot make the mount point", NULL },
+		{ "overlay", EINVAL, "/proc", "cannot mount the overlay", "XDG_STATE_HOME" },
+		{ "overlay", EINVAL, "/dev/shm", "cannot hold the writable layer", "XDG_STATE_HOME" },
+		{ "overlay", EPERM, "/x", "cannot mount an overlay", "" },
+		{ "overlay", ENODEV, "/x", "no overlay file system", "modprobe" },
+		{ "hide", EPERM, "home/.nvm", "cannot cover the credentials in 'home/.nvm'", "" },
+		{ "hide", EIO, "home/.nvm", "cannot cover the credentials in 'home/.nvm'", NULL },
+		{ "overlay", ENOSPC, "/x", "cannot write to '/x'", NULL },
+		{ "bind", ENOSYS, "home", "a system call that sandboxes need is not there", "" },
+		{ "bind", EPERM, "home", "cannot mount 'home'", "" },
+		{ "plan", ENOSYS, "descriptors", "a system call that sandboxes need is not there", "" },
+		{ "userns", ENOSPC, "", "cannot create a user namespace", "" },
+		{ "userns", ENOSYS, "", "this kernel has no user namespaces", "" },
+		{ "source", ENOENT, "/gone", "cannot open '/gone'", NULL },
+		{ "exec", ENOENT, "/usr/bin/bwrap", "cannot execute '/usr/bin/bwrap'", NULL },
+		{ "caps", EPERM, "", "capabilities", NULL },
+		{ "userns", EPERM, "", "user namespace", "" },
+		{ "idmap", EPERM, "", "user namespace", "" },
+		{ "nonsense", EPERM, "o", "refused its plan", NULL },
+		{ "plan", EINVAL, "overlay", "refused its plan", NULL },
+		{ "plan", E2BIG, "overlay", "too many directories to mount", "each submodule two" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		assert_int_equal(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
+		assert_int_equal(err.code, GA_ESTART);
+		if (!strstr(err.msg, cases[i].message) || strchr(err.msg, '\033'))
+			fail_msg("row %zu: %s", i, err.msg);
+		if (!cases[i].hint != !err.hint || (err.hint && !strstr(err.hint, cases[i].hint)))
+			fail_msg("row %zu: hint %s", i, err.hint ? err.hint : "missing");
+	}
+}
+
+static void explains_bwrap(void **state)
+{
+	cleanup_error struct ga_error a = GA_ERROR_INIT, b = GA_ERROR_INIT, c = GA_ERROR_INIT;
+
+	(void)state;
+	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
+	assert_non_null(strstr(a.msg, "Can't mount proc"));
+	assert_non_null(strstr(a.hint, "systempaths"));
+	(void)ga_bwrap_explain("bwrap: setting up uid map: Permission denied", &b);
+	assert_non_null(strstr(b.msg, "user namespace"));
+	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);
+	assert_non_null(strstr(c.msg, "Can't find source path /x"));
+	assert_int_equal(c.code, GA_ESTART);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(finds_tools),
+		IN_WORLD(the_table_of_toolchains),
+		IN_WORLD(never_shows_credentials),
+		IN_WORLD(finds_bwrap),
+		cmocka_unit_test(explains),
+		cmocka_unit_test(explains_bwrap),
+	};
+
+	return cmocka_run_group_tests_name("spec-tools", tests, NULL, NULL);
+}
