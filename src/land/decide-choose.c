@@ -9,48 +9,46 @@
 
 enum match { NOT, BENEATH, EXACT };
 
-/* "." and "dir/" mean everything beneath; flags of the session as a whole have no path. */
-static enum match match_one(const char *given, const char *path)
+/* What was given, to be found among many: "." and "dir/" mean everything beneath. */
+static void index_given(const struct decision *d, const struct ga_strv *given,
+			struct ga_strmap *ret)
 {
-	size_t n;
+	for (size_t i = 0; i < given->n; i++) {
+		const char *s = given->v[i];
+		size_t n;
 
-	while (!strncmp(given, "./", 2))
-		given += 2;
-	n = strlen(given);
-	while (n && given[n - 1] == '/')
-		n--;
-	if (!n || (n == 1 && *given == '.'))
-		return *path ? BENEATH : EXACT;
-	if (strncmp(given, path, n) != 0)
-		return NOT;
-	return path[n] == '/' ? BENEATH : path[n] ? NOT : EXACT;
+		while (!d->what->exact && !strncmp(s, "./", 2))
+			s += 2;
+		n = strlen(s);
+		while (!d->what->exact && n && s[n - 1] == '/')
+			n--;
+		if (!d->what->exact && n == 1 && *s == '.')
+			n = 0;
+		ga_strmap_add(ret, s, n, 0);
+	}
 }
 
-static enum match match(const struct decision *d, const struct ga_strv *given, const char *path)
+/* Flags of the session as a whole have no path. */
+static enum match match(const struct decision *d, const struct ga_strmap *given, const char *path)
 {
-	enum match best = NOT;
+	size_t n = strlen(path);
 
-	for (size_t i = 0; i < given->n; i++) {
-		enum match m = d->what->exact ? (strcmp(given->v[i], path) ? NOT : EXACT) :
-						match_one(given->v[i], path);
-
-		if (m > best)
-			best = m;
-	}
-	return best;
+	if (ga_strmap_first(given, path, n) >= 0)
+		return EXACT;
+	while (!d->what->exact && n--)
+		if ((!n || path[n] == '/') && ga_strmap_first(given, path, n) >= 0)
+			return BENEATH;
+	return NOT;
 }
 
 static enum match match_accepted(const struct decision *d, const char *path)
 {
-	return d->what->accept_all ? EXACT : match(d, &d->what->accept, path);
+	return d->what->accept_all ? EXACT : match(d, &d->accepts, path);
 }
 
 bool decide_flagged(const struct decision *d, const char *path)
 {
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		if (!strcmp(d->report->flags[i].path, path))
-			return true;
-	return false;
+	return ga_strmap_first(&d->flagged, path, strlen(path)) >= 0;
 }
 
 static bool is_blocked(const struct decision *d, const char *path, const struct ga_entry *e)
@@ -111,7 +109,7 @@ static void choose_accepted(struct decision *d)
 
 static bool rejects(const struct decision *d, const char *path)
 {
-	return match(d, &d->what->reject, path) != NOT;
+	return match(d, &d->rejects, path) != NOT;
 }
 
 /* Any path the session changed, flagged or not. */
@@ -183,10 +181,14 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	cleanup_free char *list = NULL;
 	size_t n_chosen = 0;
 
+	index_given(d, &d->what->accept, &d->accepts);
+	index_given(d, &d->what->reject, &d->rejects);
+	for (size_t i = 0; i < d->report->n_flags; i++)
+		ga_strmap_add(&d->flagged, d->report->flags[i].path,
+			      strlen(d->report->flags[i].path), (uint32_t)i);
 	choose_accepted(d);
 	if (choose_rejected(d, err))
 		return -1;
-	ga_strv_sort_unique(&d->bring);
 	ga_strv_sort_unique(&d->by_name);
 	for (size_t i = 0; i < d->report->n_flags; i++)
 		n_chosen += d->verdict[i] != GA_VERDICT_OPEN;

@@ -98,9 +98,11 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 /* What was said of the file as it was is over; it was not accepted like that. */
 static void judge(struct decision *d, const char *path)
 {
-	for (size_t i = 0; i < d->report->n_flags; i++)
-		if (!d->report->flags[i].left && !strcmp(d->report->flags[i].path, path))
-			d->verdict[i] = GA_VERDICT_REJECTED;
+	const struct ga_strmap *m = &d->flagged;
+
+	for (int32_t n = ga_strmap_first(m, path, strlen(path)); n >= 0; n = m->nodes[n].next)
+		if (!d->report->flags[m->nodes[n].value].left)
+			d->verdict[m->nodes[n].value] = GA_VERDICT_REJECTED;
 }
 
 int decide_cut(struct decision *d, struct ga_error *err)
@@ -166,7 +168,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	cleanup_strv struct ga_strv held = GA_STRV_INIT;
 
 	for (size_t i = 0; i < d->cut_held.n; i++)
-		if (!ga_strv_has(&d->bring, d->cut_held.v[i].path))
+		if (ga_strv_find(&d->bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, &d->found, &held);
 	for (size_t i = 0; i < d->found.n; i++) {

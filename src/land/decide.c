@@ -18,6 +18,9 @@ static void decision_release(struct decision *d)
 {
 	free(d->committer);
 	free(d->verdict);
+	ga_strmap_release(&d->accepts);
+	ga_strmap_release(&d->rejects);
+	ga_strmap_release(&d->flagged);
 	ga_changes_release(&d->held);
 	ga_changes_release(&d->cut);
 	ga_changes_release(&d->cut_held);
@@ -35,6 +38,11 @@ static void decision_release(struct decision *d)
 bool decide_held(const struct decision *d, const char *path)
 {
 	return ga_changes_find(&d->held, path) != NULL;
+}
+
+static bool has(const struct ga_strv *sorted, const char *path)
+{
+	return ga_strv_find(sorted, path) >= 0;
 }
 
 /* ---- the new tree of the branch ----------------------------------------- */
@@ -114,6 +122,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 			bool accept, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes done = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv more = GA_STRV_INIT;
 	const char *path = NULL;
 
 	if (ga_tree_diff(d->repo, old, new, &done, err))
@@ -121,11 +130,11 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	for (size_t i = 0; i < done.n && !path; i++) {
 		const char *p = done.v[i].path;
 
-		if (accept ? ga_strv_has(&d->bring, p) :
-			     ga_strv_has(&d->restore, p) || ga_changes_find(&d->cut, p))
+		if (accept ? has(&d->bring, p) :
+			     has(&d->restore, p) || ga_changes_find(&d->cut, p))
 			continue;
 		if (accept && decide_held(d, p) && !decide_flagged(d, p))
-			ga_strv_push(&d->bring, p);
+			ga_strv_push(&more, p);
 		else
 			path = p;
 	}
@@ -135,13 +144,14 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", q);
 		return ga_hint(err, "decide about both together: name it too");
 	}
+	ga_strv_extend(&d->bring, &more);
+	ga_strv_sort_unique(&d->bring);
 	return 0;
 }
 
 static bool undone(const struct decision *d, const char *path)
 {
-	return ga_strv_has(&d->restore, path) || ga_strv_has(&d->give_up, path) ||
-	       ga_strv_has(&d->unlist, path);
+	return has(&d->restore, path) || has(&d->give_up, path) || has(&d->unlist, path);
 }
 
 /* What becomes of a flag; open: nothing new. */
@@ -279,7 +289,7 @@ static int make_held(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->held.n; i++) {
 		const struct ga_change *c = &d->held.v[i];
 
-		if (!ga_strv_has(&d->bring, c->path) && !ga_strv_has(&d->give_up, c->path))
+		if (!has(&d->bring, c->path) && !has(&d->give_up, c->path))
 			(void)ga_changes_add(&stay, c->path, &c->old, &c->new);
 	}
 	d->new_held = (struct ga_oid){{0}};
@@ -293,7 +303,7 @@ static void remove_all(struct ga_strv *from, const struct ga_strv *what)
 	struct ga_strv rest = GA_STRV_INIT;
 
 	for (size_t i = 0; i < from->n; i++)
-		if (!ga_strv_has(what, from->v[i]))
+		if (!has(what, from->v[i]))
 			ga_strv_push(&rest, from->v[i]);
 	ga_strv_release(from);
 	*from = rest;
@@ -311,7 +321,7 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 
 		if (judged(d, i) != GA_VERDICT_OPEN)
 			f->verdict = judged(d, i);
-		if (ga_strv_has(&d->bring, f->path) || ga_strv_has(&d->give_up, f->path))
+		if (has(&d->bring, f->path) || has(&d->give_up, f->path))
 			f->held = false;
 	}
 	remove_all(&ret->left_out, &d->unlist);
@@ -485,13 +495,24 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
+static void sort_chosen(struct decision *d)
+{
+	ga_strv_sort_unique(&d->bring);
+	ga_strv_sort_unique(&d->give_up);
+	ga_strv_sort_unique(&d->restore);
+	ga_strv_sort_unique(&d->unlist);
+}
+
 static int decide(struct decision *d, struct ga_error *err)
 {
 	cleanup_report struct ga_report new = GA_REPORT_INIT;
 
-	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err) || make_tip(d, err) ||
-	    make_held(d, err) || decide_classify(d, err) || make_report(d, &new, err) ||
-	    check_free(d, err) || list_rejected(d, err) || update_refs(d, &new, err))
+	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err))
+		return -1;
+	sort_chosen(d);
+	if (make_tip(d, err) || make_held(d, err) || decide_classify(d, err) ||
+	    make_report(d, &new, err) || check_free(d, err) || list_rejected(d, err) ||
+	    update_refs(d, &new, err))
 		return -1;
 	return finish(d, &new, err);
 }

@@ -6,6 +6,7 @@
 #define GA_LAND_DECIDE_H
 
 #include "ga/risk.h"
+#include "ga/strmap.h"
 #include "land-internal.h"
 
 struct decision {
@@ -13,6 +14,8 @@ struct decision {
 	struct ga_session *s;
 	struct ga_report *report;
 	const struct ga_decision *what;
+	struct ga_strmap accepts, rejects; /* what was given, as decide-choose.c matches it */
+	struct ga_strmap flagged;          /* paths of flags, to their indices */
 
 	struct land_refs refs;
 	char *committer;
@@ -21,6 +24,7 @@ struct decision {
 	struct ga_oid under, under_tree; /* the parent of `held` */
 	struct ga_changes held;        /* what `held` has beyond it */
 	enum ga_verdict *verdict;      /* by flag; open: none now */
+	/* sorted once all of them are chosen: */
 	struct ga_strv bring, give_up; /* held paths accepted, rejected */
 	struct ga_strv restore;        /* branch paths put back */
 	struct ga_strv unlist;         /* left-out paths not to be brought */
