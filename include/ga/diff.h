@@ -18,7 +18,12 @@
 
 /* A blob longer than this is not compared line by line. */
 #define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
-/* What ga_diff_stat() reads at most in all; files after that have no line counts. */
+/* Nor are so many lines, of both sides together, between what these begin and end with alike:
+ * where they are permuted, time grows as their square root times their number. */
+#define GA_DIFF_LINES_MAX ((size_t)500000)
+/* What ga_diff_stat() reads at most in all; files after that have no line counts. A line that may
+ * differ counts as GA_DIFF_LINE_COST bytes at least. */
+#define GA_DIFF_LINE_COST ((size_t)32)
 #define GA_DIFF_TOTAL_MAX ((size_t)512 << 20)
 
 #define GA_DIFF_NOT_COUNTED (-2)
@@ -47,8 +52,8 @@ int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 
 /* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+',
  * '-' or '\', raw bytes. Returns 0; 1 if a side is binary and `as_text` is false; 2
- * if a side is longer than GA_DIFF_BLOB_MAX; nothing is appended then. A gitlink's
- * content is the line "Subproject commit ID". */
+ * if a side is longer than GA_DIFF_BLOB_MAX, or both have too many lines; nothing is appended then.
+ * A gitlink's content is the line "Subproject commit ID". */
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/diff.h"
 
+#include <string.h>
+
 #include "ga/objects.h"
 #include "repo-internal.h"
 
@@ -14,11 +16,12 @@ void ga_diff_stat_release(struct ga_diff_stat *s)
 /* A comparison and the bytes it points into. */
 struct patch {
 	struct ga_buf old, new;
+	size_t lines; /* that may differ */
 	git_patch *patch;
 };
 #define PATCH_INIT                                                                                 \
 	{                                                                                          \
-		GA_BUF_INIT, GA_BUF_INIT, NULL                                                     \
+		GA_BUF_INIT, GA_BUF_INIT, 0, NULL                                                  \
 	}
 
 static void patch_release(struct patch *p)
@@ -44,9 +47,34 @@ static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf 
 	return rc == 1 ? 2 : rc;
 }
 
+static size_t count_newlines(const char *p, const char *end)
+{
+	size_t n = 0;
+
+	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		n++;
+	return n;
+}
+
+/* Of both sides, without what they begin and end with alike. None where there is one side only:
+ * nothing is searched then. */
+static size_t lines_between(const struct ga_buf *a, const struct ga_buf *b)
+{
+	size_t min = a->len < b->len ? a->len : b->len, head = 0, tail = 0;
+
+	if (!min)
+		return 0;
+	while (head < min && a->ptr[head] == b->ptr[head])
+		head++;
+	while (tail < min - head && a->ptr[a->len - tail - 1] == b->ptr[b->len - tail - 1])
+		tail++;
+	return count_newlines(a->ptr + head, a->ptr + a->len - tail) +
+	       count_newlines(b->ptr + head, b->ptr + b->len - tail);
+}
+
 /* libgit2 consults attributes and drivers of the working tree for blobs of a
  * repository, but for plain buffers it has no repository to look at. Returns
- * 1 for binary content, 2 for a side that is too long. */
+ * 1 for binary content, 2 for a side that is too long, or too many lines. */
 static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		      bool as_text, struct patch *p, struct ga_error *err)
 {
@@ -57,6 +85,9 @@ static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struc
 		rc = read_side(r, new, &p->new, err);
 	if (rc)
 		return rc;
+	p->lines = lines_between(&p->old, &p->new);
+	if (p->lines > GA_DIFF_LINES_MAX)
+		return 2;
 	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
 	if (as_text)
 		o.flags |= GIT_DIFF_FORCE_TEXT;
@@ -74,6 +105,8 @@ static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *byt
 	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
 
 	*bytes = p.old.len + p.new.len;
+	if (*bytes < p.lines * GA_DIFF_LINE_COST)
+		*bytes = p.lines * GA_DIFF_LINE_COST;
 	if (rc == 1)
 		*ret = (struct ga_diff_lines){-1, -1};
 	if (rc)

@@ -175,6 +175,18 @@ static void put_failed(struct review_diff *d, const struct ga_error *failed)
 	put_own(d, REVIEW_NOTE, ga_strf("shown without programs of yours: %s", why));
 }
 
+static void put_too_long(struct review_diff *d, const struct ga_change *c)
+{
+	if (!c->old.mode || !c->new.mode)
+		put_own(d, REVIEW_NOTE,
+			ga_strf("longer than %zu MiB: not shown", GA_DIFF_BLOB_MAX >> 20));
+	else
+		put_own(d, REVIEW_NOTE,
+			ga_strf("longer than %zu MiB, or more than %zu lines may differ: not "
+				"shown; 'git diff %.12s %.12s' does", GA_DIFF_BLOB_MAX >> 20,
+				GA_DIFF_LINES_MAX, GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
+}
+
 static int put_contents(struct review_diff *d, const struct ga_change *c, bool flagged, size_t room,
 			struct ga_error *err)
 {
@@ -200,8 +212,7 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 	if (kind == 1)
 		put_line(d, REVIEW_NOTE, hunks.len ? "binary: shown escaped" : "binary");
 	else if (kind == 2)
-		put_own(d, REVIEW_NOTE,
-			ga_strf("longer than %zu MiB: not shown", GA_DIFF_BLOB_MAX >> 20));
+		put_too_long(d, c);
 	put_hunks(d, &hunks, max);
 	return 0;
 }

@@ -120,4 +120,11 @@ test_expect_success 'what is too long is named' '
 	cd r && git agent start -q --name big -- sh -c "seq 300000 >big; echo small >small" && git agent review --reject --feedback ../fbb big big small && grep "^# big: too long to be shown, put back as a whole" ../fbb && grep "^+small" ../fbb && test "$(wc -c <../fbb)" -lt 10000 && git agent drop --force big
 '
 
+test_expect_success 'lines in another order are not compared where they are too many; what differs in one place of as many is' '
+	cd r && seq 260000 >order && seq 260000 >place && git add order place && git commit -qm long && git agent start -q --name order -- sh -c "sort -r order >x; mv x order; sed -i -e 9s/9/nine/ place" &&
+	git agent review order >../out && by=$(sed -n "s/.*more than 500000 lines may differ: not shown; .\(git diff [0-9a-f]* [0-9a-f]*\). does$/\1/p" ../out) && test -n "$by" && $by | grep -x -e "+99999" && grep -x -e "+nine" ../out &&
+	git agent review --json order | python3 -c "import json,sys; print([(f[\"path\"], f[\"additions\"]) for f in json.load(sys.stdin)[\"files\"]])" >../got && echo "[('\''order'\'', None), ('\''place'\'', 1)]" | test_cmp - ../got &&
+	test_expect_code 128 git agent review --reject --hunk 1 order order 2>../err && grep "has no hunks" ../err && git agent review --reject --hunk 1 order place && git agent drop --force order && git reset -q --hard HEAD~1
+'
+
 test_done
