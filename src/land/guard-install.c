@@ -248,6 +248,9 @@ static int put_scripts(struct ga_repo *r, struct ga_error *err)
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's directory");
+	/* which two of the others read */
+	if (put_script(dir, "news", "news", data, "", err))
+		return -1;
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
 		if (put_script(dir, own_hooks[i], own_hooks[i], data, "", err))
 			return -1;

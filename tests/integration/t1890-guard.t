@@ -130,9 +130,18 @@ test_expect_success 'a hook that is written where ours is goes to those of the u
 '
 
 test_expect_success 'with git-agent gone the hooks neither break anything nor need it' '
-	cd push && mkdir ../alone && for c in git sh xargs grep sed cut sort uniq; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
+	cd push && mkdir ../alone && for c in git sh xargs grep sed cut; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
 	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && test -L .git/hooks/pre-push && refused git branch foo refs/agent/h/held &&
 	rm .git/git-agent/guard/paths && git branch foo refs/agent/h/held && git branch -D foo
+'
+
+test_expect_success 'where a program to look with is missing they refuse, in one line' '
+	make_repo blind && cd blind && git init -q --bare ../blind.git && git remote add origin ../blind.git && git agent guard on && session x && git push -q origin main && held=$(git rev-parse refs/agent/x/held) && for tool in xargs grep cut sed; do
+		rm -rf ../bare && mkdir ../bare && for c in git sh cat xargs grep sed cut; do test $c = $tool || ln -s "$(command -v $c)" ../bare/ || exit 1; done
+		! PATH=$HOME/bare git branch foo $held 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails; GIT_AGENT_ALLOW=1" ../err)" = 1 && ! PATH=$HOME/bare git push -q origin $held:refs/heads/foo 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails" ../err)" = 1 &&
+			! git rev-parse -q --verify foo && ! git -C ../blind.git rev-parse -q --verify foo && PATH=$HOME/bare GIT_AGENT_ALLOW=1 git commit -q --allow-empty -m "without $tool" || exit 1
+	done && git config core.hooksPath .mine && git agent list && how | grep " directory True$" && mkdir .mine && printf "#!/bin/sh\ncat >/dev/null\n" >.mine/reference-transaction && chmod +x .mine/reference-transaction && git agent guard on && refused git branch foo $held &&
+	rm ../bare/cat && ln -s "$(command -v sed)" ../bare/ && ! PATH=$HOME/bare git branch foo $held && ! git rev-parse -q --verify foo
 '
 
 test_expect_success 'nothing the agent wrote is run, by its names or its contents' '
