@@ -40,7 +40,8 @@ static int default_remote(struct cli *c, char **ret, struct ga_error *err)
 		value = ga_gitconfig_get(conf, "remote.pushdefault");
 	if (!value && own)
 		value = ga_gitconfig_get(conf, own);
-	*ret = ga_strdup(value && *value ? value : "origin");
+	/* "." is what a branch has that follows another of this repository */
+	*ret = ga_strdup(value && *value && strcmp(value, ".") != 0 ? value : "origin");
 	return 0;
 }
 

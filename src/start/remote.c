@@ -134,6 +134,25 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 	return status ? fail_remote("push to", remote, &why, err) : 0;
 }
 
+/* A remote may be this very repository, by whatever name: then what was to go there went here. */
+static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
+		      const struct ga_oid *was, struct ga_error *err)
+{
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	static const struct ga_oid none;
+	cleanup_free char *q = ga_escape(remote);
+	struct ga_oid now;
+	int rc = ga_oid_is_zero(was) ? 0 : ga_ref_read(r, ref, &now, err);
+
+	if (rc <= 0)
+		return rc;
+	ga_ref_updates_add(&u, ref, &none, was);
+	if (ga_refs_update(r, &u, "agent: not pushed", err))
+		return -1;
+	(void)ga_fail(err, GA_EFATAL, "'%s' is this repository itself", q);
+	return ga_hint(err, "name another remote: 'git remote -v' lists them");
+}
+
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
 		    bool force, struct ga_error *err)
 {
@@ -145,10 +164,12 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	/* from where nothing is */
 	cleanup_free char *no_held = ga_strf("+%s/none/*:%s*", held_ref, held_ref);
 	const char *rest[2] = { NULL, NULL };
-	struct ga_oid oid;
+	struct ga_oid oid, was_held = { { 0 } };
 	size_t n = 0;
-	int rc = ga_ref_read(r, s->branch, &oid, err);
+	int rc = ga_ref_read(r, held_ref, &was_held, err);
 
+	if (rc >= 0)
+		rc = ga_ref_read(r, s->branch, &oid, err);
 	/* on its own, and first: where it is refused, the rest there is another session's */
 	if (rc < 0 || (!rc && push(r, remote, (const char *const[2]){ branch, NULL }, err)))
 		return -1;
@@ -158,5 +179,6 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	if (!rc)
 		rest[n++] = report_spec;
 	rest[n] = held && !ga_oid_is_zero(&s->held) ? held_spec : no_held;
-	return push(r, remote, rest, err);
+	return push(r, remote, rest, err) || check_kept(r, remote, held_ref, &was_held, err) ? -1
+											     : 0;
 }

@@ -161,4 +161,11 @@ do
 	'
 done
 
+test_expect_success 'a remote that is this repository itself costs nothing of what is held back' '
+	git init -q self && cd self && echo a >a && git add a && git commit -qm base && git switch -q -c follows --track main && git config branch.follows.remote && git agent start -q --name self -- sh -c "echo e >.envrc; echo b >b" && git for-each-ref >../want && git cat-file -e refs/agent/self/held:.envrc &&
+	test_expect_code 128 git agent push self 2>../err && grep "push to .origin" ../err && git remote add me "$PWD/.git" && for remote in . me "$PWD" "file://$PWD"; do
+		test_expect_code 128 git agent push "$remote" self 2>../err && grep "is this repository itself" ../err && git for-each-ref | grep -v refs/remotes/ | test_cmp ../want - || exit 1
+	done && git init -q --bare ../else.git && git remote add origin ../else.git && git agent push self && git -C ../else.git cat-file -e agent/self:b && git for-each-ref | grep -v refs/remotes/ | test_cmp ../want - && git agent review --accept self .envrc
+'
+
 test_done
