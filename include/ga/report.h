@@ -103,6 +103,28 @@ bool ga_report_flag_blocks(const struct ga_report_flag *f);
 /* How many flags do. */
 size_t ga_report_open(const struct ga_report *r);
 
+/* Of each flag whose path is not so at the tip: which commits of the branch have the path otherwise
+ * than the base and the tip. One brought it, a later one took it away; landing the commits brings
+ * both, landing their sum neither. */
+#define GA_PAST_COMMITS 3
+struct ga_past_flag {
+	size_t n; /* commits */
+	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest of them */
+	bool unknown; /* too many to look into all of them; n is 0 */
+};
+struct ga_past {
+	struct ga_past_flag *v; /* by flag, as the report has them now */
+	size_t n;
+};
+#define GA_PAST_INIT { NULL, 0 }
+void ga_past_release(struct ga_past *p);
+#define cleanup_past cleanup_(ga_past_release)
+/* None of what was accepted. `tip` may be zero. */
+int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
+		   struct ga_past *ret, struct ga_error *err);
+/* That of one flag which has some, in a line, with what to do about it. */
+void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out);
+
 /* The stored form: one JSON object. Written as a commit (parent: the former report, or none) whose
  * tree has one blob "report.json"; not yet on the ref: the caller updates it with the others.
  * `committer` is a raw header value: "Name <mail> seconds zone". */

@@ -205,6 +205,32 @@ static bool is_known(const void *where, const char *path)
 	return false;
 }
 
+/* The review has all of them. */
+#define ON_THE_WAY_SHOWN 5
+
+/* Rejecting did nothing about what only commits on the way have. */
+static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_past struct ga_past past = GA_PAST_INIT;
+	size_t shown = 0;
+
+	if (!ga_report_open(r))
+		return 0;
+	if (ga_report_past(c->env.repo, r, &r->tip, &past, err))
+		return -1;
+	for (size_t i = 0; i < r->n_flags && shown < ON_THE_WAY_SHOWN; i++) {
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		cleanup_free char *q = ga_escape(r->flags[i].path);
+
+		if (!ga_report_flag_blocks(&r->flags[i]) || (!past.v[i].n && !past.v[i].unknown))
+			continue;
+		ga_past_text(&past.v[i], &text);
+		cli_note("still open: '%s': %s", q, text.ptr);
+		shown++;
+	}
+	return 0;
+}
+
 /* What is still to be decided, and by which command the user goes on. */
 static void say_left(const struct options *o, const struct ga_session *s, const struct ga_report *r)
 {
@@ -257,6 +283,8 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 	begin_verdict(o, &v);
 	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;
+	if (o->reject && say_on_the_way(c, r, err))
+		return -1;
 	say_left(o, s, r);
 	return 0;
 }
@@ -307,7 +335,7 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 		return rc < 0 ? -1 : 0;
 	if (!cli_decide(c, s, r, &v, ret_why)) {
 		say_left(o, s, r);
-		return 0;
+		return say_on_the_way(c, r, err);
 	}
 	if (v.decided)
 		return ga_error_move(err, ret_why);

@@ -112,6 +112,23 @@ static bool rejects(const struct decision *d, const char *path)
 	return match(d, &d->rejects, path) != NOT;
 }
 
+/* What only commits on the way have cannot be taken back by one more: those stay open. */
+static int reject_flags(struct decision *d, struct ga_error *err)
+{
+	cleanup_past struct ga_past past = GA_PAST_INIT;
+
+	if (ga_report_past(d->repo, d->report, &d->tip, &past, err))
+		return -1;
+	for (size_t i = 0; i < d->report->n_flags; i++) {
+		if (!rejects(d, d->report->flags[i].path))
+			continue;
+		if (!past.v[i].n && !past.v[i].unknown)
+			d->verdict[i] = GA_VERDICT_REJECTED;
+		d->any = true;
+	}
+	return 0;
+}
+
 /* Any path the session changed, flagged or not. */
 static int choose_rejected(struct decision *d, struct ga_error *err)
 {
@@ -131,13 +148,7 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 		if (rejects(d, d->s->left_out.v[i]))
 			ga_strv_push(&d->unlist, d->s->left_out.v[i]);
 	d->any = d->any || d->restore.n || d->give_up.n || d->unlist.n;
-	for (size_t i = 0; i < d->report->n_flags; i++) {
-		if (!rejects(d, d->report->flags[i].path))
-			continue;
-		d->verdict[i] = GA_VERDICT_REJECTED;
-		d->any = true;
-	}
-	return 0;
+	return reject_flags(d, err);
 }
 
 static int fail_nothing(struct decision *d, struct ga_error *err)

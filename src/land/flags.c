@@ -52,30 +52,44 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
 }
 
-/* Of a part only what is in it counts, and what would block it because of where it lands. */
-static bool blocks(const struct land *l, const struct ga_report_flag *f)
+/* Of a part only what is in it counts, and what would block it because of where it lands. What only
+ * commits on the way have is in no sum of them. */
+static bool blocks(const struct land *l, size_t flag, const struct ga_past *past_or_null)
 {
-	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path));
+	const struct ga_report_flag *f = &l->report->flags[flag];
+
+	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path)) &&
+	       !(past_or_null && past_or_null->v[flag].n && l->opts->how == GA_LAND_SQUASH);
 }
 
-static bool any_blocks(const struct land *l)
+static bool any_blocks(const struct land *l, const struct ga_past *past_or_null)
 {
 	for (size_t i = 0; i < l->report->n_flags; i++)
-		if (blocks(l, &l->report->flags[i]))
+		if (blocks(l, i, past_or_null))
 			return true;
 	return false;
 }
 
-static int fail_open(struct land *l, const char *what, struct ga_error *err)
+/* 1: some block. Only then it is worth looking into commits. */
+static int look_open(struct land *l, struct ga_past *past, struct ga_error *err)
 {
-	size_t critical = 0, high = 0, held = 0;
+	if (!any_blocks(l, NULL))
+		return 0;
+	return ga_report_past(l->repo, l->report, &l->tip, past, err) ? -1 : any_blocks(l, past);
+}
+
+static int fail_open(struct land *l, const struct ga_past *past, const char *what,
+		     struct ga_error *err)
+{
+	size_t critical = 0, high = 0, held = 0, on_the_way = 0;
 	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
 
 	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *f = &l->report->flags[i];
 
-		if (!blocks(l, f))
+		if (!blocks(l, i, past))
 			continue;
+		on_the_way += past->v[i].n > 0;
 		critical += f->severity == GA_CRITICAL;
 		high += f->severity == GA_HIGH;
 		held += f->severity < GA_HIGH;
@@ -87,23 +101,28 @@ static int fail_open(struct land *l, const char *what, struct ga_error *err)
 	if (held)
 		ga_buf_addf(&counts, ", %zu held back", held);
 	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, counts.ptr + 2);
-	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
-		       l->s->name);
+	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths%s",
+		       l->s->name,
+		       on_the_way ? "; 'git agent land --squash' leaves out what only commits on "
+				    "the way have" : "");
 }
 
 int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
+	int rc = look_open(l, &past, err);
 
-	if (any_blocks(l))
-		return fail_open(l, "has open flags", err);
+	if (rc)
+		return rc < 0 ? -1 : fail_open(l, &past, "has open flags", err);
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
 	land_reopen(l->report, &found);
-	if (!any_blocks(l))
-		return 0;
+	rc = look_open(l, &past, err);
+	if (rc <= 0)
+		return rc;
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
-	return fail_open(l, "would raise new flags where it lands", err);
+	return fail_open(l, &past, "would raise new flags where it lands", err);
 }

@@ -70,7 +70,16 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 	return o;
 }
 
-static json_t *flags_json(const struct ga_report *r)
+static json_t *past_json(const struct ga_past_flag *p)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < p->n && i < GA_PAST_COMMITS; i++)
+		(void)json_array_append_new(a, json_string(GA_HEX(&p->commits[i])));
+	return a;
+}
+
+static json_t *flags_json(const struct ga_report *r, const struct ga_past *past)
 {
 	json_t *a = json_array();
 
@@ -85,6 +94,7 @@ static json_t *flags_json(const struct ga_report *r)
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
 		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
 		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+		(void)json_object_set_new(o, "in_commits_only", past_json(&past->v[i]));
 		(void)json_array_append_new(a, o);
 	}
 	return a;
@@ -107,11 +117,13 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
 	struct ga_oid old, new;
 	json_t *o;
 
 	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
-	    review_commits_read(repo, &r->base, &r->tip, &commits, err))
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
+	    ga_report_past(repo, r, &r->tip, &past, err))
 		return NULL;
 	o = json_object();
 	ga_json_set_bytes(o, "session", r->session);
@@ -121,7 +133,7 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 	ga_json_set_oid(o, "held", &r->held);
 	(void)json_object_set_new(o, "commits", commits_json(&commits));
 	(void)json_object_set_new(o, "files", files_json(&stat));
-	(void)json_object_set_new(o, "flags", flags_json(r));
+	(void)json_object_set_new(o, "flags", flags_json(r, &past));
 	(void)json_object_set_new(o, "left_behind", review_left_json(r, &r->left));
 	(void)json_object_set_new(o, "left_out", ga_report_paths_json(&r->left_out));
 	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));

@@ -158,7 +158,8 @@ static const char *flag_mark(const struct ga_report_flag *f)
 	return f->held ? " (held back)" : f->left ? " (left behind)" : "";
 }
 
-static void put_flag(const struct text *t, const struct ga_report_flag *f)
+static void put_flag(const struct text *t, const struct ga_report_flag *f,
+		     const struct ga_past_flag *past)
 {
 	ga_buf_adds(t->out, "    ");
 	add_path(t, *f->path ? f->path : ".");
@@ -170,10 +171,16 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f)
 	ga_buf_adds(t->out, " [");
 	ga_quote_add(t->out, f->id, strlen(f->id));
 	ga_buf_adds(t->out, "]\n");
+	if (!past->n && !past->unknown)
+		return;
+	ga_buf_adds(t->out, "        ");
+	ga_past_text(past, t->out);
+	ga_buf_addch(t->out, '\n');
 }
 
 /* All flags of one severity. Those that block are all shown, however many. */
-static void put_severity(const struct text *t, const struct ga_report *r, enum ga_severity sev)
+static void put_severity(const struct text *t, const struct ga_report *r,
+			 const struct ga_past *past, enum ga_severity sev)
 {
 	size_t n = 0, hidden = 0, shown = 0;
 
@@ -193,14 +200,14 @@ static void put_severity(const struct text *t, const struct ga_report *r, enum g
 			hidden++;
 			continue;
 		}
-		put_flag(t, f);
+		put_flag(t, f, &past->v[i]);
 		shown++;
 	}
 	if (hidden)
 		ga_buf_addf(t->out, "    ... and %zu more (--format=json has them all)\n", hidden);
 }
 
-static void put_flags(const struct text *t, const struct ga_report *r)
+static void put_flags(const struct text *t, const struct ga_report *r, const struct ga_past *past)
 {
 	struct ga_report_counts n;
 
@@ -209,7 +216,7 @@ static void put_flags(const struct text *t, const struct ga_report *r)
 		return;
 	heading(t, "flags");
 	for (int sev = GA_CRITICAL; sev >= GA_LOW; sev--)
-		put_severity(t, r, (enum ga_severity)sev);
+		put_severity(t, r, past, (enum ga_severity)sev);
 }
 
 /* ---- what is not on the branch ------------------------------------------ */
@@ -376,6 +383,7 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
 	const struct text t = {&out->text, colour};
 	struct ga_oid old, new, under, on_top;
 	int rc;
@@ -383,11 +391,12 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 	if (review_trees(repo, r, &old, &new, err) ||
 	    ga_tree_diff(repo, &old, &new, &changes, err) ||
 	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
-	    review_held(repo, r, &under, &on_top, &held, err))
+	    review_held(repo, r, &under, &on_top, &held, err) ||
+	    ga_report_past(repo, r, &r->tip, &past, err))
 		return -1;
 	put_header(&t, s, r, changes.n, commits.n);
 	put_commits(&t, &commits);
-	put_flags(&t, r);
+	put_flags(&t, r, &past);
 	put_held(&t, r, &held);
 	put_left_out(&t, &r->left_out);
 	put_left(&t, r);

@@ -205,4 +205,30 @@ test_expect_success STRACE 'killed between any two steps: the old decision, or t
 	done && test $killed -ge 3
 '
 
+# ---- what only commits on the way have -------------------------------------------------------------
+
+only() {
+	git agent review --json "$1" | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["flags"]:
+    print(f["path"], f["verdict"], *f["in_commits_only"])'
+}
+
+test_expect_success 'a path that a later commit took away is said to be in commits only, which, and stays open if rejected' '
+	git init -q way && cd way && echo a >a && git add a && git commit -qm base && for n in way1 way2; do
+		git agent start -q --name $n -- sh -c "printf \"all:\n\techo evil\n\" >Makefile; git add -A; git commit -qm add; echo x >>Makefile; git commit -qam more; git rm -q Makefile; echo b >b; git add -A; git commit -qm away" || exit 1
+	done && first=$(git rev-parse agent/way1~2) second=$(git rev-parse agent/way1~1) && git cat-file -e $first:Makefile && ! git cat-file -e agent/way1:Makefile && echo "Makefile open $first $second" >../want && only way1 | test_cmp ../want - &&
+	git agent review --stat way1 >../out && grep "in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12); .git agent land --squash. leaves them out" ../out &&
+	for how in --merge --ff-only --rebase; do test_expect_code 3 git agent land $how way1 2>../err && grep -e "--squash. leaves out what only commits on the way have" ../err || exit 1; done &&
+	git agent review --reject way1 Makefile 2>../err && grep "still open: .Makefile.: in commits on the way only" ../err && grep "1 open flag left" ../err && only way1 | test_cmp ../want - && test_expect_code 3 git agent land way1 && ! git cat-file -e HEAD:b
+'
+test_expect_success 'landed as one commit it is not brought; accepted it comes with the commits' '
+	cd way && git agent land --squash way1 && git cat-file -e HEAD:b && test "$(git rev-list --count HEAD)" = 2 && git reset -q --hard HEAD~1 && git agent review --accept way2 Makefile && echo "Makefile accepted" >../want && only way2 | test_cmp ../want - && git agent land way2 && git cat-file -e HEAD:b && git log --format=%s >../got && grep -x add ../got
+'
+test_expect_success 'what the tip has is rejected by a commit, and not open for what commits before that have; what was held back is in none' '
+	cd way && git reset -q --hard $(git rev-list --max-parents=0 HEAD) && git agent start -q --name way3 -- sh -c "echo all: >Makefile; git add -A; git commit -qm add; echo x >>Makefile; git commit -qam more" &&
+	git agent review --reject way3 Makefile && only way3 | grep -v "^Makefile rejected " | test_cmp /dev/null - && git agent land --dry-run way3 &&
+	git agent start -q --name way4 -- sh -c "echo e >.envrc; echo c >c; git add -A; git commit -qm add; git rm -q .envrc; git commit -qm away" && echo ".envrc open" >../want && only way4 | test_cmp ../want - && git agent review --reject way4 .envrc && git agent land way4 && git cat-file -e HEAD:c
+'
+
 test_done

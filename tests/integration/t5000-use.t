@@ -82,7 +82,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	want = "session command base tip held commits files flags left_behind left_out notes checks limits".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
-		"flags": "id also severity category path reason held left_behind verdict", "left_behind": "path kind count bytes flags"}
+		"flags": "id also severity category path reason held left_behind verdict in_commits_only", "left_behind": "path kind count bytes flags"}
 	assert all(r[n] and all(path(o) == set(k.split()) for o in r[n]) for n, k in lists.items()), r
 	odd = [base64.b64decode(f["path_b64"]) for f in r["files"] if "path_b64" in f]
 	assert odd == [b"n\377m"], odd

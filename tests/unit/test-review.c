@@ -441,7 +441,7 @@ static void json(void **state)
 	    "\"flags\":[{\"id\":\"rule\",\"also\":[\"one\",\"two\"],\"severity\":\"high\","
 	    "\"category\":\"test\",\"path\":\"a\","
 	    "\"reason\":\"because\",\"held\":false,\"left_behind\":false,"
-	    "\"verdict\":\"open\"}],"
+	    "\"verdict\":\"open\",\"in_commits_only\":[]}],"
 	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
 	    "\"bytes\":4096,\"flags\":[{\"id\":\"ignored-executables\",\"also\":[],"
 	    "\"severity\":\"critical\",\"category\":\"file-type\",\"path\":\"node_modules\","
