@@ -271,7 +271,8 @@ static int run(struct land *l, struct ga_error *err)
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
-	struct land l = {.repo = r, .s = s, .report = report, .opts = o, .ret = ret};
+	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
+			  .rebase = o->how == GA_LAND_REBASE };
 	cleanup_close int lock = o->dry_run ? -1 : land_begin(r, err);
 	int rc = lock < 0 && !o->dry_run ? -1 : land_recover(&l, o->dry_run, err);
 

@@ -47,7 +47,7 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 	int status;
 
 	g.args = args;
-	g.config = l->opts && l->opts->how == GA_LAND_REBASE ? as_picked : NULL;
+	g.config = l->rebase ? as_picked : NULL;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.out = &out;
 	g.errout = &why;

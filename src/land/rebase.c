@@ -151,7 +151,7 @@ static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_o
 			  struct ga_error *err)
 {
 	struct land here = { .repo = l->repo, .s = l->s, .opts = l->opts, .tip = l->tip,
-			     .notes = l->notes, .note = l->note };
+			     .rebase = true, .notes = l->notes, .note = l->note };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	cleanup_free char *branch = NULL;
 	int rc;
@@ -291,7 +291,6 @@ static int go_on(struct land *l, int status, const struct ga_oid *only, struct g
 {
 	static const char *const skip[] = { PICK, "--skip", NULL };
 
-	l->rebase = true;
 	while (status) {
 		cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 		int rc;

@@ -112,6 +112,11 @@ test_expect_success 'what is added to a directory that the user renamed stays wh
 	renamed later && put f@2M && git commit -qam mine && test_expect_code 4 git agent land --rebase later && put f@2R && git add f && git agent land --continue later && stayed later
 '
 
+test_expect_success 'nor is what stands where git would have moved it taken for what git wrote' '
+	renamed gone && echo e/kept >>.git/info/exclude && put e/kept= f@2M && git commit -qam mine && test_expect_code 4 git agent land --rebase gone && put f@2R && git add f && eval "$broken" && echo "d/new filter=bad" >.git/info/attributes && test_must_fail git agent land --continue gone 2>../err && cat ../err && grep "git refused to make the next commit" ../err && test -f e/kept && test ! -s e/kept &&
+	eval "$mended" && rm e/kept && git agent land --continue gone && stayed gone
+'
+
 test_expect_success 'what a commit would write is there already: that is in nobody'\''s way, unless another writes it' '
 	begin && git agent start -q --name there -- sh -c "$words put g@2A; git commit -qam one; put f@2A; git commit -qam two" && git agent land --squash there && git agent resume there -- sh -c "$words put f@2A9B; git commit -qam three" && put g@2A9M && git agent land --rebase there && content f@2A9B | test_cmp - f && content g@2A9M | test_cmp - g &&
 	begin && git agent start -q --name again -- sh -c "$words put g@2A; git commit -qam one; put f@2A; git commit -qam two" && git agent land --squash again && git agent resume again -- sh -c "$words put f@2A9B g@; git commit -qam three; put g@2A; git commit -qam four" && put g@2A9M && says=g && untouched --rebase again
