@@ -104,6 +104,12 @@ int land_lock_index(struct land *l, int note, struct ga_error *err)
 	return -1;
 }
 
+/* It is gone, and another git's next lock may be a file of the same number. */
+static void forget_lock(int note)
+{
+	(void)unlinkat(note, LAND_NOTE_LOCK, 0);
+}
+
 void land_unlock_index(struct land *l, int note)
 {
 	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);
@@ -115,6 +121,7 @@ void land_unlock_index(struct land *l, int note)
 	if (!ga_read_file_at(note, LAND_NOTE_LOCK, 32, &b, &ignored) &&
 	    ga_parse_u64(b.ptr, UINT64_MAX, &ino) && !lstat(lock, &st) && st.st_ino == ino)
 		(void)unlink(lock);
+	forget_lock(note);
 }
 
 static int copy_index(const char *file, int lock, struct ga_error *err)
@@ -147,7 +154,6 @@ int land_install_index(struct land *l, int note, const char *file, struct ga_err
 		return -1;
 	if (rename(lock, index))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot replace the index");
-	/* another git's next lock may be a file of the same number */
-	(void)unlinkat(note, LAND_NOTE_LOCK, 0);
+	forget_lock(note);
 	return 0;
 }
