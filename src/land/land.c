@@ -251,8 +251,10 @@ static int run(struct land *l, struct ga_error *err)
 	if (l->work)
 		return land_work_apply(l, err) || (!l->rest && record(l, err)) ||
 		       finish_work(l, err) ? -1 : 0;
-	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err))
+	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err)) {
+		land_note_forget(l);
 		return -1;
+	}
 	if (l->merge && (land_keep_hidden(l, err) || land_merge(l, err)))
 		return give_up(l, err);
 	if (l->merge && land_settle_hidden(l, err))
@@ -292,10 +294,9 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 static int finish(struct land *l, struct ga_error *err)
 {
 	if (check_state(l->s, err) || land_check_left(l, err) ||
-	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err) ||
-	    land_note(l, err))
+	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err))
 		return -1;
-	if (land_finish(l, err)) {
+	if (land_note(l, err) || land_finish(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}

@@ -117,12 +117,16 @@ static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 	return done < 0 ? -1 : 0;
 }
 
+/* 1: there is none of that number. */
 static int open_note(const char *dir, struct undo *u, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(dir);
 
+	ga_cleanup_closep(&u->dir);
 	u->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return u->dir < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
+	if (u->dir >= 0)
+		return 0;
+	return errno == ENOENT ? 1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 }
 
 /* What nobody knows may be. */
@@ -147,6 +151,29 @@ bool undo_may_have_begun(const struct undo *u)
 		(may_have(u->dir, UNDO_BEGUN) || !is_done(u->dir)));
 }
 
+/* The last one that has a record: without one a landing did not get far enough to touch anything,
+ * unless that is what it says (recover.c). 1: there is none, or none that counts. */
+static int open_last(struct land *l, struct undo *u, struct ga_error *err)
+{
+	if (land_note_last(l->notes, &l->note, err))
+		return -1;
+	for (; l->note; l->note--) {
+		cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
+		int rc = open_note(dir, u, err);
+
+		if (!rc)
+			rc = has(u->dir, "record", err);
+		else if (rc > 0)
+			continue;
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		rc = has(u->dir, LAND_NOTE_DONE, err);
+		if (rc)
+			return rc;
+	}
+	return 1;
+}
+
 int undo_read(struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -154,18 +181,11 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err)
 	int rc;
 
 	l->notes = land_notes(l->s);
-	if (land_note_last(l->notes, &l->note, err))
-		return -1;
-	if (!l->note)
-		return 1;
+	rc = open_last(l, u, err);
+	if (rc)
+		return rc;
 	dir = ga_strf("%s/%u", l->notes, l->note);
 	q = ga_escape(dir);
-	if (open_note(dir, u, err))
-		return -1;
-	rc = has(u->dir, "record", err);
-	/* without a record a landing did not get far enough to touch anything */
-	if (rc <= 0)
-		return rc ? -1 : 1;
 	rc = has(u->dir, UNDO_BEGUN, err);
 	if (rc < 0 || ga_fault_stop("land:read", err) ||
 	    ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))

@@ -21,7 +21,10 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/sync.h"
+#include "ga/trace.h"
 #include "work.h"
+
+#define NOTE_GONE "gone" /* one that is being removed */
 
 static mode_t mode_of(uint32_t git_mode)
 {
@@ -184,23 +187,34 @@ static char *note_ref(const struct land *l, unsigned n)
 	return ga_session_ref(l->s, kind);
 }
 
+/* At once for who reads it: what is half removed would be taken for another. */
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
 {
 	cleanup_close int at = open(l->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_free char *name = ga_strf("%u", n), *ref = note_ref(l, n);
 	struct ga_oid oid;
-	int rc = ga_ref_read(l->repo, ref, &oid, err);
+	int rc;
 
-	if (rc < 0 || (!rc && ga_ref_delete(l->repo, ref, &oid, err)))
+	if (at >= 0 && ga_rmtree_at(at, NOTE_GONE, err))
 		return -1;
-	return at < 0 ? 0 : ga_rmtree_at(at, name, err);
+	if (at >= 0 && renameat(at, name, at, NOTE_GONE) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove what was noted");
+	rc = ga_ref_read(l->repo, ref, &oid, err);
+	if (rc < 0 || (!rc && ga_ref_delete(l->repo, ref, &oid, err)) ||
+	    ga_fault_stop("land:forget", err))
+		return -1;
+	return at < 0 ? 0 : ga_rmtree_at(at, NOTE_GONE, err);
 }
 
-/* Does the note tell of what still stands, so that it can be undone after the next? */
+/* Does the note tell of what still stands, so that it can be undone after the next? Without a
+ * record it tells of nothing, unless that is what it says (recover.c). */
 static bool stands(const struct land *l, unsigned n)
 {
 	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, n);
+	cleanup_free char *record = ga_strf("%s/%u/record", l->notes, n);
 
+	if (access(record, F_OK) && errno == ENOENT)
+		return access(done, F_OK) == 0 || errno != ENOENT;
 	return l->s->state == GA_STATE_LANDED || !access(done, F_OK);
 }
 
@@ -299,7 +313,7 @@ int land_note(struct land *l, struct ga_error *err)
 	struct note n = { .l = l, .root = land_open_root(l->repo, err), .dir = -1,
 			  .record = GA_BUF_INIT };
 	int rc = n.root < 0 || open_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ||
-		 write_record(&n, err) ? -1 : 0;
+		 ga_fault_stop("land:record", err) || write_record(&n, err) ? -1 : 0;
 
 	ga_cleanup_closep(&n.root);
 	ga_cleanup_closep(&n.dir);

@@ -168,11 +168,7 @@ int land_forget_earlier(struct land *of, struct ga_error *err)
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	int rc = undo_read(&l, &u, &unreadable);
 
-	/* one that was killed before it was a note at all is above others, which would be the last
-	 * again without it */
-	if (rc > 0 && l.note)
-		rc = 0;
-	else if (rc < 0)
+	if (rc < 0)
 		rc = l.note ? 0 : ga_error_move(err, &unreadable);
 	else if (!rc)
 		/* one of paths says itself where HEAD has to be */

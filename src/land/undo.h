@@ -35,8 +35,9 @@ struct undo {
 #define UNDO_INIT { .dir = -1 }
 void undo_release(struct undo *u);
 
-/* Read the last note of the session (fills l->notes, l->note): 0; 1, `err` untouched: there is
- * none, or one of a landing that had not touched anything yet; -1: it cannot be read. */
+/* Read the last note of the session (fills l->notes, l->note), past those of landings that had not
+ * touched anything yet: 0; 1, `err` untouched: there is none, or (l->note) one of nothing, below
+ * which none counts; -1: it cannot be read. */
 int undo_read(struct land *l, struct undo *u, struct ga_error *err);
 
 /* Put back what `u->hidden` says; the note is one of a landing that came to its end, or of nothing.

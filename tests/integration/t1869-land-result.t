@@ -107,6 +107,23 @@ test_expect_success 'a landing that was killed before its note had anything hide
 	mkdir "$(ls -d "$HOME"/.local/state/git-agent/*/sessions/empty/undo)/2" && git merge -q -m plain agent/empty && git commit -q --allow-empty -m mine && git agent land empty && git agent resume -q empty -- sh -c "$words put h@2A; git add h; git commit -qam three" &&
 	mine=$(git rev-parse HEAD) && git agent land empty && git agent land --undo empty && test "$(git rev-parse HEAD)" = "$mine" && test_must_fail git agent land --undo empty && test "$(git rev-parse HEAD)" = "$mine"
 '
+# unnoted HOW: a second landing did not get as far as to have a record; where the notes are
+unnoted() {
+	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && picture >../start && git agent land $s && picture >../before && git agent resume -q $s -- sh -c "$words put g@2A; git commit -qam two" &&
+		notes=$(echo "$HOME"/.local/state/git-agent/*/sessions/$s/undo) && test_must_fail env GIT_AGENT_FAULT=land:record:$1 git agent land $2 $s 2>../err; cat ../err; picture >../after && test_cmp ../before ../after
+}
+test_expect_success 'a landing that has no record hides no earlier one: that is the last, and can be undone' '
+	unnoted fail && test ! -e "$notes/2" && test -e "$notes/1/record" && git agent land --undo $s && picture >../after && test_cmp ../start ../after &&
+	unnoted kill && test -e "$notes/2" && mkdir "$notes/4" && git agent land --undo $s && picture >../after && test_cmp ../start ../after && test_expect_code 128 git agent land --undo $s 2>../err && grep "no landing of session .$s. to undo" ../err && ! grep "what earlier landings kept" ../err && git agent land $s && test "$(ls "$notes")" = 1 && git agent land --undo $s && picture >../after && test_cmp ../start ../after &&
+	unnoted kill && git agent land $s && test "$(echo $(ls "$notes"))" = "1 2" && git agent land --undo $s && git agent land --undo $s && picture >../after && test_cmp ../start ../after
+'
+test_expect_success 'the same where the user resolved a conflict' '
+	begin && git agent start -q --name res -- sh -c "$words put f@2A" && git agent land res && picture >../before && git agent resume -q res -- sh -c "$words put g@2A" && put g@2M && git commit -qam mine && test_expect_code 4 git agent land res && put g@2R && git add g && notes=$(echo "$HOME"/.local/state/git-agent/*/sessions/res/undo) && GIT_AGENT_FAULT=land:record:fail test_expect_code 128 git agent land --continue res && test "$(ls "$notes")" = 1 &&
+	git agent land --continue res && git agent land --undo res && git reset -q --hard HEAD^ && picture >../after && test_cmp ../before ../after && git agent land --undo res && test_expect_code 128 git agent land --undo res
+'
+test_expect_success 'undone, and killed as the note was to be removed: that one is gone, the one before it is there' '
+	unnoted fail && git agent land $s && { GIT_AGENT_FAULT=land:forget:kill git agent land --undo $s; test $? = 137; } && picture >../after && test_cmp ../before ../after && git agent land --undo $s && picture >../after && test_cmp ../start ../after && test -z "$(ls "$notes")"
+'
 for how in merge squash rebase ff-only; do
 	test_expect_success "killed before it was noted, $how: undone, unless the user committed since" '
 		for since in : "git commit -q --allow-empty -m mine" "git agent list; git commit -q --allow-empty -m mine"; do
