@@ -115,6 +115,8 @@ int land_merge(struct land *l, struct ga_error *err);
 /* Refuse a result that is what there was before: it would count as landed. */
 int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
 		       struct ga_error *err);
+/* HEAD when it is committed: what hooks of the user's made of it is theirs. */
+int land_read_result(struct land *l, struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
@@ -142,6 +144,10 @@ int land_restore(struct land *l, struct ga_error *err);
  * bits do not matter. */
 bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,
 		     bool whole);
+/* Is an open file that, with what attributes of the path have git do: filters, line ends,
+ * encodings? */
+bool land_is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
+		      bool whole);
 
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
@@ -269,11 +275,14 @@ int land_remove(int root, const char *path, struct ga_error *err);
 
 #define LAND_NOTE_MAGIC "git-agent landing 1"
 /* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
- * index that it took; of any, that it came to its end. */
+ * index that it took; of any, that it came to its end, by itself (empty) or because the user went
+ * on without it. */
 #define LAND_NOTE_WORK "work"
 #define LAND_NOTE_HIDDEN "hidden" /* hidden.c */
 #define LAND_NOTE_LOCK "lock"
 #define LAND_NOTE_DONE "done"
+/* And of a merge that the user resolved, the tree that is committed. */
+#define LAND_NOTE_RESOLVED "resolved"
 /* Make the directory of the next note (fills notes, note). */
 int land_note_dir(struct land *l, struct ga_error *err);
 /* Entries of the index that will be on nothing else go on a ref. */
@@ -282,6 +291,9 @@ int land_keep_staged(struct land *l, struct ga_error *err);
  * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
+/* Before it is committed: what came of conflicts is in no other place that tells it from what the
+ * user committed since. */
+int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 /* It came to its end, if one was noted: the note stays below those of the next ones, whatever comes
  * of them. */
 int land_note_done(struct land *l, struct ga_error *err);
@@ -289,6 +301,8 @@ int land_note_done(struct land *l, struct ga_error *err);
 char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
+/* The ref of land_keep_staged(). Caller frees. */
+char *land_note_ref(const struct land *l, unsigned n);
 
 /* recover.c: put what the last note says back, whatever of it was done: for a landing that failed
  * on the way. */

@@ -300,7 +300,9 @@ static int finish(struct land *l, struct ga_error *err)
 		land_note_forget(l);
 		return -1;
 	}
-	return land_carry_write(l, err) || record(l, err) || land_note_done(l, err) ? -1 : 0;
+	/* from here on it is committed, and the note says where HEAD was */
+	return land_read_result(l, err) || land_carry_write(l, err) || record(l, err) ||
+	       land_note_done(l, err) ? -1 : 0;
 }
 
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

@@ -85,28 +85,33 @@ static int finish_rebase(struct land *l, struct ga_error *err)
 	return land_check_brought(l, &tree, hint, err);
 }
 
+/* It brings something, and is known for the user's when it is committed. */
+static int check_resolved(struct land *l, struct ga_error *err)
+{
+	struct ga_oid tree;
+
+	return land_index_tree(l, NULL, &tree, err) ||
+	       land_check_brought(l, &tree, "'git commit' makes that merge all the same, "
+					    "'git agent land --abort' goes back", err) ||
+	       land_note_resolved(l, &tree, err) ? -1 : 0;
+}
+
 int land_finish(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "commit", "--quiet", "--no-edit", NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	cleanup_free char *branch = NULL;
-	struct ga_oid tree;
 	int status;
 
 	if (land_unmerged(l, &paths, err))
 		return -1;
-	if (!paths.n && l->rebase)
-		return finish_rebase(l, err);
-	if (!paths.n && (land_index_tree(l, NULL, &tree, err) ||
-			 land_check_brought(l, &tree, "'git commit' makes that merge all the same, "
-						      "'git agent land --abort' goes back", err)))
-		return -1;
-	if (paths.n || land_run_git(l, args, NULL, 0, &status, &why, err))
-		return paths.n ? land_fail_left(l, err) : -1;
-	if (status)
+	if (paths.n)
 		return land_fail_left(l, err);
-	return ga_repo_head(l->repo, &l->ret->commit, &branch, err) ? -1 : 0;
+	if (l->rebase)
+		return finish_rebase(l, err);
+	if (check_resolved(l, err) || land_run_git(l, args, NULL, 0, &status, &why, err))
+		return -1;
+	return status ? land_fail_left(l, err) : 0;
 }
 
 int land_check_left(struct land *l, struct ga_error *err)

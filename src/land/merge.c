@@ -272,12 +272,12 @@ static int check_committed(struct land *l, struct ga_error *err)
 
 /* ---- ways ----------------------------------------------------------------------------- */
 
-/* What hooks of the user's made of it is theirs. */
-static int read_result(struct land *l, struct ga_error *err)
+int land_read_result(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 
-	if (!ga_repo_head(l->repo, &l->ret->commit, &branch, err))
+	if (!ga_fault_stop("land:committed", err) &&
+	    !ga_repo_head(l->repo, &l->ret->commit, &branch, err))
 		return 0;
 	return ga_hint(err, "it is committed; 'git agent land %s' notes that", l->s->name);
 }
@@ -301,7 +301,7 @@ static int squash(struct land *l, struct ga_error *err)
 		return 0;
 	if (!run_git(l, commit, &status, &why, err)) {
 		if (!status)
-			return read_result(l, err);
+			return land_read_result(l, err);
 		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: a "
 						 "hook or signing refused it");
 	}

@@ -151,42 +151,12 @@ bool undo_may_have_begun(const struct undo *u)
 		(may_have(u->dir, UNDO_BEGUN) || !is_done(u->dir)));
 }
 
-/* The last one that has a record: without one a landing did not get far enough to touch anything,
- * unless that is what it says (recover.c). 1: there is none, or none that counts. */
-static int open_last(struct land *l, struct undo *u, struct ga_error *err)
+static int read_record(const struct land *l, struct undo *u, struct ga_error *err)
 {
-	if (land_note_last(l->notes, &l->note, err))
-		return -1;
-	for (; l->note; l->note--) {
-		cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
-		int rc = open_note(dir, u, err);
-
-		if (!rc)
-			rc = has(u->dir, "record", err);
-		else if (rc > 0)
-			continue;
-		if (rc)
-			return rc < 0 ? -1 : 0;
-		rc = has(u->dir, LAND_NOTE_DONE, err);
-		if (rc)
-			return rc;
-	}
-	return 1;
-}
-
-int undo_read(struct land *l, struct undo *u, struct ga_error *err)
-{
+	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note), *q = ga_escape(dir);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_free char *dir = NULL, *q = NULL;
-	int rc;
+	int rc = has(u->dir, UNDO_BEGUN, err);
 
-	l->notes = land_notes(l->s);
-	rc = open_last(l, u, err);
-	if (rc)
-		return rc;
-	dir = ga_strf("%s/%u", l->notes, l->note);
-	q = ga_escape(dir);
-	rc = has(u->dir, UNDO_BEGUN, err);
 	if (rc < 0 || ga_fault_stop("land:read", err) ||
 	    ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
 		return -1;
@@ -198,4 +168,45 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err)
 	if (parse(&b, u))
 		return read_work(l, u, err);
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
+}
+
+/* Without a record a landing did not get far enough to touch anything, unless that is what it says
+ * (recover.c). 1: there is none; 2: it says that none below it counts. */
+static int open_record(const struct land *l, struct undo *u, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
+	int rc = open_note(dir, u, err);
+
+	if (rc)
+		return rc;
+	rc = has(u->dir, "record", err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = has(u->dir, LAND_NOTE_DONE, err);
+	return rc < 0 ? -1 : 1 + rc;
+}
+
+int undo_read(struct land *l, struct undo *u, struct ga_error *err)
+{
+	int rc = 1;
+
+	l->notes = land_notes(l->s);
+	if (land_note_last(l->notes, &l->note, err))
+		return -1;
+	while (l->note && (rc = open_record(l, u, err)) == 1)
+		l->note--;
+	return rc > 0 ? 1 : rc ? -1 : read_record(l, u, err);
+}
+
+int undo_read_interrupted(struct land *l, struct undo *u, struct ga_error *err)
+{
+	int rc = open_record(l, u, err);
+	struct stat st;
+
+	if (rc)
+		return rc < 0 ? -1 : 1;
+	/* of one that came to its end it is empty */
+	if (!fstatat(u->dir, LAND_NOTE_DONE, &st, AT_SYMLINK_NOFOLLOW) && !st.st_size)
+		return 1;
+	return read_record(l, u, err);
 }

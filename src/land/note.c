@@ -22,6 +22,7 @@
 #include "ga/refs.h"
 #include "ga/sync.h"
 #include "ga/trace.h"
+#include "undo.h"
 #include "work.h"
 
 #define NOTE_GONE "gone" /* one that is being removed */
@@ -180,7 +181,7 @@ int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
 	return failed ? ga_fail_errno(err, GA_EFATAL, failed, "cannot read what was noted") : 0;
 }
 
-static char *note_ref(const struct land *l, unsigned n)
+char *land_note_ref(const struct land *l, unsigned n)
 {
 	cleanup_free char *kind = ga_strf("undo/%u", n);
 
@@ -191,7 +192,7 @@ static char *note_ref(const struct land *l, unsigned n)
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
 {
 	cleanup_close int at = open(l->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_free char *name = ga_strf("%u", n), *ref = note_ref(l, n);
+	cleanup_free char *name = ga_strf("%u", n), *ref = land_note_ref(l, n);
 	struct ga_oid oid;
 	int rc;
 
@@ -206,6 +207,18 @@ int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
 	return at < 0 ? 0 : ga_rmtree_at(at, NOTE_GONE, err);
 }
 
+/* Of a landing that was killed: what nobody can tell may be. */
+static bool has_only_copies(const struct land *l, unsigned n)
+{
+	struct land of = { .repo = l->repo, .s = l->s, .notes = l->notes, .note = n };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_(undo_release) struct undo u = UNDO_INIT;
+	cleanup_strv struct ga_strv only = GA_STRV_INIT;
+	int rc = undo_read_interrupted(&of, &u, &ignored);
+
+	return rc < 0 || (!rc && (undo_only_copies(&of, &u, &only, &ignored) || only.n));
+}
+
 /* Does the note tell of what still stands, so that it can be undone after the next? Without a
  * record it tells of nothing, unless that is what it says (recover.c). */
 static bool stands(const struct land *l, unsigned n)
@@ -215,7 +228,7 @@ static bool stands(const struct land *l, unsigned n)
 
 	if (access(record, F_OK) && errno == ENOENT)
 		return access(done, F_OK) == 0 || errno != ENOENT;
-	return l->s->state == GA_STATE_LANDED || !access(done, F_OK);
+	return l->s->state == GA_STATE_LANDED || !access(done, F_OK) || has_only_copies(l, n);
 }
 
 /* Those before this one, unless what they tell of still stands. */
@@ -267,7 +280,7 @@ static int open_dir(struct note *n, struct ga_error *err)
 
 int land_keep_staged(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *ref = note_ref(l, l->note), *who = NULL;
+	cleanup_free char *ref = land_note_ref(l, l->note), *who = NULL;
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT;
 	char message[] = "what was staged before a landing\n", extra[] = "";
 	struct ga_commit c = { .parents = &l->head, .n_parents = 1, .message = message,
@@ -321,6 +334,13 @@ int land_note(struct land *l, struct ga_error *err)
 	ga_strv_release(&n.made);
 	ga_strv_release(&n.dirs);
 	return rc;
+}
+
+int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err)
+{
+	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_RESOLVED, l->notes, l->note);
+
+	return ga_write_new(AT_FDCWD, file, GA_HEX(tree), GA_OID_HEXSZ, 0600, err);
 }
 
 int land_note_done(struct land *l, struct ga_error *err)

@@ -12,7 +12,10 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "undo.h"
+
+#define WENT_ON "the user went on\n" /* what says so */
 
 int land_take_back(struct land *failed, struct ga_error *err)
 {
@@ -21,18 +24,35 @@ int land_take_back(struct land *failed, struct ga_error *err)
 	return undo_last(failed->repo, failed->s, &head, err);
 }
 
-/* HEAD is neither where a landing that was killed began, nor where it was going. */
-static int went_on(struct land *l, const struct undo *u, bool *ret, struct ga_error *err)
+enum since {
+	SINCE_NOTHING,  /* HEAD is where a landing that was killed began, or where it was going */
+	SINCE_SWITCHED, /* the branch is, and the user is on another */
+	SINCE_WENT_ON,
+};
+
+static bool is_its(const struct undo *u, const struct ga_oid *head)
+{
+	return ga_oid_equal(head, &u->head) || ga_oid_equal(head, &u->commit);
+}
+
+static int find_since(struct land *l, const struct undo *u, enum since *ret, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	struct ga_oid head;
 	int rc = ga_repo_head(l->repo, &head, &branch, err);
 
+	*ret = SINCE_WENT_ON;
 	if (rc < 0)
 		return -1;
-	*ret = rc || (!ga_oid_equal(&head, &u->head) && !ga_oid_equal(&head, &u->commit)) ||
-	       strcmp(branch ? branch : "", u->ref) != 0;
-	return 0;
+	if (!strcmp(branch ? branch : "", u->ref)) {
+		if (!rc && is_its(u, &head))
+			*ret = SINCE_NOTHING;
+		return 0;
+	}
+	rc = *u->ref ? ga_ref_read(l->repo, u->ref, &head, err) : 1;
+	if (!rc && is_its(u, &head))
+		*ret = SINCE_SWITCHED;
+	return rc < 0 ? -1 : 0;
 }
 
 static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
@@ -41,17 +61,31 @@ static int fail_interrupted(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git agent land --abort %s' takes it back", s->name);
 }
 
+static int fail_switched(const struct ga_session *s, const struct undo *u, struct ga_error *err)
+{
+	const char *branch = ga_ref_branch(u->ref);
+	cleanup_free char *q = ga_escape(branch ? branch : u->ref);
+	cleanup_free char *word = ga_quote_shell(branch ? branch : u->ref);
+
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s on '%s' was interrupted, and you are "
+		      "not there", s->name, q);
+	return ga_hint(err, "'git switch %s', then 'git agent land --abort %s', takes it back",
+		       word, s->name);
+}
+
 static int recover(struct land *l, struct undo *u, bool only_look, struct ga_error *err)
 {
-	bool gone;
+	enum since since;
 
-	if (went_on(l, u, &gone, err))
+	if (find_since(l, u, &since, err))
 		return -1;
+	if (since == SINCE_SWITCHED)
+		return fail_switched(l->s, u, err);
 	if (only_look)
-		return gone ? 0 : fail_interrupted(l->s, err);
-	if (gone) {
+		return since == SINCE_WENT_ON ? 0 : fail_interrupted(l->s, err);
+	if (since == SINCE_WENT_ON) {
 		land_unlock_index(l, u->dir);
-		return ga_write_atomic(u->dir, LAND_NOTE_DONE, "", 0, 0600, err);
+		return ga_write_atomic(u->dir, LAND_NOTE_DONE, WENT_ON, strlen(WENT_ON), 0600, err);
 	}
 	return undo_take_back(l, u, err) ? ga_error_wrap(err, "a landing was interrupted") : 1;
 }
@@ -115,17 +149,34 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 	return rc;
 }
 
-/* Does HEAD have what merging the tip into HEAD of then gives, and nothing else? 1 yes. */
-static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
+/* What merging the tip into HEAD of then gives: 0; 1: nothing that git could commit. */
+static int merge_again(const struct land *now, const struct undo *u, struct ga_oid *ret,
+		       struct ga_error *err)
 {
 	struct land l = { .repo = now->repo, .s = now->s, .head = u->head, .tip = now->tip };
 	int rc = ga_commit_tree(l.repo, &l.head, &l.head_tree, err) || land_preview(&l, err)
 		     ? -1
-		     : !l.conflicts && ga_oid_equal(&l.merged, &now->head_tree);
+		     : l.conflicts;
 
+	*ret = l.merged;
 	ga_changes_release(&l.changes);
 	ga_strv_release(&l.conflicted);
 	return rc;
+}
+
+/* Does HEAD have what was going to be committed, and nothing else? 1 yes. */
+static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid tree;
+	int rc = 0;
+
+	/* as the user resolved it, or as git merges */
+	if (ga_read_file_at(u->dir, LAND_NOTE_RESOLVED, GA_OID_HEXSZ, &b, &none) ||
+	    !ga_oid_parse(b.ptr, b.len, &tree))
+		rc = merge_again(now, u, &tree, err);
+	return rc < 0 ? -1 : !rc && ga_oid_equal(&tree, &now->head_tree);
 }
 
 /* Is HEAD what the landing of this note made, which was killed before that was said? Of several
@@ -179,9 +230,43 @@ int land_forget_earlier(struct land *of, struct ga_error *err)
 	return rc < 0 ? -1 : 0;
 }
 
+static int fail_only(const struct land *l, const struct ga_strv *paths, struct ga_error *err)
+{
+	cleanup_free char *list = land_list(paths), *q = ga_quote(l->notes);
+
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was interrupted, and what it kept of "
+		      "these is nowhere else: %s", l->s->name, list);
+	return ga_hint(err, "it is in %s: see whether you miss any of it; 'git agent drop --force "
+		       "%s' moves it to the trash", q, l->s->name);
+}
+
+/* The user went on after it. */
+static int check_copies(struct land *l, struct ga_error *err)
+{
+	cleanup_(undo_release) struct undo u = UNDO_INIT;
+	cleanup_strv struct ga_strv only = GA_STRV_INIT;
+	int rc = undo_read_interrupted(l, &u, err);
+
+	if (rc)
+		return rc < 0 ? ga_error_wrap(err, "a landing of agent/%s was interrupted",
+					      l->s->name) : 0;
+	if (undo_only_copies(l, &u, &only, err))
+		return -1;
+	return only.n ? fail_only(l, &only, err) : 0;
+}
+
 int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
 	struct land l = { .repo = r, .s = s };
+	cleanup_free char *notes = land_notes(s);
 
-	return land_recover(&l, true, err) ? -1 : 0;
+	if (land_recover(&l, true, err))
+		return -1;
+	l.notes = notes;
+	if (land_note_last(notes, &l.note, err))
+		return -1;
+	for (; l.note; l.note--)
+		if (check_copies(&l, err))
+			return -1;
+	return 0;
 }

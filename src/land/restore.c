@@ -33,9 +33,8 @@ static bool begins_like(int fd, int other, bool whole)
 	return !n;
 }
 
-/* The file as git writes it, with what attributes have it do: filters, line ends, encodings. */
-static bool is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
-			bool whole)
+bool land_is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
+		      bool whole)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *word = ga_strf("--path=%s", path);
@@ -68,7 +67,7 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 		       ga_oid_equal(&oid, &e->oid);
 	return (!h.size && !whole) ||
 	       (!ga_blob_id(h.fd, &oid, &ignored) && ga_oid_equal(&oid, &e->oid)) ||
-	       is_rendered(l, h.fd, path, &e->oid, whole);
+	       land_is_rendered(l, h.fd, path, &e->oid, whole);
 }
 
 /* ---- taking it away ------------------------------------------------------------------ */

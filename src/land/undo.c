@@ -15,8 +15,7 @@
 #include "ga/trace.h"
 #include "undo.h"
 
-/* Does it stand there as `want` says? An error is no. */
-static bool stands(int root, const char *path, const struct land_look *want)
+bool undo_stands(int root, const char *path, const struct land_look *want)
 {
 	struct land_look is;
 
@@ -52,8 +51,8 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		       GA_HEX(want));
 }
 
-/* Is it as it was before the landing, put back by a try that got no further? */
-static bool is_back(int root, const struct undo *u, size_t i)
+/* Put back by a try that got no further, or not touched yet. */
+bool undo_is_back(int root, const struct undo *u, size_t i)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strf("%zu", i);
@@ -62,7 +61,7 @@ static bool is_back(int root, const struct undo *u, size_t i)
 
 	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
 		return false;
-	return stands(root, u->files[i].path, &was);
+	return undo_stands(root, u->files[i].path, &was);
 }
 
 static int check_index(struct land *l, const struct undo *u, struct ga_error *err)
@@ -98,8 +97,8 @@ static int check_files(struct land *l, const struct undo *u, int root, struct ga
 	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err))
 		return -1;
 	for (size_t i = 0; i < u->n; i++)
-		if (!stands(root, u->files[i].path, &u->files[i].will) &&
-		    !(u->begun && is_back(root, u, i)))
+		if (!undo_stands(root, u->files[i].path, &u->files[i].will) &&
+		    !(u->begun && undo_is_back(root, u, i)))
 			ga_strv_push(&changed, u->files[i].path);
 	if (!u->begun && check_dirs(l, u, root, &changed, err))
 		return -1;

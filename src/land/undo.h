@@ -40,6 +40,20 @@ void undo_release(struct undo *u);
  * which none counts; -1: it cannot be read. */
 int undo_read(struct land *l, struct undo *u, struct ga_error *err);
 
+/* The same of note l->note, if that landing did not come to its end by itself; 1: it did. */
+int undo_read_interrupted(struct land *l, struct undo *u, struct ga_error *err);
+
+/* Does it stand there as `want` says, or as file `i` was before? What cannot be looked at does not.
+ */
+bool undo_stands(int root, const char *path, const struct land_look *want);
+bool undo_is_back(int root, const struct undo *u, size_t i);
+
+/* only.c: files of which that note has a copy that is in no other place: neither in the working
+ * tree, the index or HEAD, nor where the landing began or was going, nor is there what it made of
+ * them. */
+int undo_only_copies(struct land *l, const struct undo *u, struct ga_strv *ret,
+		     struct ga_error *err);
+
 /* Put back what `u->hidden` says; the note is one of a landing that came to its end, or of nothing.
  * 1: HEAD is where it was before. */
 int undo_hidden(struct land *l, struct undo *u, struct ga_error *err);

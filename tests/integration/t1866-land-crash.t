@@ -97,6 +97,29 @@ do
 	'
 done
 
+# asks NAME PATTERN: neither drop nor gc moves its note to the trash
+asks() {
+	test_expect_code 2 git agent drop $1 2>../err && cat ../err && grep "$2" ../err && git agent gc >../out 2>../says && ! grep "session $1" ../out && git agent drop --force --dry-run $1 && test -e "$(echo "$HOME"/.local/state/git-agent/*/sessions/$1/undo/1)/record"
+}
+for point in land:files land:index
+do
+	test_expect_success "killed at $point, and then on another branch: it asks, and is taken back where it was" '
+		begin && k=s-${point#land:} && git branch -q other && git agent start -q --name $k -- sh -c "$words put f@2A" && put f@8M && git add f && picture >../before && { GIT_AGENT_FAULT=$point:kill git agent land $k; test $? = 137; } && rm -f .git/index.lock && git switch -q other && picture >../there &&
+		asks $k "a landing of agent/$k on .main. was interrupted, and you are not there" && for c in "land $k" "land --dry-run $k" "land --abort $k" "land --continue $k"; do test_expect_code 2 git agent $c 2>../err && grep "hint: .git switch main., then .git agent land --abort $k., takes it back" ../err || return 1; done && picture >../after && test_cmp ../there ../after &&
+		git switch -q main && git agent land --abort $k && picture >../after && test_cmp ../before ../after && git agent land $k
+	'
+done
+
+test_expect_success 'killed, and gone on by hand without what it was beside: it asks, whatever is landed since' '
+	begin && git agent start -q --name only -- sh -c "$words put f@2A" && put f@8M && git add f && put f@8M9N && { GIT_AGENT_FAULT=land:index:kill git agent land only; test $? = 137; } && git reset -q --hard && git commit -q --allow-empty -m mine && note=$(echo "$HOME"/.local/state/git-agent/*/sessions/only/undo/1) &&
+	says="a landing of agent/only was interrupted, and what it kept of these is nowhere else: f" && asks only "$says" && grep "^hint: it is in .*undo: see whether you miss any of it" ../err && content f@8M9N | test_cmp - "$note/0" && git agent land only && git agent list | grep "^only .*landed" && asks only "$says" && grep "session .only. has landed and stays: $says" ../says &&
+	content f@8M >f && git add f && asks only "$says" && cp "$note/0" f && git agent gc --dry-run | grep "session only" && git agent drop --dry-run only && git reset -q --hard && asks only "$says" &&
+	git agent drop --force only && git agent drop --restore only && asks only "$says"
+'
+test_expect_success 'the same of what git merged, and of line ends: in HEAD it is as git has it' '
+	begin && printf "f text eol=crlf\n" >.gitattributes && git add . && git commit -qm attr && rm f && git checkout -q f && git agent start -q --name crlf -- sh -c "$words put g@2A; sed -i s,2,A, f" && git update-index --refresh; put g@8M && sed -i s,8,M, f && { GIT_AGENT_FAULT=land:files:kill git agent land crlf; test $? = 137; } && rm -f .git/index.lock && file f | grep CRLF && git add f g && git commit -qm hand && git agent drop crlf
+'
+
 test_expect_success 'killed when all was done: it has landed, and can be undone' '
 	begin && git agent start -q --name d -- sh -c "$words put f@2A" && put f@8M && picture >../before && { GIT_AGENT_FAULT=land:recorded:kill git agent land d; test $? = 137; } &&
 	git agent land d 2>../err && grep "nothing to land" ../err && git agent list | grep "^d .*landed" && git agent land --undo d && picture >../after && test_cmp ../before ../after

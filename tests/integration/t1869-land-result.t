@@ -133,6 +133,16 @@ for how in merge squash rebase ff-only; do
 	'
 done
 
+# resolved PUT: a conflict was, and --continue is killed when it had committed
+resolved() {
+	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && picture >../start && test_expect_code 4 git agent land $s && put f@2R && git add f && { GIT_AGENT_FAULT=land:committed:$1 git agent land --continue $s; test $? -gt 0; } && test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/$s)"
+}
+test_expect_success 'resolved by the user, and killed before that was noted: undone, unless the user committed since' '
+	for what in kill fail; do resolved $what && git agent land $s && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../start ../after || return 1; done &&
+	for since in "git commit -q --allow-empty -m on" "put f@2R3X; git commit -q --amend -am else" "git reset -q --hard HEAD^; git merge -q agent/\$s; put f@2R3X; git add f; git commit -qm hand" ; do
+		resolved kill && eval "$since" && git agent land $s && picture >../before && test_expect_code 128 git agent land --undo $s 2>../err && cat ../err && grep "no landing of session" ../err && picture >../after && test_cmp ../before ../after || return 1
+	done
+'
 test_expect_success 'killed before it was noted, given up, and done by the user with an edit of his in it: not undone' '
 	for how in "merge -q --squash" "merge -q --no-ff --no-commit"; do
 		begin && k=k$(count) && git agent start -q --name $k -- sh -c "$words put f@2A; git commit -qam one" && git commit -q --allow-empty -m mine && was=$(git rev-parse HEAD) && { GIT_AGENT_FAULT=land:made:kill git agent land --squash $k; test $? = 137; } && git reset -q --merge $was &&
