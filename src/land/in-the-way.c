@@ -14,11 +14,9 @@
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/treelevel.h"
-#include "land-internal.h"
+#include "in-the-way.h"
 
-/* A merge that moves a submodule leaves its working tree alone, wherever that is: the user may
- * have merged there first. */
-static bool overwrites(const struct land *l, const char *path)
+bool way_overwrites(const struct land *l, const char *path)
 {
 	const struct ga_change *c = ga_changes_find(&l->changes, path);
 
@@ -102,15 +100,12 @@ static void add_hidden(struct land *l, int root, const char *line, struct land_f
 	c.path = ga_strdup(path);
 	if (!is_left_alone(root, &c)) {
 		ga_strv_push(&f->all, path);
-		ga_strv_push(overwrites(l, path) ? &f->changed : &f->hidden, path);
+		ga_strv_push(way_overwrites(l, path) ? &f->changed : &f->hidden, path);
 	}
 	free(c.path);
 }
 
-/* Paths that git was told to take for unchanged, and are not: a merge of git's that comes upon one
- * of them, or stops for whatever reason, puts the whole working tree back to HEAD (2.38 and
- * newer). */
-static int hidden_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
+int way_hidden(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-s", "-v", "-z", NULL };
 	cleanup_close int root = land_open_root(l->repo, err);
@@ -164,7 +159,7 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 			ga_strv_push(&f->unmerged, line + 3);
 		else if (line[0] != ' ')
 			ga_strv_push(&f->staged, line + 3);
-		else if (overwrites(l, line + 3))
+		else if (way_overwrites(l, line + 3))
 			ga_strv_push(&f->changed, line + 3);
 	}
 	return 0;
@@ -173,12 +168,46 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 #define DIR_ENTRIES_MAX 10000
 #define DIR_DEPTH_MAX 128
 
-/* A directory stands where the merge puts a file. Is there anything in it that
- * git does not track? 1 and a name in `ret`. */
-static int untracked_below(struct land *l, int dirfd, const char *path, size_t *budget,
-			   unsigned depth, struct ga_strv *ret, struct ga_error *err)
+/* A directory that stands where the merge puts a file. */
+struct below {
+	struct land *l;
+	int root;
+	size_t budget;
+	struct ga_strv *ret;
+};
+
+static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
+			   unsigned depth, struct ga_error *err);
+
+/* One entry of it, of which git has `e`. 1: it, or something in it, is not tracked. */
+static int untracked_entry(struct below *b, int dir, const char *name, const char *path,
+			   const struct ga_entry *e, unsigned depth, struct ga_error *err)
 {
-	int fd = ga_openat_beneath(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	cleanup_free char *child = ga_path_join(path, name);
+	struct stat st;
+
+	if (!b->budget-- || depth >= DIR_DEPTH_MAX ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		ga_strv_push(b->ret, path);
+		return 1;
+	}
+	if (S_ISDIR(st.st_mode))
+		return untracked_below(b, child, e->mode == GA_MODE_TREE ? &e->oid : NULL,
+				       depth + 1, err);
+	if (b->l->tracked ? ga_strv_find(b->l->tracked, child) >= 0
+			  : e->mode != GA_MODE_NONE && e->mode != GA_MODE_TREE)
+		return 0;
+	ga_strv_push(b->ret, child);
+	return 1;
+}
+
+/* `tree` is what git has of the directory; NULL: nothing, or l->tracked says it. Each is read
+ * once. */
+static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
+			   unsigned depth, struct ga_error *err)
+{
+	int fd = ga_openat_beneath(b->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	cleanup_tree_level struct ga_tree_level at = GA_TREE_LEVEL_INIT;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	int rc = 0;
@@ -186,28 +215,21 @@ static int untracked_below(struct land *l, int dirfd, const char *path, size_t *
 	if (!d) {
 		if (fd >= 0)
 			(void)close(fd);
-		ga_strv_push(ret, path);
+		ga_strv_push(b->ret, path);
 		return 1;
 	}
+	if (tree)
+		rc = ga_tree_level_read(b->l->repo, tree, &at, err);
 	while (!rc && (errno = 0, e = readdir(d))) {
-		cleanup_free char *child = NULL;
-		struct stat st;
+		struct ga_entry has = ga_tree_level_find(&at, e->d_name);
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		child = ga_path_join(path, e->d_name);
-		if (!(*budget)-- || depth >= DIR_DEPTH_MAX ||
-		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
-			ga_strv_push(ret, path);
-			rc = 1;
-		} else if (S_ISDIR(st.st_mode)) {
-			rc = untracked_below(l, dirfd, child, budget, depth + 1, ret, err);
-		} else {
-			rc = tracked(l, child, err);
-			rc = rc < 0 ? -1 : !rc;
-			if (rc > 0)
-				ga_strv_push(ret, child);
-		}
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = untracked_entry(b, fd, e->d_name, path, &has, depth, err);
+	}
+	/* there may be more in it */
+	if (!rc && errno) {
+		ga_strv_push(b->ret, path);
+		rc = 1;
 	}
 	(void)closedir(d);
 	return rc;
@@ -216,9 +238,12 @@ static int untracked_below(struct land *l, int dirfd, const char *path, size_t *
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err)
 {
-	size_t budget = DIR_ENTRIES_MAX;
+	struct below b = { .l = l, .root = root, .budget = DIR_ENTRIES_MAX, .ret = ret };
+	struct ga_entry e = { .mode = GA_MODE_NONE };
 
-	return untracked_below(l, root, path, &budget, 0, ret, err);
+	if (!l->tracked && ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
+		return -1;
+	return untracked_below(&b, path, e.mode == GA_MODE_TREE ? &e.oid : NULL, 0, err);
 }
 
 /* Something that is no directory stands where the path needs one. */
@@ -243,10 +268,8 @@ static int parent_in_the_way(struct land *l, int root, const char *path, struct 
 	return 0;
 }
 
-/* git merge overwrites ignored files without a word and untracked ones not at
- * all; neither may happen to a file of the user's. */
-static int added_in_the_way(struct land *l, int root, const char *path, struct land_found *f,
-			    struct ga_error *err)
+int way_added(struct land *l, int root, const char *path, struct land_found *f,
+	      struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
@@ -262,7 +285,7 @@ static int added_in_the_way(struct land *l, int root, const char *path, struct l
 	return land_untracked_below(l, root, path, &f->blocked, err) < 0 ? -1 : 0;
 }
 
-static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
+int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
@@ -271,7 +294,7 @@ static int untracked_in_the_way(struct land *l, struct land_found *f, struct ga_
 	for (size_t i = 0; i < l->changes.n; i++) {
 		const struct ga_change *c = &l->changes.v[i];
 
-		if (c->old.mode == GA_MODE_NONE && added_in_the_way(l, root, c->path, f, err))
+		if (c->old.mode == GA_MODE_NONE && way_added(l, root, c->path, f, err))
 			return -1;
 	}
 	ga_strv_sort_unique(&f->files);
@@ -350,7 +373,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 	return ga_hint(err, "%s", hint);
 }
 
-static int refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
+int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 {
 	return land_refuse(paths, "files git does not track would be overwritten",
 			   "move them away, then go on", err);
@@ -368,7 +391,7 @@ static int check_writable(struct land *l, struct ga_error *err)
 	for (size_t i = 0; i < l->changes.n; i++) {
 		cleanup_free char *dir = ga_path_parent(l->changes.v[i].path);
 
-		if (!overwrites(l, l->changes.v[i].path) || (last && !strcmp(last, dir)))
+		if (!way_overwrites(l, l->changes.v[i].path) || (last && !strcmp(last, dir)))
 			continue;
 		if (!land_may_write(root, dir))
 			ga_strv_push(&closed, *dir ? dir : ".");
@@ -382,7 +405,7 @@ static int check_writable(struct land *l, struct ga_error *err)
 
 int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	if (untracked_in_the_way(l, f, err) || (l->marks.hidden && hidden_in_the_way(l, f, err)) ||
+	if (way_untracked(l, f, err) || (l->marks.hidden && way_hidden(l, f, err)) ||
 	    (!is_clear(l, f) && tracked_in_the_way(l, f, err)))
 		return -1;
 	ga_strv_sort_unique(&f->all);
@@ -390,15 +413,15 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",
 				   "resolve them and 'git add', then land again", err);
-	return f->blocked.n ? refuse_untracked(&f->blocked, err) : check_writable(l, err);
+	return f->blocked.n ? way_refuse_untracked(&f->blocked, err) : check_writable(l, err);
 }
 
-static int refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err)
+int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err)
 {
 	if (f->changed.n)
 		return land_refuse(&f->changed, "uncommitted changes would be overwritten", hint,
 				   err);
-	return f->files.n ? refuse_untracked(&f->files, err) : 0;
+	return f->files.n ? way_refuse_untracked(&f->files, err) : 0;
 }
 
 int land_check_worktree(struct land *l, struct ga_error *err)
@@ -409,7 +432,7 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
 	if (land_find_work(l, &f, err))
 		return -1;
-	if (refuse_overwritten(&f, "commit them or 'git stash' them, then go on", err))
+	if (way_refuse_overwritten(&f, "commit them or 'git stash' them, then go on", err))
 		return -1;
 	if (f.staged.n)
 		return land_refuse(&f.staged, "staged changes are in the way",
@@ -420,177 +443,4 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 		return land_refuse(&f.intended, "paths are intended to be added",
 				   "commit them, or 'git reset' them, then go on", err);
 	return 0;
-}
-
-/* ---- on the way -------------------------------------------------------------------- */
-
-/* A line of `git diff-tree --raw -z`, ":mode mode id id letter": what the path becomes. */
-static bool parse_raw(const char *line, struct ga_entry *ret)
-{
-	if (strlen(line) <= 16 + 2 * GA_OID_HEXSZ ||
-	    !ga_oid_parse(line + 16 + GA_OID_HEXSZ, GA_OID_HEXSZ, &ret->oid))
-		return false;
-	ret->mode = 0;
-	for (const char *s = line + 8; *s >= '0' && *s <= '7'; s++)
-		ret->mode = ret->mode << 3 | (uint32_t)(*s - '0');
-	return true;
-}
-
-/* To `l->changes`, each path once. What is there already is not written again; and until something
- * else is, it stays what it is. */
-static void add_touched(struct land *l, const struct ga_change *c, const struct ga_entry *is)
-{
-	size_t n = l->changes.n;
-
-	if (!ga_entry_equal(&c->new, is) &&
-	    (!n || strcmp(l->changes.v[n - 1].path, c->path) != 0))
-		(void)ga_changes_add(&l->changes, c->path, is, is);
-}
-
-/* The changes of `w`, which is sorted, from `*i` on, as far as they are in the directory that is
- * `tree`, the first `skip` bytes of their paths. Each tree is read once, however many of them it
- * has. */
-static int add_beneath(struct land *l, const struct ga_oid *tree, const struct ga_changes *w,
-		       size_t skip, size_t *i, struct ga_error *err)
-{
-	cleanup_tree_level struct ga_tree_level at = GA_TREE_LEVEL_INIT;
-	const char *dir = w->v[*i].path;
-
-	if (ga_tree_level_read(l->repo, tree, &at, err))
-		return -1;
-	while (*i < w->n && !strncmp(w->v[*i].path, dir, skip)) {
-		const struct ga_change *c = &w->v[*i];
-		size_t n = strcspn(c->path + skip, "/");
-		cleanup_free char *name = ga_strndup(c->path + skip, n);
-		struct ga_entry e = ga_tree_level_find(&at, name);
-
-		if (e.mode == GA_MODE_TREE && c->path[skip + n]) {
-			if (add_beneath(l, &e.oid, w, skip + n + 1, i, err))
-				return -1;
-			continue;
-		}
-		if (e.mode == GA_MODE_TREE || c->path[skip + n])
-			e = (struct ga_entry){ .mode = GA_MODE_NONE };
-		add_touched(l, c, &e);
-		++*i;
-	}
-	return 0;
-}
-
-/* What each of the commits, one id a line, writes or takes away. */
-static int find_touched(struct land *l, const struct ga_buf *commits, struct ga_error *err)
-{
-	static const char *const args[] = { "diff-tree", "--stdin", "-r", "--root",
-					    "--no-commit-id", "--raw", "--no-abbrev",
-					    "--no-renames", "-z", NULL };
-	cleanup_changes struct ga_changes writes = GA_CHANGES_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_entry none = { .mode = GA_MODE_NONE }, e;
-	const char *line, *path;
-	size_t pos = 0, i = 0;
-
-	if (land_ask_git(l, args, NULL, commits, &out, err))
-		return -1;
-	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos))) {
-		if (!parse_raw(line, &e))
-			return ga_fail(err, GA_EFATAL, "git diff-tree printed no change");
-		(void)ga_changes_add(&writes, path, &none, &e);
-	}
-	ga_changes_sort(&writes);
-	return writes.n ? add_beneath(l, &l->head_tree, &writes, 0, &i, err) : 0;
-}
-
-static int changed_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
-{
-	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
-					    "--ignore-submodules=dirty", "-z", NULL };
-	static const char *const config[] = { "diff.autoRefreshIndex=true", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	const char *path;
-	size_t pos = 0;
-
-	g.args = args;
-	g.config = config;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.out = &out;
-	if (ga_git_ok(l->repo, &g, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		if (overwrites(l, path))
-			ga_strv_push(&f->changed, path);
-	return 0;
-}
-
-#define PUT_AWAY "'git stash push --keep-index -- FILE' puts one away; then go on"
-
-int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const struct ga_buf *commits,
-			  struct ga_error *err)
-{
-	struct land l = { .repo = of->repo, .s = of->s, .head_tree = *tree };
-	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
-	struct ga_oid index;
-	size_t seen;
-	bool marked;
-	int rc;
-
-	(void)ga_repo_index_tree(l.repo, &index, &l.marks);
-	rc = find_touched(&l, commits, err) || changed_in_the_way(&l, &f, err) ||
-	     untracked_in_the_way(&l, &f, err) ? -1 : 0;
-	seen = f.changed.n;
-	if (!rc && l.marks.hidden)
-		rc = hidden_in_the_way(&l, &f, err);
-	marked = f.changed.n > seen;
-	ga_changes_release(&l.changes);
-	ga_strv_extend(&f.files, &f.blocked);
-	ga_strv_sort_unique(&f.files);
-	ga_strv_sort_unique(&f.changed);
-	/* in the middle of it a commit would be taken for the one that is made, and a stash of all
-	 * would take what was resolved; one of what git was told not to look at takes nothing */
-	return rc ? -1 : refuse_overwritten(&f, marked ? "'git update-index --no-assume-unchanged "
-					    "FILE' (or --no-skip-worktree), then " PUT_AWAY
-					    : PUT_AWAY, err);
-}
-
-/* Of the paths that the tree has and the index has not. Git leaves submodules alone. */
-static int missing_in_the_way(struct land *l, const struct ga_oid *tree, struct land_found *f,
-			      struct ga_error *err)
-{
-	const char *const args[] = { "diff-index", "--cached", "--raw", "--no-renames",
-				     "--no-ext-diff", "--diff-filter=D", "-z", GA_HEX(tree), "--",
-				     NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	cleanup_close int root = land_open_root(l->repo, err);
-	const char *line, *path;
-	size_t pos = 0;
-
-	if (root < 0 || land_ask_git(l, args, NULL, NULL, &out, err))
-		return -1;
-	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos)))
-		if ((strncmp(line, ":160000 ", 8) != 0 || !land_dir_here(root, path)) &&
-		    added_in_the_way(l, root, path, f, err))
-			return -1;
-	return 0;
-}
-
-int land_check_way_back(struct land *of, const struct ga_oid *to, struct ga_error *err)
-{
-	static const char *const args[] = { "ls-files", "-z", NULL };
-	cleanup_strv struct ga_strv tracked = GA_STRV_INIT;
-	struct land l = { .repo = of->repo, .s = of->s, .tracked = &tracked };
-	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
-	size_t pos = 0;
-
-	if (land_ask_git(&l, args, NULL, NULL, &out, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(&tracked, path);
-	ga_strv_sort_unique(&tracked);
-	if (missing_in_the_way(&l, to, &f, err))
-		return -1;
-	ga_strv_extend(&f.files, &f.blocked);
-	ga_strv_sort_unique(&f.files);
-	return f.files.n ? refuse_untracked(&f.files, err) : 0;
 }

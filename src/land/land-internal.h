@@ -194,19 +194,21 @@ void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
 /* Refuse anything. */
 int land_check_worktree(struct land *l, struct ga_error *err);
-/* Refuse what these commits, one id a line, would come upon as they are made again one by one, also
- * where a later one takes back what an earlier one did: uncommitted changes in what they touch,
- * and what stands where `tree`, that of the index, has nothing. Git itself overwrites ignored
- * files, and where it stops what stood there before may look like what it wrote. */
+/* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
+ * have? 1 and a name in `ret`. */
+int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
+			 struct ga_error *err);
+
+/* on-the-way.c: refuse what these commits, one id a line, would come upon as they are made again
+ * one by one, also where a later one takes back what an earlier one did: uncommitted changes in
+ * what they touch, and what stands where `tree`, that of the index, has nothing. Git itself
+ * overwrites ignored files, and where it stops what stood there before may look like what it
+ * wrote. */
 int land_check_on_the_way(struct land *l, const struct ga_oid *tree, const struct ga_buf *commits,
 			  struct ga_error *err);
 /* Refuse files that the index does not have, where going back to that tree puts some: git
  * overwrites ignored ones there. */
 int land_check_way_back(struct land *l, const struct ga_oid *to, struct ga_error *err);
-/* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
- * have? 1 and a name in `ret`. */
-int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
-			 struct ga_error *err);
 
 /* work-plan.c: what landing beside uncommitted work gives, refused where it cannot be (fills
  * l->work); doing it (work-apply.c); and why a file could not be brought (carry.c). */

@@ -84,6 +84,16 @@ on_the_way 'echo "$(head -n 6 g)" >g' g
 on_the_way 'rm g' g
 on_the_way 'git update-index --assume-unchanged g; put g@5M7N' g
 
+test_expect_success 'on the way: under the name that the user gave a file since' '
+	begin && git agent start -q --name moved -- sh -c "$words $between" && mkdir in && git mv g in/g2 && git commit -qm moved && for hide in : "git update-index --assume-unchanged in/g2"; do
+		eval "$hide" && put in/g2@9M && says=in/g2 && untouched --rebase moved && untouched --rebase --dry-run moved || return 1
+	done && git update-index --no-assume-unchanged in/g2 && put in/g2@ && git agent land --rebase moved && content in/g2@ | test_cmp - in/g2 && test "$(git log --format=%s HEAD~2..)" = "two
+one"
+'
+test_expect_success 'a directory of many files that makes way: one that git does not track is named' '
+	begin && mkdir -p many/deep && (cd many/deep && seq 3000 | split -l 1 -a 4) && git add many && git commit -qm many && git agent start -q --name many -- sh -c "git rm -rq many; echo file >many; git add many; git commit -qm one" && put many/deep/mine=m && says=many/deep/mine && test_expect_code 2 git agent land many 2>../err && grep "would be overwritten: many/deep/mine" ../err && rm many/deep/mine && git agent land many && test -f many
+'
+
 test_expect_success 'git is asked once which commits are made again' '
 	begin && git agent start -q --name once -- sh -c "$words $between" && git commit -q --allow-empty -m mine && GIT_TRACE="$PWD/../trace" git agent land --rebase once && test "$(grep -c "built-in: git rev-list .*--cherry-pick" ../trace)" = 1
 '

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks at what is in the way, of a landing (in-the-way.c) and of commits that are made again one
+ * by one (on-the-way.c).
+ */
+#ifndef GA_LAND_IN_THE_WAY_H
+#define GA_LAND_IN_THE_WAY_H
+
+#include "land-internal.h"
+
+/* Is it one of l->changes? A merge that moves a submodule leaves its working tree alone, wherever
+ * that is: the user may have merged there first. */
+bool way_overwrites(const struct land *l, const char *path);
+
+/* Paths that git was told to take for unchanged, and are not: a merge of git's that comes upon one
+ * of them, or stops for whatever reason, puts the whole working tree back to HEAD (2.38 and
+ * newer). */
+int way_hidden(struct land *l, struct land_found *f, struct ga_error *err);
+
+/* What stands where a file is to come, or where any of l->changes puts one. git merge overwrites
+ * ignored files without a word and untracked ones not at all; neither may happen to a file of the
+ * user's. */
+int way_added(struct land *l, int root, const char *path, struct land_found *f,
+	      struct ga_error *err);
+int way_untracked(struct land *l, struct land_found *f, struct ga_error *err);
+
+int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);
+int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err);
+
+#endif

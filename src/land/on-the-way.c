@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What of the user's commits would come upon that are made again one by one, and what going back
+ * from the middle of that would. Nothing is touched here.
+ */
+#include <string.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/treelevel.h"
+#include "in-the-way.h"
+
+/* A line of `git diff-tree --raw -z`, ":mode mode id id letter": what the path becomes. */
+static bool parse_raw(const char *line, struct ga_entry *ret)
+{
+	if (strlen(line) <= 16 + 2 * GA_OID_HEXSZ ||
+	    !ga_oid_parse(line + 16 + GA_OID_HEXSZ, GA_OID_HEXSZ, &ret->oid))
+		return false;
+	ret->mode = 0;
+	for (const char *s = line + 8; *s >= '0' && *s <= '7'; s++)
+		ret->mode = ret->mode << 3 | (uint32_t)(*s - '0');
+	return true;
+}
+
+/* To `l->changes`, each path once. What is there already is not written again; and until something
+ * else is, it stays what it is. */
+static void add_touched(struct land *l, const struct ga_change *c, const struct ga_entry *is)
+{
+	size_t n = l->changes.n;
+
+	if (!ga_entry_equal(&c->new, is) &&
+	    (!n || strcmp(l->changes.v[n - 1].path, c->path) != 0))
+		(void)ga_changes_add(&l->changes, c->path, is, is);
+}
+
+/* The changes of `w`, which is sorted, from `*i` on, as far as they are in the directory that is
+ * `tree`, the first `skip` bytes of their paths. Each tree is read once, however many of them it
+ * has. */
+static int add_beneath(struct land *l, const struct ga_oid *tree, const struct ga_changes *w,
+		       size_t skip, size_t *i, struct ga_error *err)
+{
+	cleanup_tree_level struct ga_tree_level at = GA_TREE_LEVEL_INIT;
+	const char *dir = w->v[*i].path;
+
+	if (ga_tree_level_read(l->repo, tree, &at, err))
+		return -1;
+	while (*i < w->n && !strncmp(w->v[*i].path, dir, skip)) {
+		const struct ga_change *c = &w->v[*i];
+		size_t n = strcspn(c->path + skip, "/");
+		cleanup_free char *name = ga_strndup(c->path + skip, n);
+		struct ga_entry e = ga_tree_level_find(&at, name);
+
+		if (e.mode == GA_MODE_TREE && c->path[skip + n]) {
+			if (add_beneath(l, &e.oid, w, skip + n + 1, i, err))
+				return -1;
+			continue;
+		}
+		if (e.mode == GA_MODE_TREE || c->path[skip + n])
+			e = (struct ga_entry){ .mode = GA_MODE_NONE };
+		add_touched(l, c, &e);
+		++*i;
+	}
+	return 0;
+}
+
+/* Git follows files that HEAD renamed: what the commits change of one they change under its new
+ * name. Told as git does it, of the first of them; goes on `writes`, which is sorted. */
+static int add_renamed(struct land *l, const struct ga_buf *commits, struct ga_changes *writes,
+		       struct ga_error *err)
+{
+	cleanup_free char *first = ga_strndup(commits->ptr, strcspn(commits->ptr, "\n"));
+	cleanup_free char *base = ga_strf("%s^", first);
+	const char *const parent[] = { "rev-parse", "--quiet", "--verify", base, NULL };
+	/* as far as git looks when it merges */
+	const char *const args[] = { "diff-tree", "-r", "-z", "-M", "-l7000", "--diff-filter=R",
+				     "--name-status", base, GA_HEX(&l->head_tree), NULL };
+	struct ga_entry none = { .mode = GA_MODE_NONE }, any = { .mode = GA_MODE_FILE };
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *was, *is;
+	struct ga_oid oid;
+	size_t pos = 0;
+	int rc = land_ask_id(l, parent, &oid, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while (ga_buf_next0(&out, &pos) && (was = ga_buf_next0(&out, &pos)) &&
+	       (is = ga_buf_next0(&out, &pos)))
+		if (ga_changes_find(writes, was))
+			ga_strv_push(&names, is);
+	for (size_t i = 0; i < names.n; i++)
+		(void)ga_changes_add(writes, names.v[i], &none, &any);
+	ga_changes_sort(writes);
+	return 0;
+}
+
+/* What each of the commits, one id a line, writes or takes away. */
+static int find_touched(struct land *l, const struct ga_buf *commits, struct ga_error *err)
+{
+	static const char *const args[] = { "diff-tree", "--stdin", "-r", "--root",
+					    "--no-commit-id", "--raw", "--no-abbrev",
+					    "--no-renames", "-z", NULL };
+	cleanup_changes struct ga_changes writes = GA_CHANGES_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_entry none = { .mode = GA_MODE_NONE }, e;
+	const char *line, *path;
+	size_t pos = 0, i = 0;
+
+	if (land_ask_git(l, args, NULL, commits, &out, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos))) {
+		if (!parse_raw(line, &e))
+			return ga_fail(err, GA_EFATAL, "git diff-tree printed no change");
+		(void)ga_changes_add(&writes, path, &none, &e);
+	}
+	ga_changes_sort(&writes);
+	if (!writes.n)
+		return 0;
+	return add_renamed(l, commits, &writes, err) ||
+	       add_beneath(l, &l->head_tree, &writes, 0, &i, err) ? -1 : 0;
+}
+
+static int changed_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
+{
+	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
+					    "--ignore-submodules=dirty", "-z", NULL };
+	static const char *const config[] = { "diff.autoRefreshIndex=true", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	g.args = args;
+	g.config = config;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.out = &out;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		if (way_overwrites(l, path))
+			ga_strv_push(&f->changed, path);
+	return 0;
+}
+
+#define UNMARK "'git update-index --no-assume-unchanged FILE' (or --no-skip-worktree), then "
+#define PUT_AWAY "'git stash push --keep-index -- FILE' puts one away; then go on"
+
+int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const struct ga_buf *commits,
+			  struct ga_error *err)
+{
+	struct land l = { .repo = of->repo, .s = of->s, .head_tree = *tree };
+	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	struct ga_oid index;
+	size_t seen;
+	bool marked;
+	int rc;
+
+	(void)ga_repo_index_tree(l.repo, &index, &l.marks);
+	rc = find_touched(&l, commits, err) || changed_in_the_way(&l, &f, err) ||
+	     way_untracked(&l, &f, err) ? -1 : 0;
+	seen = f.changed.n;
+	if (!rc && l.marks.hidden)
+		rc = way_hidden(&l, &f, err);
+	marked = f.changed.n > seen;
+	ga_changes_release(&l.changes);
+	ga_strv_extend(&f.files, &f.blocked);
+	ga_strv_sort_unique(&f.files);
+	ga_strv_sort_unique(&f.changed);
+	/* in the middle of it a commit would be taken for the one that is made, and a stash of all
+	 * would take what was resolved; one of what git was told not to look at takes nothing */
+	return rc ? -1 : way_refuse_overwritten(&f, marked ? UNMARK PUT_AWAY : PUT_AWAY, err);
+}
+
+/* Of the paths that the tree has and the index has not. Git leaves submodules alone. */
+static int missing_in_the_way(struct land *l, const struct ga_oid *tree, struct land_found *f,
+			      struct ga_error *err)
+{
+	const char *const args[] = { "diff-index", "--cached", "--raw", "--no-renames",
+				     "--no-ext-diff", "--diff-filter=D", "-z", GA_HEX(tree), "--",
+				     NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int root = land_open_root(l->repo, err);
+	const char *line, *path;
+	size_t pos = 0;
+
+	if (root < 0 || land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos)))
+		if ((strncmp(line, ":160000 ", 8) != 0 || !land_dir_here(root, path)) &&
+		    way_added(l, root, path, f, err))
+			return -1;
+	return 0;
+}
+
+int land_check_way_back(struct land *of, const struct ga_oid *to, struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-z", NULL };
+	cleanup_strv struct ga_strv tracked = GA_STRV_INIT;
+	struct land l = { .repo = of->repo, .s = of->s, .tracked = &tracked };
+	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (land_ask_git(&l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(&tracked, path);
+	ga_strv_sort_unique(&tracked);
+	if (missing_in_the_way(&l, to, &f, err))
+		return -1;
+	ga_strv_extend(&f.files, &f.blocked);
+	ga_strv_sort_unique(&f.files);
+	return f.files.n ? way_refuse_untracked(&f.files, err) : 0;
+}
