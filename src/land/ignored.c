@@ -303,6 +303,8 @@ static int check_here(struct land *l, int root, struct ga_error *err)
 
 		if (look_here(root, path, &l->ignored_will[i], &here, err))
 			return -1;
+		/* what cannot be read cannot be kept either, and stops there */
+		(void)land_look_here(root, path, &l->ignored_seen[i]);
 		if (here == HERE_SAME)
 			l->ignored_had[i] = l->ignored_will[i];
 		else if (here == HERE_BLOCKED)
@@ -332,6 +334,7 @@ int land_ignored_check(struct land *l, struct ga_error *err)
 		return -1;
 	l->ignored_had = ga_calloc(l->ignored.n, sizeof(*l->ignored_had));
 	l->ignored_will = ga_calloc(l->ignored.n, sizeof(*l->ignored_will));
+	l->ignored_seen = ga_calloc(l->ignored.n, sizeof(*l->ignored_seen));
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
@@ -391,6 +394,19 @@ static int copy_link(struct land *l, int root, int dir, const char *tmp, const c
 	return 0;
 }
 
+/* What the note has a copy of is what is overwritten; hooks, or the user, may have been here
+ * since. */
+static int check_seen(struct land *l, int root, size_t i, struct ga_error *err)
+{
+	const char *path = l->ignored.v[i].path;
+	cleanup_free char *q = ga_escape(path);
+	struct land_look is;
+
+	return land_look_here(root, path, &is) && land_look_equal(&is, &l->ignored_seen[i])
+		       ? 0
+		       : ga_fail(err, GA_ELOSE, "cannot bring '%s': it was changed meanwhile", q);
+}
+
 static int write_one(struct land *l, int root, size_t i, struct ga_error *err)
 {
 	const char *path = l->ignored.v[i].path;
@@ -407,6 +423,8 @@ static int write_one(struct land *l, int root, size_t i, struct ga_error *err)
 	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
 	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, tmp, path, will, err)
 					: copy_file(l, dir, tmp, path, will, err);
+	if (!rc)
+		rc = check_seen(l, root, i, err);
 	if (!rc && settle(l, dir, tmp, ga_path_base(path)))
 		rc = ga_fail_errno(err, GA_ELOSE, errno, "cannot bring '%s'", q);
 	if (rc)

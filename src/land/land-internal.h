@@ -45,6 +45,12 @@ struct land_found {
 };
 void land_found_release(struct land_found *f);
 
+/* How a file stands in the working tree: its bytes as they are, not as git would store them. */
+struct land_look {
+	mode_t mode; /* type and permissions; 0: nothing is there */
+	struct ga_oid oid;
+};
+
 struct work;
 
 /* One landing. */
@@ -84,6 +90,7 @@ struct land {
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
 	struct ga_left_files ignored;
 	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
+	struct land_look *ignored_seen;              /* and how it stood here */
 };
 
 /* The refs of a session as they are now; zero where there is none. A branch that is
@@ -252,11 +259,6 @@ bool land_dir_here(int root, const char *path);
 /* Can files be made, and taken away, in that directory, or where it would have to be made? */
 bool land_may_write(int root, const char *dir);
 
-/* How a file stands in the working tree: its bytes as they are, not as git would store them. */
-struct land_look {
-	mode_t mode; /* type and permissions; 0: nothing is there */
-	struct ga_oid oid;
-};
 /* False for what cannot be looked at. A directory is no file: nothing. */
 bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Permissions but for the owner's right to execute are no difference: an umask may do that. */

@@ -28,6 +28,7 @@ static void land_release(struct land *l)
 	ga_strv_release(&l->hidden);
 	free(l->ignored_had);
 	free(l->ignored_will);
+	free(l->ignored_seen);
 	free(l->notes);
 }
 

@@ -30,7 +30,13 @@ static int check_index(struct land *l, struct ga_error *err)
 	return ga_hint(err, "land again");
 }
 
-/* What the note kept is still what stands there? Then that is all that can be lost. */
+static bool is_same(const struct land_look *a, const struct land_look *b)
+{
+	return (a->mode != 0) == (b->mode != 0) && ga_oid_equal(&a->oid, &b->oid);
+}
+
+/* Is what was merged what the note kept, and still what stands there? Then nothing can be lost.
+ * Hooks and editors ran in between. */
 static int check_kept(struct land *l, int root, int note, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
@@ -45,7 +51,7 @@ static int check_kept(struct land *l, int root, int note, struct ga_error *err)
 			continue;
 		name = ga_strf("%zu", n++);
 		if (!land_look_here(note, name, &kept) || !land_look_here(root, p->path, &is) ||
-		    (is.mode != 0) != (kept.mode != 0) || !ga_oid_equal(&is.oid, &kept.oid))
+		    !is_same(&kept, &p->seen) || !is_same(&is, &p->seen))
 			ga_strv_push(&changed, p->path);
 	}
 	return changed.n ? land_refuse(&changed, "files changed meanwhile", "land again", err) : 0;

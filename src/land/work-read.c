@@ -157,6 +157,9 @@ static int read_work(struct land *l, int root, const struct ga_strv *dirty, stru
 		struct work_path *p = &l->work->v[i];
 		int rc;
 
+		/* before git reads it: what is written later goes by that */
+		if (!land_look_here(root, p->path, &p->seen))
+			p->seen = (struct land_look){ 0 };
 		p->work = p->index;
 		if (p->index.mode != GA_MODE_NONE && !p->flagged_skip && !p->flagged_valid &&
 		    ga_strv_find(dirty, p->path) < 0)

@@ -37,6 +37,7 @@ struct work_path {
 	bool intended;                /* to be added */
 	bool untracked;               /* neither HEAD nor index has it, and something is there */
 	struct stat st;               /* of what is there */
+	struct land_look seen;        /* its bytes, before git read them */
 	/* what they become */
 	struct ga_entry to_commit, to_index, to_work;
 	bool lines;                   /* somewhere lines were merged */

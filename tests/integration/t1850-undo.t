@@ -65,6 +65,13 @@ test_expect_success 'ignored files that were brought go, what they replaced come
 	git agent land --undo && picture >../after && test_cmp ../before ../after && test ! -e ign/a
 '
 
+test_expect_success 'a file that a hook wrote since it was kept is not overwritten, not with --force either' '
+	make_repo since && cd since && echo own >own.log && echo same >same.log && git agent start -q --name z -- sh -c "$work; echo theirs >own.log; echo theirs >zz.log" && printf "#!/bin/sh\necho hook >own.log\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && picture >../before &&
+	test_expect_code 2 git agent land --with-ignored own.log --with-ignored zz.log --force z 2>../err && cat ../err && grep "own.log.*changed meanwhile" ../err && grep "hint: what came before it is here; landing again goes on" ../err && test "$(cat own.log)" = hook && test ! -e zz.log && git agent list | grep "^z .*landed" &&
+	git agent land --with-ignored own.log --with-ignored zz.log --force z && test "$(cat own.log zz.log)" = "theirs
+theirs" && git agent land --undo z && test "$(cat own.log)" = hook && test ! -e zz.log
+'
+
 test_expect_success 'large ones too, and names that are hard to write' '
 	make_repo large && cd large && truncate -s 70M big.log && echo end >>big.log && name=$(printf "ign\n \"\047\\\\x") && echo "$name" >>.git/info/exclude &&
 	mkdir -p ign && echo own >"ign/$(printf "\377 \n")" && picture >../before &&

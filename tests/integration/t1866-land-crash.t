@@ -28,6 +28,13 @@ test_expect_success 'the hooks are those from before, see what is committed, and
 	git agent land --undo hook && hook pre-commit "echo more >more; git add more" && picture >../before && test_expect_code 2 git agent land --squash hook 2>../err && grep "your pre-commit hook changed what is committed" ../err && rm more && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'what is edited while the message is, or by a hook, is not overwritten' '
+	begin && git agent start -q --name while -- sh -c "$words put f@2A g@2A old@2A" && put f@8M && printf "#!/bin/sh\nfor p in f g; do test ! -e ../more-\$p || echo more >>\$p; done\n" >../editor && chmod +x ../editor && for p in f g; do
+		touch ../more-$p && GIT_EDITOR="$PWD/../editor" test_expect_code 2 git agent land --edit while 2>../err; cat ../err; grep "files changed meanwhile: $p" ../err && test "$(tail -n 1 $p)" = more && ! grep A f && rm ../more-$p && cp ../editor .git/hooks/commit-msg && touch ../more-$p && test_expect_code 2 git agent land while 2>../err; cat ../err; grep "files changed meanwhile: $p" ../err && test "$(tail -n 2 $p)" = "more
+more" && ! grep A f && rm ../more-$p .git/hooks/commit-msg && put f@8M g@ || return 1
+	done && git agent land while && content f@2A8M | test_cmp - f
+'
+
 test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f key'
 test_expect_success SSHKEY 'each way is signed with the key of the user' '
 	echo "author@example.com $(cat key.pub)" >allowed &&
