@@ -6,11 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/trace.h"
 #include "land-internal.h"
 
 /* ---- written by git ------------------------------------------------------------------ */
@@ -240,9 +242,16 @@ static int restore(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
-	return root < 0 || check_head(l, err) || take_staged(l, err) || take_written(l, root, err)
-		       ? -1
-		       : 0;
+	if (root >= 0 && !check_head(l, err) && !take_staged(l, err) &&
+	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
+		return 0;
+	if (err->code == GA_ELOSE)
+		return -1;
+	/* it broke off, as on a full disk: nobody knows which are not */
+	free(err->hint);
+	err->hint = NULL;
+	(void)ga_error_wrap(err, "files may not be as they were");
+	return ga_hint(err, "see 'git status'");
 }
 
 int land_restore(struct land *l, struct ga_error *err)

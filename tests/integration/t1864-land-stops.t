@@ -69,6 +69,10 @@ test_expect_success 'what it wrote so that nobody can tell: named, and left wher
 '
 
 # What somebody puts in the way meanwhile, here the filter, is not removed for what was there before.
+test_expect_success 'where taking it back breaks off too, that is said, and where to look' '
+	begin && git agent start -q --name both -- sh -c "$words put f@2A z=z" && git commit -q --allow-empty -m mine && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && GIT_AGENT_FAULT=land:restore:fail test_must_fail git agent land both 2>../err && cat ../err && grep "^hint: nothing was committed; files may not be as they were: stopped at .land:restore.: .*; see .git status.$" ../err
+'
+
 test_expect_success 'a directory, or a file on the way, that came meanwhile stays' '
 	begin && git agent start -q --name w -- sh -c "$words put f@2A d/h@2A z=z" && git commit -q --allow-empty -m mine && eval "$broken" && git config filter.bad.smudge "rm -rf f d; mkdir f; echo user >f/x; echo user >d; false" && accepted w && test_must_fail git agent land w 2>../err && cat ../err && grep "^hint: nothing was committed; files are not as they were: .*see .git status." ../err && test "$(cat f/x d)" = "user
 user"
