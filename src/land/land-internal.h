@@ -285,8 +285,10 @@ int land_remove(int root, const char *path, struct ga_error *err);
 #define LAND_NOTE_HIDDEN "hidden" /* hidden.c */
 #define LAND_NOTE_LOCK "lock"
 #define LAND_NOTE_DONE "done"
-/* And of a merge that the user resolved, the tree that is committed. */
+/* And of a merge that the user resolved, the tree that is committed; of any that git made, HEAD
+ * then. */
 #define LAND_NOTE_RESOLVED "resolved"
+#define LAND_NOTE_MADE "made"
 /* Make the directory of the next note (fills notes, note). */
 int land_note_dir(struct land *l, struct ga_error *err);
 /* Entries of the index that will be on nothing else go on a ref. */
@@ -295,9 +297,10 @@ int land_keep_staged(struct land *l, struct ga_error *err);
  * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
-/* Before it is committed: what came of conflicts is in no other place that tells it from what the
- * user committed since. */
+/* Before it is committed, and before the session says that it landed: should that not come about,
+ * nothing else tells what was made from what the user committed since. */
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
+int land_note_made(struct land *l, struct ga_error *err);
 /* It came to its end, if one was noted: the note stays below those of the next ones, whatever comes
  * of them. */
 int land_note_done(struct land *l, struct ga_error *err);

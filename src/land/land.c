@@ -262,6 +262,8 @@ static int run(struct land *l, struct ga_error *err)
 		return ga_error_wrap(err, "it is merged, but that is not noted yet");
 	if (l->opts->no_commit && l->merge)
 		return leave_uncommitted(l);
+	if (l->merge && land_note_made(l, err))
+		return -1;
 	if (land_carry_write(l, err) || (arrived && !l->notes && land_forget_earlier(l, err)))
 		return -1;
 	if (((l->merge || arrived || l->ret->brought.n) && record(l, err)) ||
@@ -302,8 +304,8 @@ static int finish(struct land *l, struct ga_error *err)
 		return -1;
 	}
 	/* from here on it is committed, and the note says where HEAD was */
-	return land_read_result(l, err) || land_carry_write(l, err) || record(l, err) ||
-	       land_note_done(l, err) ? -1 : 0;
+	return land_read_result(l, err) || land_note_made(l, err) || land_carry_write(l, err) ||
+	       record(l, err) || land_note_done(l, err) ? -1 : 0;
 }
 
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

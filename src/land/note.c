@@ -336,11 +336,23 @@ int land_note(struct land *l, struct ga_error *err)
 	return rc;
 }
 
+static int note_id(struct land *l, const char *name, const struct ga_oid *id, struct ga_error *err)
+{
+	cleanup_free char *file = ga_strf("%s/%u/%s", l->notes, l->note, name);
+
+	return ga_write_new(AT_FDCWD, file, GA_HEX(id), GA_OID_HEXSZ, 0600, err);
+}
+
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err)
 {
-	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_RESOLVED, l->notes, l->note);
+	return note_id(l, LAND_NOTE_RESOLVED, tree, err);
+}
 
-	return ga_write_new(AT_FDCWD, file, GA_HEX(tree), GA_OID_HEXSZ, 0600, err);
+int land_note_made(struct land *l, struct ga_error *err)
+{
+	return note_id(l, LAND_NOTE_MADE, &l->ret->commit, err) || ga_fault_stop("land:result", err)
+		       ? ga_hint(err, "it is committed; 'git agent land %s' notes that", l->s->name)
+		       : 0;
 }
 
 int land_note_done(struct land *l, struct ga_error *err)

@@ -164,17 +164,23 @@ static int merge_again(const struct land *now, const struct undo *u, struct ga_o
 	return rc;
 }
 
-/* Does HEAD have what was going to be committed, and nothing else? 1 yes. */
-static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
+static bool read_noted(const struct undo *u, const char *name, struct ga_oid *ret)
 {
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return !ga_read_file_at(u->dir, name, GA_OID_HEXSZ, &b, &none) &&
+	       ga_oid_parse(b.ptr, b.len, ret);
+}
+
+/* Does HEAD have what was going to be committed, and nothing else? 1 yes. */
+static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
+{
 	struct ga_oid tree;
 	int rc = 0;
 
 	/* as the user resolved it, or as git merges */
-	if (ga_read_file_at(u->dir, LAND_NOTE_RESOLVED, GA_OID_HEXSZ, &b, &none) ||
-	    !ga_oid_parse(b.ptr, b.len, &tree))
+	if (!read_noted(u, LAND_NOTE_RESOLVED, &tree))
 		rc = merge_again(now, u, &tree, err);
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&tree, &now->head_tree);
 }
@@ -185,10 +191,13 @@ static int is_merge(const struct land *now, const struct undo *u, struct ga_erro
 static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = { .n_parents = 0 };
+	struct ga_oid made;
 	bool merged;
 
 	if (!ga_oid_equal(&u->landed, &l->s->landed))
 		return 0;
+	if (read_noted(u, LAND_NOTE_MADE, &made))
+		return ga_oid_equal(&l->head, &made);
 	if (ga_oid_equal(&l->head, &u->head) || ga_oid_equal(&l->head, &l->tip))
 		return 1;
 	if (ga_commit_read(l->repo, &l->head, &c, err))

@@ -133,6 +133,13 @@ for how in merge squash rebase ff-only; do
 	'
 done
 
+test_expect_success 'what git made is noted before that it landed: undone, however many commits it is' '
+	for how in --merge --squash --rebase --ff-only; do
+		for what in kill fail; do
+			begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one; put g@2A; git commit -qam two" && { test $how = --ff-only || git commit -q --allow-empty -m mine; } && picture >../start && { GIT_AGENT_FAULT=land:result:$what git agent land $how $s; test $? -gt 0; } && git agent land $s && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../start ../after || return 1
+		done
+	done
+'
 # resolved PUT: a conflict was, and --continue is killed when it had committed
 resolved() {
 	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && picture >../start && test_expect_code 4 git agent land $s && put f@2R && git add f && { GIT_AGENT_FAULT=land:committed:$1 git agent land --continue $s; test $? -gt 0; } && test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/$s)"
