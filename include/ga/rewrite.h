@@ -61,7 +61,9 @@ struct ga_rewrite {
 	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
 	struct ga_oid full;         /* tree of `tip` with everything */
 	struct ga_strv held_paths;
-	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work */
+	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work, or
+				     * that under another name */
+	struct ga_strv unsure;      /* what was too much to look for that in: `tip` has it */
 	struct ga_flags flags;      /* of the whole range: since -> tip plus held, and what
 				     * commits from base on had; each path once for a rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
@@ -72,11 +74,12 @@ void ga_rewrite_release(struct ga_rewrite *r);
 /* Every commit of base..tip that no branch, remote branch or tag of the host (the
  * tool's own branches apart) reaches is mapped, parents first: its tree is carried over
  * off the uncommitted work that it stands on (base: to `onto`; of those a merge joins it is the
- * latest) by three-way per path, then critical paths get the value a parent known to
- * the host has, else the first rewritten parent's (closed over file/directory
- * collisions); a parent older than `onto` is not asked. A value that a parent known to
- * the host has is never held back. Unchanged commits keep their ids. Author and dates
- * stay; signatures of changed commits are dropped. `*ret` is released first. */
+ * latest) by three-way per path and without what is made of that under other names, then
+ * critical paths get the value a parent known to the host has, else the first rewritten
+ * parent's (closed over file/directory collisions); a parent older than `onto` is not
+ * asked. A value that a parent known to the host has is never held back. Unchanged
+ * commits keep their ids. Author and dates stay; signatures of changed commits are
+ * dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 

@@ -188,6 +188,8 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_strv_extend(&r->unkept, &c->unkept);
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	note_in_the_way(c, o, &r->notes);
+	note_paths(&r->notes, "too much to look for your uncommitted work in what is on the branch",
+		   &o->rewrite.unsure);
 	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 }

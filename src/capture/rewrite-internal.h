@@ -24,8 +24,11 @@ struct node {
 
 struct stand {
 	struct ga_oid work, on;
-	struct ga_changes carried; /* from `work` to `on`, once it was needed */
+	struct ga_changes carried; /* from `work` to `on`, once it was needed ... */
+	struct ga_oid work_tree, on_tree;
 	bool have_carried;
+	struct origins *origins;   /* ... and once it was asked what is made of it; or NULL */
+	struct ga_oid empty;       /* the empty blob */
 };
 
 /* Commits to be mapped, parents first. What is not among them is known to the
@@ -62,8 +65,50 @@ void set_over(struct range *g, struct node *n, struct ga_changes *over);
 /* Write what `n` becomes with its list, its parents mapped and `c.tree` as its tree. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
 
-/* Carry the range over off its stands. */
-int carry_over(struct range *g, struct ga_strv *left_out, struct ga_error *err);
+/* Carry the range over off its stands: fills left_out and unsure. */
+int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
+
+/* ---- rewrite-origin.c: what is made of the user's work ------------------------------ */
+
+void origins_free(struct origins *o);
+struct origin_query {
+	const struct ga_entry *is;
+	const struct ga_entry *was; /* what the path had before, whose lines are its own */
+	size_t but;                 /* the carried path that it is itself; SIZE_MAX: none */
+	bool followed;              /* it was the user's work in a parent: a line of that will do */
+};
+/* Is it a carried file under another name? 1 yes; 2 nobody knows, for there is too much to compare.
+ * What is found is an origin of more. */
+int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
+		 struct ga_error *err);
+/* The host has that content in a commit: it is nobody's secret. */
+int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
+		    struct ga_error *err);
+
+/* ---- rewrite-lines.c ---------------------------------------------------------------- */
+
+struct line {
+	uint64_t hash;
+	uint32_t len; /* of its bytes */
+	bool says;    /* more than brackets and blanks */
+};
+/* Of a text, sorted by hash. */
+struct lines {
+	struct line *v;
+	size_t n;
+	size_t bytes;
+};
+void lines_release(struct lines *l);
+#define cleanup_lines cleanup_(lines_release)
+/* Returns 1, adding nothing, for what is binary or longer than `max`. */
+int lines_read(struct ga_repo *r, const struct ga_oid *blob, size_t max, struct lines *ret,
+	       struct ga_error *err);
+/* Is half of the longer one in the other, as git counts renames? */
+bool lines_similar(const struct lines *a, const struct lines *b);
+/* Those of `to` that `from` does not have and that say anything, each once. */
+void lines_added(const struct lines *from, const struct lines *to, struct lines *ret);
+/* Is any line of `of` in `in` and not in `but`? */
+bool lines_any(const struct lines *of, const struct lines *in, const struct lines *but);
 
 /* The flags of all that `tree` has and opts.since has not. */
 int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,

@@ -16,6 +16,7 @@ void ga_rewrite_release(struct ga_rewrite *r)
 {
 	ga_strv_release(&r->held_paths);
 	ga_strv_release(&r->left_out);
+	ga_strv_release(&r->unsure);
 	ga_flags_release(&r->flags);
 	ga_strv_release(&r->keeps);
 	*r = (struct ga_rewrite)GA_REWRITE_INIT;
@@ -34,8 +35,10 @@ static void range_release(struct range *g)
 		free(g->lists[i]);
 	}
 	free(g->lists);
-	for (size_t i = 0; i < g->n_stands; i++)
+	for (size_t i = 0; i < g->n_stands; i++) {
 		ga_changes_release(&g->stands[i].carried);
+		origins_free(g->stands[i].origins);
+	}
 	free(g->stands);
 	ga_pack_free(g->pack);
 }
@@ -61,9 +64,9 @@ static void set_stands(struct range *g)
 
 	g->stands = ga_calloc(o->n_stands + 1, sizeof(*g->stands));
 	for (size_t i = 0; i < o->n_stands; i++)
-		g->stands[g->n_stands++] = (struct stand){ o->stands[i].work, o->stands[i].on,
-							   GA_CHANGES_INIT, false };
-	g->stands[g->n_stands++] = (struct stand){ *o->base, *o->onto, GA_CHANGES_INIT, false };
+		g->stands[g->n_stands++] = (struct stand){ .work = o->stands[i].work,
+							   .on = o->stands[i].on };
+	g->stands[g->n_stands++] = (struct stand){ .work = *o->base, .on = *o->onto };
 }
 
 struct oids {
@@ -364,7 +367,7 @@ static int advance(struct range *g, struct ga_error *err)
 
 static int step_carry(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
-	if (ga_pack_begin(g->r, &g->pack, err) || carry_over(g, &ret->left_out, err) ||
+	if (ga_pack_begin(g->r, &g->pack, err) || carry_over(g, ret, err) ||
 	    finish_pack(g, &ret->keeps, err))
 		return -1;
 	ret->carried = *g->o->tip;

@@ -33,7 +33,9 @@ static int decide_apart(struct ga_repo *r, struct work_path *p, bool may_commit,
 {
 	const struct ga_entry *from = p->carried ? &p->had : &p->onto;
 	const struct ga_entry *to = p->carried ? &p->made : &p->tip;
-	int rc = p->carried && may_commit ? merge(r, p, from, &p->head, to, &p->to_commit, err) : 1;
+	/* what was no uncommitted work at the start was left out for having that in it */
+	bool commit = may_commit && p->carried && !ga_entry_equal(&p->had, &p->onto);
+	int rc = commit ? merge(r, p, from, &p->head, to, &p->to_commit, err) : 1;
 
 	if (rc > 0)
 		p->to_commit = p->head;
