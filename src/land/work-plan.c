@@ -160,7 +160,9 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 	for (size_t i = 0; i < left_out->n; i++) {
 		struct work_path *p = find(w, n, left_out->v[i].path);
 
-		/* on the branch as well: somebody put it there since */
+		/* on the branch as well: somebody put it there since, or an earlier run did */
+		if (p)
+			land_carry_refuse(l, p->path, "the branch has another version");
 		if (p || !land_is_wanted(l, left_out->v[i].path))
 			continue;
 		p = add(w, left_out->v[i].path);

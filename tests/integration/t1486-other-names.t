@@ -116,6 +116,12 @@ test_expect_success 'nor when it goes on with a branch that was taken further' '
 	git agent land nb && state -f new@8W g@2A3B d/h@2B >../want && work_is >../is && test_cmp ../want ../is
 '
 
+test_expect_success 'at the name of a file that an earlier run made, it is told where it is' '
+	begin && put f@8W && git agent start -q --name over -- sh -c "seq 50 70 >new" && git agent resume -q over -- sh -c "mv f new" && printf "f\nnew\n" >../want && left_out over >../out && test_cmp ../want ../out && clear over W &&
+	picture >../before && git agent land over 2>../err && grep "not brought: new: the branch has another version; .git show refs/agent/over/carried:new. has" ../err && git show refs/agent/over/carried:new | grep W && git agent list | grep "^over .*captured" &&
+	git agent land --undo over && picture >../after && test_cmp ../before ../after
+'
+
 test_expect_success 'committed by the user meanwhile: it is brought, and committed by nobody else' '
 	begin && put f@8W && git agent start -q --name com -- sh -c "$words cp f new; put g@2A" && git commit -qam W && git agent land com &&
 	state f@8W g@2A new@8W >../want && work_is >../is && test_cmp ../want ../is && git status --porcelain >../out && echo "?? new" | test_cmp - ../out
