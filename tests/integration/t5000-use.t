@@ -79,7 +79,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
-	want = "session command base tip held commits files flags left_behind left_out notes checks limits".split()
+	want = "session command base tip held commits files flags left_behind left_out notes checks limits unkept".split()
 	assert list(r) == want, list(r)
 	lists = {"commits": "id author date subject", "files": "path status additions deletions",
 		"flags": "id also severity category path reason held left_behind verdict in_commits_only", "left_behind": "path kind count bytes flags"}

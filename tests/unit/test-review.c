@@ -448,7 +448,8 @@ static void json(void **state)
 	    "\"reason\":\"editors and builds run what lies in directories like this one, "
 	    "ignored or not\"}]}],"
 	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],"
-	    "\"checks\":[{\"command\":\"make\",\"end\":\"exited\",\"status\":2}],\"limits\":[]}",
+	    "\"checks\":[{\"command\":\"make\",\"end\":\"exited\",\"status\":2}],\"limits\":[],"
+	    "\"unkept\":[]}",
 	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
