@@ -11,6 +11,7 @@
 #include "ga/json.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "review-internal.h"
 
 #define REPORT_VERSION 1
 
@@ -268,6 +269,7 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	for (size_t i = 0; i < json_array_size(flags); i++)
 		if (get_flag(json_array_get(flags, i), r, err))
 			return -1;
+	review_sort_flags(r);
 	if (!json_is_array(left))
 		return damaged(err, "left");
 	for (size_t i = 0; i < json_array_size(left); i++)

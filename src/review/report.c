@@ -6,6 +6,7 @@
 #include "ga/objects.h"
 #include "ga/refs.h"
 #include "ga/strmap.h"
+#include "review-internal.h"
 
 /* A report lists what is unusual, so this is far more than any honest one has. */
 #define REPORT_MAX ((size_t)64 << 20)
@@ -56,19 +57,6 @@ bool ga_report_says_nothing(const struct ga_report *r)
 	       !r->left_out.n && !r->notes.n && !r->limits.n;
 }
 
-struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
-				      const struct ga_entry *entry)
-{
-	for (size_t i = 0; i < r->n_flags; i++) {
-		struct ga_report_flag *f = &r->flags[i];
-
-		if (!strcmp(f->path, path) && !strcmp(f->id, rule) &&
-		    ga_entry_equal(&f->entry, entry))
-			return f;
-	}
-	return NULL;
-}
-
 /* Flags meet by what the verdict binds to. */
 static int cmp_identity(const struct ga_report_flag *a, const struct ga_report_flag *b)
 {
@@ -101,6 +89,26 @@ static void sort_flags(struct ga_report *r, int (*cmp)(const void *, const void 
 {
 	if (r->n_flags)
 		qsort(r->flags, r->n_flags, sizeof(*r->flags), cmp);
+}
+
+void review_sort_flags(struct ga_report *r)
+{
+	sort_flags(r, cmp_order);
+}
+
+struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
+				      const struct ga_entry *entry)
+{
+	cleanup_free char *id = ga_strdup(rule), *at = ga_strdup(path);
+	struct ga_report_flag key = { .id = id, .path = at, .entry = *entry };
+	struct ga_report_flag *found = NULL;
+
+	/* most severe first is what they are sorted by */
+	for (int sev = GA_CRITICAL; r->n_flags && !found && sev >= GA_LOW; sev--) {
+		key.severity = (enum ga_severity)sev;
+		found = bsearch(&key, r->flags, r->n_flags, sizeof(*r->flags), cmp_order);
+	}
+	return found;
 }
 
 static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool left)

@@ -31,6 +31,9 @@ void review_commits_release(struct review_commits *c);
 int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
 			struct review_commits *ret, struct ga_error *err);
 
+/* Into the order that all flags of a report are in, and are searched by. */
+void review_sort_flags(struct ga_report *r);
+
 /* Why there are no numbers of lines. */
 const char *review_no_lines(const struct ga_diff_lines *l);
 

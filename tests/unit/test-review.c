@@ -149,6 +149,43 @@ static void round_trip(void **state)
 	assert_true(ga_oid_is_zero(&back.held));
 }
 
+/* Whatever order a stored report has them in. */
+static void stored_flags_are_found(void **state)
+{
+	static const char crit[] = "\"severity\": \"critical\"", low[] = "\"severity\": \"low\"";
+	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_free char *text = NULL;
+	char *first;
+
+	(void)state;
+	r.session = ga_strdup("s1");
+	for (unsigned i = 0; i < 100; i++) {
+		cleanup_free char *path = ga_strf("p%02u", i);
+
+		add(&f, "rule", (enum ga_severity)(i % 4), path, (char)i);
+	}
+	ga_report_add_flags(&r, &f, NULL);
+	text = ga_report_encode(&r);
+	/* the first of all is the least severe now */
+	first = strstr(text, crit);
+	assert_non_null(first);
+	memset(first, ' ', sizeof(crit) - 1);
+	memcpy(first, low, sizeof(low) - 1);
+	OK(ga_report_decode(text, strlen(text), &back, &err));
+	for (size_t i = 0; i < f.n; i++) {
+		struct ga_entry other = entry((char)(i + 100));
+		const struct ga_flag *g = &f.v[i];
+		const struct ga_report_flag *x = ga_report_find(&back, g->rule, g->path, &g->entry);
+
+		assert_non_null(x);
+		assert_string_equal(x->path, g->path);
+		assert_null(ga_report_find(&back, g->rule, g->path, &other));
+		assert_null(ga_report_find(&back, "other", g->path, &g->entry));
+	}
+	assert_string_equal(back.flags[back.n_flags - 1].path, "p96");
+}
+
 /* Each of these is the stored sample with one thing wrong. */
 static void decode_is_strict(void **state)
 {
@@ -532,6 +569,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_keep_verdicts),
 		cmocka_unit_test(round_trip),
+		cmocka_unit_test(stored_flags_are_found),
 		cmocka_unit_test(decode_is_strict),
 		cmocka_unit_test(on_the_ref),
 		cmocka_unit_test(text),
