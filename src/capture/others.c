@@ -4,6 +4,7 @@
  * working tree, under an operation that was not finished. Git goes on from each of them, so each
  * is work; only what the agent itself took off everything (a reset, a dropped stash) is not.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #define MAX_FOUND 10000 /* candidates: most are on a branch after all */
 #define MAX_HOST 10000  /* refs of the host named to git inside: with more, it is asked as well */
 #define MAX_NAMED 10    /* of those kept, in the note */
+#define MAX_TREES 1000  /* working trees besides the one shown, and whatever else lies among them */
 #define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merges at once than git takes */
 
 /* What git itself names by a file of its git dir. */
@@ -48,7 +50,8 @@ static bool is_there(int dir, const char *name)
 	return fd >= 0 && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
-bool left_unfinished(const struct capture *c, const char **ret)
+/* What is going on in this git dir, or NULL. */
+static const char *operation(int dir)
 {
 	static const struct {
 		const char *name, *what;
@@ -63,14 +66,19 @@ bool left_unfinished(const struct capture *c, const char **ret)
 		{ "sequencer/todo", "cherry-picks or reverts" },
 		{ "BISECT_LOG", "a bisection" },
 	};
-	cleanup_close int dir = open_git_dir(c);
 
 	for (size_t i = 0; i < GA_NELEMS(states); i++)
-		if (is_there(dir, states[i].name)) {
-			*ret = states[i].what;
-			return true;
-		}
-	return false;
+		if (is_there(dir, states[i].name))
+			return states[i].what;
+	return NULL;
+}
+
+bool left_unfinished(const struct capture *c, const char **ret)
+{
+	cleanup_close int dir = open_git_dir(c);
+
+	*ret = operation(dir);
+	return *ret != NULL;
 }
 
 /* ---- where there may be some ---------------------------------------------- */
@@ -216,7 +224,8 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 	return 0;
 }
 
-static void find_pseudo(struct others *x, int dir)
+/* `kind`: what their names begin with. */
+static void find_pseudo(struct others *x, int dir, const char *kind)
 {
 	for (size_t i = 0; dir >= 0 && i < GA_NELEMS(pseudo); i++) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -236,14 +245,60 @@ static void find_pseudo(struct others *x, int dir)
 		/* a merge of several has a line for each */
 		while ((line = next_line(&text, &pos, &n))) {
 			cleanup_free char *more = nth ? ga_strf("-%zu", nth + 1) : NULL;
+			cleanup_free char *name = ga_strf("%s%s", pseudo[i].name, more ? more : "");
 			struct ga_oid oid;
 
 			if (n < GA_OID_HEXSZ || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
 				break;
-			found(x, &oid, pseudo[i].name, more ? more : "");
+			found(x, &oid, kind, name);
 			nth++;
 		}
 	}
+}
+
+/* What is under way in the working tree that git calls `name`. */
+static void find_in_tree(struct others *x, int trees, const char *name, size_t *told)
+{
+	cleanup_close int dir = ga_openat_beneath(trees, name, O_RDONLY | O_DIRECTORY, 0);
+	cleanup_free char *kind = ga_strf("worktrees/%s/", name);
+	const char *what = dir < 0 ? NULL : operation(dir);
+
+	find_pseudo(x, dir, kind);
+	if (what && (*told)++ < MAX_NAMED) {
+		cleanup_free char *q = ga_quote(name);
+
+		ga_strv_pushf(&x->c->notes, "the agent stopped in the middle of %s in its working "
+			      "tree %s: what it did there may be half done", what, q);
+	}
+}
+
+/* Git has a directory for each working tree that the agent added, wherever that is. */
+static void find_in_trees(struct others *x, int git_dir)
+{
+	int trees = ga_openat_beneath(git_dir, "worktrees", O_RDONLY | O_DIRECTORY, 0);
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	DIR *d = trees < 0 ? NULL : fdopendir(trees);
+	struct dirent *e;
+	size_t told = 0;
+
+	if (!d) {
+		if (trees >= 0)
+			(void)close(trees);
+		x->failed = true;
+		return;
+	}
+	while ((e = readdir(d)) && names.n < MAX_TREES)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			ga_strv_push(&names, e->d_name);
+	x->more |= e != NULL;
+	/* as the file system has them is no order */
+	ga_strv_sort_unique(&names);
+	for (size_t i = 0; i < names.n; i++)
+		find_in_tree(x, trees, names.v[i], &told);
+	if (told > MAX_NAMED)
+		ga_strv_pushf(&x->c->notes, "and in %zu more of its working trees",
+			      told - MAX_NAMED);
+	(void)closedir(d);
 }
 
 static int find_all(struct others *x, struct ga_error *err)
@@ -258,9 +313,12 @@ static int find_all(struct others *x, struct ga_error *err)
 		return -1;
 	if (!ga_oid_is_zero(&x->c->stash) && find_in_list(x, stashes, "", "stash/", err))
 		return -1;
-	if (is_there(dir, "worktrees") && find_in_list(x, trees, "HEAD ", "worktree/", err))
+	find_pseudo(x, dir, "");
+	if (!is_there(dir, "worktrees"))
+		return 0;
+	if (find_in_list(x, trees, "HEAD ", "worktree/", err))
 		return -1;
-	find_pseudo(x, dir);
+	find_in_trees(x, dir);
 	return 0;
 }
 

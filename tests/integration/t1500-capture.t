@@ -90,6 +90,15 @@ test_expect_success 'what was in the middle of something is said, and what git p
 	git agent start --name a -- sh -c "$conflict; git format-patch -q -1 -o /tmp t; git am -q /tmp/0001-t.patch; true" 2>../err && grep "in the middle of applying patches" ../err
 '
 
+test_expect_success 'what was in the middle of something in another working tree of its own is said and kept' '
+	make_repo trees && cd trees && conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; echo 2 >a; git commit -qam m" && git agent start --name w -- sh -c "$conflict; git worktree add -q -b wt /tmp/wt && cd /tmp/wt && echo dirty >d/x; git rebase -q --autostash t; true" 2>../err &&
+	grep "note: the agent stopped in the middle of a rebase in its working tree wt: " ../err && test "$(git show refs/agent/w/others/worktrees/wt/autostash:d/x)" = dirty &&
+	git agent start --name m -- sh -c "git worktree add -q --detach /tmp/mt && cd /tmp/mt && git merge -q --no-ff --no-commit \$(git commit-tree -p HEAD -m alone HEAD^{tree})" 2>../err &&
+	grep "in the middle of a merge in its working tree mt: " ../err && git log -1 --format=%s refs/agent/m/others/worktrees/mt/merging | grep -x alone &&
+	git agent start --name hostile -- sh -c "git worktree add -q --detach /tmp/h; cd .git/worktrees && ln -s .. up && e=\"\$(printf \"e\\033[31m\")\" && mkdir \"\$e\" loop && ln -s . loop/rebase-merge && git commit-tree -m esc HEAD^{tree} >\"\$e\"/MERGE_HEAD" 2>../err && ! grep "$(printf "\\033")" ../err &&
+	grep "in its working tree .e.e.31m" ../err && grep "the agent.s ref .worktrees/e.*merging. has a name that cannot be kept" ../err && test_expect_code 2 git agent drop hostile
+'
+
 test_expect_success 'a merge of several that was not finished: each is kept' '
 	make_repo several && cd several && git agent start --name o -- sh -c "for i in 1 2 3; do git switch -q --detach agent/o; echo \$i >f\$i; git add f\$i; git commit -qm \$i; git rev-parse HEAD >>/tmp/tips; done
 		git switch -q agent/o; git merge -q --no-ff --no-commit \$(cat /tmp/tips)" 2>../err && grep "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" ../err &&
