@@ -199,6 +199,19 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 	return ga_hint(err, "'git agent list' shows them");
 }
 
+/* Somebody else has its lock: the agent's supervisor, or a command that a user works in. */
+static int fail_held(const struct ga_session *s, struct ga_error *err)
+{
+	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", s->name);
+		return ga_hint(err,
+			       "end the agent first; 'git agent diff %s' shows what it did so far",
+			       s->name);
+	}
+	(void)ga_fail(err, GA_EFATAL, "another command is at work on session '%s'", s->name);
+	return ga_hint(err, "end that first, such as a 'git agent review -i' in another terminal");
+}
+
 static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		struct ga_session *ret, int *ret_lock, struct ga_error *err)
 {
@@ -219,13 +232,7 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 		return -1;
 	if (rc == 1)
 		return no_such_session(c, name, err);
-	if (rc == 2 && !running_too) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is running", name);
-		return ga_hint(err,
-			       "end the agent first; 'git agent diff %s' shows what it did so far",
-			       name);
-	}
-	return 0;
+	return rc == 2 && !running_too ? fail_held(ret, err) : 0;
 }
 
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,

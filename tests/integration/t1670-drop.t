@@ -95,6 +95,11 @@ test_expect_success 'a session that runs is not dropped' '
 	test_expect_code 128 git agent drop --force s 2>../err && grep "session .s. is running" ../err && git agent list | grep "^s .*running" && exec 9>&- && wait && git agent list | grep "^s .*captured" && test "$(git show agent/s:n)" = n
 '
 
+test_expect_success 'what another command holds is not said to run' '
+	make_repo held && cd held && git agent start -q --name h -- sh -c "echo n >n" && exec 9<"$(echo "$HOME"/.local/state/git-agent/*/sessions/h/lock)" && flock -n 9 &&
+	test_expect_code 128 git agent drop h 2>../err && grep "another command is at work on session .h." ../err && grep "^hint: end that first" ../err && ! grep running ../err && exec 9<&- && git agent drop --force h
+'
+
 # stays NAME: it is there, and not in the trash
 stays() { git agent show "$1" >/dev/null && ! git agent drop --restore "$1" 2>/dev/null; }
 
