@@ -65,7 +65,8 @@ struct ga_relay_opts {
 	int socket_dir;
 	/* Where what is inside can write, as paths without links (NULL: nowhere). Links on the way
 	 * to a socket are followed, but none that enters such a place: opening refuses it, and a
-	 * connection that finds the way changed is GA_USE_FORBIDDEN. */
+	 * connection that finds the way changed is GA_USE_FORBIDDEN. A directory of these is known
+	 * where it is mounted elsewhere as well; one below it is not. */
 	const struct ga_strv *written;
 	const struct ga_strv *publish; /* listeners are opened on the host at once */
 };

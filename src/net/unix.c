@@ -2,7 +2,7 @@
  *
  * Unix sockets of the host, by path. What is inside may write in some places of the host, and a
  * link that it leaves there leads anywhere: so the way to a socket is gone step by step, and ends
- * where it enters such a place.
+ * where it enters such a place, by whatever path.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +69,19 @@ static bool is_written(const struct ga_strv *written, const char *path)
 	return false;
 }
 
+/* Its own path may be another one: what is mounted in two places is written in both. */
+static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
+{
+	for (size_t i = 0; written && i < written->n; i++) {
+		struct stat root;
+
+		if (!lstat(written->v[i], &root) && root.st_dev == st->st_dev &&
+		    root.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
 /* What `link` says comes before the rest. */
 static int follow(struct way *w, int link)
 {
@@ -102,6 +115,10 @@ static int enter(struct way *w, const char *name, const struct ga_strv *written)
 		errno = EXDEV;
 	if (fd < 0 || fstat(fd, &st))
 		return -1;
+	if (is_written_dir(written, &st)) {
+		errno = EXDEV;
+		return -1;
+	}
 	if (S_ISLNK(st.st_mode))
 		return follow(w, fd);
 	go_to(w, &fd, &at);

@@ -11,9 +11,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -187,6 +190,58 @@ static void sb08_ways(void **state)
 	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
 }
 
+/* In a mount namespace of its own. 0: refused through the second place too, and nowhere else. */
+static int try_second_place(const char *dir, const struct ga_strv *written)
+{
+	static const char *const inside[] = { "again", "again/s", "again/none", "sub/deep/s" };
+	cleanup_free char *w = ga_path_join(dir, "w"), *again = ga_path_join(dir, "again");
+	cleanup_free char *deep = ga_path_join(dir, "sub/deep"), *plain = ga_path_join(dir, "sub/s");
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || mount(w, again, NULL, MS_BIND, NULL) ||
+	    mount(w, deep, NULL, MS_BIND, NULL))
+		return 77;
+	for (size_t i = 0; i < GA_NELEMS(inside); i++) {
+		cleanup_free char *path = ga_path_join(dir, inside[i]);
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		if (!net_check_unix(path, written, &err))
+			return 1 + (int)i;
+		if (net_dial_unix(path, written) >= 0 || errno != EXDEV)
+			return 11 + (int)i;
+	}
+	return net_dial_unix(plain, written) < 0 ? 20 : 0;
+}
+
+/* What agents write in may be mounted elsewhere on the host too. */
+static void written_in_two_places(void **state)
+{
+	char dir[] = "/tmp/test-net-publish-XXXXXX";
+	cleanup_strv struct ga_strv written = GA_STRV_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int at = -1, server = -1, other = -1;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(mkdirat(at, "w", 0700) | mkdirat(at, "again", 0700) |
+			 mkdirat(at, "sub", 0700) | mkdirat(at, "sub/deep", 0700), 0);
+	server = listen_at(at, "w/s");
+	other = listen_at(at, "sub/s");
+	ga_strv_take(&written, ga_path_join(dir, "w"));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(try_second_place(dir, &written));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +250,7 @@ int main(void)
 		cmocka_unit_test(who_reaches_it),
 		cmocka_unit_test(places),
 		cmocka_unit_test(sb08_ways),
+		cmocka_unit_test(written_in_two_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
