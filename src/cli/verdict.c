@@ -9,6 +9,7 @@
 #include "ga/fd.h"
 #include "ga/hunk.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 
 void cli_verdict_release(struct cli_verdict *v)
@@ -104,9 +105,33 @@ int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const c
 static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(file);
+	bool link = errno == ELOOP;
 
-	return ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
-			     decided ? "it is decided, but " : "", q);
+	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
+			    decided ? "it is decided, but " : "", q);
+	return link ? ga_hint(err, "no link is followed where one can be an agent's: name the file "
+				   "that it leads to, if you know it") : -1;
+}
+
+/* What is appended are an agent's bytes, and so can be a link that leads to where they go. */
+static int open_feedback(const struct cli *c, const char *file)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	const char *const places[] = { ga_repo_info(c->env.repo)->workdir, c->env.agent_home };
+	cleanup_free char *cwd = file[0] == '/' ? ga_strdup("/") : getcwd(NULL, 0);
+	cleanup_free char *rest = cwd ? ga_path_resolve(cwd + 1, file + strspn(file, "/")) : NULL;
+	cleanup_free char *path = rest ? ga_strf("/%s", rest) : NULL;
+
+	for (size_t i = 0; path && i < GA_NELEMS(places); i++) {
+		const char *below = places[i] ? ga_path_below(path, places[i]) : NULL;
+		cleanup_close int dir = -1;
+
+		if (!below || !*below)
+			continue;
+		dir = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return dir < 0 ? -1 : ga_openat_beneath(dir, below, flags, 0666);
+	}
+	return open(path ? path : file, flags, 0666);
 }
 
 int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,
@@ -118,7 +143,7 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct 
 
 	/* opened first: what cannot be told the agent is better not decided yet */
 	if (v->feedback)
-		fd = open(v->feedback, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+		fd = open_feedback(c, v->feedback);
 	if (v->feedback && fd < 0)
 		return fail_feedback(v->feedback, false, err);
 	v->decision.risk = &c->env.risk;
