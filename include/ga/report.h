@@ -50,7 +50,8 @@ struct ga_report {
 	struct ga_strv checks;          /* ga/check.h */
 	struct ga_strv limits;          /* keys of those that kept something away */
 	struct ga_strv unkept;          /* of the notes, those on commits that may be in the
-					 * session's own repository alone */
+					 * session's own repository alone, ... */
+	uint64_t unkept_more;           /* ... and how many more there are that one stands for */
 };
 #define GA_REPORT_INIT { 0 }
 void ga_report_release(struct ga_report *r);
@@ -76,7 +77,7 @@ void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
  * path has one of the same rule by now. */
 void ga_report_add_former(struct ga_report *r, const struct ga_report *former);
 
-/* The flag of this rule on exactly this path and entry, or NULL. */
+/* The flag of this rule on exactly this path and entry, or NULL; found quickly among many. */
 struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rule, const char *path,
 				      const struct ga_entry *entry);
 

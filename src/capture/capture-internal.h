@@ -30,7 +30,8 @@ struct capture {
 	size_t n_known, cap_known;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */
-	struct ga_strv unkept;        /* of these, those on commits that may be nowhere else */
+	struct ga_strv unkept;        /* of these, those on commits that may be nowhere else, ... */
+	size_t unkept_more;           /* ... and how many more there are that one stands for */
 	uint64_t met;                 /* limits that kept something away: a bit for each */
 	bool late;                    /* reading the upper took too long */
 	/* what the agent committed (commits.c); zero: nothing that could be taken */
@@ -108,8 +109,10 @@ int take_commits(struct capture *c, struct ga_error *err);
 size_t agent_tips(struct capture *c, struct ga_oid **ret);
 /* Of commits that stay in the session's own repository: noted, and asked about before that goes. */
 void note_unkept(struct capture *c, const char *note);
-/* Add to heads, under a name as there; one that no ref can have is noted, up to some `*odd`. */
+/* Add to heads, under a name as there; one that no ref can have is counted, and noted up to some
+ * `*odd`. The others of them, called `what`, are noted together behind that. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
+void note_odd(struct capture *c, const char *what, size_t odd);
 /* Add what it committed on no branch. `host`: the refs there; `known`: "^ID" lines of commits. */
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err);

@@ -161,6 +161,19 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 	note_unkept(c, note);
 }
 
+void note_odd(struct capture *c, const char *what, size_t odd)
+{
+	cleanup_free char *note = NULL;
+
+	if (odd <= MAX_NAMED)
+		return;
+	note = ga_strf("%zu more of the agent's %s have names that cannot be kept",
+		       odd - MAX_NAMED, what);
+	note_unkept(c, note);
+	/* the note itself counts for one */
+	c->unkept_more += odd - MAX_NAMED - 1;
+}
+
 /* Which of its branches stand on commits of the host's, and are no refs there (any more)? Not by
  * our own refs, or a capture that was cut short would not be done again. */
 static int find_known(struct capture *c, const struct inside_refs *in,
@@ -202,6 +215,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 		else if (!is)
 			more++;
 	}
+	note_odd(c, "branches", odd);
 	if (more) {
 		cleanup_free char *what = ga_strf("%zu more branches of the agent stay in the "
 						  "session", more);

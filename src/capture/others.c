@@ -423,6 +423,7 @@ static int keep_alone(struct others *x, const struct ga_refs *host, const struct
 		else
 			more++;
 	}
+	note_odd(c, "refs", odd);
 	if (more) {
 		cleanup_free char *what = ga_strf("%zu more commits on no branch stay in the "
 						  "session", more);

@@ -186,6 +186,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	ga_strv_extend(&r->unkept, &c->unkept);
+	r->unkept_more = c->unkept_more;
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	note_in_the_way(c, o, &r->notes);
 	note_paths(&r->notes, "too much to look for your uncommitted work in what is on the branch",

@@ -2,6 +2,7 @@
  *
  * Whether anything of a session is nowhere else.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -32,12 +33,12 @@ int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
 {
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
 	int rc = ga_report_read(r, s, &report, err);
-	size_t n = report.unkept.n;
+	uint64_t n = report.unkept.n ? report.unkept.n + report.unkept_more : 0;
 
 	if (rc || report.limits.n)
 		return rc < 0 ? -1 : !rc;
 	if (n && ret_why)
-		*ret_why = n > 1 ? ga_strf("%s (and %zu more)", report.unkept.v[0], n - 1)
+		*ret_why = n > 1 ? ga_strf("%s (and %" PRIu64 " more)", report.unkept.v[0], n - 1)
 				 : ga_strdup(report.unkept.v[0]);
 	return n ? 2 : 0;
 }

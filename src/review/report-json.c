@@ -86,6 +86,9 @@ char *ga_report_encode(const struct ga_report *r)
 		(void)json_object_set_new(o, "limits", strv_json(&r->limits));
 	if (r->unkept.n)
 		(void)json_object_set_new(o, "unkept", strv_json(&r->unkept));
+	if (r->unkept_more)
+		(void)json_object_set_new(o, "unkept_more",
+					  json_integer((json_int_t)r->unkept_more));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
 	json_decref(o);
 	if (!text)
@@ -284,6 +287,9 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (json_object_get(o, "limits") && get_strv(o, "limits", &r->limits, err))
 		return -1;
 	if (json_object_get(o, "unkept") && get_strv(o, "unkept", &r->unkept, err))
+		return -1;
+	if (json_object_get(o, "unkept_more") &&
+	    get_count(o, "unkept_more", &r->unkept_more, err))
 		return -1;
 	/* these are looked for in the user's working tree */
 	for (size_t i = 0; i < r->left_out.n; i++)

@@ -130,6 +130,12 @@ test_expect_success 'commits that could not be kept are dropped by force only: n
 	git agent start -q --name plain -- git update-ref refs/stash/odd HEAD && git agent drop plain && git agent drop --force blob
 '
 
+test_expect_success 'so many could not be kept as there are, though not all are named' '
+	make_repo odd && cd odd && odd=$(printf "\342\200\213") && git agent start --name odd -- sh -c "c=\$(git commit-tree -m odd HEAD^{tree}); for i in \$(seq 15); do git branch x$odd\$i \$c; done" 2>../err && grep "5 more of the agent.s branches have names that cannot be kept" ../err &&
+	test_expect_code 2 git agent drop odd 2>../err && grep "has a name that cannot be kept (and 14 more)" ../err &&
+	git agent start -q --name one -- sh -c "c=\$(git commit-tree -m odd HEAD^{tree}); for i in \$(seq 11); do git branch x$odd\$i \$c; git tag t$odd\$i \$c; done" && test_expect_code 2 git agent drop one 2>../err && grep "has a name that cannot be kept (and 21 more)" ../err && git agent drop --force one && git agent drop --force odd
+'
+
 test_expect_success 'commits that could not be kept in a submodule are work of it' '
 	cd super && git agent start -q --name un -- sh -c "cd lib && git rev-parse HEAD: >\$(git rev-parse --git-dir)/refs/heads/tree" && test_expect_code 2 git agent drop un 2>../err && grep "has work in submodule" ../err && git agent drop --force un
 '
