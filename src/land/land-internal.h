@@ -87,6 +87,7 @@ struct land {
 	bool hidden_lost;          /* and that could not be taken back: the note has it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
+	unsigned killed;           /* this one stays until that is written; 0: none */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
 	struct ga_left_files ignored;
 	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */

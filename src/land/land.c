@@ -264,7 +264,8 @@ static int run(struct land *l, struct ga_error *err)
 		return leave_uncommitted(l);
 	if (l->merge && land_note_made(l, err))
 		return -1;
-	if (land_carry_write(l, err) || (arrived && !l->notes && land_forget_earlier(l, err)))
+	if (land_carry_write(l, err) || ga_fault_stop("land:brought", err) ||
+	    (arrived && !l->notes && land_forget_earlier(l, err)))
 		return -1;
 	if (((l->merge || arrived || l->ret->brought.n) && record(l, err)) ||
 	    land_note_done(l, err))

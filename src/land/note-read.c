@@ -95,6 +95,15 @@ static int has(int dir, const char *name, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what a landing noted");
 }
 
+bool undo_noted(const struct undo *u, const char *name, struct ga_oid *ret)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	return !ga_read_file_at(u->dir, name, GA_OID_HEXSZ, &b, &none) &&
+	       ga_oid_parse(b.ptr, b.len, ret);
+}
+
 static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;

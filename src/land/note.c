@@ -49,6 +49,9 @@ struct note {
 	struct ga_strv made; /* on the disk before the record is */
 	struct ga_strv dirs; /* and the directories it is in */
 	size_t n;
+	struct ga_strv paths;
+	struct undo before; /* of a landing that was killed, with which this one goes on ... */
+	unsigned killed;    /* ... its number; 0: there is none */
 };
 
 static void put_number(struct ga_buf *b, uint64_t n)
@@ -86,6 +89,7 @@ static int add_file(struct note *n, const char *path, mode_t will, const struct 
 
 	if (keep(n, path, &mode, err))
 		return -1;
+	ga_strv_push(&n->paths, path);
 	ga_buf_add0(&n->record, path);
 	put_number(&n->record, mode);
 	put_number(&n->record, will);
@@ -120,6 +124,35 @@ static int add_work(struct note *n, struct ga_error *err)
 	return 0;
 }
 
+/* What the landing before had written when it was killed is not written again. */
+static int add_before(struct note *n, struct ga_error *err)
+{
+	ga_strv_sort_unique(&n->paths);
+	for (size_t i = 0; n->killed && i < n->before.n; i++) {
+		const struct undo_file *f = &n->before.files[i];
+		cleanup_free char *was = ga_strf("%zu", i), *name = NULL;
+		cleanup_close int fd = -1;
+
+		if (ga_strv_find(&n->paths, f->path) >= 0)
+			continue;
+		name = ga_strf("%zu", n->n++);
+		if (f->had) {
+			fd = openat(n->before.dir, was, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+			if (fd < 0)
+				return ga_fail_errno(err, GA_EFATAL, errno,
+						     "cannot read what was noted");
+			if (ga_copy_fd_to(fd, n->dir, name, err))
+				return -1;
+			ga_strv_take(&n->made, ga_strf("%s/%u/%s", n->l->notes, n->l->note, name));
+		}
+		ga_buf_add0(&n->record, f->path);
+		put_number(&n->record, f->had);
+		put_number(&n->record, f->will.mode);
+		put_oid(&n->record, &f->will.oid);
+	}
+	return 0;
+}
+
 static int add_files(struct note *n, struct ga_error *err)
 {
 	struct land *l = n->l;
@@ -131,7 +164,7 @@ static int add_files(struct note *n, struct ga_error *err)
 		    add_file(n, l->ignored.v[i].path, mode_of(l->ignored_will[i].mode),
 			     &l->ignored_will[i].oid, err))
 			return -1;
-	return 0;
+	return add_before(n, err);
 }
 
 static int put_state(struct note *n, struct ga_error *err)
@@ -143,7 +176,7 @@ static int put_state(struct note *n, struct ga_error *err)
 	if (ga_repo_head(n->l->repo, &head, &branch, err))
 		return -1;
 	ga_buf_add0(&n->record, LAND_NOTE_MAGIC);
-	put_oid(&n->record, &n->l->head);
+	put_oid(&n->record, n->killed ? &n->before.head : &n->l->head);
 	ga_buf_add0(&n->record, branch ? branch : "");
 	put_oid(&n->record, &s->landed);
 	put_number(&n->record, s->left_out.n);
@@ -238,7 +271,7 @@ static int choose_number(struct land *l, struct ga_error *err)
 
 	if (land_note_last(l->notes, &last, err))
 		return -1;
-	for (; last && !stands(l, last); last--)
+	for (; last && last != l->killed && !stands(l, last); last--)
 		if (land_note_remove(l, last, err))
 			return -1;
 	l->note = last + 1;
@@ -321,18 +354,36 @@ static int write_record(struct note *n, struct ga_error *err)
 	return ga_sync_beside_end(beside, rc ? &second : err) || rc ? -1 : 0;
 }
 
+/* What was merged by then is there, and there would be nothing else to say where HEAD was. */
+static int find_killed(struct note *n, struct ga_error *err)
+{
+	struct land *l = n->l;
+	unsigned last;
+	int rc;
+
+	if (l->notes || l->merge || l->s->state == GA_STATE_LANDED || ga_oid_is_zero(&l->tip))
+		return 0;
+	rc = undo_read_killed(l, &n->before, &last, err);
+	if (rc > 0)
+		n->killed = l->killed = last;
+	return rc < 0 ? -1 : 0;
+}
+
 int land_note(struct land *l, struct ga_error *err)
 {
 	struct note n = { .l = l, .root = land_open_root(l->repo, err), .dir = -1,
-			  .record = GA_BUF_INIT };
-	int rc = n.root < 0 || open_dir(&n, err) || put_state(&n, err) || add_files(&n, err) ||
-		 ga_fault_stop("land:record", err) || write_record(&n, err) ? -1 : 0;
+			  .record = GA_BUF_INIT, .before = UNDO_INIT };
+	int rc = n.root < 0 || find_killed(&n, err) || open_dir(&n, err) || put_state(&n, err) ||
+		 add_files(&n, err) || ga_fault_stop("land:record", err) ||
+		 write_record(&n, err) || (n.killed && land_note_remove(l, n.killed, err)) ? -1 : 0;
 
 	ga_cleanup_closep(&n.root);
 	ga_cleanup_closep(&n.dir);
 	ga_buf_release(&n.record);
 	ga_strv_release(&n.made);
 	ga_strv_release(&n.dirs);
+	ga_strv_release(&n.paths);
+	undo_release(&n.before);
 	return rc;
 }
 

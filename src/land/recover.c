@@ -164,15 +164,6 @@ static int merge_again(const struct land *now, const struct undo *u, struct ga_o
 	return rc;
 }
 
-static bool read_noted(const struct undo *u, const char *name, struct ga_oid *ret)
-{
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	return !ga_read_file_at(u->dir, name, GA_OID_HEXSZ, &b, &none) &&
-	       ga_oid_parse(b.ptr, b.len, ret);
-}
-
 /* Does HEAD have what was going to be committed, and nothing else? 1 yes. */
 static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
 {
@@ -180,15 +171,14 @@ static int is_merge(const struct land *now, const struct undo *u, struct ga_erro
 	int rc = 0;
 
 	/* as the user resolved it, or as git merges */
-	if (!read_noted(u, LAND_NOTE_RESOLVED, &tree))
+	if (!undo_noted(u, LAND_NOTE_RESOLVED, &tree))
 		rc = merge_again(now, u, &tree, err);
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&tree, &now->head_tree);
 }
 
-/* Is HEAD what the landing of this note made, which was killed before that was said? Of several
- * commits that were made again nobody can tell, and what has anything else in it is the user's.
- * 1 yes. */
-static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
+/* Of several commits that were made again nobody can tell, and what has anything else in it is the
+ * user's. */
+int undo_is_made(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = { .n_parents = 0 };
 	struct ga_oid made;
@@ -196,10 +186,12 @@ static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 
 	if (!ga_oid_equal(&u->landed, &l->s->landed))
 		return 0;
-	if (read_noted(u, LAND_NOTE_MADE, &made))
+	if (undo_noted(u, LAND_NOTE_MADE, &made))
 		return ga_oid_equal(&l->head, &made);
 	if (ga_oid_equal(&l->head, &u->head) || ga_oid_equal(&l->head, &l->tip))
 		return 1;
+	if (ga_oid_is_zero(&l->tip))
+		return 0;
 	if (ga_commit_read(l->repo, &l->head, &c, err))
 		return -1;
 	merged = c.n_parents == 2 && ga_oid_equal(&c.parents[1], &l->tip);
@@ -207,6 +199,20 @@ static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 	    (c.n_parents != 1 && !merged))
 		return 0;
 	return is_merge(l, u, err);
+}
+
+int undo_read_killed(struct land *of, struct undo *u, unsigned *ret, struct ga_error *err)
+{
+	struct land l = { .repo = of->repo, .s = of->s };
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	int rc = undo_read(&l, u, &unreadable);
+
+	*ret = l.note;
+	free(l.notes);
+	/* what cannot be read stays, below the next one */
+	if (rc || u->by_path || u->begun || u->hidden || ga_oid_equal(&u->head, &of->head))
+		return 0;
+	return undo_is_made(of, u, err);
 }
 
 /* A note of nothing is the last one from here on, as long as the session is there. What is in those
@@ -232,7 +238,7 @@ int land_forget_earlier(struct land *of, struct ga_error *err)
 		rc = l.note ? 0 : ga_error_move(err, &unreadable);
 	else if (!rc)
 		/* one of paths says itself where HEAD has to be */
-		rc = u.by_path ? 1 : is_made(of, &u, err);
+		rc = u.by_path ? 1 : undo_is_made(of, &u, err);
 	if (!rc)
 		rc = bar(&l, err);
 	free(l.notes);

@@ -24,13 +24,31 @@ bool undo_stands(int root, const char *path, const struct land_look *want)
 
 /* ---- taking it back ---------------------------------------------------------------- */
 
+/* Killed before the session said where it landed, and said to have landed by who looked since: is
+ * HEAD what came of it? 1 yes. */
+static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	struct land_refs refs;
+
+	if (u->by_path || !ga_oid_is_zero(&l->s->landed))
+		return 0;
+	if (land_refs_read(l->repo, l->s, &refs, err) ||
+	    ga_commit_tree(l->repo, &l->head, &l->head_tree, err))
+		return -1;
+	l->tip = refs.branch;
+	return undo_is_made(l, u, err);
+}
+
 /* Nothing else may have happened on the branch. Where nothing was merged it stayed where it was. */
 static int check_head(struct land *l, const struct undo *u, struct ga_error *err)
 {
-	const struct ga_oid *want = u->by_path                     ? &u->commit
-				    : ga_oid_is_zero(&l->s->landed) ? &u->head
-								    : &l->s->landed;
+	struct ga_oid made;
+	const struct ga_oid *want = u->by_path                              ? &u->commit
+				    : undo_noted(u, LAND_NOTE_MADE, &made) ? &made
+				    : ga_oid_is_zero(&l->s->landed)        ? &u->head
+									   : &l->s->landed;
 	cleanup_free char *branch = NULL;
+	int rc;
 
 	if (land_check_operation(l, "undo", err))
 		return -1;
@@ -45,6 +63,9 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 	}
 	if (ga_oid_equal(&l->head, want) || (u->begun && ga_oid_equal(&l->head, &u->head)))
 		return 0;
+	rc = is_made(l, u, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	(void)ga_fail(err, GA_ELOSE, "your branch has moved since agent/%s %s at %.10s", l->s->name,
 		      want == &u->head ? "was to land" : "landed", GA_HEX(want));
 	return ga_hint(err, "'git log %.10s..' shows what came; 'git revert' takes commits out",

@@ -43,6 +43,16 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err);
 /* The same of note l->note, if that landing did not come to its end by itself; 1: it did. */
 int undo_read_interrupted(struct land *l, struct undo *u, struct ga_error *err);
 
+/* The id that is noted as `name`; false: none is. */
+bool undo_noted(const struct undo *u, const char *name, struct ga_oid *ret);
+
+/* recover.c: is l->head (l->head_tree, l->tip) what the landing of that note made, which was killed
+ * before the session said so? 1 yes. */
+int undo_is_made(struct land *l, const struct undo *u, struct ga_error *err);
+
+/* The last note and its number, if that is so of it, and HEAD was elsewhere when it began: 1. */
+int undo_read_killed(struct land *l, struct undo *u, unsigned *ret, struct ga_error *err);
+
 /* Does it stand there as `want` says, or as file `i` was before? What cannot be looked at does not.
  */
 bool undo_stands(int root, const char *path, const struct land_look *want);
