@@ -12,6 +12,7 @@
 #include "ga/json.h"
 #include "ga/objects.h"
 #include "ga/trace.h"
+#include "in-the-way.h"
 #include "work.h"
 
 static void land_release(struct land *l)
@@ -143,6 +144,8 @@ static int choose(struct land *l, struct ga_error *err)
 		     ? 1
 		     : land_work_wanted(l, err);
 	if (rc > 0 && !l->opts->paths && needs_git(l)) {
+		if (f.files.n && !f.staged.n && !f.intended.n && !f.changed.n)
+			return way_refuse_untracked(&f.files, err);
 		(void)ga_fail(err, GA_ELOSE, "with uncommitted changes in the way agent/%s cannot "
 			      "be %s", l->s->name, needs_git(l));
 		return ga_hint(err, "commit them or 'git stash' them, then land again");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -32,14 +33,27 @@ char *land_first_line(const struct ga_buf *why)
 	return ga_buf_steal(&line);
 }
 
+/* Is HEAD where it was when this began? */
+static bool stays(struct land *l)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+
+	return !ga_repo_head(l->repo, &head, &branch, &unread) && ga_oid_equal(&head, &l->head);
+}
+
 /* `git merge-tree --write-tree` answers with the tree's id, a NUL, and more when
  * there are conflicts (status 1). It runs in the user's working tree because the
  * attributes and merge drivers there are those the real merge will go by; all of
  * them are the user's own, nothing of the branch is checked out yet. */
 static int merge_in_memory(struct land *l, struct ga_error *err)
 {
+	/* by the names that git merge has for them: files are called by these where a directory
+	 * is in their place */
+	const char *ours = stays(l) ? "HEAD" : GA_HEX(&l->head);
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
-				     GA_HEX(&l->head), GA_HEX(&l->tip), NULL };
+				     ours, GA_HEX(&l->tip), NULL };
 	static const char *const as_picked[] = { "merge.directoryRenames=false", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
@@ -59,6 +73,10 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 		(void)ga_fail(err, GA_EFATAL, "git cannot compute the merge%s%s",
 			      *line ? ": " : "", line);
 		return status == USAGE ? ga_hint(err, "git 2.38 or newer is needed to land") : -1;
+	}
+	if (*ours == 'H' && !stays(l)) {
+		(void)ga_fail(err, GA_ELOSE, "your branch moved meanwhile");
+		return ga_hint(err, "land again");
 	}
 	l->conflicts = status == 1;
 	/* "mode id stage TAB path", a line for each side */
@@ -99,20 +117,12 @@ static bool names_are_plain(const struct ga_changes *c)
 	return true;
 }
 
-static bool stays(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-
-	return !ga_repo_head(l->repo, &head, &branch, err) && ga_oid_equal(&head, &l->head);
-}
-
 /* After an error: put back what git had done of l->changes, and add to the error what came of
  * that. */
 static int fail_stopped(struct land *l, struct ga_error *err)
 {
-	cleanup_error struct ga_error failed = GA_ERROR_INIT, unread = GA_ERROR_INIT;
-	bool moved = !stays(l, &unread);
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	bool moved = !stays(l);
 
 	if (!land_restore(l, &failed))
 		return ga_hint(err, "nothing was committed, and files are as they were");
@@ -177,12 +187,46 @@ static int run_git(struct land *l, const char *const *args, int *ret_status, str
 	return land_run_git(l, args, NULL, 0, ret_status, why, err);
 }
 
+#define STOPPED "Automatic merge went well; stopped before committing as requested"
+
+/* A merge that is to be left uncommitted. Git says so of it, with --quiet as well, which would be
+ * about a commit that we make: all it says but that line is passed on. */
+static int run_staging(struct land *l, const char *const *args, int *ret_status,
+		       struct ga_buf *why, struct ga_error *err)
+{
+	/* as the line is above, in whatever language the user has it */
+	static const char *const env[] = { "GIT_EDITOR=:", "LANGUAGE=en", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	g.errout = why;
+	g.env = env;
+	if (ga_git_run(l->repo, &g, ret_status, err))
+		return -1;
+	if (!names_are_plain(&l->changes))
+		return 0;
+	for (const char *s = why->ptr; *s;) {
+		size_t n = strcspn(s, "\n"), whole = n + (s[n] == '\n');
+
+		if (n != strlen(STOPPED) || strncmp(s, STOPPED, n) != 0)
+			(void)ga_write_full(STDERR_FILENO, s, whole);
+		s += whole;
+	}
+	ga_buf_clear(why);
+	return 0;
+}
+
 static int merge(struct land *l, const char *const *args, struct ga_error *err)
 {
+	bool stages = l->opts->how == GA_LAND_SQUASH || l->opts->no_commit;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	if (run_git(l, args, &status, &why, err) || ga_fault_stop("land:git", err))
+	if ((stages ? run_staging(l, args, &status, &why, err)
+		    : run_git(l, args, &status, &why, err)) ||
+	    ga_fault_stop("land:git", err))
 		return ga_repo_operation(l->repo)
 			       ? ga_hint(err, "'git agent land --continue %s' goes on, --abort "
 					 "goes back", l->s->name)

@@ -3,10 +3,16 @@
  * What of the user's commits would come upon that are made again one by one, and what going back
  * from the middle of that would. Nothing is touched here.
  */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
@@ -33,6 +39,18 @@ static void add_touched(struct land *l, const struct ga_change *c, const struct 
 		(void)ga_changes_add(&l->changes, c->path, is, is);
 }
 
+/* HEAD has `e` at the first `n` bytes of the path of `c`. Where that is of another kind than what
+ * comes, or one is a file and the other a directory, both cannot be: to l->conflicted. */
+static void add_apart(struct land *l, const struct ga_change *c, size_t n, const struct ga_entry *e)
+{
+	bool above = c->path[n] != '\0';
+
+	if (e->mode == GA_MODE_NONE || (!above && c->new.mode == GA_MODE_NONE) ||
+	    (!above && (e->mode & S_IFMT) == (c->new.mode & S_IFMT)))
+		return;
+	ga_strv_take(&l->conflicted, ga_strndup(c->path, n));
+}
+
 /* The changes of `w`, which is sorted, from `*i` on, as far as they are in the directory that is
  * `tree`, the first `skip` bytes of their paths. Each tree is read once, however many of them it
  * has. */
@@ -55,6 +73,7 @@ static int add_beneath(struct land *l, const struct ga_oid *tree, const struct g
 				return -1;
 			continue;
 		}
+		add_apart(l, c, skip + n, &e);
 		if (e.mode == GA_MODE_TREE || c->path[skip + n])
 			e = (struct ga_entry){ .mode = GA_MODE_NONE };
 		add_touched(l, c, &e);
@@ -144,6 +163,81 @@ static int changed_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	return 0;
 }
 
+/* Does git call a side so when it makes one of these commits again, "HEAD" or by the commit's id
+ * and subject? A number may follow. */
+static bool is_label(const char *s, const struct ga_buf *commits)
+{
+	size_t n = 0;
+
+	if (!strncmp(s, "HEAD", 4) && (!s[4] || s[4] == '_'))
+		return true;
+	while (isxdigit((unsigned char)s[n]))
+		n++;
+	if (n < 4 || strncmp(s + n, " (", 2) != 0)
+		return false;
+	for (const char *id = commits->ptr; *id; id += strcspn(id, "\n"), id += *id == '\n')
+		if (!strncmp(id, s, n))
+			return true;
+	return false;
+}
+
+static int add_beside(struct land *l, const char *path, const char *name, struct land_found *f,
+		      struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_parent(path);
+	cleanup_free char *beside = *dir ? ga_path_join(dir, name) : ga_strdup(name);
+	struct ga_entry e;
+
+	if (ga_tree_entry(l->repo, &l->head_tree, beside, &e, err))
+		return -1;
+	if (e.mode == GA_MODE_NONE)
+		ga_strv_push(&f->files, beside);
+	return 0;
+}
+
+/* Where a file and a directory meet git puts the file beside it, as NAME~SIDE, over what it does
+ * not track there. */
+static int beside_in_the_way(struct land *l, int root, const char *path,
+			     const struct ga_buf *commits, struct land_found *f,
+			     struct ga_error *err)
+{
+	cleanup_free char *dir = ga_path_parent(path), *begin = ga_strf("%s~", ga_path_base(path));
+	int fd = ga_openat_beneath(root, *dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(begin);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			(void)close(fd);
+		return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+			       ? 0
+			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot read a directory");
+	}
+	while (!rc && (errno = 0, e = readdir(d)))
+		if (!strncmp(e->d_name, begin, n) && is_label(e->d_name + n, commits))
+			rc = add_beside(l, path, e->d_name, f, err);
+	if (!rc && errno)
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot read a directory");
+	(void)closedir(d);
+	return rc;
+}
+
+static int names_in_the_way(struct land *l, const struct ga_buf *commits, struct land_found *f,
+			    struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	if (root < 0)
+		return -1;
+	ga_strv_sort_unique(&l->conflicted);
+	for (size_t i = 0; i < l->conflicted.n; i++)
+		if (beside_in_the_way(l, root, l->conflicted.v[i], commits, f, err))
+			return -1;
+	return 0;
+}
+
 #define UNMARK "'git update-index --no-assume-unchanged FILE' (or --no-skip-worktree), then "
 #define PUT_AWAY "'git stash push --keep-index -- FILE' puts one away; then go on"
 
@@ -159,12 +253,13 @@ int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const stru
 
 	(void)ga_repo_index_tree(l.repo, &index, &l.marks);
 	rc = find_touched(&l, commits, err) || changed_in_the_way(&l, &f, err) ||
-	     way_untracked(&l, &f, err) ? -1 : 0;
+	     way_untracked(&l, &f, err) || names_in_the_way(&l, commits, &f, err) ? -1 : 0;
 	seen = f.changed.n;
 	if (!rc && l.marks.hidden)
 		rc = way_hidden(&l, &f, err);
 	marked = f.changed.n > seen;
 	ga_changes_release(&l.changes);
+	ga_strv_release(&l.conflicted);
 	ga_strv_extend(&f.files, &f.blocked);
 	ga_strv_sort_unique(&f.files);
 	ga_strv_sort_unique(&f.changed);

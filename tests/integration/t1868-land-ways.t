@@ -98,4 +98,28 @@ for how in squash rebase; do
 	'
 done
 
+# A file where the other side has a directory is put beside it, by the name of its side.
+test_expect_success 'rebased: a file that is not tracked, where a conflict would put one, is refused' '
+	begin && git agent start -q --name df -- sh -c "$words git rm -q g; mkdir g; echo n >g/n; git add g; git commit -qam dir; put f@2A; git commit -qam two" && git agent review --accept-all --critical df >../out && put g@2M && git commit -qam mine && echo "*~*" >>.git/info/exclude && put g~=backup &&
+	for name in HEAD HEAD_0; do
+		echo precious >"g~$name" && picture >../before && test_expect_code 2 git agent land --rebase df 2>../err && cat ../err && grep "files git does not track would be overwritten: g~$name\$" ../err && picture >../after && test_cmp ../before ../after && rm "g~$name" || return 1
+	done && picture >../before && test_expect_code 4 git agent land --rebase df && git agent land --abort df && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'the same of the side of the session' '
+	begin && git agent start -q --name fd -- sh -c "$words put g@3A; git commit -qam \"change g/x\"" && git rm -q g && mkdir g && echo 1 >g/new && git add g && git commit -qm dir && echo "*~*" >>.git/info/exclude && name="g~$(git rev-parse --short agent/fd) (change g_x)" && echo precious >"$name" && picture >../before &&
+	test_expect_code 2 git agent land --rebase fd 2>../err && cat ../err && grep -F "$name" ../err && picture >../after && test_cmp ../before ../after && rm "$name" && test_expect_code 4 git agent land --rebase fd && git agent land --abort fd
+'
+
+test_expect_success 'of a squash git does not say that it stopped, and of what fails it does say why' '
+	begin && git agent start -q --name sq -- sh -c "$words put f@2A z=z" && git commit -q --allow-empty -m mine && printf "#!/bin/sh\necho from a hook >&2\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+	git agent land --squash sq 2>../err && cat ../err && test "$(cat ../err)" = "from a hook
+agent/sq: landed" && git agent land --undo sq && git agent land --squash --no-commit sq 2>../err && cat ../err && ! grep -i stopped ../err && git reset -q --merge &&
+	echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && test_must_fail git agent land --squash sq 2>../err && cat ../err && grep "smudge filter bad failed" ../err
+'
+
+test_expect_success 'hooks of the session in the directory of the user run when they were accepted, and not before' '
+	begin && mkdir .githooks && for h in pre-merge-commit post-merge; do printf "#!/bin/sh\necho user $h >>\"%s/ran\"\n" "$HOME" >.githooks/$h && chmod +x .githooks/$h || return 1; done && git add -A && git commit -qm hooks && git config core.hooksPath .githooks && git agent start -q --name hk -- sh -c "cd .githooks && for h in *; do printf \"#!/bin/sh\\necho agent \$h >>\\\"$HOME/ran\\\"\\n\" >\$h; done; echo y >../y" && git -c core.hooksPath=/dev/null commit -q --allow-empty -m mine && rm -f ../ran &&
+	test_expect_code 3 git agent land hk && ! grep -s agent ../ran && git agent review --accept-all --critical hk >../out && git agent land hk && cat ../ran && grep "agent post-merge" ../ran
+'
+
 test_done
