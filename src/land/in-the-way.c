@@ -31,6 +31,7 @@ void land_found_release(struct land_found *f)
 	ga_strv_release(&f->unmerged);
 	ga_strv_release(&f->changed);
 	ga_strv_release(&f->hidden);
+	ga_strv_release(&f->marked);
 	ga_strv_release(&f->files);
 	ga_strv_release(&f->blocked);
 }
@@ -96,6 +97,7 @@ static void add_hidden(struct land *l, int root, const char *line, struct land_f
 	    c.old.mode == GA_MODE_GITLINK ||
 	    (skipped && land_look_here(root, path, &here) && !here.mode))
 		return;
+	ga_strv_take(&f->marked, ga_strf("%c%s", line[0], path));
 	c.new = c.old;
 	c.path = ga_strdup(path);
 	if (!is_left_alone(root, &c)) {
@@ -442,5 +444,7 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 	if (f.intended.n)
 		return land_refuse(&f.intended, "paths are intended to be added",
 				   "commit them, or 'git reset' them, then go on", err);
+	ga_strv_extend(&l->hidden, &f.hidden);
+	ga_strv_extend(&l->marked, &f.marked);
 	return 0;
 }

@@ -40,6 +40,8 @@ struct land_found {
 	struct ga_strv unmerged;
 	struct ga_strv changed;  /* not staged, and would be overwritten */
 	struct ga_strv hidden;   /* changed, not in the way, and git was told not to look */
+	struct ga_strv marked;   /* each that git was told not to look at, behind the letter that
+				  * `git ls-files -v` has for it */
 	struct ga_strv files;    /* not tracked, where a file is to come */
 	struct ga_strv blocked;  /* not tracked, in the way otherwise */
 };
@@ -84,6 +86,7 @@ struct land {
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
 	struct ga_strv hidden;     /* what a merge of git's that stops would put back */
+	struct ga_strv marked;     /* as of land_found: those, and others */
 	bool hidden_lost;          /* and that could not be taken back: the note has it */
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
@@ -145,6 +148,14 @@ int land_check_hidden(struct land *l, struct ga_error *err);
 int land_keep_hidden(struct land *l, struct ga_error *err);
 int land_put_hidden_back(struct land *l, struct ga_error *err);
 int land_settle_hidden(struct land *l, struct ga_error *err);
+/* marks.c: take the marks of l->marked, but for l->hidden, off the index before git begins, and set
+ * all of them again: with nothing to be set there is nothing to do. The note has them as well, of a
+ * landing that is gone on with those that are still to be set, and before it is undone those count
+ * as marked that the index does not have any more. */
+int land_note_marks(struct land *l, struct ga_error *err);
+int land_unmark(struct land *l, struct ga_error *err);
+int land_unmark_gone(struct land *l, struct ga_error *err);
+int land_mark_again(struct land *l, struct ga_error *err);
 /* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
  * stopped without a state of its own. What cannot be is named by the error. */
 int land_restore(struct land *l, struct ga_error *err);
@@ -200,7 +211,7 @@ bool land_may_convert(struct land *l, int root);
 int land_ask_staged(struct land *l, struct ga_error *err);
 void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
-/* Refuse anything. */
+/* Refuse anything; fills hidden, marked. */
 int land_check_worktree(struct land *l, struct ga_error *err);
 /* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
  * have? 1 and a name in `ret`. */

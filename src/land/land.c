@@ -27,6 +27,7 @@ static void land_release(struct land *l)
 	land_work_release(l);
 	ga_left_files_release(&l->ignored);
 	ga_strv_release(&l->hidden);
+	ga_strv_release(&l->marked);
 	free(l->ignored_had);
 	free(l->ignored_will);
 	free(l->ignored_seen);
@@ -155,6 +156,7 @@ static int choose(struct land *l, struct ga_error *err)
 	if (!rc && l->opts->how == GA_LAND_REBASE)
 		rc = land_rebase_check_way(l, err);
 	ga_strv_extend(&l->hidden, &f.hidden);
+	ga_strv_extend(&l->marked, &f.marked);
 	return rc < 0 ? -1 : land_check_hidden(l, err);
 }
 
@@ -225,7 +227,7 @@ static int give_up(struct land *l, struct ga_error *err)
 	cleanup_error struct ga_error lost = GA_ERROR_INIT;
 	bool told = l->hidden_lost;
 
-	if (!told && land_settle_hidden(l, &lost)) {
+	if ((!told && land_settle_hidden(l, &lost)) || land_mark_again(l, &lost)) {
 		(void)ga_error_wrap(err, "%s", lost.msg);
 		free(err->hint);
 		err->hint = ga_steal(&lost.hint);
@@ -259,9 +261,9 @@ static int run(struct land *l, struct ga_error *err)
 		land_note_forget(l);
 		return -1;
 	}
-	if (l->merge && (land_keep_hidden(l, err) || land_merge(l, err)))
+	if (l->merge && (land_note_marks(l, err) || land_keep_hidden(l, err) || land_merge(l, err)))
 		return give_up(l, err);
-	if (l->merge && land_settle_hidden(l, err))
+	if (l->merge && (land_settle_hidden(l, err) || land_mark_again(l, err)))
 		return ga_error_wrap(err, "it is merged, but that is not noted yet");
 	if (l->opts->no_commit && l->merge)
 		return leave_uncommitted(l);
@@ -283,7 +285,9 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
 			  .rebase = o->how == GA_LAND_REBASE };
 	cleanup_close int lock = o->dry_run ? -1 : land_begin(r, err);
-	int rc = lock < 0 && !o->dry_run ? -1 : land_recover(&l, o->dry_run, err);
+	int rc = (lock < 0 || land_mark_again(&l, err)) && !o->dry_run
+		     ? -1
+		     : land_recover(&l, o->dry_run, err);
 
 	ret->taken_back = rc == 1;
 	if (rc >= 0)
@@ -303,7 +307,7 @@ static int finish(struct land *l, struct ga_error *err)
 	if (check_state(l->s, err) || land_check_left(l, err) ||
 	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err))
 		return -1;
-	if (land_note(l, err) || land_finish(l, err)) {
+	if (land_note(l, err) || land_note_marks(l, err) || land_finish(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}
@@ -317,6 +321,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 {
 	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	cleanup_close int lock = land_begin(r, err);
 	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
 
@@ -329,7 +334,8 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	}
 	if (rc >= 0)
 		rc = finish(&l, err);
-
+	if (lock >= 0 && land_mark_again(&l, rc ? &second : err))
+		rc = -1;
 	land_release(&l);
 	return rc;
 }

@@ -127,26 +127,32 @@ int land_check_left(struct land *l, struct ga_error *err)
 	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
-int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
+static int abort_left(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "merge", "--abort", NULL };
+	struct ga_git g = GA_GIT_INIT;
+
+	if (l->rebase)
+		return land_rebase_abort(l, err);
+	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
+	    land_check_way_back(l, &l->head_tree, err))
+		return -1;
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.user_hooks = true;
+	return ga_git_ok(l->repo, &g, err);
+}
+
+int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
+{
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *branch = NULL;
-	struct ga_git g = GA_GIT_INIT;
 	cleanup_close int lock = land_begin(r, err);
-	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
+	int rc = lock < 0 || land_mark_again(&l, err) ? -1 : land_recover(&l, false, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err))
 		return -1;
-	if (l.rebase)
-		return land_rebase_abort(&l, err);
-	if (ga_commit_tree(r, &l.head, &l.head_tree, err) ||
-	    land_check_way_back(&l, &l.head_tree, err))
-		return -1;
-	g.args = args;
-	g.work_tree = ga_repo_info(r)->workdir;
-	g.user_hooks = true;
-	return ga_git_ok(r, &g, err);
+	return abort_left(&l, err) || land_mark_again(&l, err) ? -1 : 0;
 }

@@ -398,7 +398,7 @@ int land_merge(struct land *l, struct ga_error *err)
 		[GA_LAND_FF_ONLY] = fast_forward,
 	};
 
-	if (land_check_unlocked(l, err) || ways[l->opts->how](l, err))
+	if (land_check_unlocked(l, err) || land_unmark(l, err) || ways[l->opts->how](l, err))
 		return -1;
 	if (l->opts->how == GA_LAND_SQUASH)
 		return 0;

@@ -138,8 +138,6 @@ static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 	const char *const args[] = { "reset", "--quiet", "--keep", GA_HEX(&u->head), NULL };
 	struct ga_git g = GA_GIT_INIT;
 
-	if (ga_oid_equal(&u->head, &l->head))
-		return 0;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
@@ -183,10 +181,27 @@ static int settle(struct land *l, struct undo *u, struct ga_error *err)
 	return land_note_remove(l, l->note, err);
 }
 
+/* It does not look whether files that were only touched are changed. */
+static int reset_marked(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT, second = GA_ERROR_INIT;
+	int rc;
+
+	if (ga_oid_equal(&u->head, &l->head))
+		return land_mark_again(l, err);
+	rc = land_unmark_gone(l, err);
+	if (!rc && l->marked.n)
+		(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
+	if (!rc)
+		rc = reset(l, u, err);
+	return land_mark_again(l, rc ? &second : err) || rc ? -1 : 0;
+}
+
 /* Branch, index and files that git takes back, then those it knows nothing of. */
 static int by_git(struct land *l, const struct undo *u, int root, struct ga_error *err)
 {
-	return reset(l, u, err) || ga_fault_stop("undo:reset", err) ||
+	return reset_marked(l, u, err) || ga_fault_stop("undo:reset", err) ||
 	       put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
 }
 
@@ -268,7 +283,7 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 {
 	struct land l = { .repo = r, .s = s };
 	cleanup_(undo_release) struct undo u = UNDO_INIT;
-	int rc = undo_read(&l, &u, err);
+	int rc = land_mark_again(&l, err) ? -1 : undo_read(&l, &u, err);
 
 	if (rc > 0)
 		rc = fail_none(&l, err);
@@ -277,6 +292,8 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 	if (!rc)
 		rc = undo_take_back(&l, &u, err);
 	ga_changes_release(&l.changes);
+	ga_strv_release(&l.hidden);
+	ga_strv_release(&l.marked);
 	free(l.notes);
 	*ret_head = u.head;
 	return rc < 0 ? -1 : 0;
