@@ -52,14 +52,17 @@ static int compare_refs(const void *a, const void *b)
 
 /* Refs that resolve to nothing are passed over: a broken one of the user's must
  * not keep anybody from seeing the others. */
-static void add_ref(struct ga_repo *r, const char *name, struct ga_refs *l)
+static void add_ref(struct ga_repo *r, const git_reference *ref, struct ga_refs *l)
 {
+	const char *name = git_reference_name(ref);
+	/* of most it is known by now: looked up by name, each would be read once more */
+	const git_oid *target = git_reference_target(ref);
 	git_oid id;
 
-	if (git_reference_name_to_id(&id, r->repo, name))
+	if (!target && git_reference_name_to_id(&id, r->repo, name))
 		return;
 	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_ref){ ga_strdup(name), ga_from_git_oid(&id) };
+	l->v[l->n++] = (struct ga_ref){ ga_strdup(name), ga_from_git_oid(target ? target : &id) };
 }
 
 int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, struct ga_error *err)
@@ -67,7 +70,7 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 	cleanup_free char *glob = ga_strf("%s*", prefix);
 	git_reference_iterator *it = NULL;
-	const char *name;
+	git_reference *ref;
 	int rc;
 
 	/* no ref has these in its name */
@@ -77,9 +80,11 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 	}
 	if (git_reference_iterator_glob_new(&it, r->repo, glob))
 		return ga_fail_git(err, "cannot list refs");
-	while (!(rc = git_reference_next_name(&name, it)))
-		if (!strncmp(name, prefix, strlen(prefix)))
-			add_ref(r, name, &l);
+	while (!(rc = git_reference_next(&ref, it))) {
+		if (!strncmp(git_reference_name(ref), prefix, strlen(prefix)))
+			add_ref(r, ref, &l);
+		git_reference_free(ref);
+	}
 	git_reference_iterator_free(it);
 	if (rc != GIT_ITEROVER)
 		return ga_fail_git(err, "cannot list refs");
