@@ -16,11 +16,24 @@
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
+/* A conflict may leave the file as HEAD has it; giving it up puts it there all the same. */
+static bool conflict_overwrites(const struct land *l, const char *path)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_entry e;
+
+	return ga_strv_find(&l->conflicted, path) >= 0 &&
+	       (ga_tree_entry(l->repo, &l->head_tree, path, &e, &ignored) ||
+		e.mode != GA_MODE_GITLINK);
+}
+
 bool way_overwrites(const struct land *l, const char *path)
 {
 	const struct ga_change *c = ga_changes_find(&l->changes, path);
 
-	return c && (c->old.mode != GA_MODE_GITLINK || c->new.mode != GA_MODE_GITLINK);
+	if (!c)
+		return conflict_overwrites(l, path);
+	return (c->old.mode != GA_MODE_GITLINK || c->new.mode != GA_MODE_GITLINK);
 }
 
 void land_found_release(struct land_found *f)

@@ -8,8 +8,8 @@
 
 #include "land-internal.h"
 
-/* Is it one of l->changes? A merge that moves a submodule leaves its working tree alone, wherever
- * that is: the user may have merged there first. */
+/* Is it one of l->changes, or in conflict? A merge that moves a submodule leaves its working tree
+ * alone, wherever that is: the user may have merged there first. */
 bool way_overwrites(const struct land *l, const char *path);
 
 /* Paths that git was told to take for unchanged, and are not: a merge of git's that comes upon one

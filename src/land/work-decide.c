@@ -27,6 +27,14 @@ static int change(struct ga_repo *r, struct work_path *p, const struct ga_entry 
 	return rc > 0 ? merge(r, p, &p->head, ours, &p->to_commit, ret, err) : rc;
 }
 
+/* Is it more than this path that conflicts: a file that was renamed, or that is where the other has
+ * a directory? Then what git could not merge is not what the agent did to this path alone. */
+static bool conflicts_elsewhere(const struct work_path *p, const struct ga_entry *from,
+				const struct ga_entry *to)
+{
+	return ga_entry_equal(from, to) || (!from->mode && (!p->head.mode || !to->mode));
+}
+
 /* A path git could not merge, or that is on no branch. */
 static int decide_apart(struct ga_repo *r, struct work_path *p, bool may_commit,
 			struct ga_error *err)
@@ -42,7 +50,8 @@ static int decide_apart(struct ga_repo *r, struct work_path *p, bool may_commit,
 	if (rc < 0)
 		return -1;
 	/* without uncommitted work it is an ordinary conflict */
-	if (rc && !p->left_out && (!p->carried && ga_entry_equal(&p->work, &p->head))) {
+	if (p->conflict && (conflicts_elsewhere(p, from, to) ||
+			    (rc && !p->carried && ga_entry_equal(&p->work, &p->head)))) {
 		p->hurdle = WORK_CONFLICT;
 		return 0;
 	}
