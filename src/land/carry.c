@@ -14,8 +14,10 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/sync.h"
 #include "land-internal.h"
 
+#define PUT_NAME "put" /* in the note, on its way */
 #define FILE_MAX ((size_t)64 << 20)
 
 void land_carries_release(struct land_carries *c)
@@ -233,10 +235,22 @@ static mode_t perms(const struct land_carry *c)
 	return (exec ? 0777 : 0666) & ~mask;
 }
 
-/* NULL, or why it could not be written. */
-static const char *write_one(int root, struct land_carry *c)
+/* By way of the note. */
+static int put(int root, int note, const struct land_carry *c, const char *part)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int rc = ga_write_new(note, PUT_NAME, c->bytes.ptr, c->bytes.len, 0600, &ignored) ||
+			 land_put(note, PUT_NAME, root, c->path, perms(c), part, &ignored)
+		     ? -1
+		     : 0;
+
+	(void)unlinkat(note, PUT_NAME, 0);
+	return rc;
+}
+
+/* NULL, or why it could not be written. */
+static const char *write_one(int root, int note, struct land_carry *c, const char *part)
+{
 	cleanup_buf struct ga_buf now = GA_BUF_INIT;
 	cleanup_close int dir = -1;
 	const char *why;
@@ -255,10 +269,7 @@ static const char *write_one(int root, struct land_carry *c)
 		return "its directory cannot be opened";
 	if (c->will.mode == GA_MODE_NONE)
 		return unlinkat(dir, ga_path_base(c->path), 0) ? "it cannot be removed" : NULL;
-	if (ga_write_atomic(dir, ga_path_base(c->path), c->bytes.ptr, c->bytes.len, perms(c),
-			    &ignored))
-		return "it cannot be written";
-	return NULL;
+	return put(root, note, c, part) ? "it cannot be written" : NULL;
 }
 
 void land_carry_done(struct land *l, const char *path)
@@ -275,13 +286,17 @@ void land_carry_done(struct land *l, const char *path)
 int land_carry_write(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv planned = l->ret->brought;
-	cleanup_close int root = -1;
+	cleanup_strv struct ga_strv written = GA_STRV_INIT;
+	cleanup_close int root = -1, note = -1;
+	cleanup_free char *part = NULL;
 
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
 		return 0;
 	root = land_open_root(l->repo, err);
-	if (root < 0)
+	note = root < 0 ? -1 : land_note_open(l, err);
+	part = note < 0 ? NULL : land_note_part(note, err);
+	if (!part)
 		return -1;
 	for (size_t i = 0; i < l->carries.n; i++) {
 		struct land_carry *c = &l->carries.v[i];
@@ -290,13 +305,16 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		if (!ga_strv_has(&planned, c->path))
 			continue;
 		if (!ga_entry_equal(&c->had, &c->will))
-			why = write_one(root, c);
+			why = write_one(root, note, c, part);
 		if (why) {
 			land_carry_refuse(l, c->path, why);
 			continue;
 		}
 		ga_strv_push(&l->ret->brought, c->path);
+		if (c->will.mode != GA_MODE_NONE)
+			ga_strv_take(&written,
+				     ga_path_join(ga_repo_info(l->repo)->workdir, c->path));
 		land_carry_done(l, c->path);
 	}
-	return 0;
+	return ga_sync_paths(&written, err);
 }

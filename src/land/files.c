@@ -2,6 +2,7 @@
  *
  * Files of the user's working tree, one by one: looked at, replaced, removed.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,15 +14,23 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "land-internal.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+#define DEPTH_MAX 128
 
 int land_open_root(const struct ga_repo *r, struct ga_error *err)
 {
 	int fd = open(ga_repo_info(r)->workdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
+}
+
+/* A link on the way is one, whatever it leads to. */
+static bool is_nowhere(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
 
 int land_open_here(int root, const char *path, struct land_here *ret)
@@ -33,7 +42,7 @@ int land_open_here(int root, const char *path, struct land_here *ret)
 	ret->mode = 0;
 	ret->fd = -1;
 	if (fd < 0)
-		return errno != ENOENT && errno != ENOTDIR;
+		return !is_nowhere(errno);
 	if (fstat(fd, &st))
 		return 1;
 	if (S_ISLNK(st.st_mode)) {
@@ -158,27 +167,6 @@ static int copy(int from, const char *name, int dir, const char *tmp, mode_t mod
 		   : 0;
 }
 
-int land_put(int from, const char *name, int root, const char *path, mode_t mode,
-	     struct ga_error *err)
-{
-	cleanup_close int dir = land_open_parent(root, path);
-	cleanup_free char *tmp = NULL, *q = ga_escape(path);
-	uint64_t r;
-
-	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
-	if (ga_random(&r, sizeof(r), err))
-		return -1;
-	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
-	if (!copy(from, name, dir, tmp, mode, err) &&
-	    renameat(dir, tmp, dir, ga_path_base(path)))
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "rename");
-	if (!err->msg)
-		return 0;
-	(void)unlinkat(dir, tmp, 0);
-	return ga_error_wrap(err, "cannot write '%s'", q);
-}
-
 /* Directories that are empty now go, as git has it. */
 static void remove_empty(int root, const char *path)
 {
@@ -196,13 +184,77 @@ static void remove_empty(int root, const char *path)
 	}
 }
 
+/* A directory that has nothing but directories in it. A file in one of them stays, and so do those
+ * that it is in. */
+static int remove_hollow(int at, const char *name, unsigned depth)
+{
+	struct dirent *e;
+	DIR *d;
+	int fd, rc = 0;
+
+	if (!unlinkat(at, name, AT_REMOVEDIR))
+		return 0;
+	if ((errno != ENOTEMPTY && errno != EEXIST) || depth >= DEPTH_MAX)
+		return -1;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		ga_cleanup_closep(&fd);
+		return -1;
+	}
+	while (!rc && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = remove_hollow(fd, e->d_name, depth + 1);
+	(void)closedir(d);
+	return rc || unlinkat(at, name, AT_REMOVEDIR) ? -1 : 0;
+}
+
+/* Git, too, has such a directory make way. */
+static int settle(int dir, const char *tmp, const char *name)
+{
+	if (!renameat(dir, tmp, dir, name))
+		return 0;
+	if (errno != EISDIR || remove_hollow(dir, name, 0)) {
+		errno = EISDIR;
+		return -1;
+	}
+	return renameat(dir, tmp, dir, name);
+}
+
+int land_put(int from, const char *name, int root, const char *path, mode_t mode, const char *part,
+	     struct ga_error *err)
+{
+	cleanup_close int dir = land_open_parent(root, path);
+	cleanup_free char *q = ga_escape(path);
+
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
+	if (!copy(from, name, dir, part, mode, err) && !ga_fault_stop("land:part", err) &&
+	    settle(dir, part, ga_path_base(path)))
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "rename");
+	if (!err->msg)
+		return 0;
+	(void)unlinkat(dir, part, 0);
+	return ga_error_wrap(err, "cannot write '%s'", q);
+}
+
+void land_sweep(int root, const char *path, const char *part)
+{
+	cleanup_free char *parent = ga_path_parent(path), *at = ga_path_join(parent, part);
+	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
+					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+
+	if (dir >= 0 && !unlinkat(dir, part, 0))
+		remove_empty(root, at);
+}
+
 int land_remove(int root, const char *path, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(path), *q = ga_escape(path);
 	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
 					: fcntl(root, F_DUPFD_CLOEXEC, 3);
 
-	if (dir < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (dir < 0 && is_nowhere(errno))
 		return 0;
 	if (dir < 0 || (unlinkat(dir, ga_path_base(path), 0) && errno != ENOENT))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);

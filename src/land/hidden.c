@@ -52,14 +52,6 @@ static char *kept_name(size_t i)
 	return ga_strf("hidden-%zu", i);
 }
 
-static int open_note(const struct land *l, struct ga_error *err)
-{
-	cleanup_free char *dir = note_dir(l);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the note") : fd;
-}
-
 /* ---- keeping ------------------------------------------------------------------------- */
 
 int land_check_hidden(struct land *l, struct ga_error *err)
@@ -128,7 +120,7 @@ int land_keep_hidden(struct land *l, struct ga_error *err)
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
-	note = open_note(l, err);
+	note = land_note_open(l, err);
 	if (note < 0)
 		return -1;
 	ga_buf_add0(&list, MAGIC);
@@ -215,7 +207,7 @@ static bool is_whole(int note, const char *name, const struct kept *k)
 
 /* True: it is as it was. */
 static bool put_back(struct land *l, int root, int note, size_t i, const struct kept *k,
-		     struct ga_strv *put)
+		     const char *part, struct ga_strv *put)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = kept_name(i);
@@ -229,7 +221,8 @@ static bool put_back(struct land *l, int root, int note, size_t i, const struct 
 		return false;
 	if (!k->was.mode)
 		return !land_remove(root, k->path, &ignored);
-	if (!is_whole(note, name, k) || land_put(note, name, root, k->path, k->was.mode, &ignored))
+	if (!is_whole(note, name, k) ||
+	    land_put(note, name, root, k->path, k->was.mode, part, &ignored))
 		return false;
 	if (S_ISREG(k->was.mode) && k->was.mode & S_IRUSR)
 		ga_strv_take(put, ga_path_join(ga_repo_info(l->repo)->workdir, k->path));
@@ -264,13 +257,15 @@ static int put_all_back(struct land *l, int note, const struct list *list, struc
 	cleanup_close int root = land_open_root(l->repo, err);
 	cleanup_strv struct ga_strv put = GA_STRV_INIT;
 	cleanup_buf struct ga_buf names = GA_BUF_INIT;
-	cleanup_free char *dir = note_dir(l);
+	cleanup_free char *dir = note_dir(l), *part = land_note_part(note, err);
 	size_t lost = 0;
 
-	if (root < 0)
+	if (root < 0 || !part)
 		return -1;
 	for (size_t i = 0; i < list->n; i++)
-		if (!put_back(l, root, note, i, &list->v[i], &put))
+		land_sweep(root, list->v[i].path, part);
+	for (size_t i = 0; i < list->n; i++)
+		if (!put_back(l, root, note, i, &list->v[i], part, &put))
 			say_lost(&names, lost++, dir, i, &list->v[i]);
 	if (lost)
 		return fail_lost(l, &names, lost, err);
@@ -300,7 +295,7 @@ int land_put_hidden_back(struct land *l, struct ga_error *err)
 
 	if (!l->notes)
 		return 0;
-	note = open_note(l, err);
+	note = land_note_open(l, err);
 	if (note >= 0)
 		return back(l, note, &list, err) < 0 ? -1 : 0;
 	l->hidden_lost = true;
@@ -315,7 +310,7 @@ int land_settle_hidden(struct land *l, struct ga_error *err)
 
 	if (!l->notes)
 		return 0;
-	note = open_note(l, err);
+	note = land_note_open(l, err);
 	if (note < 0) {
 		l->hidden_lost = true;
 		return -1;

@@ -407,44 +407,43 @@ static int check_seen(struct land *l, int root, size_t i, struct ga_error *err)
 		       : ga_fail(err, GA_ELOSE, "cannot bring '%s': it was changed meanwhile", q);
 }
 
-static int write_one(struct land *l, int root, size_t i, struct ga_error *err)
+static int write_one(struct land *l, int root, size_t i, const char *part, struct ga_error *err)
 {
 	const char *path = l->ignored.v[i].path;
 	const struct ga_entry *will = &l->ignored_will[i];
 	cleanup_close int dir = land_open_parent(root, path);
-	cleanup_free char *tmp = NULL, *q = ga_escape(path);
-	uint64_t r;
+	cleanup_free char *q = ga_escape(path);
 	int rc;
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_ELOSE, errno, "cannot make the directory of '%s'", q);
-	if (ga_random(&r, sizeof(r), err))
-		return -1;
-	tmp = ga_strf(".git-agent.%016llx.tmp", (unsigned long long)r);
-	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, tmp, path, will, err)
-					: copy_file(l, dir, tmp, path, will, err);
+	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, part, path, will, err)
+					: copy_file(l, dir, part, path, will, err);
 	if (!rc)
 		rc = check_seen(l, root, i, err);
-	if (!rc && settle(l, dir, tmp, ga_path_base(path)))
+	if (!rc && settle(l, dir, part, ga_path_base(path)))
 		rc = ga_fail_errno(err, GA_ELOSE, errno, "cannot bring '%s'", q);
 	if (rc)
-		(void)unlinkat(dir, tmp, 0);
+		(void)unlinkat(dir, part, 0);
 	return rc;
 }
 
 int land_ignored_write(struct land *l, struct ga_error *err)
 {
-	cleanup_close int root = -1;
+	cleanup_close int root = -1, note = -1;
+	cleanup_free char *part = NULL;
 	json_t *o;
 
 	if (!l->ignored.n)
 		return 0;
 	root = land_open_root(l->repo, err);
-	if (root < 0)
+	note = root < 0 ? -1 : land_note_open(l, err);
+	part = note < 0 ? NULL : land_note_part(note, err);
+	if (!part)
 		return -1;
 	for (size_t i = 0; i < l->ignored.n; i++)
 		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
-		    write_one(l, root, i, err))
+		    write_one(l, root, i, part, err))
 			return ga_hint(err, "what came before it is here; landing again goes on");
 	o = json_object();
 	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));

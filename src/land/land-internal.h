@@ -281,11 +281,13 @@ bool land_look_equal(const struct land_look *a, const struct land_look *b);
 mode_t land_perms(const struct stat *st, bool exec);
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
-/* Put a copy of the file or link `name` beneath `from` at `path`, under another name first: what
- * stands there goes when the copy is whole. It gets the permissions of `mode` unless there are
- * none; of a link the file may hold the target. */
-int land_put(int from, const char *name, int root, const char *path, mode_t mode,
+/* Put a copy of the file or link `name` beneath `from` at `path`, as `part` beside it first: what
+ * stands there goes when the copy is whole, a directory with nothing but directories in it too. It
+ * gets the permissions of `mode` unless there are none; of a link the file may hold the target. */
+int land_put(int from, const char *name, int root, const char *path, mode_t mode, const char *part,
 	     struct ga_error *err);
+/* Away with such a part that was left when writing `path` was cut short. */
+void land_sweep(int root, const char *path, const char *part);
 /* Away with it, and with directories that are empty then. Nothing there is fine. */
 int land_remove(int root, const char *path, struct ga_error *err);
 
@@ -297,10 +299,19 @@ int land_remove(int root, const char *path, struct ga_error *err);
 #define LAND_NOTE_HIDDEN "hidden" /* hidden.c */
 #define LAND_NOTE_LOCK "lock"
 #define LAND_NOTE_DONE "done"
+/* The name of what is only a part of a file yet, in any directory. */
+#define LAND_NOTE_PART "part"
 /* And of a merge that the user resolved, the tree that is committed; of any that git made, HEAD
  * then. */
 #define LAND_NOTE_RESOLVED "resolved"
 #define LAND_NOTE_MADE "made"
+/* The directory of this landing's note: a descriptor. */
+int land_note_open(const struct land *l, struct ga_error *err);
+/* The name for parts of files, which is noted before it is used, so that what a crash leaves can be
+ * told from the user's files. Caller frees; NULL on failure. To read it only: NULL where there is
+ * none. */
+char *land_note_part(int note, struct ga_error *err);
+char *land_note_read_part(int note);
 /* Make the directory of the next note (fills notes, note). */
 int land_note_dir(struct land *l, struct ga_error *err);
 /* Entries of the index that will be on nothing else go on a ref. */

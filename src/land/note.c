@@ -27,6 +27,8 @@
 
 #define NOTE_GONE "gone" /* one that is being removed */
 
+#define PART_LEN (sizeof(".git-agent.0123456789abcdef.tmp") - 1)
+
 static mode_t mode_of(uint32_t git_mode)
 {
 	switch (git_mode) {
@@ -309,6 +311,41 @@ static int open_dir(struct note *n, struct ga_error *err)
 	if (l->work)
 		ga_strv_push_many(&n->made, index, work, NULL);
 	return 0;
+}
+
+int land_note_open(const struct land *l, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the note") : fd;
+}
+
+char *land_note_read_part(int note)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (ga_read_file_at(note, LAND_NOTE_PART, PART_LEN, &b, &none) || b.len != PART_LEN ||
+	    strncmp(b.ptr, ".git-agent.", 11) != 0 || strchr(b.ptr, '/'))
+		return NULL;
+	return ga_buf_steal(&b);
+}
+
+char *land_note_part(int note, struct ga_error *err)
+{
+	char *part = land_note_read_part(note);
+	uint64_t r;
+
+	if (part)
+		return part;
+	if (ga_random(&r, sizeof(r), err))
+		return NULL;
+	part = ga_strf(".git-agent.%016" PRIx64 ".tmp", r);
+	if (!ga_write_atomic(note, LAND_NOTE_PART, part, strlen(part), 0600, err))
+		return part;
+	free(part);
+	return NULL;
 }
 
 int land_keep_staged(struct land *l, struct ga_error *err)

@@ -56,6 +56,26 @@ static int check_named(struct land *l, struct ga_error *err)
 	return 0;
 }
 
+/* A file comes where another would have to become a directory, which was not asked for. */
+static int check_above(struct land *l, const char *path, struct ga_error *err)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+		const struct ga_change *c = ga_changes_find(&l->changes, dir);
+		cleanup_free char *q = NULL, *qd = NULL;
+
+		if (!c || c->old.mode == GA_MODE_NONE || c->new.mode != GA_MODE_NONE ||
+		    land_is_wanted(l, dir))
+			continue;
+		q = ga_escape(path);
+		qd = ga_escape(dir);
+		(void)ga_fail(err, GA_EFATAL, "'%s' cannot land without '%s', which is a file here",
+			      q, qd);
+		return ga_hint(err, "name '%s', to land all that the session made of it", qd);
+	}
+	return 0;
+}
+
 int land_narrow(struct land *l, struct ga_error *err)
 {
 	struct ga_changes wanted = GA_CHANGES_INIT;
@@ -67,8 +87,13 @@ int land_narrow(struct land *l, struct ga_error *err)
 	for (size_t i = 0; i < l->changes.n; i++) {
 		const struct ga_change *c = &l->changes.v[i];
 
-		if (land_is_wanted(l, c->path))
-			(void)ga_changes_add(&wanted, c->path, &c->old, &c->new);
+		if (!land_is_wanted(l, c->path))
+			continue;
+		if (c->new.mode != GA_MODE_NONE && check_above(l, c->path, err)) {
+			ga_changes_release(&wanted);
+			return -1;
+		}
+		(void)ga_changes_add(&wanted, c->path, &c->old, &c->new);
 	}
 	l->rest = wanted.n < l->changes.n;
 	ga_changes_release(&l->changes);

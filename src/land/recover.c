@@ -130,6 +130,15 @@ static int unread(const struct land *l, const struct undo *u, struct ga_error *e
 			    "'rm -r %s'", q);
 }
 
+static int sweep(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(l->repo, err);
+
+	if (root >= 0)
+		undo_sweep(root, u);
+	return root < 0 ? -1 : 0;
+}
+
 int land_recover(struct land *of, bool only_look, struct ga_error *err)
 {
 	struct land l = { .repo = of->repo, .s = of->s };
@@ -138,6 +147,8 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 
 	if (rc < 0)
 		rc = unread(&l, &u, err);
+	else if (!rc && !only_look && sweep(&l, &u, err))
+		rc = -1;
 	else if (!rc && u.by_path && u.begun)
 		rc = recover(&l, &u, only_look, err);
 	else if (!rc && u.hidden)

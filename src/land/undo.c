@@ -144,21 +144,36 @@ static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 	return ga_git_ok(l->repo, &g, err);
 }
 
-static int put_back(int root, const struct undo *u, size_t i, struct ga_error *err)
+void undo_sweep(int root, const struct undo *u)
+{
+	cleanup_free char *part = land_note_read_part(u->dir);
+
+	for (size_t i = 0; part && i < u->n; i++)
+		land_sweep(root, u->files[i].path, part);
+}
+
+static int put_back(int root, const struct undo *u, size_t i, const char *part,
+		    struct ga_error *err)
 {
 	cleanup_free char *name = ga_strf("%zu", i);
 	const struct undo_file *f = &u->files[i];
 
-	return f->had ? land_put(u->dir, name, root, f->path, f->had, err)
+	return f->had ? land_put(u->dir, name, root, f->path, f->had, part, err)
 		      : land_remove(root, f->path, err);
 }
 
 /* What was not there goes first: it may stand where a directory was. */
 static int put_all_back(int root, const struct undo *u, struct ga_error *err)
 {
+	cleanup_free char *part = u->n ? land_note_part(u->dir, err) : NULL;
+
+	if (u->n && !part)
+		return -1;
+	undo_sweep(root, u);
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < u->n; i++)
-			if ((u->files[i].had != 0) == (pass == 1) && put_back(root, u, i, err))
+			if ((u->files[i].had != 0) == (pass == 1) &&
+			    put_back(root, u, i, part, err))
 				return -1;
 	return 0;
 }

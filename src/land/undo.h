@@ -76,6 +76,9 @@ bool undo_may_have_begun(const struct undo *u);
 int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 	      struct ga_error *err);
 
+/* Parts of files go that were left when the landing, or taking it back, was cut short. */
+void undo_sweep(int root, const struct undo *u);
+
 /* Put everything back, whatever of it was done, if nothing else happened since; the session is what
  * it was before, and saved, and the note is gone. */
 int undo_take_back(struct land *l, struct undo *u, struct ga_error *err);

@@ -30,33 +30,6 @@ static int check_index(struct land *l, struct ga_error *err)
 	return ga_hint(err, "land again");
 }
 
-static bool is_same(const struct land_look *a, const struct land_look *b)
-{
-	return (a->mode != 0) == (b->mode != 0) && ga_oid_equal(&a->oid, &b->oid);
-}
-
-/* Is what was merged what the note kept, and still what stands there? Then nothing can be lost.
- * Hooks and editors ran in between. */
-static int check_kept(struct land *l, int root, int note, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->work->n; i++) {
-		const struct work_path *p = &l->work->v[i];
-		cleanup_free char *name = NULL;
-		struct land_look kept, is;
-
-		if (!work_is_written(p))
-			continue;
-		name = ga_strf("%zu", n++);
-		if (!land_look_here(note, name, &kept) || !land_look_here(root, p->path, &is) ||
-		    !is_same(&kept, &p->seen) || !is_same(&is, &p->seen))
-			ga_strv_push(&changed, p->path);
-	}
-	return changed.n ? land_refuse(&changed, "files changed meanwhile", "land again", err) : 0;
-}
-
 /* 0: those it was written with. */
 static mode_t perms(const struct work_path *p)
 {
@@ -69,6 +42,10 @@ static mode_t perms(const struct work_path *p)
 
 static int write_files(struct land *l, int root, int note, struct ga_error *err)
 {
+	cleanup_free char *part = land_note_part(note, err);
+
+	if (!part)
+		return -1;
 	for (size_t i = 0; i < l->work->n; i++) {
 		const struct work_path *p = &l->work->v[i];
 
@@ -80,7 +57,7 @@ static int write_files(struct land *l, int root, int note, struct ga_error *err)
 		cleanup_free char *from = ga_path_join("new", p->path);
 
 		if (work_is_written(p) && p->to_work.mode &&
-		    land_put(note, from, root, p->path, perms(p), err))
+		    land_put(note, from, root, p->path, perms(p), part, err))
 			return -1;
 	}
 	return ga_fault_stop("land:files", err);
@@ -139,7 +116,7 @@ static int prepare(struct land *l, struct ga_error *err)
 static int begin(struct land *l, int root, int note, struct ga_error *err)
 {
 	if (land_lock_index(l, note, err) || check_index(l, err) ||
-	    check_kept(l, root, note, err)) {
+	    work_check_meanwhile(l, root, note, err)) {
 		land_unlock_index(l, note);
 		return -1;
 	}

@@ -14,8 +14,10 @@ void land_work_release(struct land *l)
 {
 	if (!l->work)
 		return;
-	for (size_t i = 0; i < l->work->n; i++)
+	for (size_t i = 0; i < l->work->n; i++) {
 		free(l->work->v[i].path);
+		free(l->work->v[i].beside);
+	}
 	free(l->work->v);
 	free(l->work->dir);
 	free(l->work);
@@ -129,6 +131,22 @@ static struct work_path *find(struct work *w, size_t n, const char *path)
 struct work_path *work_find(struct work *w, const char *path)
 {
 	return find(w, w->n, path);
+}
+
+size_t work_beneath(const struct work *w, const char *dir)
+{
+	cleanup_free char *prefix = ga_strf("%s/", dir);
+	size_t lo = 0;
+
+	for (size_t hi = w->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(w->v[mid].path, prefix) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 static int by_path(const void *a, const void *b)
@@ -255,7 +273,10 @@ static int refuse(const struct work *w, struct ga_error *err)
 
 		for (size_t i = 0; i < w->n; i++)
 			if (w->v[i].hurdle == h)
-				ga_strv_push(&paths, w->v[i].path);
+				ga_strv_push(&paths, h == WORK_STAGED && w->v[i].beside
+							     ? w->v[i].beside
+							     : w->v[i].path);
+		ga_strv_sort_unique(&paths);
 		if (paths.n)
 			return land_refuse(&paths, say[h].what, say[h].hint, err);
 	}
@@ -287,6 +308,7 @@ static int decide(struct land *l, struct work *w, struct ga_error *err)
 	}
 	if (find_drivers(l, w, err))
 		return -1;
+	work_check_index(w);
 	for (size_t i = 0; i < w->n; i++) {
 		struct work_path *p = &w->v[i];
 
@@ -298,7 +320,7 @@ static int decide(struct land *l, struct work *w, struct ga_error *err)
 			 ga_entry_equal(&p->to_commit, &p->head))
 			ga_strv_push(&l->ret->brought, p->path);
 	}
-	return refuse(w, err);
+	return refuse(w, err) || work_check_place(l, err) ? -1 : 0;
 }
 
 int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *err)

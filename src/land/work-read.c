@@ -21,6 +21,24 @@ static int fail_listing(struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "cannot understand what git ls-files says");
 }
 
+/* It is none of the paths. Those above and beneath it cannot be in one index with it. */
+static void mark_beside(struct work *w, const char *entry)
+{
+	size_t n = strlen(entry);
+
+	for (const char *slash = strchr(entry, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(entry, (size_t)(slash - entry));
+		struct work_path *p = work_find(w, dir);
+
+		if (p && !p->beside)
+			p->beside = ga_strdup(entry);
+	}
+	for (size_t i = work_beneath(w, entry); i < w->n && !strncmp(w->v[i].path, entry, n) &&
+						w->v[i].path[n] == '/'; i++)
+		if (!w->v[i].beside)
+			w->v[i].beside = ga_strdup(entry);
+}
+
 /* Each line of `git ls-files -s -v` begins with a letter and a blank: "S" is skip-worktree, a small
  * one is assume-unchanged. */
 static int read_index(struct land *l, const struct ga_strv *intended, struct ga_error *err)
@@ -40,6 +58,8 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 		if (!path)
 			return fail_listing(err);
 		p = work_find(l->work, path);
+		if (!p)
+			mark_beside(l->work, path);
 		if (!p || ga_strv_has(intended, path))
 			continue;
 		p->index = e;
@@ -157,9 +177,6 @@ static int read_work(struct land *l, int root, const struct ga_strv *dirty, stru
 		struct work_path *p = &l->work->v[i];
 		int rc;
 
-		/* before git reads it: what is written later goes by that */
-		if (!land_look_here(root, p->path, &p->seen))
-			p->seen = (struct land_look){ 0 };
 		p->work = p->index;
 		if (p->index.mode != GA_MODE_NONE && !p->flagged_skip && !p->flagged_valid &&
 		    ga_strv_find(dirty, p->path) < 0)
@@ -189,5 +206,7 @@ int work_read(struct land *l, const struct land_found *f, const struct ga_strv *
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at the index");
 	for (size_t i = 0; i < l->work->n; i++)
 		l->work->v[i].intended = ga_strv_has(&f->intended, l->work->v[i].path);
+	/* before git reads it: what is written later goes by that */
+	work_see(l->work, root);
 	return read_index(l, &f->intended, err) || read_work(l, root, dirty, err) ? -1 : 0;
 }

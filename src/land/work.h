@@ -37,7 +37,10 @@ struct work_path {
 	bool intended;                /* to be added */
 	bool untracked;               /* neither HEAD nor index has it, and something is there */
 	struct stat st;               /* of what is there */
-	struct land_look seen;        /* its bytes, before git read them */
+	struct land_look seen;        /* and as it was when reading began, ... */
+	bool is_seen;                 /* ... if that could be looked at */
+	char *beside;                 /* an entry above or beneath it in the index, which is none
+				       * of these; NULL: there is none */
 	/* what they become */
 	struct ga_entry to_commit, to_index, to_work;
 	bool lines;                   /* somewhere lines were merged */
@@ -61,6 +64,14 @@ int work_decide(struct ga_repo *r, struct work_path *p, bool may_commit, struct 
 int work_read(struct land *l, const struct land_found *f, const struct ga_strv *dirty,
 	      struct ga_error *err);
 
+/* work-check.c: see what stands there, before it is read. Do all fit in the index (or it is their
+ * hurdle), and in the working tree? Both are refused with nothing touched. And is all that is
+ * written as it was seen, and kept so in the note? */
+void work_see(struct work *w, int root);
+void work_check_index(struct work *w);
+int work_check_place(struct land *l, struct ga_error *err);
+int work_check_meanwhile(struct land *l, int root, int note, struct ga_error *err);
+
 /* The commit, with the user's hooks, signing and editor, on no branch yet. */
 int work_commit(struct land *l, struct ga_error *err);
 /* Hooks after the fact; what they answer does not matter. */
@@ -71,7 +82,8 @@ int work_render(struct land *l, struct ga_error *err);
 /* Write the index as it will be as w->dir/index.new, and what is there as w->dir/index. */
 int work_make_index(struct land *l, struct ga_error *err);
 bool work_is_written(const struct work_path *p);
-/* The path in a sorted list, or NULL. */
+/* The path in a sorted list, or NULL. And the first that is beneath a directory, or behind that. */
 struct work_path *work_find(struct work *w, const char *path);
+size_t work_beneath(const struct work *w, const char *dir);
 
 #endif
