@@ -52,7 +52,8 @@ static int decide_apart(struct ga_repo *r, struct work_path *p, bool may_commit,
 	/* without uncommitted work it is an ordinary conflict */
 	if (p->conflict && (conflicts_elsewhere(p, from, to) ||
 			    (rc && !p->carried && ga_entry_equal(&p->work, &p->head)))) {
-		p->hurdle = WORK_CONFLICT;
+		/* which is git's to leave, once that is out of its way */
+		p->hurdle = p->untracked ? WORK_UNTRACKED : WORK_CONFLICT;
 		return 0;
 	}
 	rc = merge(r, p, from, &p->work, to, &p->to_work, err);

@@ -37,13 +37,21 @@ test_expect_success 'something staged elsewhere lets no conflict pass: a deletio
 
 test_expect_success 'nor a rename there of what was changed, with the same file here' '
 	begin && git agent start -q --name rc -- sh -c "$words git mv f f3; put f3@2A" && put f@2M && git commit -qam mine && put f3@2A g@5S && git add g && picture >../before &&
-	test_expect_code 2 git agent land rc 2>../err && grep "conflicts with what is committed: f3$" ../err && picture >../after && test_cmp ../before ../after
+	test_expect_code 2 git agent land rc 2>../err && grep "files git does not track would be overwritten: f3$" ../err && picture >../after && test_cmp ../before ../after
 '
 
 test_expect_success 'nor a directory there in the place of a file that was changed here' '
 	begin && git agent start -q --name df -- sh -c "$words rm g; put g/new=x" && put g@2M && git commit -qam mine && put old@5S && git add old && picture >../before &&
 	test_expect_code 2 git agent land df 2>../err && cat ../err && grep "conflicts with what is committed" ../err && picture >../after && test_cmp ../before ../after
 '
+
+for how in --merge --squash --rebase --no-commit
+do
+	test_expect_success "an ignored file where git puts our side of such a conflict is kept: $how" "
+		begin && s=s\$(count) && git agent start -q --name \$s -- sh -c \"rm g; mkdir g; echo x >g/new\" && git agent review --accept-all --critical \$s && put g@2M && git commit -qam mine && echo '*~*' >>.git/info/exclude && echo precious >g~HEAD && picture >../before &&
+		test_expect_code 2 git agent land --dry-run $how \$s && test_expect_code 2 git agent land $how \$s 2>../err && cat ../err && picture >../after && test_cmp ../before ../after && rm g~HEAD && test_expect_code 4 git agent land --dry-run $how \$s && test_expect_code 4 git agent land $how \$s && content g@2M | test_cmp - g~HEAD
+	"
+done
 
 test_expect_success 'a submodule that conflicts may be merged before' '
 	git init -q sub && (cd sub && for n in 1 2 3; do git commit -q --allow-empty -m $n && git tag t$n || return 1; done && git checkout -q -b side t1 && git commit -q --allow-empty -m s && git tag s) &&
