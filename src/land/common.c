@@ -102,6 +102,23 @@ int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 	return ga_hint(err, "finish or abort it, then %s", then);
 }
 
+bool land_stays(const struct land *l)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+
+	return !ga_repo_head(l->repo, &head, &branch, &unread) && ga_oid_equal(&head, &l->head);
+}
+
+int land_check_stays(const struct land *l, struct ga_error *err)
+{
+	if (land_stays(l))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "your branch moved meanwhile");
+	return ga_hint(err, "land again");
+}
+
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err)
 {

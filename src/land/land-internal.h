@@ -192,6 +192,9 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 /* Refuse an operation of git's in progress; `then` is what to do when it is over. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
+/* Is HEAD still where it was when this began? And refuse to go on where it is not. */
+bool land_stays(const struct land *l);
+int land_check_stays(const struct land *l, struct ga_error *err);
 /* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err);

@@ -33,16 +33,6 @@ char *land_first_line(const struct ga_buf *why)
 	return ga_buf_steal(&line);
 }
 
-/* Is HEAD where it was when this began? */
-static bool stays(struct land *l)
-{
-	cleanup_error struct ga_error unread = GA_ERROR_INIT;
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-
-	return !ga_repo_head(l->repo, &head, &branch, &unread) && ga_oid_equal(&head, &l->head);
-}
-
 /* `git merge-tree --write-tree` answers with the tree's id, a NUL, and more when
  * there are conflicts (status 1). It runs in the user's working tree because the
  * attributes and merge drivers there are those the real merge will go by; all of
@@ -51,7 +41,7 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 {
 	/* by the names that git merge has for them: files are called by these where a directory
 	 * is in their place */
-	const char *ours = stays(l) ? "HEAD" : GA_HEX(&l->head);
+	const char *ours = land_stays(l) ? "HEAD" : GA_HEX(&l->head);
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
 				     ours, GA_HEX(&l->tip), NULL };
 	static const char *const as_picked[] = { "merge.directoryRenames=false", NULL };
@@ -74,10 +64,8 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 			      *line ? ": " : "", line);
 		return status == USAGE ? ga_hint(err, "git 2.38 or newer is needed to land") : -1;
 	}
-	if (*ours == 'H' && !stays(l)) {
-		(void)ga_fail(err, GA_ELOSE, "your branch moved meanwhile");
-		return ga_hint(err, "land again");
-	}
+	if (*ours == 'H' && land_check_stays(l, err))
+		return -1;
 	l->conflicts = status == 1;
 	/* "mode id stage TAB path", a line for each side */
 	for (size_t pos = strlen(out.ptr) + 1; l->conflicts && (side = ga_buf_next0(&out, &pos));) {
@@ -122,7 +110,7 @@ static bool names_are_plain(const struct ga_changes *c)
 static int fail_stopped(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	bool moved = !stays(l);
+	bool moved = !land_stays(l);
 
 	if (!land_restore(l, &failed))
 		return ga_hint(err, "nothing was committed, and files are as they were");

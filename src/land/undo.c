@@ -238,13 +238,16 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_err
  * is asked before. */
 static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
 {
-	if (check_head(l, u, err) || check_files(l, u, root, err))
+	if (check_head(l, u, err))
 		return -1;
+	/* locked before it is looked at: nothing is staged in between */
 	if (u->by_path) {
 		land_unlock_index(l, u->dir);
 		if (land_lock_index(l, u->dir, err))
 			return -1;
 	}
+	if (check_files(l, u, root, err))
+		return -1;
 	return u->begun ? 0 : ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err);
 }
 

@@ -115,7 +115,7 @@ static int prepare(struct land *l, struct ga_error *err)
 /* The last moment at which nothing has happened yet. */
 static int begin(struct land *l, int root, int note, struct ga_error *err)
 {
-	if (land_lock_index(l, note, err) || check_index(l, err) ||
+	if (land_lock_index(l, note, err) || land_check_stays(l, err) || check_index(l, err) ||
 	    work_check_meanwhile(l, root, note, err)) {
 		land_unlock_index(l, note);
 		return -1;

@@ -15,6 +15,12 @@ test_expect_success 'what the editor, or somebody beside it, writes to a file th
 	picture >../before && git agent land ed && content f@2A8M >../want && echo MEANWHILE >>../want && test_cmp ../want f && git agent land --undo ed && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'a commit meanwhile: refused, and nothing else is touched' '
+	begin && git agent start -q --name co -- sh -c "$words put f@2A n=n" && put f@8M && printf "#!/bin/sh\ngit update-ref HEAD \$(git commit-tree -m mine -p HEAD HEAD^{tree})\n" >../commit && chmod +x ../commit && git ls-files -s >../index &&
+	GIT_EDITOR=$PWD/../commit test_expect_code 2 git agent land -e co 2>../err && grep "your branch moved meanwhile" ../err && test "$(git log -1 --format=%s)" = mine && content f@8M | test_cmp - f && git ls-files -s | test_cmp ../index - && test ! -e n && test ! -e .git/index.lock &&
+	picture >../before && git agent land co && git agent land --undo co && picture >../after && test_cmp ../before ../after
+'
+
 # meanwhile NAME COMMANDS BACK PATH: a hook runs the commands, which those of BACK undo before; they
 # are all that happens, and PATH is named
 meanwhile() {
