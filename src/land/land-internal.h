@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "ga/buf.h"
 #include "ga/error.h"
@@ -81,6 +82,7 @@ struct land {
 	struct land_carries carries;
 	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
 	struct ga_index_marks marks;
+	struct timespec looked;        /* when git was asked what is changed */
 	bool unstaged;                 /* the index says itself that nothing is staged */
 	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */

@@ -169,6 +169,17 @@ static int read_files(struct land *l, const struct ga_buf *known, const struct g
 	return 0;
 }
 
+/* Git found it unchanged. Was it touched since, by a filter of another file perhaps? */
+static bool is_touched(const struct land *l, int root, const char *path)
+{
+	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
+	const struct timespec *then = &l->looked;
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) || st.st_ctim.tv_sec > then->tv_sec ||
+	       (st.st_ctim.tv_sec == then->tv_sec && st.st_ctim.tv_nsec >= then->tv_nsec);
+}
+
 static int read_work(struct land *l, int root, const struct ga_strv *dirty, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf known = GA_BUF_INIT, paths = GA_BUF_INIT;
@@ -179,7 +190,7 @@ static int read_work(struct land *l, int root, const struct ga_strv *dirty, stru
 
 		p->work = p->index;
 		if (p->index.mode != GA_MODE_NONE && !p->flagged_skip && !p->flagged_valid &&
-		    ga_strv_find(dirty, p->path) < 0)
+		    ga_strv_find(dirty, p->path) < 0 && !is_touched(l, root, p->path))
 			continue;
 		p->work = (struct ga_entry){ .mode = GA_MODE_NONE };
 		rc = look(l, root, p, err);

@@ -21,6 +21,11 @@ test_expect_success 'a commit meanwhile: refused, and nothing else is touched' '
 	picture >../before && git agent land co && git agent land --undo co && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'what is written while git looks, to a file that it found unchanged, lands beside the rest' '
+	begin && echo "z filter=x" >.gitattributes && put z@ && git add -A && git commit -qm z && git config filter.x.clean "cat; if test -e ../go; then rm ../go; echo MEANWHILE >>f; fi" && git config filter.x.smudge cat &&
+	git agent start -q --name ra -- sh -c "$words put f@2A" && put old@5S && git add old && put z@5M && touch ../go && git agent land ra && test ! -e ../go && content f@2A >../want && echo MEANWHILE >>../want && test_cmp ../want f && git show HEAD:f >../f && content f@2A | test_cmp - ../f
+'
+
 # meanwhile NAME COMMANDS BACK PATH: a hook runs the commands, which those of BACK undo before; they
 # are all that happens, and PATH is named
 meanwhile() {
