@@ -244,14 +244,19 @@ static int run(struct land *l, struct ga_error *err)
 
 	l->ret->commit = l->head;
 	l->ret->rest = l->rest;
-	l->ret->nothing = !l->merge && !l->ret->brought.n && !l->ret->not_brought.n &&
-			  !l->ret->ignored.n;
+	/* what was asked for may have landed before, and the rest have not */
+	l->ret->nothing = (!l->merge || (l->rest && l->work && !l->work->n)) &&
+			  !l->ret->brought.n && !l->ret->not_brought.n && !l->ret->ignored.n;
 	if (l->opts->dry_run) {
 		if (l->conflicts && !l->work) {
 			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
 				      l->s->name);
 			return ga_hint(err, "landing leaves the conflict for you to resolve");
 		}
+		return 0;
+	}
+	if (l->merge && l->ret->nothing) {
+		land_note_forget(l);
 		return 0;
 	}
 	if (l->work)

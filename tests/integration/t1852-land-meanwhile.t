@@ -72,6 +72,10 @@ test_expect_success 'a path of a directory that is a file here: refused unless t
 y" && git agent land --undo part && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'a path that has landed is nothing to land, and nothing to undo' '
+	begin && git agent start -q --name tw -- sh -c "$words put f@2A; echo n2 >>.gitignore" && git agent review --accept-all --critical tw && picture >../before && git agent land tw -- .gitignore && git agent land tw -- .gitignore 2>../err && cat ../err && grep "nothing to land" ../err && git agent land --undo tw && picture >../after && test_cmp ../before ../after
+'
+
 # ---- directories in the way
 
 test_expect_success 'a directory with nothing in it makes way, as it does for git' '
