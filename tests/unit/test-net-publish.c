@@ -197,8 +197,8 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 	cleanup_free char *w = ga_path_join(dir, "w"), *again = ga_path_join(dir, "again");
 	cleanup_free char *deep = ga_path_join(dir, "sub/deep"), *plain = ga_path_join(dir, "sub/s");
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || mount(w, again, NULL, MS_BIND, NULL) ||
-	    mount(w, deep, NULL, MS_BIND, NULL))
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || mount(w, again, "none", MS_BIND, NULL) ||
+	    mount(w, deep, "none", MS_BIND, NULL))
 		return 77;
 	for (size_t i = 0; i < GA_NELEMS(inside); i++) {
 		cleanup_free char *path = ga_path_join(dir, inside[i]);
