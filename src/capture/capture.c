@@ -123,14 +123,16 @@ static int read_upper(struct capture *c, struct layers *l, bool convert, struct 
 }
 
 /* The agent's commits are there, so they are kept, and all else stays in the session. Without
- * commits there is nothing to keep, and the session is as it was. */
+ * commits there is nothing to keep, and the session is as it was; nor is anything taken back that a
+ * capture before this one could read. */
 static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
 
 	/* what the reader wrote is nobody's any more */
 	ga_import_sweep(c->e->repo);
-	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from))
+	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from) ||
+	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->held))
 		return fail_late(c, err);
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
 						"it did not commit stays in the session");

@@ -363,11 +363,14 @@ static const char *own_branch(const struct capture *c)
 	return c->s->branch + strlen("refs/");
 }
 
-/* What an operation that was not finished stands on: a resume ends that, not the agent. */
+/* What an operation that was not finished stands on: a resume ends that, not the agent, and the
+ * other working trees as well, which were in a /tmp that is gone. */
 static bool is_of_an_operation(const char *name)
 {
+	const char *other = name + strlen(GA_OTHERS);
+
 	return !strncmp(name, GA_OTHERS, strlen(GA_OTHERS)) &&
-	       !strchr(name + strlen(GA_OTHERS), '/');
+	       (!strchr(other, '/') || !strncmp(other, "worktrees/", 10));
 }
 
 /* It stands where a new one is a directory, or the reverse: no transaction of git's does both, so

@@ -323,10 +323,9 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **re
 {
 	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
 				     "--stdin", NULL };
-	/* git gives up after a tenth of a second, and one for packed refs: less than another git
-	 * may need that has the lock, and has to wait for its turn or the disk */
-	static const char *const patience[] = { "core.filesRefLockTimeout=5000",
-						"core.packedRefsTimeout=5000", NULL };
+	/* git gives up after a tenth of a second: less than another git may need that has the lock,
+	 * and has to wait for its turn or the disk */
+	static const char *const patience[] = { "core.filesRefLockTimeout=5000", NULL };
 	struct ga_refs_job *j = ga_calloc(1, sizeof(*j));
 	struct ga_git g = GA_GIT_INIT;
 	int p[2], rc;

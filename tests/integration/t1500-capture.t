@@ -93,6 +93,7 @@ test_expect_success 'what was in the middle of something is said, and what git p
 test_expect_success 'what was in the middle of something in another working tree of its own is said and kept' '
 	make_repo trees && cd trees && conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; echo 2 >a; git commit -qam m" && git agent start --name w -- sh -c "$conflict; git worktree add -q -b wt /tmp/wt && cd /tmp/wt && echo dirty >d/x; git rebase -q --autostash t; true" 2>../err &&
 	grep "note: the agent stopped in the middle of a rebase in its working tree wt: " ../err && test "$(git show refs/agent/w/others/worktrees/wt/autostash:d/x)" = dirty &&
+	git agent resume -q w -- git worktree prune && test "$(git show refs/agent/w/others/worktrees/wt/autostash:d/x)" = dirty &&
 	git agent start --name m -- sh -c "git worktree add -q --detach /tmp/mt && cd /tmp/mt && git merge -q --no-ff --no-commit \$(git commit-tree -p HEAD -m alone HEAD^{tree})" 2>../err &&
 	grep "in the middle of a merge in its working tree mt: " ../err && git log -1 --format=%s refs/agent/m/others/worktrees/mt/merging | grep -x alone &&
 	git agent start --name hostile -- sh -c "git worktree add -q --detach /tmp/h; cd .git/worktrees && ln -s .. up && e=\"\$(printf \"e\\033[31m\")\" && mkdir \"\$e\" loop && ln -s . loop/rebase-merge && git commit-tree -m esc HEAD^{tree} >\"\$e\"/MERGE_HEAD" 2>../err && ! grep "$(printf "\\033")" ../err &&

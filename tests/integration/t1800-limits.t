@@ -186,6 +186,12 @@ test_expect_success 'limits.capture.read_time: a layer that keeps its reader bus
 	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b1/upper)/.gitignore" && brings b1 read_time 10m && git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
 '
 
+test_expect_success 'limits.capture.read_time: what was brought before is not taken back' '
+	make_repo taken && set_limit file_size 5 && git agent start -q --name tk -- sh -c "echo c >c; git add c; git commit -qm c; echo u >u; echo 12345678 >big" && tip=$(git rev-parse agent/tk) && git cat-file -e $tip:u &&
+	(cd "$(echo "$HOME"/.local/state/git-agent/*/sessions/tk/upper)" && sh -c "$busy") && set_limit read_time 1 &&
+	test_expect_code 128 git agent capture tk 2>../err && grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err && test "$(git rev-parse agent/tk)" = $tip
+'
+
 test_expect_success 'limits.capture.read_time: without commits the session stays as it is' '
 	make_repo busy2 && set_limit read_time 1 && test_expect_code 128 git agent start -q --name b2 -- sh -c "$busy" 2>../err &&
 	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err && grep "^hint: raise limits.capture.read_time in $conf" ../err &&
