@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "land-internal.h"
@@ -100,6 +102,13 @@ int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
 	return ga_hint(err, "finish or abort it, then %s", then);
+}
+
+const char *land_worktree(const struct land *l)
+{
+	const struct ga_repo_info *info = ga_repo_info(l->repo);
+
+	return strcmp(info->gitdir, info->commondir) != 0 ? ga_path_base(info->gitdir) : "";
 }
 
 bool land_stays(const struct land *l)

@@ -21,7 +21,7 @@
 #include "ga/trace.h"
 #include "land-internal.h"
 
-#define MAGIC "git-agent hidden 1"
+#define MAGIC "git-agent hidden 2"
 #define LIST_MAX ((size_t)64 << 20)
 #define LOST_SHOWN 5
 
@@ -124,6 +124,7 @@ int land_keep_hidden(struct land *l, struct ga_error *err)
 	if (note < 0)
 		return -1;
 	ga_buf_add0(&list, MAGIC);
+	ga_buf_add0(&list, land_worktree(l));
 	for (size_t i = 0; i < l->hidden.n; i++) {
 		cleanup_free char *name = kept_name(i);
 		struct land_look was;
@@ -158,12 +159,15 @@ static bool next(const struct ga_buf *b, size_t *pos, const char *path, struct l
 	return true;
 }
 
-static bool parse(const struct ga_buf *b, struct list *ret)
+static bool parse(const struct ga_buf *b, const char **ret_worktree, struct list *ret)
 {
 	size_t pos = 0;
 	const char *s = ga_buf_next0(b, &pos);
 
 	if (!s || strcmp(s, MAGIC) != 0)
+		return false;
+	*ret_worktree = ga_buf_next0(b, &pos);
+	if (!*ret_worktree)
 		return false;
 	while ((s = ga_buf_next0(b, &pos)))
 		if (!next(b, &pos, s, ret))
@@ -172,16 +176,22 @@ static bool parse(const struct ga_buf *b, struct list *ret)
 }
 
 /* 1: there is none. */
-static int read_list(int note, struct list *ret, struct ga_error *err)
+static int read_list(const struct land *l, int note, struct list *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *worktree;
 
 	if (faccessat(note, LAND_NOTE_HIDDEN, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
 		return 1;
 	if (ga_fault_stop("land:hidden", err) ||
 	    ga_read_file_at(note, LAND_NOTE_HIDDEN, LIST_MAX, &b, err))
 		return -1;
-	return parse(&b, ret) ? 0 : ga_fail(err, GA_EFATAL, "the list of what was kept is damaged");
+	if (!parse(&b, &worktree, ret))
+		return ga_fail(err, GA_EFATAL, "the list of what was kept is damaged");
+	if (!strcmp(worktree, land_worktree(l)))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "it was in another working tree, and files of that were kept");
+	return ga_hint(err, "do this there: 'git worktree list' shows where it is");
 }
 
 /* ---- putting back -------------------------------------------------------------------- */
@@ -277,7 +287,7 @@ static int put_all_back(struct land *l, int note, const struct list *list, struc
 static int back(struct land *l, int note, struct list *list, struct ga_error *err)
 {
 	cleanup_free char *dir = note_dir(l), *q = ga_quote_shell(dir);
-	int rc = read_list(note, list, err);
+	int rc = read_list(l, note, list, err);
 
 	if (!rc)
 		rc = put_all_back(l, note, list, err);

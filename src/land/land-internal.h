@@ -194,6 +194,8 @@ int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, str
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
 /* Refuse an operation of git's in progress; `then` is what to do when it is over. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
+/* What the repository calls this working tree: "" is the main one. Of `l` while it lives. */
+const char *land_worktree(const struct land *l);
 /* Is HEAD still where it was when this began? And refuse to go on where it is not. */
 bool land_stays(const struct land *l);
 int land_check_stays(const struct land *l, struct ga_error *err);

@@ -31,9 +31,20 @@ static bool is_assumed(char c)
 	return c >= 'a' && c <= 'z';
 }
 
+/* Of this working tree: each has an index of its own. */
 static char *pending_file(const struct land *l)
 {
-	return ga_path_join(l->s->dir, "marks");
+	const char *worktree = land_worktree(l);
+
+	return ga_strf("%s/marks%s%s", l->s->dir, *worktree ? "-" : "", worktree);
+}
+
+/* Of a rebase that stopped there may be commits to come, which git has nothing else to say of. */
+static bool is_to_go_on(const struct land *l)
+{
+	cleanup_free char *todo = ga_path_join(ga_repo_info(l->repo)->gitdir, "sequencer/todo");
+
+	return ga_repo_operation(l->repo) || !access(todo, F_OK);
 }
 
 static char *note_file(const struct land *l)
@@ -192,7 +203,7 @@ int land_mark_again(struct land *l, struct ga_error *err)
 		return ga_hint(err, "the next landing of agent/%s tries again", l->s->name);
 	}
 	/* what git left to be resolved is marked when it is */
-	if (rc || index.unmerged.n || ga_repo_operation(l->repo))
+	if (rc || index.unmerged.n || is_to_go_on(l))
 		return 0;
 	return unlink(file) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the list of "
 					    "marks") : 0;

@@ -30,7 +30,7 @@ static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	struct land_refs refs;
 
-	if (u->by_path || !ga_oid_is_zero(&l->s->landed))
+	if (u->by_path)
 		return 0;
 	if (land_refs_read(l->repo, l->s, &refs, err) ||
 	    ga_commit_tree(l->repo, &l->head, &l->head_tree, err))

@@ -54,6 +54,7 @@ kept "$mark; put 'old>g'"
 
 test_expect_success 'where that fails: the note stays, the error says where the copy is, and the next landing puts it back' '
 	echo : >happens && session lost "$mark; put old=mine" && picture >../before && eval "$odd" && eval "$broken" && git config filter.bad.smudge "rm -f old; mkdir -p old; touch old/x; false" && test_must_fail git agent land lost 2>../err && cat ../err && grep "^hint: nothing was committed; .*could not be put back: old (kept as $(note lost)/hidden-0); .*rm -r $(note lost)" ../err && content old=mine | test_cmp - "$(note lost)/hidden-0" && test -e old/x &&
+	git worktree add -q ../other-lost && (cd ../other-lost && for c in "land" "land --abort" "land --undo"; do test_expect_code 2 git agent $c lost 2>../err && cat ../err && grep "another working tree" ../err && grep "git worktree list" ../err && test -z "$(git status --porcelain)" || exit 1; done) && git worktree remove ../other-lost && git branch -q -D other-lost &&
 	eval "$even" && eval "$mended" && for c in "land" "land --dry-run" "land --abort" "land --undo" "land --continue"; do
 		test_expect_code 2 git agent $c lost 2>../err && cat ../err && grep "a landing .*was interrupted" ../err && test -e old/x && content old=mine | test_cmp - "$(note lost)/hidden-0" || return 1
 	done && rm -r old && git agent land lost && content old=mine | test_cmp - old && git agent land --undo lost && picture >../after && test_cmp ../before ../after
@@ -105,7 +106,7 @@ damaged() {
 	done && grep "was interrupted" ../err && test_must_fail git agent land $1 2>../err && grep "rm -r $(note $1)" ../err
 }
 test_expect_success 'killed, and the list is damaged, or cannot be read, or a copy is: nothing is touched, and the way out is named' '
-	half d && note=$(note d) && cp "$note/hidden" ../list && for edit in "s,d/h,../d," "s,d/h,.git/config," "s,hidden 1,hidden 2," "s/33188\|33152/1/"; do
+	half d && note=$(note d) && cp "$note/hidden" ../list && for edit in "s,d/h,../d," "s,d/h,.git/config," "s,hidden 2,hidden 1," "s/33188\|33152/1/"; do
 		sed "$edit" ../list >"$note/hidden" && ! cmp -s ../list "$note/hidden" && damaged d && grep "the list of what was kept is damaged" ../err || return 1
 	done && head -c 30 ../list >"$note/hidden" && damaged d && cp ../list "$note/hidden" && GIT_AGENT_FAULT=land:hidden:fail test_expect_code 128 git agent land d 2>../err && grep "stopped at" ../err && git show HEAD:old | test_cmp - old &&
 	cp -p "$note/hidden-2" ../copy && echo x >>"$note/hidden-2" && test_expect_code 2 git agent land d 2>../err && cat ../err && grep "could not be put back: old (kept as $note/hidden-2)" ../err && git show HEAD:old | test_cmp - old && cp -p ../copy "$note/hidden-2" && git agent land --abort d && picture >../after && test_cmp ../before ../after

@@ -162,6 +162,10 @@ test_expect_success 'a landing that came to nothing leaves the one before it to 
 	git agent land t && git agent land --undo t && picture >../after && test_cmp ../before ../after && git agent land --undo t && picture >../after && test_cmp ../start ../after && test_expect_code 128 git agent land --undo t
 '
 
+test_expect_success 'the same of a second landing' '
+	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && git agent land $s && git agent resume -q $s -- sh -c "$words put g@2A; git commit -qam two" && git commit -q --allow-empty -m mine && picture >../start && { GIT_AGENT_FAULT=land:result:kill git agent land $s; test $? = 137; } && git agent list | grep "^$s .*landed" && git agent land $s && git agent land --undo $s && picture >../after && test_cmp ../start ../after
+'
+
 test_expect_success 'killed, said to have landed by who looked: undone all the same' '
 	for at in made result; do
 		for how in merge rebase ff-only; do
