@@ -212,7 +212,7 @@ cat >with-broken-git <<-'EOF'
 EOF
 chmod +x broken-git with-broken-git
 test_lazy_prereq BROKEN_GIT '
-	mkdir bin-broken && cd bin-broken && sed "s/@AT@/ls-files/" ../broken-git >git && chmod +x git &&
+	test "$(id -u)" = 0 && mkdir bin-broken && cd bin-broken && sed "s/@AT@/ls-files/" ../broken-git >git && chmod +x git &&
 	unshare -rm ../with-broken-git "$PWD/git" sh -c "git version && ! GIT_DIR=/tmp/git-agent-clean.git git ls-files"
 '
 
