@@ -34,15 +34,36 @@ bool cli_is_running(const struct ga_session *s)
 	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->pid, s->pidns));
 }
 
+/* How deep submodules are parts of sessions is bounded where they begin. */
+#define DEPTH_MAX 100
+
+/* Where the supervisor listens: a part is held by that of the whole. */
+static char *live_dir(const struct ga_session *s)
+{
+	cleanup_free char *dir = ga_strdup(s->within ? s->within : s->dir);
+
+	for (int depth = 0; s->within && depth < DEPTH_MAX; depth++) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_session struct ga_session above = GA_SESSION_INIT;
+
+		if (ga_session_load_from(dir, s->name, &above, &ignored) || !above.within)
+			break;
+		free(dir);
+		dir = ga_steal(&above.within);
+	}
+	return ga_steal(&dir);
+}
+
 /* Will it last? While another command holds a session whose supervisor was killed, its sandbox may
  * not be gone yet: that one waits for just that. */
 static bool is_supervised(const struct ga_session *s)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *dir = live_dir(s);
 
 	return s->state == GA_STATE_RUNNING && cli_is_running(s) &&
-	       ga_live_connect(s->dir, &peer, &ignored) <= 0;
+	       ga_live_connect(dir, &peer, &ignored) <= 0;
 }
 
 /* Take the lock. 1: the session runs, or somebody else does not let go of it; 2: it is gone. `s`

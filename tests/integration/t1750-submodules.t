@@ -184,8 +184,8 @@ test_expect_success 'a name that the submodule uses already' '
 '
 
 test_expect_success 'an interrupted session is captured whole' '
-	make_super killed lib && cd killed && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && git agent diff k >../out 2>../err && test ! -s ../out && grep "git -C SUBMODULE agent diff k" ../err && git -C $L agent diff k | grep "^+k" && { kill -9 $pid || :; } && { wait $pid || :; } && git agent capture k &&
+	make_super killed lib && cd killed && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name k -- sh -c "echo k >$L/k; touch \$HOME/ready; sleep 1000" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/ready" && git -C $L agent list | grep "^k .*running" && git agent diff k >../out 2>../err && test ! -s ../out && grep "git -C SUBMODULE agent diff k" ../err && git -C $L agent diff k >../out 2>../err && grep "^+k" ../out && ! grep waiting ../err && kill -9 $pid && { wait $pid || :; } && git agent capture k &&
 	git -C $L cat-file -e agent/k:k && test "$(git rev-parse agent/k:$L)" = "$(git -C $L rev-parse agent/k)" && git -C $L agent list | grep "^k .*captured"
 '
 
