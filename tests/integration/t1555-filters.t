@@ -197,7 +197,8 @@ f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").w
 	git agent show q | grep "held back, since no filter of yours ran on what was taken: .*b, n.nb" && test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
-# One git, wherever it runs, that fails at what git inside is asked for converted content.
+# The system's git, outside and inside, fails at what git inside is asked for converted content. The root
+# is one's own: in a namespace of one user all that is root's would be nobody's, and state is not kept there.
 cat >broken-git <<-'EOF'
 	#!/bin/sh
 	real=$(command -v /usr/lib/git-core/git || command -v /usr/libexec/git-core/git)
@@ -206,21 +207,26 @@ cat >broken-git <<-'EOF'
 	esac
 	exec "$real" "$@"
 EOF
-cat >with-broken-git <<-'EOF'
-	#!/bin/sh
-	mount --bind "$1" "$(command -v git)" && shift && exec "$@"
-EOF
-chmod +x broken-git with-broken-git
+with_broken_git() {
+	git=$(command -v git) tests=$(cd .. && pwd -P)
+	at=$1 && shift && sed "s/@AT@/$at/" ../broken-git >../git-$at && chmod +x ../git-$at && set -- --bind "$tests/git-$at" "$git" --bind "$tests" "$tests" \
+		--ro-bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --chdir "$PWD" -- "$@" || return 1
+	for dir in /*; do
+		case "$tests/ $TEST_BUILDDIR/ " in
+		"$dir"/* | *" $dir"/*) ;;
+		*) if test -L "$dir"; then set -- --symlink "$(readlink "$dir")" "$dir" "$@"; else set -- --dev-bind "$dir" "$dir" "$@"; fi ;;
+		esac
+	done
+	bwrap --unshare-user --tmpfs / "$@"
+}
 test_lazy_prereq BROKEN_GIT '
-	test "$(id -u)" = 0 && mkdir bin-broken && cd bin-broken && sed "s/@AT@/ls-files/" ../broken-git >git && chmod +x git &&
-	unshare -rm ../with-broken-git "$PWD/git" sh -c "git version && ! GIT_DIR=/tmp/git-agent-clean.git git ls-files"
+	mkdir broken && cd broken && with_broken_git ls-files sh -c "git version && ! GIT_DIR=/tmp/git-agent-clean.git git ls-files"
 '
 
 # read-tree comes before it says which filter each file is for, ls-files and pack-objects behind that
 test_expect_success BROKEN_GIT 'git inside that fails at any step: no file that a filter may be for is taken' '
 	make_repo broken && for at in "read-tree" "check-attr" "ls-files" "pack-objects"; do
-		sed "s/@AT@/$at/" ../broken-git >../git-$at && chmod +x ../git-$at &&
-		unshare -rm ../with-broken-git "$PWD/../git-$at" "$GIT_AGENT" $inside start -q --name b-$at -- sh -c "printf \"in\nout: 4\n\" >n.nb; echo b >b" 2>../err && git agent show b-$at >../show &&
+		with_broken_git $at "$GIT_AGENT" $inside start -q --name b-$at -- sh -c "printf \"in\nout: 4\n\" >n.nb; echo b >b" 2>../err && git agent show b-$at >../show &&
 		grep "content was not converted (git $at inside failed" ../show && nowhere ^out: && test "$(git show refs/agent/b-$at/held:n.nb | tail -1)" = "out: 4" || return 1
 		case $at in
 		ls-files | pack-objects) grep "on what was taken: n.nb$" ../show && test "$(git diff --name-only HEAD agent/b-$at)" = b ;;
