@@ -78,12 +78,24 @@ void ga_upper_result_release(struct ga_upper_result *r);
 int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_result *ret,
 		     struct ga_error *err);
 
-/* The regular files of the upper that would be captured and that git inside could
- * open, without reading content, and what they hold together by their size: what the clean
- * pass is asked about. Sorted; without those for which git would wait at a fifo that stands
- * where it looks for attributes. */
-int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
-		  uint64_t *ret_bytes, struct ga_error *err);
+/* The regular files of the upper that would be captured, by what git inside can do with them: what
+ * the clean pass is asked about. Each sorted. */
+struct ga_upper_files {
+	struct ga_strv open;   /* it can open them ... */
+	uint64_t bytes;        /* ... and what they hold together by their size */
+	struct ga_strv closed; /* it can be asked about their attributes, and no more: their mode
+				* or that of a directory is in its way */
+	struct ga_strv barred; /* not even that: it would wait at a fifo that stands where it looks
+				* for attributes */
+	struct ga_strv unsure; /* of open and closed those for which there are attributes that it
+				* cannot read */
+};
+#define GA_UPPER_FILES_INIT { .bytes = 0 }
+void ga_upper_files_release(struct ga_upper_files *f);
+
+/* List them, without reading content. */
+int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_files *ret,
+		  struct ga_error *err);
 
 /* Count what lies in one shared directory's upper, as left behind at `path`: added to what `ret`
  * has of that, notes and limits. */

@@ -48,6 +48,7 @@ struct clean {
 	struct ga_strv config; /* "-c", "key=value", ... */
 	struct ga_strv args;
 	bool lfs;              /* git-lfs is there inside */
+	struct ga_upper_files files; /* what there is to convert */
 	bool asked;            /* git inside has told which filter each file is for */
 	/* Of the files, each sorted: those that filters of the host's are for, of these those that
 	 * did not run on it, and those git could make nothing of. */
@@ -59,6 +60,7 @@ static void clean_release(struct clean *cl)
 	ga_strv_release(&cl->env);
 	ga_strv_release(&cl->config);
 	ga_strv_release(&cl->args);
+	ga_upper_files_release(&cl->files);
 	ga_strv_release(&cl->filtered);
 	ga_strv_release(&cl->unfiltered);
 	ga_strv_release(&cl->failed);
@@ -217,16 +219,18 @@ static bool host_defines(const struct capture *c, const char *filter)
 	return defined;
 }
 
-/* Find the files that a filter of the host's is to turn into something else (a pointer, cipher
- * text). Output: path NUL "filter" NUL value NUL, again and again, in the order asked. */
-static int find_filtered(struct clean *cl, const struct ga_strv *files, const struct ga_buf *paths,
-			 struct ga_error *err)
+/* The filter of each of these. Output: path NUL "filter" NUL value NUL, again and again, in the
+ * order asked. */
+static int ask_filters(struct clean *cl, const struct ga_strv *files, bool closed,
+		       struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "filter", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT, out = GA_BUF_INIT;
 	size_t pos = 0;
 
-	if (git(cl, args, paths, &out, -1, err))
+	for (size_t i = 0; i < files->n; i++)
+		ga_buf_add0(&paths, files->v[i]);
+	if (files->n && git(cl, args, &paths, &out, -1, err))
 		return -1;
 	for (size_t i = 0; i < files->n; i++) {
 		const char *path = ga_buf_next0(&out, &pos);
@@ -240,11 +244,22 @@ static int find_filtered(struct clean *cl, const struct ga_strv *files, const st
 		    !strcmp(value, "set") || !host_defines(cl->c, value))
 			continue;
 		ga_strv_push(&cl->filtered, path);
-		if (!runs_inside(cl, value))
+		if (closed || !runs_inside(cl, value))
 			ga_strv_push(&cl->unfiltered, path);
 		else if (!strcmp(value, "lfs"))
 			cl->c->lfs = true;
 	}
+	return 0;
+}
+
+/* Find the files that a filter of the host's is to turn into something else (a pointer, cipher
+ * text). */
+static int find_filtered(struct clean *cl, struct ga_error *err)
+{
+	if (ask_filters(cl, &cl->files.open, false, err) ||
+	    ask_filters(cl, &cl->files.closed, true, err))
+		return -1;
+	ga_strv_sort_unique(&cl->filtered);
 	cl->asked = true;
 	return 0;
 }
@@ -265,17 +280,33 @@ static bool host_filters(const struct capture *c)
 	return found;
 }
 
-/* All is taken as it is, and none of it went through a filter. Without an answer from git any file
- * may be one that a filter is for. */
-static void take_all_unfiltered(struct clean *cl, const struct ga_strv *files)
+/* Without an answer from git any filter may be for a file: so it is of those whose attributes it
+ * cannot read. */
+static void take_unsure(struct clean *cl)
+{
+	struct capture *c = cl->c;
+	const struct ga_strv *unsure = &cl->files.unsure;
+
+	if (!host_filters(c))
+		return;
+	ga_strv_extend(&c->unfiltered, &cl->files.barred);
+	for (size_t i = 0; i < unsure->n; i++)
+		if (ga_strv_find(&cl->filtered, unsure->v[i]) < 0)
+			ga_strv_push(&c->unfiltered, unsure->v[i]);
+}
+
+/* All is taken as it is, and none of it went through a filter. */
+static void take_all_unfiltered(struct clean *cl)
 {
 	struct capture *c = cl->c;
 
 	ga_strv_release(&c->unfiltered);
-	if (cl->asked)
+	if (cl->asked) {
 		ga_strv_extend(&c->unfiltered, &cl->filtered);
-	else if (host_filters(c))
-		ga_strv_extend(&c->unfiltered, files);
+	} else if (host_filters(c)) {
+		ga_strv_extend(&c->unfiltered, &cl->files.open);
+		ga_strv_extend(&c->unfiltered, &cl->files.closed);
+	}
 }
 
 static int open_in(const char *dir, const char *path)
@@ -340,8 +371,10 @@ static int take_unfiltered(struct clean *cl, const struct ga_strv *files,
 		struct ga_entry published;
 		bool same;
 
-		if (at < 0)
-			continue; /* not a path that was asked about */
+		if (at < 0) { /* closed: nothing was made of it */
+			ga_strv_push(&c->unfiltered, path);
+			continue;
+		}
 		if (is_untouched(cl, path, &same, err) ||
 		    ga_tree_entry(c->e->repo, &c->from_tree, path, &published, err))
 			return -1;
@@ -520,8 +553,11 @@ static int add_files(struct clean *cl, const struct ga_strv *files, size_t from,
 	return 0;
 }
 
-static void note_failed(const struct clean *cl)
+static void note_failed(struct clean *cl)
 {
+	ga_strv_extend(&cl->failed, &cl->files.closed);
+	ga_strv_extend(&cl->failed, &cl->files.barred);
+	ga_strv_sort_unique(&cl->failed);
 	for (size_t i = 0; i < cl->failed.n && i < MAX_NAMED; i++) {
 		cleanup_free char *q = ga_quote(cl->failed.v[i]);
 
@@ -534,31 +570,36 @@ static void note_failed(const struct clean *cl)
 			      cl->failed.n - MAX_NAMED);
 }
 
+/* 1: it cannot. */
+static int convert(struct clean *cl, struct ga_error *err)
+{
+	const struct ga_strv *files = &cl->files.open;
+	unsigned tries = MAX_TRIES;
+	int rc;
+
+	if (!files->n && !cl->files.closed.n)
+		return 0;
+	allow_inside(cl->c, files->n + cl->files.closed.n, cl->files.bytes);
+	rc = prepare(cl, err) || find_filtered(cl, err) ||
+	     (files->n && add_files(cl, files, 0, files->n, &tries, err));
+	ga_strv_sort_unique(&cl->unfiltered);
+	return rc || read_ids(cl, files, err) || take_blobs(cl, err) || verify(cl->c, err);
+}
+
 int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_error *err)
 {
 	cleanup_(clean_release) struct clean cl = { .c = c, .o = o };
-	cleanup_strv struct ga_strv files = GA_STRV_INIT;
-	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
-	unsigned tries = MAX_TRIES;
-	uint64_t bytes = 0;
-	int rc;
+	int rc = ga_upper_list(c->e->repo, o, &cl.files, err);
 
-	rc = ga_upper_list(c->e->repo, o, &files, &bytes, err);
 	c->late = rc == GA_UPPER_LATE;
 	if (rc)
 		return -1;
-	if (!files.n)
-		return 0;
-	allow_inside(c, files.n, bytes);
-	for (size_t i = 0; i < files.n; i++)
-		ga_buf_add0(&paths, files.v[i]);
-	rc = prepare(&cl, err) || find_filtered(&cl, &files, &paths, err) ||
-	     add_files(&cl, &files, 0, files.n, &tries, err);
-	ga_strv_sort_unique(&cl.unfiltered);
-	if (rc || read_ids(&cl, &files, err) || take_blobs(&cl, err) || verify(c, err)) {
-		take_all_unfiltered(&cl, &files);
-		return 1;
-	}
-	note_failed(&cl);
-	return 0;
+	rc = convert(&cl, err);
+	if (rc)
+		take_all_unfiltered(&cl);
+	else
+		note_failed(&cl);
+	take_unsure(&cl);
+	ga_strv_sort_unique(&c->unfiltered);
+	return rc;
 }

@@ -230,9 +230,27 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 }
 
 /* What git inside could open by name: the sandbox holds no capability. */
-static bool readable_inside(const struct walk_dir *d, const struct stat *st)
+bool readable_inside(const struct walk_dir *d, const struct stat *st)
 {
 	return !d->closed && (st->st_mode & S_IRUSR);
+}
+
+static void list_file(struct walk *w, const struct walk_dir *d, const struct stat *st)
+{
+	struct ga_upper_files *l = w->list;
+
+	if (d->barred) {
+		ga_strv_push(&l->barred, w->path.ptr);
+		return;
+	}
+	if (d->unsure)
+		ga_strv_push(&l->unsure, w->path.ptr);
+	if (!readable_inside(d, st)) {
+		ga_strv_push(&l->closed, w->path.ptr);
+		return;
+	}
+	ga_strv_push(&l->open, w->path.ptr);
+	l->bytes += (uint64_t)st->st_size;
 }
 
 /* Open the regular file; 1 if it stays behind or is a whiteout (all said and done). */
@@ -285,10 +303,8 @@ int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it)
 		new.mode = file_mode(w, it);
 	}
 	if (!w->pack) {
-		if (is_file && readable_inside(d, &it->st)) {
-			ga_strv_push(w->list, w->path.ptr);
-			w->list_bytes += (uint64_t)it->st.st_size;
-		}
+		if (is_file)
+			list_file(w, d, &it->st);
 		return 0;
 	}
 	if (!is_file)

@@ -65,9 +65,7 @@ struct walk {
 	const struct ga_upper_opts *o;
 	const struct ga_limits *limits;
 	struct ga_pack *pack;         /* NULL: listing, no content is read */
-	struct ga_strv *list;         /* paths of regular files, when listing ... */
-	uint64_t list_bytes;          /* ... and what they hold together */
-	struct ga_strv traps;         /* directories whose .gitattributes is a fifo, then */
+	struct ga_upper_files *list;  /* regular files, when listing; else NULL */
 	struct ga_upper_result *res;
 	struct ga_ignore final, base;    /* rules of the result and of the base */
 	struct rules overrides;       /* the result's rules, for paths the walk does not meet */
@@ -120,6 +118,8 @@ struct walk_dir {
 	const struct ga_oid *base_tree, *tracked_tree; /* NULL: none there */
 	bool hidden;         /* it, or one above it, hides what lies beneath */
 	bool closed;         /* it, or one above it, cannot be entered without capabilities */
+	bool barred;         /* in it or in one above it a fifo stands where attributes are ... */
+	bool unsure;         /* ... or what git inside cannot open */
 	const char *ignored; /* the topmost ignored directory it is in, or NULL */
 	struct ga_strv names;
 };
@@ -145,6 +145,8 @@ void walk_limit(struct walk *w, enum ga_limit which, const char *what, uint64_t 
 int walk_removed(struct walk *w, const struct ga_entry *base);
 /* It is ignored: counted in `top`, the ignored directory it is in, if that is not NULL. */
 void walk_ignored(struct walk *w, const char *top, uint64_t count, uint64_t bytes, bool is_dir);
+/* Could git inside open the entry, of this directory, by name? */
+bool readable_inside(const struct walk_dir *d, const struct stat *st);
 /* A regular file or link (upper-content.c). */
 int walk_content(struct walk *w, const struct walk_dir *d, struct walk_item *it);
 
@@ -185,6 +187,8 @@ void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv);
 int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv);
 void wire_put_files(struct ga_buf *b, const struct ga_left_files *f);
 int wire_get_files(const struct ga_buf *b, size_t *pos, struct ga_left_files *f);
+void wire_put_listed(struct ga_buf *b, struct ga_upper_files *f); /* sorts it */
+int wire_get_listed(const struct ga_buf *b, size_t *pos, struct ga_upper_files *f);
 void wire_put_error(struct ga_buf *b, const struct ga_error *err);
 int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err);
 

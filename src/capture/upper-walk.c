@@ -319,6 +319,18 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
+/* Git inside reads the .gitattributes on the way to each file. At a fifo it would wait for ever;
+ * of what it cannot open it takes what its index has instead. */
+static void note_attributes(const struct walk *w, struct walk_dir *d)
+{
+	struct stat st;
+
+	if (!w->list || !in_upper(d, ".gitattributes", &st))
+		return;
+	d->barred |= S_ISFIFO(st.st_mode);
+	d->unsure |= S_ISREG(st.st_mode) && !readable_inside(d, &st);
+}
+
 /* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone; if the walk ended at a
  * limit, as far as it came: `end` is the name it was at, or NULL. */
 static int remove_hidden(struct walk *w, const struct walk_dir *d, const char *end)
@@ -377,6 +389,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 		return 0;
 	}
 	w->entries += d->names.n;
+	note_attributes(w, d);
 	rc = check_attributes(w, d) || push_rules(w, d);
 	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++) {
 		ga_progress_step(&w->progress);
@@ -428,6 +441,8 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		.tracked_tree = it->tracked.mode == GA_MODE_TREE ? &it->tracked.oid : NULL,
 		.hidden = d->hidden,
 		.closed = d->closed || !(it->st.st_mode & S_IXUSR),
+		.barred = d->barred,
+		.unsure = d->unsure,
 		.ignored = top ? top : d->ignored,
 	};
 	struct stat st;
@@ -520,8 +535,6 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return visit_dir(w, d, it);
 	if (type == S_IFREG || type == S_IFLNK)
 		return walk_content(w, d, it);
-	if (w->list && type == S_IFIFO && !strcmp(it->name, ".gitattributes"))
-		ga_strv_take(&w->traps, ga_path_parent(w->path.ptr));
 	/* [UP-FIFO/BASE-ANY] [UP-SOCK/BASE-ANY] [UP-DEV/BASE-ANY] */
 	walk_left(w, GA_LEFT_SPECIAL, 1, 0);
 	return walk_removed(w, &it->base);

@@ -202,6 +202,27 @@ int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result 
 		       : 0;
 }
 
+void wire_put_listed(struct ga_buf *b, struct ga_upper_files *f)
+{
+	struct ga_strv *const all[] = { &f->open, &f->closed, &f->barred, &f->unsure };
+
+	wire_put_u64(b, f->bytes);
+	for (size_t i = 0; i < GA_NELEMS(all); i++) {
+		ga_strv_sort_unique(all[i]);
+		wire_put_strv(b, all[i]);
+	}
+}
+
+int wire_get_listed(const struct ga_buf *b, size_t *pos, struct ga_upper_files *f)
+{
+	return wire_get_u64(b, pos, &f->bytes) || wire_get_strv(b, pos, &f->open) ||
+			       wire_get_strv(b, pos, &f->closed) ||
+			       wire_get_strv(b, pos, &f->barred) ||
+			       wire_get_strv(b, pos, &f->unsure)
+		       ? -1
+		       : 0;
+}
+
 void wire_put_error(struct ga_buf *b, const struct ga_error *err)
 {
 	wire_put_u64(b, (uint64_t)err->code);

@@ -36,6 +36,14 @@ void ga_upper_result_release(struct ga_upper_result *r)
 	*r = (struct ga_upper_result)GA_UPPER_RESULT_INIT;
 }
 
+void ga_upper_files_release(struct ga_upper_files *f)
+{
+	ga_strv_release(&f->open);
+	ga_strv_release(&f->closed);
+	ga_strv_release(&f->barred);
+	ga_strv_release(&f->unsure);
+}
+
 /* ---- the child --------------------------------------------------------- */
 
 enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
@@ -215,7 +223,6 @@ static void walk_release(struct walk *w)
 	ga_ignore_release(&w->final);
 	ga_ignore_release(&w->base);
 	rules_release(&w->overrides);
-	ga_strv_release(&w->traps);
 	ga_strv_release(&w->stood);
 	free(w->stopped_at);
 	for (size_t i = 0; i < GA_NELEMS(w->judged); i++)
@@ -256,23 +263,6 @@ static int finish(struct walk *w)
 	return 0;
 }
 
-/* Git inside reads the .gitattributes on the way to each file, and would wait for
- * ever at a fifo of that name: what lies below one is not given to it. */
-static void put_list(const struct walk *w, struct ga_buf *out)
-{
-	cleanup_strv struct ga_strv safe = GA_STRV_INIT;
-
-	for (size_t i = 0; i < w->list->n; i++) {
-		bool trapped = false;
-
-		for (size_t k = 0; k < w->traps.n && !trapped; k++)
-			trapped = !*w->traps.v[k] || ga_path_inside(w->list->v[i], w->traps.v[k]);
-		if (!trapped)
-			ga_strv_push(&safe, w->list->v[i]);
-	}
-	wire_put_strv(out, &safe);
-}
-
 static int prepare(struct walk *w, const struct job *j)
 {
 	const char *host = j->o->host_excludes ? j->o->host_excludes : "";
@@ -293,13 +283,13 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 {
 	struct job *j = arg;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	cleanup_(ga_upper_files_release) struct ga_upper_files list = GA_UPPER_FILES_INIT;
 	cleanup_close int fd = open_layer(j->o->upper, err);
 	cleanup_(walk_release) struct walk w = {
 		.repo = j->repo,
 		.o = j->o,
 		.limits = j->o->limits,
-		.list = &list,
+		.list = j->list ? &list : NULL,
 		.res = &res,
 		.final = { .icase = j->o->icase },
 		.base = { .icase = j->o->icase },
@@ -316,9 +306,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 		return -1;
 	ga_progress_end(&w.progress);
 	if (j->list) {
-		ga_strv_sort_unique(&list);
-		put_list(&w, out);
-		wire_put_u64(out, w.list_bytes);
+		wire_put_listed(out, &list);
 		return 0;
 	}
 	rc = finish(&w);
@@ -359,8 +347,8 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 	return 0;
 }
 
-int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_strv *ret_files,
-		  uint64_t *ret_bytes, struct ga_error *err)
+int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_files *ret,
+		  struct ga_error *err)
 {
 	struct job j = { r, o, true };
 	struct child_job child = { do_walk, &j, o->limits->read_time, NULL, NULL, NULL };
@@ -370,9 +358,7 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_st
 
 	if (rc)
 		return rc;
-	if (wire_get_strv(&answer, &pos, ret_files) || wire_get_u64(&answer, &pos, ret_bytes))
-		return bad_answer(err);
-	return 0;
+	return wire_get_listed(&answer, &pos, ret) ? bad_answer(err) : 0;
 }
 
 /* ---- counting ---------------------------------------------------------- */

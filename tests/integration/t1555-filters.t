@@ -197,6 +197,21 @@ f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").w
 	git agent show q | grep "held back, since no filter of yours ran on what was taken: .*b, n.nb" && test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
+test_expect_success 'what git inside cannot open is held back if a filter is for it, one that runs inside, too' '
+	make_repo closed && git agent $inside start --name c -- sh -c "printf \"in\nout: 4\n\" | tee d/1.nb >n.nb; mkdir e; cp n.nb a e; chmod 000 n.nb e; chmod 200 a; echo more >>d/1.nb; echo b >b" &&
+	nowhere ^out: && test "$(git diff --name-only HEAD agent/c | tr "\n" " ")" = "b d/1.nb e/a " && git agent show c >../show && cat ../show && grep "on what was taken: e/n.nb, n.nb$" ../show &&
+	test "$(git show refs/agent/c/held:e/n.nb | tail -1)" = "out: 4" && for p in a e/a e/n.nb n.nb; do grep "note: $p: git could not convert it" ../show || return 1; done && ! grep "note: b:" ../show &&
+	git agent $inside start --name only -- sh -c "printf \"in\nout: 5\n\" >n.nb; chmod 000 n.nb" && nowhere ^out: && git agent show only | grep "on what was taken: n.nb$"
+'
+
+test_expect_success 'attributes that git inside cannot read: a filter may be for what lies below' '
+	make_repo barred && git agent $inside start --name p -- sh -c "mkfifo d/.gitattributes; printf \"in\nout: 4\n\" | tee d/1.nb >n.nb; echo + >d/+; echo b >b" &&
+	nowhere ^out: && test "$(git diff --name-only HEAD agent/p)" = b && git agent show p >../show && cat ../show && grep "on what was taken: d/+, d/1.nb$" ../show &&
+	git agent $inside start --name u -- sh -c "echo \"*.out filter=strip\" >d/.gitattributes; printf \"in\nout: 4\n\" | tee d/1.nb >d/1.out; echo b >b; chmod 000 d/.gitattributes" &&
+	nowhere ^out: && git agent show u >../show && cat ../show && grep "on what was taken: d/.gitattributes, d/1.out$" ../show && test "$(git show agent/u:d/1.nb)" = in &&
+	git agent $inside start --name all -- sh -c "rm .gitattributes; mkfifo .gitattributes; printf \"in\nout: 4\n\" >n.nb" && nowhere ^out: && git agent show all | grep "on what was taken: n.nb$"
+'
+
 # The system's git, outside and inside, fails at what git inside is asked for converted content. The root
 # is one's own: in a namespace of one user all that is root's would be nobody's, and state is not kept there.
 cat >broken-git <<-'EOF'

@@ -105,9 +105,8 @@ static void ov13_a_layer_that_keeps_busy(void **state)
 {
 	cleanup_layer struct layer l = make_layer("busy", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	cleanup_(ga_upper_files_release) struct ga_upper_files list = GA_UPPER_FILES_INIT;
 	cleanup_buf struct ga_buf rules = GA_BUF_INIT;
-	uint64_t bytes;
 
 	(void)state;
 	while (rules.len < (512 << 10))
@@ -122,9 +121,9 @@ static void ov13_a_layer_that_keeps_busy(void **state)
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
 	assert_int_equal(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &list, &bytes, &err), GA_UPPER_LATE);
+	assert_int_equal(ga_upper_list(l.repo, &l.o, &list, &err), GA_UPPER_LATE);
 	assert_null(err.msg);
-	assert_int_equal(list.n, 0);
+	assert_int_equal(list.open.n, 0);
 }
 
 static void ov13_many_beyond_a_limit_are_counted(void **state)

@@ -423,12 +423,22 @@ static void test_conversion(void **state)
 	ga_strv_release(&paths);
 }
 
+static void check_paths(const struct ga_strv *got, const char *want, const char *file, int line)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < got->n; i++)
+		ga_buf_addf(&b, "%s ", got->v[i]);
+	_assert_string_equal(b.ptr, want, file, line);
+}
+#define assert_paths(got, want) check_paths(got, want, __FILE__, __LINE__)
+
 static void test_list(void **state)
 {
+	cleanup_close int at = -1;
 	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv got = GA_STRV_INIT;
-	uint64_t bytes = 0;
+	cleanup_(ga_upper_files_release) struct ga_upper_files got = GA_UPPER_FILES_INIT;
 
 	(void)state;
 	put(&l, "z", "123");
@@ -436,13 +446,23 @@ static void test_list(void **state)
 	put(&l, "x.log", "1");
 	put_as(&l, "closed", "1", 0);
 	link_to(&l, "ln", "x");
+	/* the names that come before that of the attributes, too */
+	put(&l, "f/+", "1");
+	put(&l, "f/g/x", "1");
+	put_as(&l, "f/y", "1", 0);
+	at = in_upper(&l);
+	assert_int_equal(mkfifoat(at, "f/.gitattributes", 0600), 0);
+	put_as(&l, "u/.gitattributes", "* text", 0);
+	put(&l, "u/x", "12");
+	put_as(&l, "u/y", "1", 0200);
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &got, &bytes, &err), 0);
-	assert_int_equal(bytes, 4);
-	assert_int_equal(got.n, 2);
-	assert_string_equal(got.v[0], "d/x");
-	assert_string_equal(got.v[1], "z");
+	assert_int_equal(ga_upper_list(l.repo, &l.o, &got, &err), 0);
+	assert_int_equal(got.bytes, 6);
+	assert_paths(&got.open, "d/x u/x z ");
+	assert_paths(&got.closed, "closed u/.gitattributes u/y ");
+	assert_paths(&got.barred, "f/+ f/g/x f/y ");
+	assert_paths(&got.unsure, "u/.gitattributes u/x u/y ");
 }
 
 static void test_count(void **state)
