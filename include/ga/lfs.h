@@ -42,9 +42,10 @@ enum ga_lfs_have {
 };
 enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p);
 
-/* Store the object a pointer names, read from `fd` (a regular file at offset 0). Returns 1, with
- * nothing stored, unless its bytes are of that size and sum. What is there already stays. On the
- * disk when it returns, but for directories, which are added to `dirs` to be synced. */
+/* Store the object a pointer names, read from `fd` (a regular file at offset 0 that nobody writes
+ * to). Returns 1, with nothing written, unless its bytes are of that size and sum. What is there
+ * already stays. On the disk when it returns, but for directories, which are added to `dirs` to be
+ * synced. */
 int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct ga_strv *dirs,
 	       struct ga_error *err);
 

@@ -28,7 +28,7 @@ struct lfs {
 	int git, upper;          /* where the session may have objects; -1: not there */
 	struct ga_oidmap seen;   /* blobs looked at, and what they replaced */
 	struct ga_strv dirs;     /* to be synced */
-	uint64_t bytes;          /* stored so far */
+	uint64_t bytes;          /* read so far, whether they were stored or not */
 	size_t unnamed;          /* pointers left without an object and without a note */
 	size_t noted;
 	bool broken;             /* the store takes nothing */
@@ -59,28 +59,31 @@ static void note(struct lfs *l, const char *path, const char *what)
 
 /* ---- one object --------------------------------------------------------- */
 
-/* 0: stored. 1: it is not there, or not a file of that size with that sum: `*odd`. */
+/* Why there is none, worst first. */
+enum why { NOT_THERE, CLOSED, NOT_IT };
+
+/* 0: stored. 1: it is not there, cannot be opened, or is not a file of that size with that sum. */
 static int take_from(struct lfs *l, int dir, const char *name, const struct ga_lfs_pointer *p,
-		     bool *odd, struct ga_error *err)
+		     enum why *why, struct ga_error *err)
 {
 	cleanup_close int fd = -1;
 	struct stat st;
-	int rc;
 
+	*why = NOT_THERE;
 	if (dir < 0)
 		return 1;
 	fd = ga_openat_beneath(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
 	if (fd < 0) {
-		*odd |= errno != ENOENT && errno != ENOTDIR;
+		if (errno != ENOENT && errno != ENOTDIR)
+			*why = errno == EACCES ? CLOSED : NOT_IT;
 		return 1;
 	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != p->size) {
-		*odd = true;
+	*why = NOT_IT;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != p->size)
 		return 1;
-	}
-	rc = ga_lfs_add(l->store, p, fd, &l->dirs, err);
-	*odd |= rc == 1;
-	return rc;
+	/* what is invented is read to its end as well, and one file can have many names */
+	l->bytes += p->size;
+	return ga_lfs_add(l->store, p, fd, &l->dirs, err);
 }
 
 /* git-lfs inside has put it into the private git dir. What capture itself had made a pointer
@@ -88,19 +91,21 @@ static int take_from(struct lfs *l, int dir, const char *name, const struct ga_l
 static int find_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
 		       struct ga_error *err)
 {
+	static const char *const what[] = {
+		[NOT_THERE] = "the LFS object of this pointer is neither here nor in the session",
+		[CLOSED] = "what the session has as its LFS object cannot be opened: not stored",
+		[NOT_IT] = "what the session has as its LFS object is not what the pointer says: "
+			   "not stored",
+	};
 	cleanup_free char *object = ga_lfs_object(p->oid), *name = ga_path_join("lfs", object);
-	bool odd = false, not_it = false;
-	int rc = take_from(l, l->git, name, p, &odd, err);
+	enum why why, also;
+	int rc = take_from(l, l->git, name, p, &why, err);
 
+	/* at the path there is the pointer itself, most often */
 	if (rc == 1)
-		rc = take_from(l, l->upper, path, p, &not_it, err);
-	if (!rc)
-		l->bytes += p->size;
+		rc = take_from(l, l->upper, path, p, &also, err);
 	if (rc == 1)
-		note(l, path, odd ? "what the session has as its LFS object is not what the "
-				    "pointer says: not stored" :
-				    "the LFS object of this pointer is neither here nor in the "
-				    "session");
+		note(l, path, what[why]);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -132,7 +137,8 @@ static int take_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	case GA_LFS_ABSENT:
 		break;
 	}
-	if (p->size > max->file_size || p->size > max->total_size - l->bytes) {
+	if (p->size > max->file_size || p->size > max->total_size ||
+	    l->bytes > max->total_size - p->size) {
 		cleanup_free char *what = limit_met(l->c, p->size > max->file_size ?
 							  GA_LIMIT_FILE_SIZE : GA_LIMIT_TOTAL_SIZE,
 						    "its LFS object is over the limit and stays in "

@@ -124,34 +124,63 @@ enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
 	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == p->size ? GA_LFS_HERE : GA_LFS_ODD;
 }
 
-/* 1: not what the pointer says. */
-static int copy_checked(int from, int to, const struct ga_lfs_pointer *p, struct ga_error *err)
+/* The next bytes. -1: a bad block under what the agent left, as good as absent. */
+static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, chunk, n);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* Are these the bytes that the pointer says? */
+static bool has_sum(int fd, const struct ga_lfs_pointer *p)
 {
 	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
 	char hex[GA_SHA256_HEXSZ + 1];
 	uint64_t left = p->size;
 	struct ga_sha sum;
+	ssize_t n;
 
 	ga_sha256_init(&sum);
-	for (;;) {
-		/* one byte too many is enough to know */
-		ssize_t n = read(from, chunk, left < CHUNK ? (size_t)left + 1 : CHUNK);
+	/* one byte too many is enough to know */
+	while ((n = read_some(fd, chunk, left < CHUNK ? (size_t)left + 1 : CHUNK)) > 0) {
+		if ((uint64_t)n > left)
+			return false;
+		ga_sha_add(&sum, chunk, (size_t)n);
+		left -= (uint64_t)n;
+	}
+	ga_sha256_end_hex(&sum, hex);
+	return !n && !left && !strcmp(hex, p->oid);
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return 1; /* a bad block under what the agent left: as good as absent */
+static bool was_written(const struct stat *a, const struct stat *b)
+{
+	return a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec ||
+	       a->st_ctim.tv_sec != b->st_ctim.tv_sec || a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
+}
+
+/* 1: it is not what it was when it was summed. */
+static int copy(int from, int to, const struct stat *summed, struct ga_error *err)
+{
+	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
+	uint64_t left = (uint64_t)summed->st_size;
+	struct stat now;
+	ssize_t n;
+
+	if (lseek(from, 0, SEEK_SET))
+		return 1;
+	while ((n = read_some(from, chunk, CHUNK)) > 0) {
 		if ((uint64_t)n > left)
 			return 1;
-		if (!n)
-			break;
-		ga_sha_add(&sum, chunk, (size_t)n);
 		left -= (uint64_t)n;
 		if (ga_write_full(to, chunk, (size_t)n))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot write an LFS object");
 	}
-	ga_sha256_end_hex(&sum, hex);
-	return left || strcmp(hex, p->oid) != 0;
+	return n || left || fstat(from, &now) || was_written(summed, &now);
 }
 
 /* mkdir -p for the object, naming what has to be synced for it to be found again. */
@@ -191,9 +220,13 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 	cleanup_free char *tmp = ga_strf("%s/tmp/%s-XXXXXX", store, p->oid);
 	cleanup_close int to = -1;
 	mode_t mask = umask(0);
+	struct stat st;
 	int rc;
 
 	(void)umask(mask);
+	/* before a byte is written: an agent can offer as much as it likes */
+	if (fstat(fd, &st) || !has_sum(fd, p))
+		return 1;
 	if (make_dirs(store, object, dirs, err))
 		return -1;
 	to = mkostemp(tmp, O_CLOEXEC);
@@ -202,7 +235,7 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s/tmp'", q);
 	}
-	rc = copy_checked(fd, to, p, err);
+	rc = copy(fd, to, &st, err);
 	if (!rc && (fchmod(to, 0666 & ~mask) || fsync(to)))
 		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write an LFS object");
 	if (!rc)

@@ -138,6 +138,30 @@ test_expect_success GITLFS 'an object with the wrong bytes, or that is no file, 
 	git lfs fsck
 '
 
+# What is invented is not written anywhere, and read no further than the limit of all objects.
+test_expect_success GITLFS 'objects that are invented cost no disk, and time up to the limit' '
+	make_lfs invented && cd invented && store >../before && (cd .git/lfs && find . -type d | sort >../../../dirs) && git agent -c limits.capture.total_size=12MiB start --name i -- python3 -c "
+import hashlib, os
+names = [hashlib.sha256(b\"%d\" % i).hexdigest() for i in range(8)]
+for n in names: os.makedirs(\"$planted/%s/%s\" % (n[:2], n[2:4]))
+first = None
+for n in names:
+    p = \"$planted/%s/%s/%s\" % (n[:2], n[2:4], n)
+    if first: os.link(first, p)
+    else:
+        first = p; open(p, \"w\").truncate(4 << 20)
+    open(n[:8] + \".ptr\", \"w\").write(\"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n\" % (n, 4 << 20))
+open(\"$planted/x\", \"w\")
+" && store >../after && test_cmp ../before ../after && (cd .git/lfs && find . -type d | sort >../../../dirs2) && test_cmp ../dirs ../dirs2 && git agent show i | grep note: | sort -u >../show && cat ../show &&
+	test "$(grep -c "ptr: what the session has as its LFS object is not" ../show)" = 3 && test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
+'
+
+# root reads what nobody else can
+test_lazy_prereq LFS_NOT_ROOT 'test_have_prereq GITLFS && test_have_prereq NOT_ROOT'
+test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is said to be that' '
+	make_lfs closed && cd closed && pointer wanted >"$HOME/aihome/pointer" && plant c "echo wanted >\$dir/\$o; chmod 000 \$dir" "what the session has as its LFS object cannot be opened"
+'
+
 test_expect_success GITLFS 'a pointer with odd syntax is held back, and nothing stored for it' '
 	make_lfs odd && cd odd && o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" && n=0 && store >../before &&
 	for text in "$v\r\n$o\r\nsize 7\r\n" " $v\n$o\nsize 7\n" "$v\n$o\nsize +7\n" "$v\n$o\nsize 7\n$(printf "%01100d" 0 | sed "s/0/\\\\n/g")" \
