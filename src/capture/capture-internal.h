@@ -78,6 +78,7 @@ struct inside {
 	const void *in;
 	size_t in_len;
 	struct ga_buf *out;
+	struct ga_buf *errout;       /* not of run_inside_ok(); may be NULL */
 	int out_fd;
 };
 #define INSIDE_INIT { .out_fd = -1 }
@@ -116,9 +117,11 @@ void note_odd(struct capture *c, const char *what, size_t odd);
 /* Add what it committed on no branch. `host`: the refs there; `known`: "^ID" lines of commits. */
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err);
-/* Take these off `heads` again: they may be why the agent's commits were refused. False: there are
- * none. */
-bool give_up_others(struct capture *c, const char *reason);
+/* Bring over what agent_tips() names, and take off those what is refused (fetch.c). `known`: as
+ * above. */
+int fetch_commits(struct capture *c, const struct ga_buf *known, struct ga_error *err);
+/* Take HEAD off, and say that its history was not taken. */
+void refuse_history(struct capture *c, const char *reason);
 /* Note it, once it was taken. */
 void name_alone(struct capture *c);
 /* Is its git dir in the middle of something? What, is one of a few words. */

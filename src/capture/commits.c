@@ -54,15 +54,13 @@ static bool is_below_stash(const char *name, size_t n)
 	return n > stash && !memcmp(name, "refs/stash/", stash);
 }
 
-/* "<id> commit <name>", nothing else. */
+/* "<id> <name>", nothing else. */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
-	static const char middle[] = " commit ";
-	const size_t skip = GA_OID_HEXSZ + sizeof(middle) - 1;
+	const size_t skip = GA_OID_HEXSZ + 1;
 	struct ga_oid oid;
 
-	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) ||
-	    memcmp(line + GA_OID_HEXSZ, middle, sizeof(middle) - 1))
+	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) || line[GA_OID_HEXSZ] != ' ')
 		return false;
 	if (is_below_stash(line + skip, n - skip))
 		return true;
@@ -94,18 +92,111 @@ void note_unkept(struct capture *c, const char *note)
 	ga_strv_push(&c->unkept, note);
 }
 
+/* Refs that nothing can be made of. */
+struct bad_refs {
+	struct ga_buf names; /* the first few, for people */
+	size_t n;
+};
+
+static void bad_release(struct bad_refs *bad)
+{
+	ga_buf_release(&bad->names);
+}
+
+static void add_bad(struct bad_refs *bad, const char *name)
+{
+	const char *branch = ga_ref_branch(name);
+	cleanup_free char *q = NULL;
+
+	if (bad->n++ >= MAX_NAMED)
+		return;
+	q = ga_quote(branch ? branch : name);
+	ga_buf_addf(&bad->names, "%s%s", bad->names.len ? ", " : ": ", q);
+}
+
+/* Git says of such a ref that it passes it over, and goes on. */
+static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
+{
+	static const char *const says[] = { "warning: ignoring broken ref ",
+					    "warning: ignoring ref with broken name " };
+
+	for (size_t i = 0; i < GA_NELEMS(says); i++)
+		for (const char *p = errout->ptr; (p = strstr(p, says[i]));) {
+			cleanup_free char *name = NULL;
+
+			p += strlen(says[i]);
+			name = ga_strndup(p, strcspn(p, "\n"));
+			if (is_wanted(name, strlen(name)))
+				add_bad(bad, name);
+		}
+}
+
+/* Asked for the kind of an object, for-each-ref ends at the first that is not there. */
+static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct bad_refs *bad,
+				    struct ga_error *err)
+{
+	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",
+					    NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct inside x = INSIDE_INIT;
+	size_t kept = 0, pos = 0;
+	int status;
+
+	for (size_t i = 0; i < l->n; i++)
+		ga_buf_addf(&in, "%s\n", GA_HEX(&l->v[i].oid));
+	x.args = args;
+	x.in = in.ptr;
+	x.in_len = in.len;
+	x.out = &out;
+	if (l->n && run_inside(c, &x, &status, err))
+		return -1;
+	for (size_t i = 0; i < l->n; i++) {
+		cleanup_free char *want = ga_strf("%s commit\n", GA_HEX(&l->v[i].oid));
+		const char *nl = out.len > pos ? memchr(out.ptr + pos, '\n', out.len - pos) : NULL;
+		size_t n = nl ? (size_t)(nl + 1 - (out.ptr + pos)) : 0;
+
+		if (n == strlen(want) && !memcmp(out.ptr + pos, want, n)) {
+			l->v[kept++] = l->v[i];
+		} else {
+			add_bad(bad, l->v[i].name);
+			free(l->v[i].name);
+		}
+		pos += n;
+	}
+	l->n = kept;
+	return 0;
+}
+
+static void note_bad(struct capture *c, const struct bad_refs *bad, bool more)
+{
+	cleanup_free char *rest = NULL, *note = NULL;
+
+	if (!bad->n && !more)
+		return;
+	if (bad->n > MAX_NAMED)
+		rest = ga_strf(" and %zu more", bad->n - MAX_NAMED);
+	note = ga_strf("not all of the agent's branches could be read%s%s",
+		       bad->names.len ? bad->names.ptr : "", rest ? rest : "");
+	c->unread = true;
+	note_unkept(c, note);
+	if (bad->n > 1)
+		c->unkept_more += bad->n - 1;
+}
+
+/* One that nothing can be made of costs no other. */
 static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error *err)
 {
-	static const char *const args[] = { "for-each-ref",
-					    "--format=%(objectname) %(objecttype) %(refname)",
+	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
 					    "refs/heads/", "refs/stash", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	cleanup_(bad_release) struct bad_refs bad = { GA_BUF_INIT, 0 };
 	struct inside x = INSIDE_INIT;
-	size_t bad = 0;
+	bool more = false;
 	int status;
 
 	x.args = args;
 	x.out = &out;
+	x.errout = &errout;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
@@ -113,12 +204,13 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 
 		if (!nl)
 			nl = end;
-		bad += !parse_ref(p, (size_t)(nl - p), &ret->refs);
+		more |= !parse_ref(p, (size_t)(nl - p), &ret->refs);
 		p = nl + 1;
 	}
-	c->unread = status || bad;
-	if (c->unread)
-		note_unkept(c, "not all of the agent's branches could be read");
+	find_ignored(&errout, &bad);
+	if (drop_others_than_commits(c, &ret->refs, &bad, err))
+		return -1;
+	note_bad(c, &bad, more || status);
 	return 0;
 }
 
@@ -225,74 +317,6 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 	return 0;
 }
 
-static void forget(struct capture *c)
-{
-	c->unread = true;
-	c->head = c->stash = (struct ga_oid){ { 0 } };
-	ga_refs_release(&c->heads);
-}
-
-/* As long as it takes to read all of the private git dir. */
-static int allow_export(struct capture *c, struct ga_error *err)
-{
-	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
-	cleanup_(ga_upper_result_release) struct ga_upper_result all = GA_UPPER_RESULT_INIT;
-	uint64_t files = 0, bytes = 0;
-	int rc;
-
-	rc = ga_upper_count(dir, "", c->e->limits, &all, err);
-	if (rc < 0)
-		return -1;
-	if (rc)
-		bytes = UINT64_MAX;
-	for (size_t i = 0; i < all.left.n; i++) {
-		files += all.left.v[i].count;
-		bytes += all.left.v[i].bytes;
-	}
-	allow_inside(c, files, bytes);
-	return 0;
-}
-
-/* Have everything that the tips reach and the host has not packed, and take it. */
-static int export(struct capture *c, struct ga_buf *in, const struct ga_oid *tips, size_t n,
-		  char **ret_reason, struct ga_error *err)
-{
-	/* --local leaves out what comes from the host's own objects */
-	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
-					    "--stdout", "--local", "--window=0", "-q", NULL };
-	cleanup_error struct ga_error inner = GA_ERROR_INIT;
-	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
-	struct inside x = INSIDE_INIT;
-
-	if (fd < 0 || allow_export(c, err))
-		return -1;
-	x.args = args;
-	x.in = in->ptr;
-	x.in_len = in->len;
-	x.out_fd = fd;
-	if (run_inside_ok(c, &x, &inner)) {
-		if (must_fail(c, &inner))
-			return ga_error_move(err, &inner);
-		*ret_reason = ga_strdup(inner.msg);
-		return 1;
-	}
-	return take_pack(c, fd, tips, n, c->known, c->n_known, ret_reason, err);
-}
-
-/* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
-static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
-{
-	size_t cleaned;
-
-	if (ga_rewrite_texts(c->e->repo, c->known, c->n_known, tips, n, &cleaned, &c->keeps, err))
-		return -1;
-	if (cleaned)
-		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
-			      "which are escaped now",
-			      cleaned, cleaned == 1 ? "commit" : "commits");
-	return 0;
-}
-
 size_t agent_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
@@ -304,30 +328,6 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret)
 	for (size_t i = 0; i < c->heads.n; i++)
 		ret[n++] = &c->heads.v[i].oid;
 	return n;
-}
-
-static int fetch(struct capture *c, struct ga_buf *known, char **ret_reason, struct ga_error *err)
-{
-	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
-	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	size_t n = agent_tips(c, from);
-	int rc;
-
-	if (!n)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		tips[i] = *from[i];
-		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
-	}
-	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->from));
-	ga_buf_add(&in, known->ptr, known->len);
-	rc = export(c, &in, tips, n, ret_reason, err);
-	if (rc || clean_texts(c, tips, n, err))
-		return rc ? rc : -1;
-	for (size_t i = 0; i < n; i++)
-		*from[i] = tips[i];
-	return 0;
 }
 
 static int was_touched(struct capture *c, struct ga_error *err)
@@ -364,7 +364,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 }
 
 /* A refusal costs the agent its history and nothing else. */
-static void refuse_history(struct capture *c, const char *reason)
+void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 	cleanup_free char *note = NULL;
@@ -372,7 +372,8 @@ static void refuse_history(struct capture *c, const char *reason)
 	ga_quote_add(&q, reason, strlen(reason));
 	note = ga_strf("the agent's commits were not taken (%s): its work is one commit", q.ptr);
 	note_unkept(c, note);
-	forget(c);
+	c->unread = true;
+	c->head = (struct ga_oid){ { 0 } };
 }
 
 /* Work that is not on the branch: nobody would look for it otherwise. */
@@ -419,18 +420,6 @@ static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, str
 	return 1;
 }
 
-/* Fetch all; if that is refused, once more without what is on no branch. */
-static int fetch_most(struct capture *c, struct ga_buf *known, char **ret_reason,
-		      struct ga_error *err)
-{
-	int rc = fetch(c, known, ret_reason, err);
-
-	if (rc <= 0 || !give_up_others(c, *ret_reason))
-		return rc;
-	free(ga_steal(ret_reason));
-	return fetch(c, known, ret_reason, err);
-}
-
 int take_commits(struct capture *c, struct ga_error *err)
 {
 	cleanup_(refs_release) struct inside_refs in = { .refs = GA_REFS_INIT };
@@ -464,12 +453,8 @@ int take_commits(struct capture *c, struct ga_error *err)
 		ga_strv_push(&c->notes, "the agent's HEAD names no commit: its work is one commit");
 	if (take_others(c, &host, &known, err))
 		return -1;
-	rc = fetch_most(c, &known, &reason, err);
-	if (rc < 0)
+	if (fetch_commits(c, &known, err))
 		return -1;
-	if (rc)
-		refuse_history(c, reason);
-	else
-		name_others(c);
+	name_others(c);
 	return judge_head(c, err);
 }

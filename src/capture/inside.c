@@ -114,9 +114,9 @@ static void git_argv(const struct inside *x, struct ga_strv *argv)
 int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
 		       int *ret_status, struct ga_error *err)
 {
-	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
 
-	return run(c, argv, x, &errout, ret_status, err);
+	return run(c, argv, x, x->errout ? x->errout : &dropped, ret_status, err);
 }
 
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err)

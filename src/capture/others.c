@@ -118,9 +118,9 @@ static void found_nth(struct others *x, const struct ga_oid *oid, const char *ki
 	found(x, oid, kind, number);
 }
 
-/* What git inside says; what it cannot say costs no more than that. */
-static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
-	       struct ga_buf *out, struct ga_error *err)
+/* What git inside says, if anything. */
+static int ask_all(struct others *x, const char *const *args, const struct ga_buf *in,
+		   struct ga_buf *out, bool *ret_said, struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	struct inside i = INSIDE_INIT;
@@ -129,12 +129,24 @@ static int ask(struct others *x, const char *const *args, const struct ga_buf *i
 	i.in = in ? in->ptr : NULL;
 	i.in_len = in ? in->len : 0;
 	i.out = out;
-	if (!run_inside_ok(x->c, &i, &inner))
+	*ret_said = !run_inside_ok(x->c, &i, &inner);
+	if (*ret_said)
 		return 0;
 	if (must_fail(x->c, &inner))
 		return ga_error_move(err, &inner);
 	ga_buf_clear(out);
-	x->failed = true;
+	return 0;
+}
+
+/* What it cannot say costs no more than that. */
+static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
+	       struct ga_buf *out, struct ga_error *err)
+{
+	bool said;
+
+	if (ask_all(x, args, in, out, &said, err))
+		return -1;
+	x->failed |= !said;
 	return 0;
 }
 
@@ -363,6 +375,7 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	size_t n_tips = agent_tips(c, tips), pos = 0, n;
 	const char *line;
+	bool said;
 
 	for (size_t i = 0; i < x->found.n; i++)
 		ga_buf_addf(&in, "%s\n", GA_HEX(&x->found.v[i].oid));
@@ -373,8 +386,11 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	for (size_t i = 0; i < host->n && i < MAX_HOST; i++)
 		ga_buf_addf(&in, "^%s\n", GA_HEX(&host->v[i].oid));
 	ga_buf_add(&in, known->ptr, known->len);
-	if (ask(x, args, &in, &out, err))
+	if (ask_all(x, args, &in, &out, &said, err))
 		return -1;
+	/* one with a hole below it is enough for git to say nothing of any: then all are tried */
+	for (size_t i = 0; !said && i < x->found.n; i++)
+		(void)ga_oidmap_add(ret, &x->found.v[i].oid, 0);
 	while ((line = next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
 
@@ -450,29 +466,6 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 	note_unkept(c, "not all that the agent left on tags, in stashes or in other working trees "
 		       "could be read");
 	return 0;
-}
-
-bool give_up_others(struct capture *c, const char *reason)
-{
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
-	cleanup_free char *note = NULL;
-	struct ga_refs *l = &c->heads;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (ga_path_below(l->v[i].name, "others"))
-			free(l->v[i].name);
-		else
-			l->v[kept++] = l->v[i];
-	if (kept == l->n)
-		return false;
-	l->n = kept;
-	c->unread = true;
-	ga_quote_add(&q, reason, strlen(reason));
-	note = ga_strf("what the agent committed on no branch was not taken, and stays in the "
-		       "session (%s)", q.ptr);
-	note_unkept(c, note);
-	return true;
 }
 
 void name_alone(struct capture *c)

@@ -164,8 +164,44 @@ test_expect_success 'what is on no branch and is refused costs nothing else' '
 		git checkout -q --detach; echo 1 >a; git commit -qam det; x=\$(git rev-parse HEAD^{tree}); git tag v; git switch -q -c side agent/t
 		echo s >s; git add s; git commit -qm side; git switch -q agent/t
 		rm -f .git/objects/\$(echo \$x | cut -c1-2)/\$(echo \$x | cut -c3-); echo 3 >a; git commit -qam good" 2>../err &&
-	grep "note: what the agent committed on no branch was not taken, and stays in the session (" ../err &&
+	grep "note: what the agent committed on no branch (refs/tags/v) was not taken, and stays in the session (" ../err &&
 	git log -1 --format=%s agent/t | grep -x good && git log -1 --format=%s refs/agent/t/heads/side | grep -x side && ! grep "one commit" ../err
+'
+
+# For agents: take the object of that revision away.
+without="without() { o=\$(git rev-parse \$1) && rm -f .git/objects/\$(echo \$o | cut -c1-2)/\$(echo \$o | cut -c3-); }"
+
+test_expect_success 'refs that nothing can be made of cost no other, and are named' '
+	make_repo badrefs && cd badrefs && git agent start --name r -- sh -c "$without
+		for i in 1 2 3; do git switch -q -c side\$i agent/r; echo \$i >s; git add s; git commit -qm side\$i; done; git switch -q -c gone; git commit -q --allow-empty -m gone; without HEAD >/dev/null; git symbolic-ref HEAD refs/heads/agent/r
+		cd .git/refs/heads; echo garbage >garbage; : >empty; git rev-parse side1 >a..b; git tag -am t t side1; git rev-parse t >tag; git rev-parse HEAD: >tree; cd - >/dev/null; git reset -q --hard; echo h >h; git add h; git commit -qm head" 2>../err; cat ../err
+	test "$(git log -1 --format=%s agent/r)" = head && for i in 1 2 3; do test "$(git log -1 --format=%s refs/agent/r/heads/side$i)" = side$i || exit 1; done &&
+	git agent show r | grep "note: not all of the agent.s branches could be read: " >../note && for n in garbage empty a..b gone tag tree; do grep " $n\(,\|$\)" ../note || exit 1; done && ! grep "side\|agent/r[, ]" ../note
+'
+
+test_expect_success 'a branch with a hole below it, or that git refuses, costs no other, HEAD neither' '
+	make_repo holes && cd holes && evil="git update-ref refs/heads/evil \$(git commit-tree -m evil \$({ printf \"100644 .git\\0\"; git rev-parse HEAD:a | perl -ne \"print pack(q(H40), \\\$_)\"; } | git hash-object -w --stdin --literally -t tree))" &&
+	git agent start --name h -- sh -c "$without
+		for i in 1 2 3 4; do git switch -q -c side\$i agent/h; echo \$i >s\$i; git add s\$i; git commit -qm side\$i; git tag tag\$i \$(git commit-tree -p HEAD -m tag\$i HEAD:); done; without side2: && $evil && git switch -q agent/h && echo h >h && git add h && git commit -qm head" 2>../err; cat ../err
+	test "$(git log -1 --format=%s agent/h)" = head && for i in 1 3 4; do test "$(git log -1 --format=%s refs/agent/h/heads/side$i)" = side$i && test "$(git log -1 --format=%s refs/agent/h/others/refs/tags/tag$i)" = tag$i || exit 1; done && git agent show h >../show && ! grep "one commit" ../show &&
+	grep "note: the agent.s branch side2 was not taken, and stays in the session (" ../show && grep "note: the agent.s branch evil was not taken, and stays in the session (.*hasDotgit" ../show && grep "note: what the agent committed on no branch (refs/tags/tag2) was not taken" ../show &&
+	git for-each-ref --format="%(objectname)" | xargs git rev-list --objects >/dev/null && test_expect_code 2 git agent drop h && git agent capture h && git agent show h >../again && test_cmp ../show ../again
+'
+
+test_expect_success 'a HEAD that git refuses costs no branch; one with a hole in its history no tag' '
+	make_repo badhead && cd badhead && git agent start --name h -- sh -c "$without
+		git switch -q -c side && echo s >s && git add s && git commit -qm side && git switch -q agent/h && echo h >h && git add h && git commit -qm head && cp -r .git/objects /tmp && without HEAD: && echo w >w" 2>../err; cat ../err
+	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err && test "$(git rev-list --count HEAD..agent/h)" = 1 && test "$(git show agent/h:h agent/h:w)" = "$(printf "h\nw")" && test "$(git log -1 --format=%s refs/agent/h/heads/side)" = side &&
+	git agent start --name t -- sh -c "$without
+		git tag good \$(git commit-tree -p HEAD -m good HEAD:) && git commit -q --allow-empty -m gone && git commit -q --allow-empty -m top && without HEAD~1 && echo w >w" 2>../err; cat ../err
+	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err && test "$(git log -1 --format=%s refs/agent/t/others/refs/tags/good)" = good && test "$(git show agent/t:w)" = w
+'
+
+# each alone would be within it
+test_expect_success 'more than a limit allows is not taken in parts, but for HEAD' '
+	make_repo parts && cd parts && git agent -c limits.capture.commits=5 start --name p -- sh -c "for i in 1 2 3 4; do git switch -q -c side\$i agent/p; for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done; done; git switch -q agent/p; git commit -q --allow-empty -m head" 2>../err; cat ../err
+	test "$(git log -1 --format=%s agent/p)" = head && ! git for-each-ref refs/agent/p/heads | grep . && test "$(grep -c "note: the agent.s branch side. was not taken, and stays in the session (.*limits.capture.commits" ../err)" = 4 &&
+	git agent capture p && test "$(git for-each-ref refs/agent/p/heads | wc -l)" = 4
 '
 
 test_expect_success 'a checkout that the agent narrowed: what is gone with that is said' '

@@ -125,7 +125,7 @@ test_expect_success 'commits that could not be kept are dropped by force only: n
 	git agent resume -q land -- git branch -D $odd && git merge -q agent/land && git agent gc | grep "^session land:" && git agent resume -q name -- git branch -m $odd plain && git rev-parse refs/agent/name/heads/plain &&
 	git agent start -q --name blob -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" && unkept blob "not all of the agent.s branches could be read" &&
 	git agent start -q --name fifo -- sh -c "git commit -q --allow-empty -m c; mkfifo .git/refs/fifo" && unkept fifo "the agent.s commits were not taken (its git dir holds a fifo" &&
-	git agent start -q --name tag -- sh -c "t=\$(git commit-tree -m t HEAD^{tree}); git tag t \$(git commit-tree -p \$t -m u HEAD^{tree}); rm .git/objects/\$(echo \$t | sed s,..,\&/,)" && unkept tag "not all that the agent left on tags" &&
+	git agent start -q --name tag -- sh -c "t=\$(git commit-tree -m t HEAD^{tree}); git tag t \$(git commit-tree -p \$t -m u HEAD^{tree}); rm .git/objects/\$(echo \$t | sed s,..,\&/,)" && unkept tag "what the agent committed on no branch (refs/tags/t) was not taken" &&
 	git agent start -q --rm --name rm -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" 2>../err && grep "^agent/rm stays: .* not all of the agent.s branches" ../err &&
 	git agent start -q --name plain -- git update-ref refs/stash/odd HEAD && git agent drop plain && git agent drop --force blob
 '

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bringing over what the agent committed: all of it at once; and where that is refused, so much of it
+ * as is not. What one ref leads to must not cost the others.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "capture-internal.h"
+#include "ga/clock.h"
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/rewrite.h"
+
+#define MAX_NAMED 10 /* refs, in notes */
+#define MAX_TRIES 20 /* to find which of them are refused */
+#define MOST_TIMES 4 /* as long as the first try may take, for all together */
+
+struct fetching {
+	struct capture *c;
+	const struct ga_buf *known; /* "^ID" lines of commits */
+	uint64_t files, bytes;      /* of the private git dir */
+	unsigned tries;             /* that are left */
+	int64_t deadline;
+	bool limit;                 /* the last one was refused for a limit */
+	size_t named;               /* refs that were given up */
+};
+
+/* ---- some of it ----------------------------------------------------------- */
+
+static int measure(struct fetching *f, struct ga_error *err)
+{
+	struct capture *c = f->c;
+	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
+	cleanup_(ga_upper_result_release) struct ga_upper_result all = GA_UPPER_RESULT_INIT;
+	int rc = ga_upper_count(dir, "", c->e->limits, &all, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; i < all.left.n; i++) {
+		f->files += all.left.v[i].count;
+		f->bytes += all.left.v[i].bytes;
+	}
+	if (rc)
+		f->bytes = UINT64_MAX;
+	return 0;
+}
+
+/* Have everything that the tips reach and the host has not packed, and take it. */
+static int export(struct fetching *f, const struct ga_buf *in, const struct ga_oid *tips, size_t n,
+		  char **ret_reason, struct ga_error *err)
+{
+	/* --local leaves out what comes from the host's own objects */
+	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
+					    "--stdout", "--local", "--window=0", "-q", NULL };
+	struct capture *c = f->c;
+	cleanup_error struct ga_error inner = GA_ERROR_INIT;
+	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
+	struct inside x = INSIDE_INIT;
+
+	if (fd < 0)
+		return -1;
+	allow_inside(c, f->files, f->bytes);
+	if (!f->deadline)
+		f->deadline = ga_now_ms() + (int64_t)c->allowed_ms * MOST_TIMES;
+	x.args = args;
+	x.in = in->ptr;
+	x.in_len = in->len;
+	x.out_fd = fd;
+	if (run_inside_ok(c, &x, &inner)) {
+		if (must_fail(c, &inner))
+			return ga_error_move(err, &inner);
+		*ret_reason = ga_strdup(inner.msg);
+		return 1;
+	}
+	return take_pack(c, fd, tips, n, c->known, c->n_known, ret_reason, err);
+}
+
+/* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
+static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
+{
+	size_t cleaned;
+
+	if (ga_rewrite_texts(c->e->repo, c->known, c->n_known, tips, n, &cleaned, &c->keeps, err))
+		return -1;
+	if (cleaned)
+		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
+			      "which are escaped now",
+			      cleaned, cleaned == 1 ? "commit" : "commits");
+	return 0;
+}
+
+/* 1: refused. */
+static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_reason,
+		 struct ga_error *err)
+{
+	struct capture *c = f->c;
+	cleanup_free struct ga_oid *tips = ga_calloc(n, sizeof(*tips));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	uint64_t met = c->met;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		tips[i] = *from[i];
+		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
+	}
+	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->from));
+	ga_buf_add(&in, f->known->ptr, f->known->len);
+	f->tries -= f->tries > 0;
+	c->met = 0;
+	rc = export(f, &in, tips, n, ret_reason, err);
+	f->limit = c->met != 0;
+	c->met |= met;
+	if (rc || clean_texts(c, tips, n, err))
+		return rc ? rc : -1;
+	for (size_t i = 0; i < n; i++)
+		*from[i] = tips[i];
+	return 0;
+}
+
+/* ---- what is refused ------------------------------------------------------- */
+
+static char *what_is(const struct capture *c, const struct ga_oid *tip)
+{
+	for (size_t i = 0; i < c->heads.n; i++) {
+		const char *branch = ga_path_below(c->heads.v[i].name, "heads");
+		const char *other = ga_path_below(c->heads.v[i].name, "others");
+		cleanup_free char *q = NULL;
+
+		if (tip != &c->heads.v[i].oid)
+			continue;
+		q = ga_quote(branch ? branch : other);
+		return ga_strf(branch ? "the agent's branch %s"
+				      : "what the agent committed on no branch (%s)", q);
+	}
+	return ga_strdup("the agent's stash");
+}
+
+static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
+{
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	struct capture *c = f->c;
+
+	ga_quote_add(&q, reason, strlen(reason));
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *what = NULL, *note = NULL;
+
+		if (tips[i] == &c->head) {
+			refuse_history(c, reason);
+			continue;
+		}
+		what = what_is(c, tips[i]);
+		note = ga_strf("%s was not taken, and stays in the session (%s)", what, q.ptr);
+		if (f->named++ < MAX_NAMED)
+			note_unkept(c, note);
+		*tips[i] = (struct ga_oid){ { 0 } };
+		c->unread = true;
+	}
+}
+
+/* The others, if they are many, with one note. */
+static void note_given_up(struct fetching *f)
+{
+	size_t more = f->named > MAX_NAMED ? f->named - MAX_NAMED : 0;
+	cleanup_free char *note = NULL;
+
+	if (!more)
+		return;
+	note = ga_strf("%zu more of the agent's refs were not taken, and stay in the session", more);
+	note_unkept(f->c, note);
+	/* the note itself counts for one */
+	f->c->unkept_more += more - 1;
+}
+
+static void forget_given_up(struct capture *c)
+{
+	struct ga_refs *l = &c->heads;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (ga_oid_is_zero(&l->v[i].oid))
+			free(l->v[i].name);
+		else
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+}
+
+/* ---- all of it -------------------------------------------------------------- */
+
+static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
+
+/* All together were refused. Parts may each be within a limit that all are beyond: that is no reason
+ * to take these. */
+static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
+			struct ga_error *err)
+{
+	if (n > 1 && f->tries && !f->limit && ga_now_ms() < f->deadline)
+		return fetch_part(f, tips, n / 2, err) ||
+				       fetch_part(f, tips + n / 2, n - n / 2, err)
+			       ? -1
+			       : 0;
+	give_up(f, tips, n, reason);
+	return 0;
+}
+
+static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err)
+{
+	cleanup_free char *reason = NULL;
+	int rc = n ? fetch(f, tips, n, &reason, err) : 0;
+
+	return rc > 0 ? fetch_halves(f, tips, n, reason, err) : rc;
+}
+
+/* What matters most is tried first: HEAD, then branches and the stash, then what is on neither. */
+static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
+			  struct ga_error *err)
+{
+	const struct ga_refs *l = &f->c->heads;
+	size_t head = tips[0] == &f->c->head, others = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		others += ga_path_below(l->v[i].name, "others") != NULL;
+	if (head == n || others == n || (!head && !others))
+		return fetch_halves(f, tips, n, reason, err);
+	return fetch_part(f, tips, head, err) ||
+			       fetch_part(f, tips + head, n - head - others, err) ||
+			       fetch_part(f, tips + n - others, others, err)
+		       ? -1
+		       : 0;
+}
+
+int fetch_commits(struct capture *c, const struct ga_buf *known, struct ga_error *err)
+{
+	struct fetching f = { .c = c, .known = known, .tries = MAX_TRIES };
+	cleanup_free struct ga_oid **tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free char *reason = NULL;
+	size_t n = agent_tips(c, tips);
+	int rc;
+
+	if (!n)
+		return 0;
+	rc = measure(&f, err) ? -1 : fetch(&f, tips, n, &reason, err);
+	if (rc > 0)
+		rc = fetch_by_worth(&f, tips, n, reason, err);
+	if (rc)
+		return -1;
+	note_given_up(&f);
+	forget_given_up(c);
+	return 0;
+}
