@@ -3,8 +3,10 @@
  * What a session left is captured by git in a sandbox like its own.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/capture.h"
+#include "ga/confine.h"
 #include "ga/path.h"
 #include "ga/process.h"
 #include "layers.h"
@@ -32,12 +34,25 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 	return 0;
 }
 
+/* Git over what an agent left: a link to a device, or an object that says it is larger than
+ * anything, ends it and not the machine. Each process by itself, of half of what there is. */
+static int limit_memory(const struct ga_start_env *e, struct ga_sandbox *sb, struct ga_error *err)
+{
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+	struct ga_confine c = GA_CONFINE_INIT;
+
+	c.limits.memory = e->use.memory && e->use.memory < half ? e->use.memory : half;
+	c.memory = GA_CONFINED_RLIMIT;
+	return ga_run_confine(sb, &c, err);
+}
+
 static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error *err)
 {
 	struct capture_sandbox *c = payload;
 	cleanup_free char *home = NULL;
 	const char *lower;
 	struct ga_run_paths paths;
+	struct ga_sandbox *sb = NULL;
 
 	if (!c->e->bwrap && ga_find_bwrap(c->e->path, false, &c->e->bwrap, err))
 		return -1;
@@ -64,7 +79,14 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	ga_strv_release(&c->spec.tools);
 	ga_strv_release(&c->spec.ro);
 	c->spec.network = c->spec.nested = false;
-	return ga_run_launch(&c->spec, &paths, ret, err);
+	if (ga_run_launch(&c->spec, &paths, &sb, err))
+		return -1;
+	if (limit_memory(c->e, sb, err)) {
+		ga_run_finish(sb);
+		return -1;
+	}
+	*ret = sb;
+	return 0;
 }
 
 /* Git inside needs no more than this; its configuration is the agent's. A missing

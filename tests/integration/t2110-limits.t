@@ -88,6 +88,20 @@ test_expect_success 'RS-04: memory: a hog gets no more' '
 	git agent start -q -- python3 -c "$hog" >../out && test "$(tail -n 1 ../out)" = large
 '
 
+# The most that any process of it had, those of git inside too that ended by themselves.
+cat >most.py <<-'EOF'
+	import resource, subprocess, sys
+	rc = subprocess.run(sys.argv[1:]).returncode
+	print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+	sys.exit(rc)
+EOF
+test_expect_success 'git over what the agent left is limited too: a link to a device for its alternates' '
+	repo device && python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s start -q --name z -- sh -c "
+		echo 1 >one; git add one; git commit -qm one; rm .git/objects/info/alternates; ln -s /dev/zero .git/objects/info/alternates" >../most 2>../err &&
+	cat ../most ../err && test "$(tail -n 1 ../most)" -lt 400 && test "$(git show agent/z:one)" = 1 &&
+	git agent show z >../show && cat ../show && grep "its work is one commit" ../show && ! grep git_time ../show
+'
+
 # Root is counted nowhere. Should ours not hold, that of the test does.
 test_expect_success NOT_ROOT 'RS-04: tasks: a fork bomb gets no more, and nobody outside is counted' '
 	repo tasks && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 100 & pids="$pids $!"; done &&
