@@ -121,8 +121,16 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 
 /* Fails (GA_ELOSE) while a landing of the session was interrupted and is neither taken back nor
  * gone on from by the user, or files that it kept could not be put back: its directory has work of
- * the user's that is nowhere else. GA_EFATAL where nobody can tell. Touches nothing. */
+ * the user's that is nowhere else; or while marks are to be set again in another working tree.
+ * GA_EFATAL where nobody can tell. Touches nothing. */
 int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
+
+/* Set marks of the index again (assume-unchanged, skip-worktree) that a landing of the session took
+ * off in this working tree, and which git, or the user, was left to finish: before the session
+ * goes, as nothing else knows of them. Adds to `*ret_unmerged` what has conflicts, and cannot be
+ * marked. With nothing to be set there is nothing to do. */
+int ga_land_settle_marks(struct ga_repo *r, struct ga_session *s, struct ga_strv *ret_unmerged,
+			 struct ga_error *err);
 
 /* The object of `land --json` (docs/json.md). New reference. */
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);

@@ -42,11 +42,27 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 	return 0;
 }
 
+static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv unmerged = GA_STRV_INIT;
+
+	if (ga_land_settle_marks(e->repo, s, &unmerged, err))
+		return -1;
+	for (size_t i = 0; i < unmerged.n; i++) {
+		cleanup_free char *q = ga_quote(unmerged.v[i]);
+
+		cli_note("warning: %s has conflicts, and was marked before agent/%s was to land; "
+			 "'git update-index --assume-unchanged' or '--skip-worktree' does that "
+			 "when they are resolved", q, s->name);
+	}
+	return 0;
+}
+
 /* The session last: as long as it is there its parts are found. */
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err)
 {
-	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
+	return ga_start_each_part(e, s, true, trash_part, NULL, err) || settle_marks(e, s, err) ||
 	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
 }
 

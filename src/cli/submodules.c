@@ -49,9 +49,23 @@ int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char
 
 /* ---- landings of it -------------------------------------------------------------- */
 
+/* The commands of git's that a hint names, run in `dir`. Caller frees. */
+static char *run_there(const char *hint, const char *dir)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *at; (at = strstr(hint, "'git ")); hint = at + 5) {
+		ga_buf_add(&b, hint, (size_t)(at - hint));
+		ga_buf_addf(&b, "'git -C %s ", dir);
+	}
+	ga_buf_adds(&b, hint);
+	return ga_buf_steal(&b);
+}
+
 static int check_over(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote(at->path), *dir = ga_quote_shell(at->dir);
+	cleanup_free char *there = NULL;
 
 	(void)payload;
 	/* without a repository it is left as it is */
@@ -60,12 +74,8 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 	if (!ga_land_check_over(at->env->repo, at->s, err))
 		return ga_start_each_part(at->env, at->s, false, check_over, NULL, err);
 	(void)ga_error_wrap(err, "submodule %s", q);
-	if (err->code == GA_ELOSE) {
-		/* there, not here */
-		free(err->hint);
-		err->hint = ga_strf("'git -C %s agent land --abort %s' takes it back", dir,
-				    at->s->name);
-	}
+	there = ga_steal(&err->hint);
+	err->hint = there ? run_there(there, dir) : NULL;
 	return -1;
 }
 

@@ -98,19 +98,28 @@ static bool is_left_alone(int root, const struct ga_change *c)
 	       land_look_equal(&is, &was);
 }
 
-/* A line of `git ls-files -v -s`: "S" is skip-worktree, a small letter assume-unchanged. */
-static void add_hidden(struct land *l, int root, const char *line, struct land_found *f)
+/* Is it left out of a sparse checkout? */
+static bool is_absent(int root, const char *path, const struct ga_entry *e)
 {
-	bool skipped = line[0] == 'S' || line[0] == 's';
-	struct ga_change c = { .path = NULL };
-	const char *path = line[0] && line[1] ? land_index_entry(line + 2, &c.old) : NULL;
 	struct land_look here;
 
-	if ((line[0] >= 'A' && line[0] <= 'Z' && !skipped) || !path ||
-	    c.old.mode == GA_MODE_GITLINK ||
-	    (skipped && land_look_here(root, path, &here) && !here.mode))
+	return e->mode == GA_MODE_GITLINK ? !land_dir_here(root, path)
+					  : land_look_here(root, path, &here) && !here.mode;
+}
+
+/* A line of `git ls-files -v -s`. What a submodule has checked out is in nobody's way. */
+static void add_hidden(struct land *l, int root, const char *line, struct land_found *f)
+{
+	bool skipped = land_is_skipped(*line);
+	struct ga_change c = { .path = NULL };
+	const char *path = land_index_marked(line, &c.old);
+
+	if (!path || (!skipped && !land_is_assumed(*line)) ||
+	    (skipped && is_absent(root, path, &c.old)))
 		return;
 	ga_strv_take(&f->marked, ga_strf("%c%s", line[0], path));
+	if (c.old.mode == GA_MODE_GITLINK)
+		return;
 	c.new = c.old;
 	c.path = ga_strdup(path);
 	if (!is_left_alone(root, &c)) {

@@ -33,6 +33,21 @@ const char *land_index_entry(const char *s, struct ga_entry *ret)
 	return s ? s + 1 : NULL;
 }
 
+const char *land_index_marked(const char *s, struct ga_entry *ret)
+{
+	return s[0] && s[1] == ' ' ? land_index_entry(s + 2, ret) : NULL;
+}
+
+bool land_is_skipped(char letter)
+{
+	return letter == 'S' || letter == 's';
+}
+
+bool land_is_assumed(char letter)
+{
+	return letter >= 'a' && letter <= 'z';
+}
+
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };

@@ -157,6 +157,11 @@ int land_settle_hidden(struct land *l, struct ga_error *err);
 int land_note_marks(struct land *l, struct ga_error *err);
 int land_unmark(struct land *l, struct ga_error *err);
 int land_unmark_gone(struct land *l, struct ga_error *err);
+/* Before git goes on: take off those of the index as well as it is now, but of files that are
+ * changed, and keep in the list what is still to be set. */
+int land_unmark_left(struct land *l, struct ga_error *err);
+/* Refuse a list of another working tree that is still there. */
+int land_check_marks_elsewhere(struct land *l, struct ga_error *err);
 int land_mark_again(struct land *l, struct ga_error *err);
 /* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
  * stopped without a state of its own. What cannot be is named by the error. */
@@ -364,6 +369,11 @@ char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* A line of it: "mode id stage TAB path". The path, NULL for no such line. */
 const char *land_index_entry(const char *line, struct ga_entry *ret);
+/* A line of `git ls-files -s -v`: a letter for what the entry is marked with, a blank, that line.
+ * And what the letter says: skip-worktree, assume-unchanged; it can be both. */
+const char *land_index_marked(const char *line, struct ga_entry *ret);
+bool land_is_skipped(char letter);
+bool land_is_assumed(char letter);
 /* The tree that is committed of it. */
 int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */

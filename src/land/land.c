@@ -312,7 +312,8 @@ static int finish(struct land *l, struct ga_error *err)
 	if (check_state(l->s, err) || land_check_left(l, err) ||
 	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err))
 		return -1;
-	if (land_note(l, err) || land_note_marks(l, err) || land_finish(l, err)) {
+	if (land_note(l, err) || land_note_marks(l, err) ||
+	    (l->rebase && land_unmark_left(l, err)) || land_finish(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}
@@ -328,7 +329,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	cleanup_close int lock = land_begin(r, err);
-	int rc = lock < 0 ? -1 : land_recover(&l, false, err);
+	int rc = lock < 0 || land_mark_again(&l, err) ? -1 : land_recover(&l, false, err);
 
 	if (rc == 1) {
 		ret->taken_back = true;

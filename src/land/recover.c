@@ -286,7 +286,7 @@ int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error 
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *notes = land_notes(s);
 
-	if (land_recover(&l, true, err))
+	if (land_recover(&l, true, err) || land_check_marks_elsewhere(&l, err))
 		return -1;
 	l.notes = notes;
 	if (land_note_last(notes, &l.note, err))

@@ -104,7 +104,7 @@ static int list(struct land *l, const char *const *args, size_t at, bool marked,
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos)))
 		if (strlen(line) > at &&
-		    (!marked || *line == 'S' || (*line >= 'a' && *line <= 'z')))
+		    (!marked || land_is_skipped(*line) || land_is_assumed(*line)))
 			ga_strv_push(ret, line + at);
 	ga_strv_sort_unique(ret);
 	return 0;

@@ -39,8 +39,6 @@ static void mark_beside(struct work *w, const char *entry)
 			w->v[i].beside = ga_strdup(entry);
 }
 
-/* Each line of `git ls-files -s -v` begins with a letter and a blank: "S" is skip-worktree, a small
- * one is assume-unchanged. */
 static int read_index(struct land *l, const struct ga_strv *intended, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
@@ -52,7 +50,7 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
-		const char *path = line[0] && line[1] ? land_index_entry(line + 2, &e) : NULL;
+		const char *path = land_index_marked(line, &e);
 		struct work_path *p;
 
 		if (!path)
@@ -63,8 +61,8 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 		if (!p || ga_strv_has(intended, path))
 			continue;
 		p->index = e;
-		p->flagged_skip = line[0] == 'S' || line[0] == 's';
-		p->flagged_valid = line[0] >= 'a' && line[0] <= 'z';
+		p->flagged_skip = land_is_skipped(*line);
+		p->flagged_valid = land_is_assumed(*line);
 	}
 	return 0;
 }

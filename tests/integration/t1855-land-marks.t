@@ -51,6 +51,46 @@ for how in merge rebase; do
 	'
 done
 
+# waits NAME HOW: f conflicts, g and what else comes is marked
+waits() {
+	begin && put h@ i@ && git add -A && git commit -qm more && git agent start -q --name $1 -- sh -c "$words put f@2A g@2A; git commit -qam one; put h@2A i@2A; git commit -qam two" && put f@2M && git commit -qam mine && git update-index --assume-unchanged f g h run && git update-index --skip-worktree g i old && marks >../marks && picture >../before && test_expect_code 4 git agent land $2 $1
+}
+for how in --merge --rebase; do
+	test_expect_success "what the user unmarks while a conflict waits stays so, $how" '
+		s=s$(count) && waits $s $how && git update-index --no-assume-unchanged run && git update-index --no-skip-worktree g old && put f@2R && git add f && git agent land --continue $s && marks >../got && sed "s/^. run/H run/;s/^s g/h g/;s/^S old/H old/" ../marks | test_cmp - ../got && for f in g h i; do content $f@2A | test_cmp - $f || return 1; done &&
+		git agent list | grep "^$s .*landed" && git agent land --undo $s && marks | test_cmp ../got - && for f in g h i; do content $f@ | test_cmp - $f || return 1; done &&
+		s=s$(count) && waits $s $how && git update-index --no-assume-unchanged run h && git agent land --abort $s && marks >../got && sed "s/^. run/H run/;s/^h h/H h/" ../marks | test_cmp - ../got && test -z "$(git status --porcelain)"
+	'
+	test_expect_success "a marked file that was only touched while a conflict waits is no change, $how" '
+		s=s$(count) && waits $s $how && touch -d 2001-01-01 g h i run && put f@2R && git add f && git agent land --continue $s && marks | test_cmp ../marks - && for f in g h i; do content $f@2A | test_cmp - $f || return 1; done
+	'
+	# the rest of several commits is left to whoever resolves one
+	case $how in --merge) by_hand="git commit -q --no-edit" ;; *) by_hand="GIT_EDITOR=: git cherry-pick --continue" ;; esac
+	test_expect_success "finished by plain git, and the session dropped: all are marked again, $how" '
+		for go in "gc" "drop $s"; do
+			s=s$(count) && waits $s $how && put f@2R && git add f && eval "$by_hand" && test "$(git ls-files -v | grep -c "^H f")" = 1 && git agent list | grep "^$s .*landed" && case $go in gc) git agent gc | grep "session $s" ;; *) git agent drop $s ;; esac && marks | test_cmp ../marks - || return 1
+		done
+	'
+	test_expect_success "given up by plain git, and the session dropped: all are marked again, $how" '
+		s=s$(count) && waits $s $how && case $how in --merge) git merge --abort ;; *) git cherry-pick --abort ;; esac && test_expect_code 2 git agent drop $s && git agent drop --dry-run --force $s && ! marks | test_cmp ../marks - && git agent drop --force $s && marks | test_cmp ../marks - && picture >../after && test_cmp ../before ../after
+	'
+done
+test_expect_success 'dropped while a conflict waits: what has conflicts is named, the rest is marked' '
+	waits n --merge && git agent drop --force n 2>../err && cat ../err && grep "warning: f has conflicts, and was marked before agent/n was to land; .git update-index" ../err && marks | grep -v "^. f" >../got && grep -v "^. f" ../marks | test_cmp - ../got
+'
+test_expect_success 'dropped in another working tree: refused, as marks are to be set in this one' '
+	waits w --merge && put f@2R && git add f && git commit -q --no-edit && rm -rf ../other && git worktree add -q ../other && (cd ../other && git agent list | grep "^w .*landed" && test_expect_code 2 git agent drop w 2>../err && cat ../err && grep "still to be set in the main working tree" ../err && git agent gc 2>../err && grep "still to be set" ../err) && git agent drop w && marks | test_cmp ../marks - && git worktree remove -f ../other
+'
+
+test_expect_success 'a submodule that is marked is marked afterwards' '
+	rm -rf sub && git init -q sub && git -C sub commit -q --allow-empty -m one && one=$(git -C sub rev-parse HEAD) && git -C sub commit -q --allow-empty -m two && two=$(git -C sub rev-parse HEAD) &&
+	begin && git -c protocol.file.allow=always submodule --quiet add ../sub lib && git -C lib checkout -q $one && git add -A && git commit -qm sub && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git add f; git update-index --cacheinfo 160000,$two,lib; git commit -qm moved" && git agent review --accept-all --critical $s &&
+	for mark in assume-unchanged skip-worktree; do
+		git update-index --$mark lib && marks >../marks && picture >../before && git agent land $s && test "$(git rev-parse HEAD:lib)" = $two && marks | test_cmp ../marks - && git agent land --undo $s && picture >../after && test_cmp ../before ../after &&
+		put g@8M && git agent land $s && test "$(git rev-parse HEAD:lib)" = $two && marks | test_cmp ../marks - && git agent land --undo $s && put g@ && git update-index --no-$mark lib || return 1
+	done
+'
+
 test_expect_success 'a landing that git refuses leaves them' '
 	marked && git commit -q --allow-empty -m mine && printf "#!/bin/sh\nexit 1\n" >.git/hooks/commit-msg && chmod +x .git/hooks/commit-msg && marks >../marks && test_expect_code 4 git agent land $s && landed_marks && git agent land --abort $s && marks | test_cmp ../marks -
 '
