@@ -166,7 +166,28 @@ static bool anything(const struct capture *c, const struct outcome *o)
 	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->onto);
 }
 
-static void fill_report(struct capture *c, struct outcome *o)
+/* What is left out of the branch comes with a landing all the same, as uncommitted edits. */
+static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	struct ga_oid tree;
+
+	if (!o->rewrite.left_out.n)
+		return 0;
+	if (ga_commit_tree(c->e->repo, &o->rewrite.carried, &tree, err) ||
+	    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_has(&o->rewrite.left_out, all.v[i].path))
+			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	if (ga_classify(c->e->repo, &o->facts, &c->base_tree, &tree, &some, &flags, err))
+		return -1;
+	ga_report_add_flags(o->report, &flags, NULL);
+	return 0;
+}
+
+static int fill_report(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags inodes = GA_FLAGS_INIT;
 	struct ga_report *r = o->report;
@@ -175,6 +196,8 @@ static void fill_report(struct capture *c, struct outcome *o)
 	r->tip = anything(c, o) ? o->rewrite.tip : (struct ga_oid){ { 0 } };
 	r->held = o->rewrite.held;
 	ga_report_add_flags(r, &o->rewrite.flags, &o->rewrite.held_paths);
+	if (flag_left_out(c, o, err))
+		return -1;
 	flag_inodes(c, &c->upper.set_id, "setuid-caps-xattr", &inodes);
 	flag_inodes(c, &c->upper.linked, "hardlink", &inodes);
 	ga_report_add_flags(r, &inodes, NULL);
@@ -193,6 +216,7 @@ static void fill_report(struct capture *c, struct outcome *o)
 		   &o->rewrite.unsure);
 	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
+	return 0;
 }
 
 int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -209,8 +233,7 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (rc < 0)
 		ga_strv_push(&c->notes,
 			     "the former report could not be read: its verdicts are open again");
-	fill_report(c, o);
-	if (add_former(c, o, o->report, err))
+	if (fill_report(c, o, err) || add_former(c, o, o->report, err))
 		return -1;
 	if (!rc) {
 		keep_verdicts(o->report, &former, c->s->resumed != 0);

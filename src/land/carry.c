@@ -38,12 +38,17 @@ static bool present(const struct land_carry *c)
 
 void land_carry_refuse(struct land *l, const char *path, const char *why)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *q = ga_quote(path);
 	cleanup_free char *rev = ga_strf(GA_SESSION_REFS "%s/carried:%s", l->s->name, path);
 	cleanup_free char *word = ga_quote_shell(rev);
+	struct ga_entry e;
 
+	if (!ga_tree_entry(l->repo, &l->carried_tree, path, &e, &ignored) &&
+	    e.mode == GA_MODE_NONE)
+		ga_strv_pushf(&l->ret->not_brought, "%s: %s; the agent removed it", q, why);
 	/* a name that cannot be shown as it is cannot be typed from here either */
-	if (!strcmp(q, path))
+	else if (!strcmp(q, path))
 		ga_strv_pushf(&l->ret->not_brought, "%s: %s; 'git show %s' has the agent's version",
 			      q, why, word);
 	else
@@ -68,7 +73,8 @@ int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *
 		(void)ga_fail(err, GA_EFATAL, "'%s' is gone", ref);
 		return ga_hint(err, "it held the agent's changes to your uncommitted work");
 	}
-	if (ga_commit_tree(l->repo, &l->s->base, &l->base_tree, err) ||
+	if (ga_commit_tree(l->repo, &l->s->onto, &l->onto_tree, err) ||
+	    ga_commit_tree(l->repo, &l->s->base, &l->base_tree, err) ||
 	    ga_commit_tree(l->repo, &carried, &l->carried_tree, err) ||
 	    ga_tree_diff(l->repo, &l->base_tree, &l->carried_tree, &all, err))
 		return -1;
@@ -76,6 +82,22 @@ int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *
 		if (ga_strv_has(&l->s->left_out, all.v[i].path))
 			(void)ga_changes_add(ret, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	return 0;
+}
+
+int land_carry_is_moved(struct land *l, const struct ga_change *c, struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (ga_tree_entry(l->repo, &l->onto_tree, c->path, &e, err))
+		return -1;
+	if (e.mode == GA_MODE_TREE)
+		e = (struct ga_entry){ .mode = GA_MODE_NONE };
+	return c->new.mode != GA_MODE_NONE && ga_entry_equal(&c->old, &e);
+}
+
+bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made)
+{
+	return had->mode != GA_MODE_NONE && made->mode == GA_MODE_NONE;
 }
 
 /* ---- between working tree and blobs ------------------------------------- */
@@ -158,6 +180,17 @@ static bool is_file(const struct ga_entry *e)
 	return e->mode == GA_MODE_NONE || e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
+/* What git is about to merge changes it as well, or puts a file where a directory has to be, or the
+ * other way round: somebody put that on the branch since, or an earlier run did. */
+static bool is_merged(const struct land *l, const char *path)
+{
+	for (size_t i = 0; l->merge && i < l->changes.n; i++)
+		if (ga_path_inside(path, l->changes.v[i].path) ||
+		    ga_path_inside(l->changes.v[i].path, path))
+			return true;
+	return false;
+}
+
 /* 0: `c` is filled; 1: not brought, and why. */
 static int decide(struct land *l, int root, const struct ga_change *want, struct land_carry *c,
 		  const char **why, struct ga_error *err)
@@ -165,6 +198,9 @@ static int decide(struct land *l, int root, const struct ga_change *want, struct
 	bool there;
 	int rc;
 
+	*why = "the branch has another version";
+	if (is_merged(l, want->path))
+		return 1;
 	*why = "a symlink or submodule is not brought";
 	if (!is_file(&want->old) || !is_file(&want->new))
 		return 1;
@@ -186,10 +222,41 @@ static int decide(struct land *l, int root, const struct ga_change *want, struct
 	return smudge(l, c, err);
 }
 
+static int add(struct land *l, int root, const struct ga_change *want, struct land_carry **ret,
+	       struct ga_error *err)
+{
+	struct land_carries *list = &l->carries;
+	struct land_carry *c;
+	const char *why;
+	int rc;
+
+	GA_GROW(list->v, list->n, list->cap);
+	*ret = c = &list->v[list->n++];
+	*c = (struct land_carry){
+	    .path = ga_strdup(want->path), .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT};
+	rc = decide(l, root, want, c, &why, err);
+	if (rc > 0) {
+		land_carry_refuse(l, c->path, why);
+		c->will = c->had;
+	}
+	return rc;
+}
+
+/* A file stays as long as what the agent made of it under another name does not come. */
+static bool stays(struct land *l, struct land_carry *c, bool apart)
+{
+	if (!apart || !c->gone || ga_entry_equal(&c->had, &c->will))
+		return false;
+	land_carry_refuse(l, c->path, LAND_CARRY_APART);
+	c->will = c->had;
+	return true;
+}
+
 int land_carry_decide(struct land *l, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes wanted = GA_CHANGES_INIT;
 	cleanup_close int root = -1;
+	bool apart = false;
 
 	if (land_carry_changes(l, &wanted, err))
 		return -1;
@@ -198,26 +265,26 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
-	for (size_t i = 0; i < wanted.n; i++) {
-		struct land_carries *list = &l->carries;
-		const char *why = NULL;
-		struct land_carry *c;
-		int rc;
+	/* what goes last */
+	for (int gone = 0; gone < 2; gone++)
+		for (size_t i = 0; i < wanted.n; i++) {
+			const struct ga_change *want = &wanted.v[i];
+			struct land_carry *c;
+			int rc, moved;
 
-		GA_GROW(list->v, list->n, list->cap);
-		c = &list->v[list->n++];
-		*c = (struct land_carry){
-		    .path = ga_strdup(wanted.v[i].path), .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT};
-		rc = decide(l, root, &wanted.v[i], c, &why, err);
-		if (rc < 0)
-			return -1;
-		if (rc) {
-			land_carry_refuse(l, c->path, why);
-			c->will = c->had;
-		} else {
-			ga_strv_push(&l->ret->brought, c->path);
+			if (land_carry_is_gone(&want->old, &want->new) != gone)
+				continue;
+			moved = land_carry_is_moved(l, want, err);
+			rc = moved < 0 ? -1 : add(l, root, want, &c, err);
+			if (rc < 0)
+				return -1;
+			c->moved = moved;
+			c->gone = gone;
+			apart |= rc && moved;
+			if (!rc && !stays(l, c, apart))
+				ga_strv_push(&l->ret->brought, c->path);
 		}
-	}
+	ga_strv_sort_unique(&l->ret->brought);
 	return 0;
 }
 
@@ -289,6 +356,7 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	cleanup_strv struct ga_strv written = GA_STRV_INIT;
 	cleanup_close int root = -1, note = -1;
 	cleanup_free char *part = NULL;
+	bool apart = false;
 
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
@@ -302,12 +370,13 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		struct land_carry *c = &l->carries.v[i];
 		const char *why = NULL;
 
-		if (!ga_strv_has(&planned, c->path))
+		if (!ga_strv_has(&planned, c->path) || stays(l, c, apart))
 			continue;
 		if (!ga_entry_equal(&c->had, &c->will))
 			why = write_one(root, note, c, part);
 		if (why) {
 			land_carry_refuse(l, c->path, why);
+			apart |= c->moved;
 			continue;
 		}
 		ga_strv_push(&l->ret->brought, c->path);

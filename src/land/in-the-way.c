@@ -309,6 +309,22 @@ int way_added(struct land *l, int root, const char *path, struct land_found *f,
 	return land_untracked_below(l, root, path, &f->blocked, err) < 0 ? -1 : 0;
 }
 
+/* Git leaves what a submodule has checked out, whatever becomes of its entry. */
+static bool is_checked_out(int root, const struct ga_change *c)
+{
+	cleanup_free char *git = ga_path_join(c->path, ".git");
+	cleanup_close int fd = c->new.mode == GA_MODE_GITLINK
+				       ? ga_openat_beneath(root, git, O_PATH | O_NOFOLLOW, 0)
+				       : -1;
+
+	return fd >= 0;
+}
+
+bool way_is_new(int root, const struct ga_change *c)
+{
+	return c->old.mode == GA_MODE_NONE && !is_checked_out(root, c);
+}
+
 int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
@@ -318,7 +334,7 @@ int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
 	for (size_t i = 0; i < l->changes.n; i++) {
 		const struct ga_change *c = &l->changes.v[i];
 
-		if (c->old.mode == GA_MODE_NONE && way_added(l, root, c->path, f, err))
+		if (way_is_new(root, c) && way_added(l, root, c->path, f, err))
 			return -1;
 	}
 	ga_strv_sort_unique(&f->files);
@@ -436,6 +452,7 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 		return -1;
 	ga_strv_sort_unique(&f->all);
 	ga_strv_sort_unique(&f->changed);
+	ga_strv_sort_unique(&f->files);
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",
 				   "resolve them and 'git add', then land again", err);

@@ -17,6 +17,9 @@ bool way_overwrites(const struct land *l, const char *path);
  * newer). */
 int way_hidden(struct land *l, struct land_found *f, struct ga_error *err);
 
+/* Does a file come where git has none? */
+bool way_is_new(int root, const struct ga_change *c);
+
 /* What stands where a file is to come, or where any of l->changes puts one. git merge overwrites
  * ignored files without a word and untracked ones not at all; neither may happen to a file of the
  * user's. */

@@ -22,6 +22,7 @@
 /* A path to be brought into the working tree without a commit. */
 struct land_carry {
 	char *path;
+	bool moved, gone;     /* it has work of another name; or goes, and may be there then */
 	struct ga_entry had;  /* what the working tree has, as git would store it */
 	struct ga_entry will; /* what it gets; the same as `had`: nothing to do */
 	struct ga_buf seen;   /* the file's bytes as read, if there was one ... */
@@ -78,7 +79,7 @@ struct land {
 	bool conflicts;
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
-	struct ga_oid base_tree, carried_tree; /* for left-out paths */
+	struct ga_oid onto_tree, base_tree, carried_tree; /* for left-out paths */
 	struct land_carries carries;
 	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
 	struct ga_index_marks marks;
@@ -249,6 +250,7 @@ int land_work_wanted(struct land *l, struct ga_error *err);
 int land_work_apply(struct land *l, struct ga_error *err);
 void land_work_release(struct land *l);
 void land_carry_refuse(struct land *l, const char *path, const char *why);
+#define LAND_CARRY_APART "it is there under another name, which is not brought"
 void land_carry_done(struct land *l, const char *path);
 
 /* Add what was found to the stored report, so that it can be decided about. */
@@ -390,5 +392,10 @@ int land_carry_write(struct land *l, struct ga_error *err);
 void land_carries_release(struct land_carries *c);
 /* The agent's changes to left-out paths that are still to be brought. */
 int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err);
+/* Of one of these: is it left out for what it has of the user's work under another name, and was
+ * none itself? 1 yes. */
+int land_carry_is_moved(struct land *l, const struct ga_change *c, struct ga_error *err);
+/* Or does it take away a file with uncommitted work, which may be there under another name? */
+bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made);
 
 #endif

@@ -105,7 +105,7 @@ static int read_tip(struct land *l, struct ga_error *err)
 		return -1;
 	l->held = refs.held;
 	if (ga_oid_is_zero(&refs.branch))
-		return 0;
+		return land_narrow(l, err);
 	l->tip = refs.branch;
 	if (land_ask_staged(l, err))
 		return -1;
@@ -132,6 +132,25 @@ static const char *needs_git(const struct land *l)
 	return l->opts->no_commit ? "left uncommitted" : NULL;
 }
 
+/* With nothing in its way git can do what the plan cannot; what is on no branch comes without a
+ * commit then. */
+static int plan_wanted(struct land *l, const struct land_found *f, struct ga_error *err)
+{
+	cleanup_error struct ga_error refused = GA_ERROR_INIT;
+
+	if (!land_work_plan(l, f, &refused))
+		return 1;
+	if (refused.code != GA_ELOSE)
+		return ga_error_move(err, &refused);
+	land_note_forget(l);
+	land_work_release(l);
+	free(l->notes);
+	l->notes = NULL;
+	ga_strv_release(&l->ret->brought);
+	ga_strv_release(&l->ret->not_brought);
+	return 0;
+}
+
 /* Git merges, unless something of the user's is in its way, or a path can be committed that the
  * branch does not have. */
 static int choose(struct land *l, struct ga_error *err)
@@ -141,9 +160,14 @@ static int choose(struct land *l, struct ga_error *err)
 
 	if (land_check_how(l, err) || land_find_work(l, &f, err))
 		return -1;
-	rc = f.staged.n || f.intended.n || f.changed.n || f.files.n || l->opts->paths
-		     ? 1
-		     : land_work_wanted(l, err);
+	rc = f.staged.n || f.intended.n || f.changed.n || f.files.n || l->opts->paths;
+	if (!rc) {
+		rc = land_work_wanted(l, err);
+		if (rc > 0)
+			rc = plan_wanted(l, &f, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+	}
 	if (rc > 0 && !l->opts->paths && needs_git(l)) {
 		if (f.files.n && !f.staged.n && !f.intended.n && !f.changed.n)
 			return way_refuse_untracked(&f.files, err);
@@ -158,6 +182,12 @@ static int choose(struct land *l, struct ga_error *err)
 	ga_strv_extend(&l->hidden, &f.hidden);
 	ga_strv_extend(&l->marked, &f.marked);
 	return rc < 0 ? -1 : land_check_hidden(l, err);
+}
+
+/* Is there something to merge, or are some of the paths that are on no branch to be brought? */
+static bool wants_work(const struct land *l)
+{
+	return l->merge || (l->opts->paths && l->s->left_out.n && !l->rest_only);
 }
 
 static int prepare(struct land *l, struct ga_error *err)
@@ -176,7 +206,7 @@ static int prepare(struct land *l, struct ga_error *err)
 	/* what came by plain git is no longer ours to stop */
 	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
-	if ((l->merge && choose(l, err)) || land_ignored_check(l, err))
+	if ((wants_work(l) && choose(l, err)) || land_ignored_check(l, err))
 		return -1;
 	return l->rest_only || l->work ? 0 : land_carry_decide(l, err);
 }
@@ -255,7 +285,7 @@ static int run(struct land *l, struct ga_error *err)
 		}
 		return 0;
 	}
-	if (l->merge && l->ret->nothing) {
+	if ((l->merge || l->work) && l->ret->nothing) {
 		land_note_forget(l);
 		return 0;
 	}

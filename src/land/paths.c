@@ -80,7 +80,7 @@ int land_narrow(struct land *l, struct ga_error *err)
 {
 	struct ga_changes wanted = GA_CHANGES_INIT;
 
-	if (!l->opts->paths || !l->merge)
+	if (!l->opts->paths || (!l->merge && !l->s->left_out.n))
 		return 0;
 	if (check_named(l, err))
 		return -1;

@@ -35,18 +35,24 @@ static bool conflicts_elsewhere(const struct work_path *p, const struct ga_entry
 	return ga_entry_equal(from, to) || (!from->mode && (!p->head.mode || !to->mode));
 }
 
+int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, struct ga_error *err)
+{
+	bool commit = p->carried && may >= (p->moved ? WORK_MAY_ALL : WORK_MAY);
+	int rc = commit ? merge(r, p, &p->had, &p->head, &p->made, &p->to_commit, err) : 1;
+
+	if (rc > 0)
+		p->to_commit = p->head;
+	return rc;
+}
+
 /* A path git could not merge, or that is on no branch. */
-static int decide_apart(struct ga_repo *r, struct work_path *p, bool may_commit,
+static int decide_apart(struct ga_repo *r, struct work_path *p, enum work_may may,
 			struct ga_error *err)
 {
 	const struct ga_entry *from = p->carried ? &p->had : &p->onto;
 	const struct ga_entry *to = p->carried ? &p->made : &p->tip;
-	/* what was no uncommitted work at the start was left out for having that in it */
-	bool commit = may_commit && p->carried && !ga_entry_equal(&p->had, &p->onto);
-	int rc = commit ? merge(r, p, from, &p->head, to, &p->to_commit, err) : 1;
+	int rc = work_commits(r, p, may, err);
 
-	if (rc > 0)
-		p->to_commit = p->head;
 	if (rc < 0)
 		return -1;
 	/* without uncommitted work it is an ordinary conflict */
@@ -96,7 +102,7 @@ static int decide_submodule(struct ga_repo *r, struct work_path *p, struct ga_er
 	return decide_index(r, p, err);
 }
 
-int work_decide(struct ga_repo *r, struct work_path *p, bool may_commit, struct ga_error *err)
+int work_decide(struct ga_repo *r, struct work_path *p, enum work_may may, struct ga_error *err)
 {
 	int rc;
 
@@ -105,7 +111,7 @@ int work_decide(struct ga_repo *r, struct work_path *p, bool may_commit, struct 
 	if (is_link(&p->head) || is_link(&p->merged) || is_link(&p->made) || is_link(&p->work))
 		return decide_submodule(r, p, err);
 	if (p->conflict || p->left_out) {
-		if (decide_apart(r, p, may_commit, err))
+		if (decide_apart(r, p, may, err))
 			return -1;
 	} else {
 		p->to_commit = p->merged;

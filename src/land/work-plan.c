@@ -47,8 +47,12 @@ static int read_from(struct land *l, struct from *f, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(l->s, "carried");
 	struct ga_oid parted, carried;
-	int rc = merge_base(l, &parted, err);
+	int rc;
 
+	/* nothing of it could be on a branch */
+	if (ga_oid_is_zero(&l->tip))
+		return 0;
+	rc = merge_base(l, &parted, err);
 	if (rc < 0 || ga_commit_tree(l->repo, &l->tip, &f->tip, err))
 		return -1;
 	if (rc)
@@ -154,6 +158,19 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct work_path *)a)->path, ((const struct work_path *)b)->path);
 }
 
+static int add_left_out(struct land *l, struct work *w, const struct ga_change *c,
+			struct ga_error *err)
+{
+	struct work_path *p = add(w, c->path);
+	int moved = land_carry_is_moved(l, c, err);
+
+	p->left_out = p->carried = true;
+	p->moved = moved > 0;
+	p->had = c->old;
+	p->made = c->new;
+	return moved < 0 ? -1 : read_entry(l, &l->head_tree, c->path, &p->head, err);
+}
+
 /* What git merged, what it could not merge, and what is on no branch. */
 static int gather(struct land *l, struct work *w, const struct ga_changes *left_out,
 		  struct ga_error *err)
@@ -179,14 +196,18 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 		struct work_path *p = find(w, n, left_out->v[i].path);
 
 		/* on the branch as well: somebody put it there since, or an earlier run did */
-		if (p)
+		if (p) {
+			int moved = land_carry_is_moved(l, &left_out->v[i], err);
+
+			if (moved < 0)
+				return -1;
+			w->apart |= moved;
 			land_carry_refuse(l, p->path, "the branch has another version");
+		}
 		if (p || !land_is_wanted(l, left_out->v[i].path))
 			continue;
-		p = add(w, left_out->v[i].path);
-		p->left_out = p->carried = true;
-		p->had = left_out->v[i].old;
-		p->made = left_out->v[i].new;
+		if (add_left_out(l, w, &left_out->v[i], err))
+			return -1;
 	}
 	qsort(w->v, w->n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < w->n; i++)
@@ -284,11 +305,9 @@ static int refuse(const struct work *w, struct ga_error *err)
 }
 
 /* What is on no branch never stops the rest: it waits. */
-static void pass_over(struct land *l, struct work_path *p)
+static void pass_over(struct land *l, struct work_path *p, const char *why)
 {
-	land_carry_refuse(l, p->path, p->hurdle == WORK_SUBMODULE
-					  ? "a symlink or submodule is not brought"
-					  : "it overlaps with your changes");
+	land_carry_refuse(l, p->path, why);
 	p->hurdle = WORK_FREE;
 	p->to_commit = p->head;
 	p->to_index = p->index;
@@ -296,31 +315,101 @@ static void pass_over(struct land *l, struct work_path *p)
 	p->carried = false;
 }
 
-static int decide(struct land *l, struct work *w, struct ga_error *err)
+/* A file that the agent gave another name goes as far as that one comes. */
+static void keep_together(struct land *l, struct work *w)
 {
-	bool may_commit = l->opts->how != GA_LAND_FF_ONLY;
+	bool uncommitted = false;
 
+	for (size_t i = 0; i < w->n; i++) {
+		const struct work_path *p = &w->v[i];
+
+		w->apart |= p->moved && !p->carried;
+		uncommitted |= p->moved && ga_entry_equal(&p->to_commit, &p->head) &&
+			       !ga_entry_equal(&p->head, &p->made);
+	}
 	for (size_t i = 0; i < w->n; i++) {
 		struct work_path *p = &w->v[i];
 
-		if (work_decide(l->repo, p, may_commit, err))
-			return -1;
+		if (!p->left_out || !p->carried || !land_carry_is_gone(&p->had, &p->made))
+			continue;
+		if (w->apart && p->work.mode) {
+			pass_over(l, p, LAND_CARRY_APART);
+		} else if (uncommitted) {
+			p->to_commit = p->head;
+			p->to_index = p->index;
+		}
 	}
-	if (find_drivers(l, w, err))
-		return -1;
-	work_check_index(w);
+}
+
+static void look_over(struct land *l, struct work *w)
+{
 	for (size_t i = 0; i < w->n; i++) {
 		struct work_path *p = &w->v[i];
 
 		if (!p->hurdle && converts(p))
 			p->hurdle = WORK_CONVERTED;
 		if (p->hurdle && p->left_out)
-			pass_over(l, p);
-		else if (!p->hurdle && (p->left_out || p->conflict) &&
-			 ga_entry_equal(&p->to_commit, &p->head))
+			pass_over(l, p, p->hurdle == WORK_SUBMODULE
+						? "a symlink or submodule is not brought"
+						: "it overlaps with your changes");
+	}
+	keep_together(l, w);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct work_path *p = &w->v[i];
+
+		if (!p->hurdle && ((p->left_out && p->carried) || p->conflict) &&
+		    ga_entry_equal(&p->to_commit, &p->head))
 			ga_strv_push(&l->ret->brought, p->path);
 	}
+}
+
+static int decide(struct land *l, struct work *w, enum work_may may, struct ga_error *err)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (work_decide(l->repo, &w->v[i], may, err))
+			return -1;
+	if (find_drivers(l, w, err))
+		return -1;
+	work_check_index(w);
+	look_over(l, w);
 	return refuse(w, err) || work_check_place(l, err) ? -1 : 0;
+}
+
+/* Does HEAD have all the uncommitted work that the session began with? 1 yes. */
+static int all_is_committed(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	if (ga_tree_diff(l->repo, &l->onto_tree, &l->base_tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i];
+		struct ga_entry head, with;
+		int rc;
+
+		if (read_entry(l, &l->head_tree, c->path, &head, err))
+			return -1;
+		rc = ga_merge_entry(l->repo, &c->old, &head, &c->new, &with, err);
+		if (rc || !ga_entry_equal(&head, &with))
+			return rc < 0 ? -1 : 0;
+	}
+	return 1;
+}
+
+static int find_may(struct land *l, const struct work *w, enum work_may *ret, struct ga_error *err)
+{
+	bool moved = false;
+	int rc;
+
+	for (size_t i = 0; i < w->n; i++)
+		moved |= w->v[i].moved;
+	*ret = l->opts->how == GA_LAND_FF_ONLY ? WORK_MAY_NOT : WORK_MAY;
+	if (*ret == WORK_MAY_NOT || !moved)
+		return 0;
+	rc = all_is_committed(l, err);
+	if (rc > 0)
+		*ret = WORK_MAY_ALL;
+	return rc < 0 ? -1 : 0;
 }
 
 int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *err)
@@ -328,6 +417,7 @@ int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *
 	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv dirty = GA_STRV_INIT;
 	struct work *w = ga_calloc(1, sizeof(*w));
+	enum work_may may;
 
 	l->work = w;
 	ga_strv_extend(&dirty, &f->all);
@@ -339,28 +429,39 @@ int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *
 	w->dir = ga_strf("%s/%u", l->notes, l->note);
 	if (work_read(l, f, &dirty, err))
 		return -1;
-	return decide(l, w, err);
+	return find_may(l, w, &may, err) || decide(l, w, may, err) ? -1 : 0;
+}
+
+static int find_wanted(struct land *l, struct work *w, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
+	enum work_may may;
+	int rc = 0;
+
+	if (land_carry_changes(l, &left_out, err))
+		return -1;
+	for (size_t i = 0; i < left_out.n; i++)
+		if (add_left_out(l, w, &left_out.v[i], err))
+			return -1;
+	if (find_may(l, w, &may, err))
+		return -1;
+	for (size_t i = 0; rc >= 0 && i < w->n; i++) {
+		rc = work_commits(l->repo, &w->v[i], may, err);
+		if (!rc && !ga_entry_equal(&w->v[i].to_commit, &w->v[i].head))
+			return 1;
+	}
+	return rc < 0 ? -1 : 0;
 }
 
 int land_work_wanted(struct land *l, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
+	int rc;
 
 	if (l->opts->how == GA_LAND_FF_ONLY || l->opts->how == GA_LAND_REBASE ||
-	    l->opts->no_commit || l->conflicts)
+	    l->opts->no_commit || l->conflicts || !l->s->left_out.n)
 		return 0;
-	if (land_carry_changes(l, &left_out, err))
-		return -1;
-	for (size_t i = 0; i < left_out.n; i++) {
-		const struct ga_change *c = &left_out.v[i];
-		struct ga_entry head, will;
-		int rc;
-
-		if (read_entry(l, &l->head_tree, c->path, &head, err))
-			return -1;
-		rc = ga_merge_entry(l->repo, &c->old, &head, &c->new, &will, err);
-		if (rc <= 0)
-			return rc < 0 ? -1 : 1;
-	}
-	return 0;
+	l->work = ga_calloc(1, sizeof(*l->work));
+	rc = find_wanted(l, l->work, err);
+	land_work_release(l);
+	return rc;
 }

@@ -29,6 +29,7 @@ struct work_path {
 	struct ga_entry merged;       /* what git's merge gives ... */
 	bool conflict;                /* ... with a conflict */
 	bool left_out;                /* on no branch, as it stands on uncommitted work */
+	bool moved;                   /* and has some of another name: land_carry_is_moved() */
 	bool carried;                 /* it stood on uncommitted work, */
 	struct ga_entry had, made;    /* this: and the agent made that of it */
 	struct ga_entry onto, tip;    /* committed before the agent began, and what it committed */
@@ -50,14 +51,22 @@ struct work_path {
 struct work {
 	struct work_path *v;
 	size_t n, cap;
+	bool apart;                   /* something is not brought that has work of another name */
 	struct ga_oid tree, commit;   /* what is committed; equal to HEAD's: nothing is */
 	char *dir;                    /* where the note is */
 	struct stat index_seen;       /* the index as it was when reading began */
 };
 
-/* What one path becomes: values alone, but for merged lines, which are written as objects. With
- * `may_commit` a path that is left out of the branch may be committed where it can be. */
-int work_decide(struct ga_repo *r, struct work_path *p, bool may_commit, struct ga_error *err);
+/* May a path that is left out of the branch be committed? */
+enum work_may {
+	WORK_MAY_NOT,
+	WORK_MAY,     /* where what it stands on is, */
+	WORK_MAY_ALL, /* which is all of the uncommitted work: of another name as well */
+};
+/* And what is committed of it then, `to_commit`; 1: nothing can be. */
+int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, struct ga_error *err);
+/* What one path becomes: values alone, but for merged lines, which are written as objects. */
+int work_decide(struct ga_repo *r, struct work_path *p, enum work_may may, struct ga_error *err);
 
 /* Fill index and work of all. What is not among what was found, sorted in `dirty`, is as in the
  * index. Uses files in w->dir. */

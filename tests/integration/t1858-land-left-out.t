@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='landing what is on no branch, as it stands on uncommitted work'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# session DIRTY AGENT: what was uncommitted at its start, and what the agent made; nothing is flagged
+session() {
+	begin && eval "$1" && s=s$(count) && git agent start -q --name $s -- sh -c "$words $2" && git agent review --accept-all --critical $s >../out
+}
+# are WORK INDEX HEAD: the states of files
+are() {
+	state $1 >../want && work_is | test_cmp ../want - && state $2 >../want && index_is | test_cmp ../want - && state $3 >../want && head_is | test_cmp ../want -
+}
+# undone: as it was before the landing, and not landed
+undone() {
+	git agent land --undo $s && picture >../after && test_cmp ../before ../after && git agent list | grep "^$s .*captured"
+}
+
+# ---- under another name
+
+for edit in : 'put moved@2A8M'; do
+	made=moved@8M
+	[ "$edit" = : ] || made=moved@2A8M
+	test_expect_success "moved by the agent, then committed here: the move is committed ($edit)" '
+		session "put f@8M" "git mv f moved; $edit; put g@2A" && git commit -qam mine && picture >../before && git agent land --dry-run $s 2>../out && ! grep uncommitted ../out && git agent land $s 2>../out && ! grep uncommitted ../out &&
+		are "-f $made g@2A" "-f $made g@2A" "-f $made g@2A" && git agent list | grep "^$s .*landed" && undone
+	'
+	test_expect_success "moved by the agent, and still uncommitted: the move is as well ($edit)" '
+		session "put f@8M" "git mv f moved; $edit; put g@2A" && picture >../before && git agent land $s && are "-f $made g@2A" g@2A g@2A && undone
+	'
+done
+test_expect_success 'moved by the agent, committed here, but not all that was uncommitted: no half of the move is committed' '
+	session "put f@8M run*@8M" "git mv f moved; put g@2A" && git commit -qm mine f && picture >../before && git agent land --dry-run $s && git agent land $s && are "-f moved@8M g@2A run*@8M" "f@8M g@2A" "f@8M g@2A" && undone
+'
+test_expect_success 'moved by the agent, where something else is by now: no half of it is brought' '
+	session "put f@8M" "git mv f moved; put g@2A" && put moved=mine && picture >../before && git agent land --dry-run $s 2>../dry && git agent land $s 2>../out && for out in ../dry ../out; do
+		grep "not brought: moved: it overlaps with your changes" $out && grep "not brought: f: it is there under another name, which is not brought" $out || return 1
+	done && are "f@8M g@2A moved=mine" g@2A g@2A && undone
+'
+test_expect_success 'the same beside other work' '
+	session "put f@8M" "git mv f moved; put g@2A" && put moved=mine g@8M d/h@2B && git add d/h && picture >../before && git agent land $s 2>../out && grep "not brought: moved: it overlaps with your changes" ../out && grep "not brought: f: it is there under another name, which is not brought" ../out && are "f@8M g@2A8M moved=mine d/h@2B" "g@2A d/h@2B" g@2A && undone
+'
+test_expect_success 'moved by the agent over a file, discarded here: the file that it came from is there' '
+	session "put f@8M" "git mv -f f g; put d/h@2A" && git checkout -q f && picture >../before && git agent land $s 2>../out && cat ../out && test -e f && content d/h@2A | test_cmp - d/h && undone
+'
+
+# ---- on a clean tree git can do what path by path cannot be
+
+for what in 'git mv f moved' 'put f@2M'; do
+	case $what in
+	put*) dirty=$what agent='put f@2M3A' committed=f@2M3A ;;
+	*) dirty='git mv f moved' agent='put moved@2A' committed='-f moved@2A' ;;
+	esac
+	test_expect_success "committed here, and nothing else is in the way: what git has to merge lands, that uncommitted ($dirty)" '
+		session "$dirty" "$agent; put g@2A; echo g text >.gitattributes" && git commit -qam mine && picture >../before && git agent land --dry-run $s 2>../dry && git agent land $s 2>../out && grep "uncommitted: " ../out && grep "uncommitted: " ../dry &&
+		git show HEAD:g >../got && content g@2A | test_cmp - ../got && git cat-file -e HEAD:.gitattributes && state $committed g@2A ".gitattributes=g text" >../want && work_is | test_cmp ../want - && undone
+	'
+	test_expect_success "without that it is committed ($dirty)" '
+		session "$dirty" "$agent; put g@2A" && git commit -qam mine && picture >../before && git agent land $s && are "$committed g@2A" "$committed g@2A" "$committed g@2A" && undone
+	'
+done
+test_expect_success 'moved, then discarded here: attributes land' '
+	session "put f@8M" "git mv f moved; put g@2A; echo g text >.gitattributes" && git checkout -q f && picture >../before && git agent land $s && git cat-file -e HEAD:.gitattributes && test -e f && undone
+'
+test_expect_success 'moved, then discarded here: a submodule goes' '
+	rm -rf sub && git init -q sub && git -C sub commit -q --allow-empty -m one && begin && git -c protocol.file.allow=always submodule --quiet add ../sub lib && git commit -qm sub && put f@8M && s=s$(count) && git agent start -q --name $s -- sh -c "$words git mv f moved; put g@2A; git rm -q --cached lib; git commit -qm gone" && git agent review --accept-all --critical $s && git checkout -q f && picture >../before &&
+	git agent land $s && test_must_fail git rev-parse -q --verify HEAD:lib && content g@2A | test_cmp - g && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+'
+
+# ---- what the branch has as well
+
+test_expect_success 'left out, and on the branch by now: the dry run says that it is not brought, as the landing does' '
+	session "put f@2M" "put f@2M3A g@2A" && git stash -q && git switch -q agent/$s && put f@8C && git commit -qam branch && git switch -q main && picture >../before && git agent land --dry-run $s 2>../dry && git agent land $s 2>../out && cat ../dry ../out &&
+	grep "not brought: f: the branch has another version" ../dry && grep "not brought: f: the branch has another version" ../out && ! grep uncommitted ../dry && are "f@8C g@2A" "f@8C g@2A" "f@8C g@2A" && git show refs/agent/$s/carried:f >../got && content f@2M3A | test_cmp - ../got && undone
+'
+test_expect_success 'left out, and a file where it has to have a directory comes with the branch' '
+	session "put n/o=mine" "put n/o=theirs g@2A" && mv n ../n && git switch -q agent/$s && put n=file && git add n && git commit -qm branch && git switch -q main && picture >../before && git agent land --dry-run $s 2>../dry && grep "not brought: n/o: the branch has another version" ../dry && git agent land $s 2>../out && grep "not brought: n/o: the branch has another version" ../out && content n=file | test_cmp - n && undone
+'
+
+# ---- a part of it
+
+test_expect_success 'only one of the paths that are on no branch, and nothing else is to land' '
+	session "put f@2M g@2M" "put f@2M3A g@2M3A" && picture >../before && git agent land --dry-run $s -- f 2>../dry && grep "uncommitted: f" ../dry && ! grep "uncommitted: g" ../dry && picture >../after && test_cmp ../before ../after &&
+	git agent land $s -- f 2>../out && grep "uncommitted: f" ../out && ! grep "uncommitted: g" ../out && are "f@2M3A g@2M" "" "" && git agent list | grep "^$s .*captured" && picture >../between &&
+	test_expect_code 128 git agent land $s -- old 2>../err && grep "nothing to land at .old." ../err && git agent land $s -- g && are "f@2M3A g@2M3A" "" "" && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../between ../after && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'the same where the branch has landed already' '
+	session "put f@2M g@2M" "put f@2M3A g@2M3A old@2A" && git merge -q -m plain agent/$s && picture >../before && git agent land $s -- f && are "f@2M3A g@2M old@2A" old@2A old@2A && git agent land $s -- g && are "f@2M3A g@2M3A old@2A" old@2A old@2A
+'
+
+# ---- flags
+
+test_expect_success 'what is left out is flagged in the review, and decided there' '
+	begin && printf "all:\n\techo a\n" >Makefile && git add Makefile && git commit -qm make && printf "all:\n\techo b\n" >Makefile && s=s$(count) && git agent start -q --name $s -- sh -c "$words printf \"all:\n\techo c\n\" >Makefile; put g@2A" &&
+	git agent review --stat $s >../out && cat ../out && grep "^  high (1)" ../out && test_expect_code 3 git agent land $s 2>../err && grep "has open flags: 1 high" ../err && git agent review --accept-all $s && git agent land $s && grep "echo c" Makefile && git show HEAD:Makefile | grep "echo a" &&
+	git agent land --undo $s && git agent review --reject $s Makefile && git agent land $s && grep "echo b" Makefile
+'
+
+test_done
