@@ -447,7 +447,8 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	/* that of files */
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &l->looked);
-	if (way_untracked(l, f, err) || (l->marks.hidden && way_hidden(l, f, err)) ||
+	if (way_untracked(l, f, err) || land_options_in_the_way(l, f, err) ||
+	    (l->marks.hidden && way_hidden(l, f, err)) ||
 	    (!is_clear(l, f) && tracked_in_the_way(l, f, err)))
 		return -1;
 	ga_strv_sort_unique(&f->all);

@@ -94,6 +94,7 @@ struct land {
 	char *notes;               /* what undoing goes by ... */
 	unsigned note;             /* ... and which of it is about this landing */
 	unsigned killed;           /* this one stays until that is written; 0: none */
+	char *instead;             /* what to do, once what git did is taken back; or NULL */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
 	struct ga_left_files ignored;
 	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
@@ -230,6 +231,12 @@ int land_check_worktree(struct land *l, struct ga_error *err);
  * have? 1 and a name in `ret`. */
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err);
+
+/* options.c: what stands where git could put a file of the session's by options of the user's for
+ * merges. And refuse a merge that git left, other than what was judged: it is to be taken back,
+ * and l->instead says what to do. */
+int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err);
+int land_options_check_left(struct land *l, struct ga_error *err);
 
 /* on-the-way.c: refuse what these commits, one id a line, would come upon as they are made again
  * one by one, also where a later one takes back what an earlier one did: uncommitted changes in

@@ -32,6 +32,7 @@ static void land_release(struct land *l)
 	free(l->ignored_will);
 	free(l->ignored_seen);
 	free(l->notes);
+	free(l->instead);
 }
 
 /* ---- before anything ---------------------------------------------------- */

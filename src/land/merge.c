@@ -113,7 +113,8 @@ static int fail_stopped(struct land *l, struct ga_error *err)
 	bool moved = !land_stays(l);
 
 	if (!land_restore(l, &failed))
-		return ga_hint(err, "nothing was committed, and files are as they were");
+		return ga_hint(err, "%s", l->instead ? l->instead : "nothing was committed, and "
+			       "files are as they were");
 	if (moved)
 		return ga_hint(err, "%s; 'git reset --keep %s' goes back", failed.msg,
 			       GA_HEX(&l->head));
@@ -221,6 +222,8 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 			       : fail_stopped(l, err);
 	if (!status)
 		return 0;
+	if (land_options_check_left(l, err))
+		return fail_stopped(l, err);
 	if (ga_repo_operation(l->repo))
 		return land_fail_left(l, err);
 	/* of a squash there is no sign but what is unmerged */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the user has configured for merges of the branch they are on (branch.NAME.mergeoptions) can
+ * have git merge otherwise than was judged in memory, which knows none of it: not follow a file
+ * that was renamed, take a side, another strategy. What comes of that as a whole is judged when it
+ * is there (merge.c). Here is what cannot wait until then: files that git would write on the way,
+ * and a merge that git leaves to the user.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "in-the-way.h"
+
+/* The key, where something is configured and git is going to go by it; or NULL. Caller frees. */
+static char *find(struct land *l)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *ref = NULL, *key = NULL;
+	struct ga_oid head;
+	const char *branch, *options;
+
+	if (!l->opts || !l->merge ||
+	    (l->opts->how != GA_LAND_MERGE && l->opts->how != GA_LAND_SQUASH) ||
+	    ga_repo_head(l->repo, &head, &ref, &ignored) || !ref)
+		return NULL;
+	branch = ga_ref_branch(ref);
+	key = ga_strf("branch.%s.mergeoptions", branch ? branch : ref);
+	options = ga_gitconfig_get(&l->config, key);
+	return options && *options ? ga_steal(&key) : NULL;
+}
+
+int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_free char *key = find(l);
+	cleanup_close int root = -1;
+	struct ga_oid tip;
+
+	if (!key)
+		return 0;
+	root = land_open_root(l->repo, err);
+	if (root < 0 || ga_commit_tree(l->repo, &l->tip, &tip, err) ||
+	    ga_tree_diff(l->repo, &l->head_tree, &tip, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (way_is_new(root, &all.v[i]) && way_added(l, root, all.v[i].path, f, err))
+			return -1;
+	return 0;
+}
+
+/* ---- a merge that was left ---------------------------------------------------------------- */
+
+/* What git merged by itself, and not to what was judged; and what it could not merge, which nobody
+ * was told of. */
+static int find_otherwise(struct land *l, struct ga_strv *ret, struct ga_error *err)
+{
+	const char *const args[] = { "diff-index", "--cached", "--name-only", "--no-renames",
+				     "--no-ext-diff", "-z", GA_HEX(&l->merged), "--", NULL };
+	cleanup_strv struct ga_strv unmerged = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (land_unmerged(l, &unmerged, err) || (unmerged.n && land_ask_git(l, args, NULL, NULL,
+									    &out, err)))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		if (ga_strv_find(&l->conflicted, path) < 0)
+			ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+int land_options_check_left(struct land *l, struct ga_error *err)
+{
+	/* git leaves it, and the next commit of the user's would begin with it */
+	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
+	cleanup_free char *key = find(l), *list = NULL, *setting = NULL, *word = NULL;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	if (!key)
+		return 0;
+	if (find_otherwise(l, &paths, err))
+		return -1;
+	if (!paths.n)
+		return 0;
+	list = land_list(&paths);
+	setting = ga_strf("%s=", key);
+	word = ga_quote_shell(setting);
+	(void)ga_fail(err, GA_ELOSE, "git merges agent/%s otherwise than was checked: %s",
+		      l->s->name, list);
+	free(l->instead);
+	l->instead = ga_strf("nothing was committed, and files are as they were; 'git -c %s agent "
+			     "land %s' merges without options of the branch", word, l->s->name);
+	if (l->opts->how == GA_LAND_SQUASH)
+		(void)unlink(message);
+	return -1;
+}
