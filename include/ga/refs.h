@@ -58,7 +58,8 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 struct ga_refs_job;
 struct ga_sync_beside;
 bool ga_refs_need_git(const struct ga_ref_updates *u);
-int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **ret,
+/* `lock`: a lock that git holds as well, until it is done, should we be killed; or -1. */
+int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_refs_job **ret,
 		  struct ga_error *err);
 int ga_refs_end(struct ga_repo *r, struct ga_refs_job *j, const struct ga_ref_updates *u,
 		const struct ga_strv *others, const struct ga_strv *known,

@@ -176,11 +176,11 @@ char *ga_start_cwd(const char *project);
  * it was resumed: capture gives what there was. */
 int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
-/* Turn what a session left into commits, refs and a report (lock held, nothing running). Should
+/* Turn what a session left into commits, refs and a report (`lock` held, nothing running). Should
  * its layers have to be mounted, `*ended`, the sandbox they were used in, is finished first (NULL,
  * or a pointer to NULL: there is none). */
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		     struct ga_report *ret, struct ga_error *err);
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
 /* A session found on disk whose lock is free (now held by the caller): NEW ones that never ran are
  * removed (1); RUNNING ones get state INTERRUPTED once nothing of them is alive. */
@@ -194,6 +194,7 @@ struct ga_part_at {
 	const char *path;           /* in the superproject */
 	const char *dir;            /* its working tree on the host */
 	struct ga_session *s;       /* NULL: it was dropped */
+	int lock;                   /* its lock, if that was asked for, or -1 */
 	struct ga_start_env *env;   /* of its repository; NULL: that is not there any more ... */
 	const struct ga_error *why; /* ... for this reason */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing over what the agent committed: all of it at once; and where that is refused, so much of it
- * as is not. What one ref leads to must not cost the others.
+ * Bringing over what the agent committed: all of it at once; and where that is refused, so much of
+ * it as is not. What one ref leads to must not cost the others.
  */
 #include <string.h>
 #include <unistd.h>
@@ -191,8 +191,8 @@ static void forget_given_up(struct capture *c)
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
 
-/* All together were refused. Parts may each be within a limit that all are beyond: that is no reason
- * to take these. */
+/* All together were refused. Parts may each be within a limit that all are beyond: that is no
+ * reason to take these. */
 static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			struct ga_error *err)
 {

@@ -559,7 +559,7 @@ int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
 
-	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, &o->refs, err);
+	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &o->refs, err);
 }
 
 /* Objects first, then what points to them. */

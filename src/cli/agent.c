@@ -206,7 +206,7 @@ static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *e
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	if (!ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err)) {
+	if (!ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
 		cli_notify(c, st, &r);
 		return 0;
 	}
@@ -232,7 +232,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 	}
 	if (st->detach.begun)
 		return capture_unseen(c, st, err);
-	if (ga_start_capture(&c->env, &st->session, &st->sandbox, &r, err))
+	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err))
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;

@@ -43,7 +43,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 }
 
 /* A captured session of which a limit kept something away: that may be another one by now. */
-static int capture_again(struct cli *c, struct ga_session *s, struct ga_report *r,
+static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
 			 struct ga_error *err)
 {
 	struct again a = { false, false };
@@ -74,7 +74,7 @@ static int capture_again(struct cli *c, struct ga_session *s, struct ga_report *
 	}
 	ga_report_release(r);
 	return ga_worktree_check_free(c->env.repo, s, err) || cli_session_settings(c, s, err) ||
-	       ga_start_capture(&c->env, s, NULL, r, err) ? -1 : 0;
+	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -92,7 +92,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err))
 		return -1;
 	if (ga_report_read(c->env.repo, &s, &r, err) < 0 ||
-	    (!c->captured && capture_again(c, &s, &r, err)))
+	    (!c->captured && capture_again(c, &s, lock, &r, err)))
 		return -1;
 	return o->quiet ? 0 : cli_summary(c, &s, &r, stdout, err);
 }

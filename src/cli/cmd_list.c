@@ -128,12 +128,12 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 }
 
 /* One that cannot be captured now is there all the same. */
-static int settle(struct cli *c, struct ga_session *s, struct ga_error *err)
+static int settle(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strdup(s->name);
 
-	if (!cli_capture_interrupted(c, s, &why))
+	if (!cli_capture_interrupted(c, s, lock, &why))
 		return 0;
 	cli_print_error(&why);
 	ga_session_release(s);
@@ -172,7 +172,7 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 		return 0;
 	/* what another command has for a moment is shown as it was */
 	running = rc == 2 && (cli_is_running(&s) || s.state == GA_STATE_RUNNING);
-	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && settle(c, &s, err))
+	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && settle(c, &s, lock, err))
 		return -1;
 	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;

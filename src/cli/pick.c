@@ -13,7 +13,7 @@
 #include "ga/run.h"
 #include "sessions.h"
 
-int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err)
+int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
@@ -21,7 +21,7 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error
 	if (cli_session_settings(c, s, err))
 		return -1;
 	c->captured = true;
-	return ga_start_capture(&c->env, s, NULL, &r, err);
+	return ga_start_capture(&c->env, s, lock, NULL, &r, err);
 }
 
 /* Who waits for another command, such as a list of all sessions, to be done with this one. */
@@ -129,7 +129,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 	rc = ga_start_recover(&c->env, &s, err);
 	if (rc)
 		return rc;
-	if (s.state == GA_STATE_INTERRUPTED && capture && cli_capture_interrupted(c, &s, err))
+	if (s.state == GA_STATE_INTERRUPTED && capture && cli_capture_interrupted(c, &s, fd, err))
 		return -1;
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;

@@ -15,7 +15,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 bool cli_is_running(const struct ga_session *s);
 
 /* Capture an interrupted session (locked), saying so. */
-int cli_capture_interrupted(struct cli *c, struct ga_session *s, struct ga_error *err);
+int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err);
 
 /* One that is locked is LANDED where its work has arrived, however that came, and CAPTURED where
  * it is not, or not any more; what changed is saved. */

@@ -318,7 +318,7 @@ void ga_refs_abandon(struct ga_refs_job *j)
 	free(j);
 }
 
-int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **ret,
+int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_refs_job **ret,
 		  struct ga_error *err)
 {
 	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
@@ -339,6 +339,7 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, struct ga_refs_job **re
 	g.args = args;
 	g.config = patience;
 	g.in_fd = p[0];
+	g.keep_fd = lock;
 	g.out = &j->out;
 	g.errout = &j->errout;
 	rc = ga_git_begin(r, &g, &j->git, err);
@@ -418,7 +419,7 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
 	struct ga_refs_job *j = NULL;
 	struct ga_sync_beside *sync;
 
-	if ((ga_refs_need_git(u) && ga_refs_begin(r, reason, &j, err)) ||
+	if ((ga_refs_need_git(u) && ga_refs_begin(r, reason, -1, &j, err)) ||
 	    ga_refs_end(r, j, u, NULL, NULL, &sync, err))
 		return -1;
 	return ga_sync_beside_end(sync, err);

@@ -109,11 +109,12 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.open_sandbox = open_sandbox,
 					.payload = payload,
 					.sandbox_env = start_git_env,
+					.lock = -1,
 					.progress = e->progress,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
+int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct ga_sandbox **ended,
 		  struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
@@ -125,6 +126,7 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbo
 		return -1;
 	capture_env(e, &c, &ce);
 	ce.links = &links;
+	ce.lock = lock;
 	rc = ga_capture(&ce, s, ret, err);
 	if (!rc)
 		start_note_captured(s, ret);
@@ -133,12 +135,12 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbo
 	return rc;
 }
 
-int ga_start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		     struct ga_report *ret, struct ga_error *err)
+int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	cleanup_free char *first = NULL;
 
-	if (!start_capture(e, s, ended, ret, err))
+	if (!start_capture(e, s, lock, ended, ret, err))
 		return 0;
 	first = ga_steal(&err->hint);
 	return ga_hint(err, "%s%sthe agent's work is safe in '%s'; 'git agent capture %s' tries "

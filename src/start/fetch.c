@@ -211,7 +211,7 @@ static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_
 			   struct ga_error *err)
 {
 	const struct ga_capture_env e = { .repo = f->r, .config = &f->e->config,
-					  .limits = &f->e->limits };
+					  .limits = &f->e->limits, .lock = -1 };
 	cleanup_free struct ga_oid *v = NULL;
 	size_t n;
 

@@ -112,13 +112,14 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 	cleanup_(start_part_env_release) struct ga_start_env env = { 0 };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
-	struct ga_part_at at = { .path = path, .dir = dir };
+	struct ga_part_at at = { .path = path, .dir = dir, .lock = -1 };
 	cleanup_close int fd = -1;
 	int rc = lock ? load_locked(state, of, &s, &fd, err) : load(state, of, &s, err);
 
 	if (rc < 0)
 		return damaged(&at, of, err);
 	at.s = rc ? NULL : &s;
+	at.lock = fd;
 	/* git is asked for its configuration only by what changes something */
 	if (start_part_env(e, of->project, path, id, &env, &why) ||
 	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
@@ -193,7 +194,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 		s->finished = c->of->finished;
 	/* landed by itself already: its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
-					: start_capture(at->env, s, c->ended, &r, err))
+					: start_capture(at->env, s, at->lock, c->ended, &r, err))
 		return ga_error_wrap(err, "submodule '%s'", q);
 	l->tip = s->tip;
 	l->told = !ga_report_says_nothing(&r);

@@ -43,8 +43,8 @@ void start_describe_limits(struct ga_start *st);
 /* capture.c: the environment of git inside, without what is one command's. */
 extern const char *const start_git_env[];
 /* ga_start_capture() of a part, whose failures the superproject's session explains. */
-int start_capture(struct ga_start_env *e, struct ga_session *s, struct ga_sandbox **ended,
-		  struct ga_report *ret, struct ga_error *err);
+int start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
+		  struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
 /* command.c: where a command is on the host, or NULL; of an agent, where its installer puts it as
  * well: then `*ret_place` (NULL: not wanted) is that directory. Caller frees both. */

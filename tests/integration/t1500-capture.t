@@ -168,6 +168,13 @@ test_expect_success 'what is on no branch and is refused costs nothing else' '
 	git log -1 --format=%s agent/t | grep -x good && git log -1 --format=%s refs/agent/t/heads/side | grep -x side && ! grep "one commit" ../err
 '
 
+# The report has a lock, for which git waits some seconds
+test_expect_success 'killed while git updates refs: nobody else captures before git is done' '
+	make_repo killed && cd killed && { "$GIT_AGENT" start -q --name kill1 -- sh -c "echo b >b; sleep 2" & pid=$!; } && test_wait_for "git rev-parse -q --verify agent/kill1" && : >.git/refs/agent/kill1/report.lock &&
+	test_wait_for "test -e .git/refs/heads/agent/kill1.lock" && kill -9 $pid && lock=$(echo "$HOME"/.local/state/git-agent/*/sessions/kill1/lock) && { wait $pid; test_must_fail flock -n "$lock" true; } &&
+	rm .git/refs/agent/kill1/report.lock && test_wait_for "flock -n $lock true" && git agent capture kill1 && test "$(git show agent/kill1:b)" = b
+'
+
 # For agents: take the object of that revision away.
 without="without() { o=\$(git rev-parse \$1) && rm -f .git/objects/\$(echo \$o | cut -c1-2)/\$(echo \$o | cut -c3-); }"
 

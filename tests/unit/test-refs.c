@@ -129,7 +129,7 @@ static void what_does_not_reach_the_disk_is_told(void **state)
 		ga_strv_take(&known, ga_path_join(ga_repo_info(r)->commondir, known_names[i]));
 	ga_strv_sort_unique(&known);
 	ga_ref_updates_add(&second, "refs/agent/d/report", NULL, &head);
-	OK(ga_refs_begin(r, "m", &job, &err));
+	OK(ga_refs_begin(r, "m", -1, &job, &err));
 	OK(ga_refs_end(r, job, &second, NULL, &known, &sync, &err));
 	FAILS(ga_sync_beside_end(sync, &err), "/.git/refs/agent/d': ");
 	ga_fault_set(NULL);
