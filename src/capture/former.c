@@ -63,8 +63,10 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 		return flag_anew(c, o, r, err);
 	if (ga_oid_is_zero(&former.tip))
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &former.tip, &c->under, err);
-	/* not where the user has rewritten them */
+	/* not where the user has rewritten them, and `git gc` has removed what was there before */
+	rc = ga_commit_here(c->e->repo, &former.tip, err);
+	if (rc > 0)
+		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->under, err);
 	if (rc > 0)
 		ga_report_add_former(r, &former);
 	return rc < 0 ? -1 : 0;

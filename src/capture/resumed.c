@@ -54,7 +54,11 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	if (!c->s->resumed || !c->s->onto_ref)
 		return 0;
 	rc = ga_ref_read(c->e->repo, c->s->onto_ref, users, err);
-	if (!rc)
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	/* whatever became of it, a branch of the user's that leads nowhere is in nobody's way */
+	rc = ga_commit_here(c->e->repo, users, err);
+	if (rc > 0)
 		*ret = users;
 	return rc < 0 ? -1 : 0;
 }

@@ -175,6 +175,12 @@ test_expect_success 'killed while git updates refs: nobody else captures before 
 	rm .git/refs/agent/kill1/report.lock && test_wait_for "flock -n $lock true" && git agent capture kill1 && test "$(git show agent/kill1:b)" = b
 '
 
+test_expect_success 'a branch of a former run that the user rewrote, and one of the user that leads nowhere: gone objects are in no way' '
+	make_repo former && cd former && git agent start -q --name f -- sh -c "mkdir .git-x; echo b >b; echo all: >Makefile; git add b Makefile; git commit -qm b" && old=$(git rev-parse agent/f) && git switch -q agent/f && git commit -q --amend -m rewritten &&
+	git switch -q -c other main && git reflog expire --expire=now --all && git gc -q --prune=now && test_must_fail git cat-file -e $old && git rev-parse HEAD | tr 0-9a-f f >.git/refs/heads/main &&
+	git agent resume -q f -- sh -c "echo c >c" && test "$(git log --format=%s -1 agent/f~)" = rewritten && test "$(git show agent/f:c)" = c && tip=$(git rev-parse agent/f^{tree}) && git agent capture f && test "$(git rev-parse agent/f^{tree})" = "$tip"
+'
+
 # For agents: take the object of that revision away.
 without="without() { o=\$(git rev-parse \$1) && rm -f .git/objects/\$(echo \$o | cut -c1-2)/\$(echo \$o | cut -c3-); }"
 
