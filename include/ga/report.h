@@ -123,7 +123,9 @@ void ga_past_release(struct ga_past *p);
 /* None of what was accepted. `tip` may be zero. */
 int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
 		   struct ga_past *ret, struct ga_error *err);
-/* That of one flag which has some, in a line, with what to do about it. */
+/* Does a flag have any, or is that unknown? */
+bool ga_past_any(const struct ga_past_flag *p);
+/* That of one flag which does, in a line, with what to do about it. */
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out);
 
 /* The stored form: one JSON object. Written as a commit (parent: the former report, or none) whose
@@ -147,8 +149,9 @@ int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct g
 /* The object of `review --format=json` (docs/json.md). New reference, NULL on failure. */
 json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 
-/* The flags as a SARIF 2.1.0 log (`review --format=sarif`, docs/json.md). New reference. */
-json_t *ga_report_sarif(const struct ga_report *r);
+/* The flags as a SARIF 2.1.0 log (`review --format=sarif`, docs/json.md), with what
+ * ga_report_past() found for them (NULL: nobody looked). New reference. */
+json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past);
 
 /* The report as Markdown that can be pasted into a pull request: nothing of the agent's makes
  * a link, mentions anybody or breaks a table. Of a length forges take. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,6 +154,15 @@ static int print_text(struct cli *c, const struct options *o, const struct ga_se
 	return cli_pager_end(pager, &out, rc, err);
 }
 
+static int print_sarif(struct cli *c, const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_past struct ga_past past = GA_PAST_INIT;
+
+	if (ga_report_past(c->env.repo, r, &r->tip, &past, err))
+		return -1;
+	return cli_print_json(ga_report_sarif(r, &past), err);
+}
+
 static int print_html(struct cli *c, const struct ga_session *s, const struct ga_report *r,
 		      struct ga_error *err)
 {
@@ -177,7 +187,7 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 		return j ? cli_print_json(j, err) : -1;
 	}
 	if (wants(o, "sarif"))
-		return cli_print_json(ga_report_sarif(r), err);
+		return print_sarif(c, r, err);
 	if (wants(o, "html"))
 		return print_html(c, s, r, err);
 	if (wants(o, "markdown"))
@@ -186,23 +196,29 @@ static int print(struct cli *c, const struct options *o, const struct ga_session
 	return print_text(c, o, s, r, err);
 }
 
-/* What a path on the command line may name. */
-struct known {
-	const struct ga_report *report;
-	const struct ga_review_items *items;
-};
+/* What a path on the command line may name, sorted. A slash behind each: so what is below a
+ * directory stands together, and with it. */
+static void list_known(const struct ga_report *r, const struct ga_review_items *items,
+		       struct ga_strv *ret)
+{
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strv_pushf(ret, "%s/", r->flags[i].path);
+	for (size_t i = 0; i < items->n; i++)
+		ga_strv_pushf(ret, "%s/", items->v[i].change.path);
+	ga_strv_sort_unique(ret);
+}
+
+static int compare_below(const void *dir, const void *path)
+{
+	return strncmp(dir, *(char *const *)path, strlen(dir));
+}
 
 static bool is_known(const void *where, const char *path)
 {
-	const struct known *k = where;
+	const struct ga_strv *known = where;
+	cleanup_free char *dir = ga_strf("%s/", path);
 
-	for (size_t i = 0; i < k->report->n_flags; i++)
-		if (ga_path_inside(k->report->flags[i].path, path))
-			return true;
-	for (size_t i = 0; i < k->items->n; i++)
-		if (ga_path_inside(k->items->v[i].change.path, path))
-			return true;
-	return false;
+	return known->n && bsearch(dir, known->v, known->n, sizeof(*known->v), compare_below);
 }
 
 /* The review has all of them. */
@@ -222,7 +238,7 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		cleanup_free char *q = ga_escape(r->flags[i].path);
 
-		if (!ga_report_flag_blocks(&r->flags[i]) || (!past.v[i].n && !past.v[i].unknown))
+		if (!ga_report_flag_blocks(&r->flags[i]) || !ga_past_any(&past.v[i]))
 			continue;
 		ga_past_text(&past.v[i], &text);
 		cli_note("still open: '%s': %s", q, text.ptr);
@@ -252,14 +268,15 @@ static int choose(struct cli *c, const struct options *o, const struct ga_report
 		  char **argv, struct cli_verdict *v, struct ga_error *err)
 {
 	cleanup_items struct ga_review_items items = { NULL, 0, 0 };
-	const struct known k = { r, &items };
+	cleanup_strv struct ga_strv known = GA_STRV_INIT;
 
 	if (ga_review_items(c->env.repo, r, &items, err))
 		return -1;
+	list_known(r, &items, &known);
 	v->decision.accept_all = o->accept_all;
 	v->decision.critical_too = o->critical || o->accept;
 	for (size_t i = 1; i < argc; i++) {
-		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &k);
+		cleanup_free char *path = cli_resolve_path(c, argv[i], is_known, &known);
 
 		if (o->hunk)
 			return cli_decide_hunks(c, &items, path, o->hunk, o->accept, v, err);

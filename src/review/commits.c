@@ -100,6 +100,13 @@ const char *review_no_lines(const struct ga_diff_lines *l)
 	return l->additions == GA_DIFF_NOT_COUNTED ? "not counted" : "binary";
 }
 
+const char *review_flag_state(const struct ga_report_flag *f)
+{
+	if (f->verdict != GA_VERDICT_OPEN)
+		return ga_verdict_name(f->verdict);
+	return f->held ? "held back" : f->left ? "left behind" : "open";
+}
+
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err)
 {

@@ -198,14 +198,18 @@ static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
 	put_safe(out, safe.ptr);
 }
 
-static const char *flag_state(const struct ga_report_flag *f)
+static void put_past(struct ga_buf *out, const struct ga_past_flag *p)
 {
-	if (f->verdict != GA_VERDICT_OPEN)
-		return ga_verdict_name(f->verdict);
-	return f->held ? "held back" : f->left ? "left behind" : "open";
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (!ga_past_any(p))
+		return;
+	ga_past_text(p, &text);
+	ga_buf_adds(out, "<br>");
+	put_safe(out, text.ptr);
 }
 
-static void put_flags(struct ga_buf *out, const struct ga_report *r)
+static void put_flags(struct ga_buf *out, const struct ga_report *r, const struct ga_past *past)
 {
 	struct ga_report_counts counts;
 	size_t minor = 0, hidden = 0;
@@ -234,9 +238,10 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r)
 		put_path(out, *f->path ? f->path : ".");
 		ga_buf_adds(out, "</code></td><td>");
 		put_reason(out, f);
+		put_past(out, &past->v[i]);
 		ga_buf_adds(out, "</td><td>");
 		html_put_bytes(out, f->id, strlen(f->id));
-		ga_buf_addf(out, "</td><td>%s</td></tr>\n", flag_state(f));
+		ga_buf_addf(out, "</td><td>%s</td></tr>\n", review_flag_state(f));
 	}
 	ga_buf_adds(out, "</table>\n");
 	put_more(out, hidden, "flags");
@@ -398,7 +403,7 @@ static void begin_file(struct review_diff *d, const struct ga_change *c)
 		put_severity(&flags, f->severity);
 		ga_buf_addch(&flags, ' ');
 		put_reason(&flags, f);
-		ga_buf_addf(&flags, " (%s)</div>\n", flag_state(f));
+		ga_buf_addf(&flags, " (%s)</div>\n", review_flag_state(f));
 	}
 	ga_buf_addf(out, "<details%s><summary><code>",
 		    flags.len || d->n++ < OPEN_FILES ? " open" : "");
@@ -460,6 +465,7 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
 	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	struct ga_oid old, new, under, on_top;
 	struct ga_buf *b = &out->text;
@@ -468,13 +474,14 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
 	if (review_trees(repo, r, &old, &new, err) ||
 	    ga_tree_diff(repo, &old, &new, &changes, err) ||
 	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
+	    ga_report_past(repo, r, &r->tip, &past, err) ||
 	    review_held(repo, r, &under, &on_top, &held, err))
 		return -1;
 	put_head(b, s);
 	put_summary(b, s, r, changes.n, commits.n);
 	ga_report_checks(&r->checks, &checks);
 	put_notes(b, "Checks", &checks);
-	put_flags(b, r);
+	put_flags(b, r, &past);
 	put_held(b, &held);
 	put_paths(b, "Left out of the branch: changes on top of uncommitted work", &r->left_out);
 	put_left(b, r);

@@ -133,14 +133,18 @@ static void put_head(struct ga_buf *out, const struct ga_session *s, const struc
 		ga_buf_adds(out, "No flag is open.\n");
 }
 
-static const char *flag_state(const struct ga_report_flag *f)
+static void put_past(struct ga_buf *out, const struct ga_past_flag *p)
 {
-	if (f->verdict != GA_VERDICT_OPEN)
-		return ga_verdict_name(f->verdict);
-	return f->held ? "held back" : f->left ? "left behind" : "open";
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (!ga_past_any(p))
+		return;
+	ga_past_text(p, &text);
+	ga_buf_adds(out, ", ");
+	put_code(out, text.ptr);
 }
 
-static void put_flags(struct ga_buf *out, const struct ga_report *r)
+static void put_flags(struct ga_buf *out, const struct ga_report *r, const struct ga_past *past)
 {
 	struct ga_report_counts n;
 	size_t minor = 0, hidden = 0;
@@ -164,9 +168,10 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r)
 		put_path(out, *f->path ? f->path : ".");
 		ga_buf_adds(out, " | ");
 		put_reason(out, f);
+		put_past(out, &past->v[i]);
 		ga_buf_adds(out, " | ");
 		put_text(out, f->id);
-		ga_buf_addf(out, " | %s |\n", flag_state(f));
+		ga_buf_addf(out, " | %s |\n", review_flag_state(f));
 	}
 	put_more(out, hidden, hidden == 1 ? "flag" : "flags");
 }
@@ -266,16 +271,18 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_diff_stat struct ga_diff_stat stat = GA_DIFF_STAT_INIT;
+	cleanup_past struct ga_past past = GA_PAST_INIT;
 	cleanup_strv struct ga_strv checks = GA_STRV_INIT;
 	struct ga_oid old, new;
 
 	if (review_trees(repo, r, &old, &new, err) || ga_diff_stat(repo, &old, &new, &stat, err) ||
-	    review_commits_read(repo, &r->base, &r->tip, &commits, err))
+	    review_commits_read(repo, &r->base, &r->tip, &commits, err) ||
+	    ga_report_past(repo, r, &r->tip, &past, err))
 		return -1;
 	put_head(out, s, r, &stat, commits.n);
 	ga_report_checks(&r->checks, &checks);
 	put_list(out, "Checks", &checks, false);
-	put_flags(out, r);
+	put_flags(out, r, &past);
 	put_commits(out, &commits);
 	put_files(out, &stat);
 	put_list(out, "Not on the branch: changes on top of uncommitted work", &r->left_out, true);

@@ -100,6 +100,11 @@ int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct
 	return 0;
 }
 
+bool ga_past_any(const struct ga_past_flag *p)
+{
+	return p->n || p->unknown;
+}
+
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out)
 {
 	if (p->unknown)

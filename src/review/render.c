@@ -70,7 +70,7 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 	return o;
 }
 
-static json_t *past_json(const struct ga_past_flag *p)
+json_t *review_past_json(const struct ga_past_flag *p)
 {
 	json_t *a = json_array();
 
@@ -94,7 +94,7 @@ static json_t *flags_json(const struct ga_report *r, const struct ga_past *past)
 		(void)json_object_set_new(o, "held", json_boolean(f->held));
 		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
 		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
-		(void)json_object_set_new(o, "in_commits_only", past_json(&past->v[i]));
+		(void)json_object_set_new(o, "in_commits_only", review_past_json(&past->v[i]));
 		(void)json_array_append_new(a, o);
 	}
 	return a;

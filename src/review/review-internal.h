@@ -50,6 +50,11 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
+/* "accepted", "held back", "open" ... */
+const char *review_flag_state(const struct ga_report_flag *f);
+/* The commits on the way that have it: an array of ids. New reference. */
+json_t *review_past_json(const struct ga_past_flag *p);
+
 /* What all flags have in JSON; more may be added behind it. */
 json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
 			 const struct ga_strv *also, const char *path_or_null,

@@ -145,7 +145,21 @@ static json_t *suppression_json(enum ga_verdict v)
 	return json_pack("{s:s,s:s}", "kind", "external", "justification", ga_verdict_name(v));
 }
 
-static json_t *result_json(const struct ga_report_flag *f, const struct rules *rules)
+/* What was found, and that it is in commits on the way only. */
+static json_t *finding(const struct ga_report_flag *f, const struct ga_past_flag *past)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (!past || !ga_past_any(past))
+		return message(f->reason);
+	ga_buf_add(&text, f->reason, strcspn(f->reason, "\n"));
+	ga_buf_adds(&text, "; ");
+	ga_past_text(past, &text);
+	return message(text.ptr);
+}
+
+static json_t *result_json(const struct ga_report_flag *f, const struct ga_past_flag *past,
+			   const struct rules *rules)
 {
 	const struct ga_report_flag **at = bsearch(&f, rules->v, rules->n, sizeof(*rules->v),
 						   compare_ids);
@@ -158,7 +172,7 @@ static json_t *result_json(const struct ga_report_flag *f, const struct rules *r
 	set(o, "ruleId", json_string(f->id));
 	set(o, "ruleIndex", json_integer((json_int_t)(at - rules->v)));
 	set(o, "level", json_string(severities[f->severity].level));
-	set(o, "message", message(f->reason));
+	set(o, "message", finding(f, past));
 	/* one about the session as a whole is nowhere */
 	if (*f->path)
 		(void)json_array_append_new(locations, location_json(f->path));
@@ -171,11 +185,13 @@ static json_t *result_json(const struct ga_report_flag *f, const struct rules *r
 	set(p, "held", json_boolean(f->held));
 	set(p, "leftBehind", json_boolean(f->left));
 	set(p, "also", ga_json_strv(&f->also));
+	if (past)
+		set(p, "inCommitsOnly", review_past_json(past));
 	set(o, "properties", p);
 	return o;
 }
 
-json_t *ga_report_sarif(const struct ga_report *r)
+json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past)
 {
 	cleanup_(rules_release) struct rules rules;
 	json_t *o = json_object(), *run = json_object(), *results = json_array(), *tool;
@@ -186,7 +202,8 @@ json_t *ga_report_sarif(const struct ga_report *r)
 	set(run, "tool", tool);
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (!ga_report_flag_of_place(&r->flags[i]))
-			(void)json_array_append_new(results, result_json(&r->flags[i], &rules));
+			(void)json_array_append_new(results, result_json(&r->flags[i],
+							past ? &past->v[i] : NULL, &rules));
 	set(run, "results", results);
 	set(o, "$schema", json_string(SCHEMA));
 	set(o, "version", json_string("2.1.0"));

@@ -171,7 +171,7 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 	ga_buf_adds(t->out, " [");
 	ga_quote_add(t->out, f->id, strlen(f->id));
 	ga_buf_adds(t->out, "]\n");
-	if (!past->n && !past->unknown)
+	if (!ga_past_any(past))
 		return;
 	ga_buf_adds(t->out, "        ");
 	ga_past_text(past, t->out);

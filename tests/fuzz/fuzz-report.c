@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		CHECK(ga_path_relative_ok(r.left_out.v[i]));
 	for (size_t i = 0; i < r.n_flags; i++)
 		(void)ga_report_flag_blocks(&r.flags[i]);
-	sarif = ga_report_sarif(&r);
+	sarif = ga_report_sarif(&r, NULL);
 	CHECK(json_array_size(json_object_get(sarif, "runs")) == 1);
 	json_decref(sarif);
 	first = ga_report_encode(&r);

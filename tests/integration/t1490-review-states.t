@@ -213,12 +213,21 @@ import json, sys
 for f in json.load(sys.stdin)["flags"]:
     print(f["path"], f["verdict"], *f["in_commits_only"])'
 }
+in_sarif() {
+	python3 -c '
+import json, sys
+(f,) = json.load(sys.stdin)["runs"][0]["results"]
+print(*f["properties"]["inCommitsOnly"])'
+}
 
 test_expect_success 'a path that a later commit took away is said to be in commits only, which, and stays open if rejected' '
 	git init -q way && cd way && echo a >a && git add a && git commit -qm base && for n in way1 way2; do
 		git agent start -q --name $n -- sh -c "printf \"all:\n\techo evil\n\" >Makefile; git add -A; git commit -qm add; echo x >>Makefile; git commit -qam more; git rm -q Makefile; echo b >b; git add -A; git commit -qm away" || exit 1
 	done && first=$(git rev-parse agent/way1~2) second=$(git rev-parse agent/way1~1) && git cat-file -e $first:Makefile && ! git cat-file -e agent/way1:Makefile && echo "Makefile open $first $second" >../want && only way1 | test_cmp ../want - &&
 	git agent review --stat way1 >../out && grep "in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12); .git agent land --squash. leaves them out" ../out &&
+	way="in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12)" && git agent review --format=html way1 >../html && grep "<br>$way; &#39;git agent land --squash&#39; leaves them out" ../html &&
+	git agent review --format=markdown way1 >../md && grep "^| high | .Makefile. | .*, .$way; .git agent land --squash. leaves them out. | .make. | open |$" ../md &&
+	git agent review --format=sarif way1 >../sarif && test "$(in_sarif <../sarif)" = "$first $second" && grep "; $way; " ../sarif &&
 	for how in --merge --ff-only --rebase; do test_expect_code 3 git agent land $how way1 2>../err && grep -e "--squash. leaves out what only commits on the way have" ../err || exit 1; done &&
 	git agent review --reject way1 Makefile 2>../err && grep "still open: .Makefile.: in commits on the way only" ../err && grep "1 open flag left" ../err && only way1 | test_cmp ../want - && test_expect_code 3 git agent land way1 && ! git cat-file -e HEAD:b
 '
