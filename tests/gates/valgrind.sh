@@ -13,7 +13,7 @@ case $t in
 	echo "valgrind: not $t, which takes minutes"
 	exit 0
 	;;
-*/test-fd) unable='beneath_without_openat2 leading_out' ;; # openat2(2) is never there
+*/test-beneath) unable='beneath_without_openat2 leading_out' ;; # openat2(2) is never there
 */test-process) unable=missing_program ;;                  # vfork(2) is a fork: nobody is told that exec failed
 */test-seccomp) unable='refuses_by_table lets_sandboxes_be_made' ;; # filters hold for valgrind's own calls
 *) unable= ;;
