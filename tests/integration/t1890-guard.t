@@ -65,6 +65,13 @@ test_expect_success 'plain git is kept from bringing it to a branch, by whatever
 	for p in Makefile .envrc .bashrc "$(printf "d/\303\251 \"q\"\t\\\\\n:x/.envrc")"; do git checkout -q $held -- "$p" && refused git commit -qm "$p" && git reset -q --hard || exit 1; done
 '
 
+test_expect_success 'nor do commits that had it for a while come, whether they were held back or are on the branch; their sum does' '
+	make_repo while && cd while && work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && git agent start -q --name early -- sh -c "$work" && early=$(git rev-parse agent/early~1) && git cat-file -e $early:Makefile && git agent guard on && test -L .git/hooks/reference-transaction &&
+	refused git merge -q agent/early && grep "^  commit $early" ../err && git reset -q --hard && refused git branch foo agent/early && refused git push -q . agent/early:refs/heads/foo && git branch foo $early~1 && git merge -q --squash agent/early && git commit -qm sum && test -e o && git branch sum && git reset -q --hard HEAD~1 &&
+	git agent start -q --name late -- sh -c "$work; echo e >.envrc" && late=$(git rev-parse refs/agent/late/orig~2) && git cat-file -e $late:Makefile && ! git ls-tree -r refs/agent/late/orig~1 | grep "Makefile\|envrc" && refused git branch bar refs/agent/late/orig~1 && grep "^  commit $late" ../err && git branch bar agent/late &&
+	git agent review --accept early Makefile && git merge -q agent/early && test -e o
+'
+
 test_expect_success 'everything else goes on: commits, branches, tags, the branch of the session, and what was allowed' '
 	cd ref && echo more >>a && git commit -qam more && git branch b2 && git branch -qD b2 && git tag t && git merge -q agent/x && test -e ok && git switch -q --detach && git switch -q - && git branch agent/other agent/x && git stash list &&
 	git symbolic-ref refs/heads/sym refs/heads/main && git symbolic-ref -d refs/heads/sym && held=$(git rev-parse refs/agent/x/held) && GIT_AGENT_ALLOW=1 git branch foo $held && git branch bar foo && git switch -q foo && git commit -q --allow-empty -m on && git branch -m foo baz && git switch -q main && git branch -qD bar baz &&
@@ -132,7 +139,7 @@ test_expect_success 'a hook that is written where ours is goes to those of the u
 test_expect_success 'with git-agent gone the hooks neither break anything nor need it' '
 	cd push && mkdir ../alone && for c in git sh xargs grep sed cut; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
 	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && test -L .git/hooks/pre-push && refused git branch foo refs/agent/h/held &&
-	rm .git/git-agent/guard/paths && git branch foo refs/agent/h/held && git branch -D foo
+	rm .git/git-agent/guard/paths .git/git-agent/guard/commits && git branch foo refs/agent/h/held && git branch -D foo
 '
 
 test_expect_success 'where a program to look with is missing they refuse, in one line' '
