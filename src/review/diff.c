@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ga/clock.h"
 #include "ga/diff.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
@@ -17,6 +18,8 @@
 #define BINARY_SHOWN ((size_t)16 << 10)
 /* Blanks in a row that push what follows them off a screen. */
 #define BLANK_RUN 64
+/* How long a program of the user's may take for a file. */
+#define PROGRAM_MS 10000
 
 /* Bytes of the blank at `s`, in any script; 0: it is none. */
 static size_t blank_at(const char *s, size_t n)
@@ -139,7 +142,7 @@ static void put_file_header(struct review_diff *d, const struct ga_change *c, bo
 }
 
 /* As git shows it, with the programs of the user's configuration. Where one fails git says nothing
- * of that file: so do we, but for `err`. */
+ * of that file: so do we, but for `err`. One that hangs is waited for once. */
 static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t max,
 		      struct ga_error *err)
 {
@@ -158,12 +161,19 @@ static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t m
 			       "--",
 			       spec,
 			       NULL };
+	int64_t began;
 
 	g.args = args;
 	g.work_tree = ga_repo_info(d->repo)->workdir;
 	g.out = &out;
-	if (ga_git_ok(d->repo, &g, err))
+	g.timeout_ms = PROGRAM_MS;
+	if (d->hung)
+		return ga_fail(err, GA_EFATAL, "one took too long for a file before");
+	began = ga_now_ms();
+	if (ga_git_ok(d->repo, &g, err)) {
+		d->hung = ga_now_ms() - began >= PROGRAM_MS;
 		return -1;
+	}
 	put_hunks(d, &out, max);
 	return 0;
 }

@@ -41,6 +41,7 @@ struct review_diff {
 	size_t not_shown; /* files, for that reason */
 	struct ga_oid old_tree, new_tree; /* what is being compared */
 	size_t n;         /* for the form: files so far */
+	bool hung;        /* a program of the user's, for a file before */
 };
 
 /* The diff of a session, flagged files first, and that of two trees. Return 0; 1: nobody reads

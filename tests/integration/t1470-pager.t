@@ -159,4 +159,11 @@ test_expect_success 'a program that fails costs no other file its place: its own
 	done && rm .git/info/attributes
 '
 
+test_expect_success 'one that hangs is not waited for, for one file or for all' '
+	cd r && printf "#!/bin/sh\necho \$\$ >>$HOME/hung\nexec sleep 600\n" >../bin/hangs && chmod +x ../bin/hangs && echo "* diff=f" >.git/info/attributes && for how in "textconv --textconv" "command --ext-diff"; do
+		rm -f ../hung && git config "diff.f.${how% *}" "$HOME/bin/hangs" && timeout 120 git agent review "${how#* }" s >../out && grep "^+three$" ../out && grep "^+.*echo evil" ../out && grep -c "^shown without programs of yours: " ../out >../n && test "$(cat ../n)" -gt 2 &&
+		grep "^shown without programs of yours: .*10" ../out && grep "^shown without programs of yours: one took too long for a file before$" ../out && test "$(wc -l <../hung)" = 1 && kill "$(cat ../hung)" && git config --remove-section diff.f || { cat ../out; exit 1; }
+	done && rm .git/info/attributes
+'
+
 test_done
