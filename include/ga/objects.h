@@ -139,7 +139,7 @@ int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *
 		  struct ga_error *err);
 
 /* Three-way merge of one path. Returns 0 with the merged entry, 1 if it cannot
- * be separated (conflict, binary, type change on both sides). Entries may be
+ * be separated (conflict, binary, too much, type change on both sides). Entries may be
  * GA_MODE_NONE. Equal sides need no content. No attribute or driver is consulted. */
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);

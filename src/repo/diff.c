@@ -56,9 +56,7 @@ static size_t count_newlines(const char *p, const char *end)
 	return n;
 }
 
-/* Of both sides, without what they begin and end with alike. None where there is one side only:
- * nothing is searched then. */
-static size_t lines_between(const struct ga_buf *a, const struct ga_buf *b)
+size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 {
 	size_t min = a->len < b->len ? a->len : b->len, head = 0, tail = 0;
 
@@ -85,7 +83,7 @@ static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struc
 		rc = read_side(r, new, &p->new, err);
 	if (rc)
 		return rc;
-	p->lines = lines_between(&p->old, &p->new);
+	p->lines = ga_lines_between(&p->old, &p->new);
 	if (p->lines > GA_DIFF_LINES_MAX)
 		return 2;
 	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);

@@ -5,6 +5,8 @@
 
 /* Longer files are not merged by lines. */
 #define MERGE_MAX ((size_t)32 << 20)
+/* Nor are those of which more lines may differ: what that takes grows with their square. */
+#define MERGE_LINES ((size_t)1000000)
 /* Where git looks for a NUL to call a file binary. */
 #define BINARY_PEEK ((size_t)8000)
 
@@ -22,6 +24,21 @@ static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf 
 	if (rc)
 		return rc;
 	return memchr(out->ptr, '\0', out->len < BINARY_PEEK ? out->len : BINARY_PEEK) ? 1 : 0;
+}
+
+/* All of base, ours and theirs. Returns 1 as well if too much differs. */
+static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], struct ga_buf text[3],
+		      struct ga_error *err)
+{
+	for (size_t i = 0; i < 3; i++) {
+		int rc = read_text(r, side[i], &text[i], err);
+
+		if (rc)
+			return rc;
+		if (i && ga_lines_between(&text[0], &text[i]) > MERGE_LINES)
+			return 1;
+	}
+	return 0;
 }
 
 static void input(git_merge_file_input *in, const struct ga_buf *b)
@@ -52,10 +69,8 @@ static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], stru
 			 struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = 0;
+	int rc = read_texts(r, side, text, err);
 
-	for (size_t i = 0; !rc && i < 3; i++)
-		rc = read_text(r, side[i], &text[i], err);
 	if (!rc)
 		rc = merge_lines(r, text, ret, err);
 	for (size_t i = 0; i < 3; i++)
@@ -122,10 +137,8 @@ static int content_stays(struct ga_repo *r, const struct ga_entry *side[3], bool
 			 struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = 0;
+	int rc = read_texts(r, side, text, err);
 
-	for (size_t i = 0; !rc && i < 3; i++)
-		rc = read_text(r, side[i], &text[i], err);
 	/* in bytes nobody can tell what is whose */
 	if (rc >= 0)
 		rc = rc ? lenient : lines_stay(text, lenient, err);

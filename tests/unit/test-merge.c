@@ -89,6 +89,47 @@ static void what_is_not_text(void **state)
 }
 
 /* What an attribute would have another driver do is done all the same. */
+/* `n` lines that only 'o' has changed, and one behind them that only 't' has. */
+static struct ga_entry many(struct ga_repo *r, size_t n, char side)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		ga_buf_adds(&b, side == 'o' ? "o\n" : "b\n");
+	ga_buf_adds(&b, side == 't' ? "same\ntheirs\n" : "same\nlast\n");
+	return blob(r, GA_MODE_FILE, b.ptr, b.len);
+}
+
+static void more_than_is_compared(void **state)
+{
+	static const struct {
+		size_t n;
+		char ours, theirs;
+		int rc, in, in_lenient;
+	} cases[] = {
+		{ 500001, 'o', 't', 0, 0, 0 },
+		{ 500002, 'o', 't', 1, 0, 1 },
+		{ 500002, 't', 'o', 1, 0, 1 },
+		{ 500002, 'o', 'b', 0, 1, 1 },
+	};
+	cleanup_repo struct ga_repo *r = NULL;
+
+	(void)state;
+	SH("much", "git init -q");
+	r = open_repo("much");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_entry base = many(r, cases[i].n, 'b'), got = { 0 };
+		struct ga_entry ours = many(r, cases[i].n, cases[i].ours);
+		struct ga_entry theirs = many(r, cases[i].n, cases[i].theirs);
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+
+		if (ga_merge_entry(r, &base, &ours, &theirs, &got, &err) != cases[i].rc ||
+		    ga_merge_is_in(r, &base, &ours, &theirs, false, &err) != cases[i].in ||
+		    ga_merge_is_in(r, &base, &ours, &theirs, true, &err) != cases[i].in_lenient)
+			fail_msg("case %zu: %s", i, err.msg ? err.msg : "");
+	}
+}
+
 static void attributes_say_nothing(void **state)
 {
 	cleanup_repo struct ga_repo *r = NULL;
@@ -197,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table),
 		cmocka_unit_test(what_is_not_text),
+		cmocka_unit_test(more_than_is_compared),
 		cmocka_unit_test(attributes_say_nothing),
 		cmocka_unit_test(history),
 		cmocka_unit_test(lists_are_as_gits),
