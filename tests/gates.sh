@@ -12,10 +12,11 @@
 #     clang        everything, compiled by clang, warnings being errors; replays of the fuzzers' corpora
 #     valgrind     unit tests: reads and writes that are not theirs, leaks
 #     sanitizers   unit tests, replays and some whole sessions with those of addresses and of undefined behaviour
+#     packages     a Debian package that lintian finds no error in, and an RPM spec that parses
 #     coverage     lines outside src/cli that COVERAGE_TESTS reach: unit tests, replays, and of the others $covering
 set -u
 : "${TEST_SRCDIR:?run by make gates}" "${TEST_BUILDDIR:?}"
-all='shell cppcheck clang-tidy analyzer clang valgrind sanitizers coverage'
+all='shell packages cppcheck clang-tidy analyzer clang valgrind sanitizers coverage'
 # Those that reach most for their time (docs/testing.md)
 covering='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
 	t1860-land t1870-resume t1890-guard t1900-secrets t2010-terminal t2030-record t2050-attach
@@ -54,6 +55,12 @@ check() { make -k -s "-j$jobs" check TEST_JOBS="$jobs" T="$*"; }
 gate_shell() {
 	need shellcheck && cd "$TEST_SRCDIR" &&
 		shellcheck -x -S warning autogen.sh .ci/run hooks/* tests/*.sh tests/*/*.sh docs/*/*.sh
+}
+
+# The unit tests that a package runs have been run by the others.
+gate_packages() {
+	need dpkg-buildpackage dh lintian rpmspec && cd "$TEST_BUILDDIR" && DEB_BUILD_OPTIONS="nocheck parallel=$jobs" make -s deb &&
+		sed 's/@VERSION@/1/' "$TEST_SRCDIR/docs/packaging/git-agent.spec" >"$work/git-agent.spec" && rpmspec -P "$work/git-agent.spec"
 }
 
 gate_cppcheck() {
@@ -139,13 +146,13 @@ for gate; do
 	began=$(date +%s)
 	rm -rf "${work:?}/$gate" "$work/$gate.log"
 	if (case $gate in
-	shell | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
+	shell | packages | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
 		"gate_$(echo "$gate" | tr - _)" ;;
 	*) echo "there is no gate '$gate'" && false ;;
 	esac) >"$work/$gate.log" 2>&1; then
 		echo "$gate: passed, $(($(date +%s) - began)) s"
 		# what it measured, and what it did not look at
-		grep '^coverage: \|^src/.* of .* lines\|^valgrind: ' "$work/$gate.log"
+		grep '^coverage: \|^src/.* of .* lines\|^valgrind: \|^lintian: ' "$work/$gate.log"
 	else
 		failed="$failed $gate"
 		grep -vE '^(  |make)|^[^:]*\.\.+ ok$' "$work/$gate.log" | tail -60

@@ -22,6 +22,11 @@ result 'every file is in Makefile.am' "$(
 		done
 )"
 
+result 'the spec and the Nix expression parse, where there is what reads them' "$(
+	! command -v rpmspec >/dev/null || sed 's/@VERSION@/1/' docs/packaging/git-agent.spec | rpmspec -P /dev/stdin 2>&1 >/dev/null
+	! command -v nix-instantiate >/dev/null || nix-instantiate --parse docs/packaging/default.nix 2>&1 >/dev/null | grep -v '^warning: '
+)"
+
 version=$(sed -n 's/^AC_INIT(\[git-agent\], \[\(.*\)\])/\1/p' configure.ac)
 result 'packages have the version of configure.ac' "$(
 	[ -n "$version" ] || echo "no version"
