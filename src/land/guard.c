@@ -86,7 +86,7 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	return 0;
 }
 
-/* Commits of the branch that have what its tip has not: whoever takes the tip takes them as well. */
+/* Commits of the branch that have what its tip has not: who takes the tip takes them as well. */
 static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
 		    struct ga_error *err)
 {

@@ -32,8 +32,8 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((forma
 /* ga_repo_open(), but nothing is written there: without an id. */
 int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err);
 
-/* Lines of both, without what they begin and end with alike: those that a comparison has to look at.
- * None where one is empty: nothing is searched then (diff.c). */
+/* Lines of both, without what they begin and end with alike: those that a comparison has to look
+ * at. None where one is empty: nothing is searched then (diff.c). */
 size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b);
 
 /* Fill `info->id` (repo-id.c). */
