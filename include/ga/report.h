@@ -249,7 +249,6 @@ struct ga_remarks {
 };
 #define GA_REMARKS_INIT { GA_STRV_INIT, GA_STRV_INIT }
 void ga_remarks_release(struct ga_remarks *r);
-#define cleanup_remarks cleanup_(ga_remarks_release)
 void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text);
 
 /* What ga_decide() gave as rejected, for `resume --feedback`: patches, bytes as they are, and the
