@@ -75,6 +75,11 @@ result 'what a page refers to of ours is there' "$(
 	done
 )"
 
+# ".Dq a ; see Xr b 1" quotes all of it, and of ".Xr a 1 , b 1" one is no reference
+result 'nothing stands on the line behind the end of a quotation or reference' "$(
+	grep -nE '^\.(.* )?(Dq|Sq|Ql) .* [,;:] [^ ]|^\.Xr [^ ]+ [0-9] [,;:] ' docs/man/*.[157]
+)"
+
 if command -v mandoc >/dev/null; then
 	result 'mandoc finds nothing wrong with a page' "$(
 		# it cannot know of pages that are not installed, nor of our section names
