@@ -74,7 +74,7 @@ shell='bash --norc --noprofile -i'
 prompt="PS1=out''put'> '\\r"
 
 test_expect_success 'Ctrl-Z and fg, twice, and bg, of git agent start under a shell' '
-	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"stty -echo; echo st\\\\\"\\\\\"art; while read a; do echo got-\\\\\\\$a; done; exit 4\"\\r" expect=start mode=raw \
+	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"stty -echo; echo be\\\\\"\\\\\"gun; while read a; do echo got-\\\\\\\$a; done; exit 4\"\\r" expect=begun mode=raw \
 		send="\\x1a" expect=Stopped expect="output> " send="jobs; echo in-bet\"\"ween\\r" expect=Stopped expect=in-between expect="output> " send="fg\\r" mode=raw send="one\\r" expect=got-one \
 		send="\\x1a" expect=Stopped expect="output> " send="bg\\r" expect="output> " send="fg\\r" mode=raw send="two\\r" expect=got-two \
 		send="\\x04" expect="output> " send="echo status=\$?\\r" expect=status=4 send="exit 0\\r" exit=0 -- $shell
@@ -87,14 +87,14 @@ test_expect_success 'started in the background it stops at the terminal, and goe
 '
 
 test_expect_success 'Ctrl-C ends an agent that lets it, and the shell goes on' '
-	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"echo st\\\\\"\\\\\"art; exec sleep 1000\"\\r" expect=start mode=raw send="\\x03" expect="output> " \
+	$pty send="$prompt" expect="output> " send="git agent start -q -- sh -c \"echo be\\\\\"\\\\\"gun; exec sleep 1000\"\\r" expect=begun mode=raw send="\\x03" expect="output> " \
 		send="echo status=\$?\\r" expect=status=130 send="exit 0\\r" exit=0 -- $shell
 '
 
 # The supervisor is git-agent itself: with git between, git is what a signal meets first.
 test_expect_success 'a supervisor that is stopped and continued: SIGSTOP, SIGTSTP' '
 	for sig in stop tstp; do
-		$pty send="$prompt" expect="output> " send="$GIT_AGENT start -q --name by-$sig -- sh -c \"echo st\\\\\"\\\\\"art; read a; echo got-\\\\\\\$a\"\\r" expect=start mode=raw \
+		$pty send="$prompt" expect="output> " send="$GIT_AGENT start -q --name by-$sig -- sh -c \"echo be\\\\\"\\\\\"gun; read a; echo got-\\\\\\\$a\"\\r" expect=begun mode=raw \
 			sh="kill -\$(echo $sig | tr a-z A-Z) \$(pgrep -P \$PTYDRIVE_PID | head -n 1)" expect=Stopped expect="output> " send="fg\\r" expect=by-$sig mode=raw send="word\\r" expect=got-word expect="output> " \
 			send="exit 0\\r" exit=0 mode=cooked -- $shell || return 1
 	done

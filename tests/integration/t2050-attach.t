@@ -21,6 +21,12 @@ no_shells() {
 	test "$(running "$1" "run[\"shells\"]")" = 0
 }
 
+# looked at when the others are done
+test_expect_success 'one that says nothing, and one that goes on saying something' '
+	repo quiet && git agent start -qd -n still -- sh -c "echo once; sleep 1000" && git agent start -qd -n talks -- sh -c "while echo again; do sleep 1; done" &&
+	test_wait_for "git agent logs still | grep -q once" && test_wait_for "git agent logs talks | grep -q again" && git agent list >../out && grep "^still .*detached" ../out
+'
+
 test_expect_success 'what is typed arrives, Ctrl-\ d leaves, the session goes on, and coming back shows the screen' '
 	repo r && start_shell s &&
 	$pty expect="in> " mode=raw send="echo one-\$((1+1))\r" expect=one-2 send="$detach" expect="goes on" exit=0 mode=cooked -- git agent attach s &&
@@ -225,6 +231,12 @@ test_expect_success OTHER_USER 'another user is not heard, even if he gets to th
 	print(ask(s), ask(t))
 	EOF
 	python3 ../other.py "$d" $version >../out; git agent stop -qf u; echo "True False" >../want && test_cmp ../want ../out
+'
+
+test_expect_success 'since when nothing was heard of a session: list, show, JSON; nothing of one that talks' '
+	cd quiet && n=0 && until git agent list | grep "^still  *running .* idle 1m "; do n=$((n + 1)) && test $n -lt 80 && sleep 1 || return 1; done &&
+	test "$(running still "run[\"idle\"] >= 60")" = True && git agent show still | grep -E "^silent for +1m" && git agent shell still -- true &&
+	git agent list >../out && grep "^talks .*detached" ../out && test "$(running talks "run[\"idle\"] < 30")" = True && git agent stop -q still talks
 '
 
 end_ours
