@@ -31,9 +31,14 @@
  * the kernel ends that child with the namespace. The stage dies with its parent, and bwrap with
  * the stage.
  *
- *     "git-agent-plan-4"
+ *     "git-agent-plan-5"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
+ *     "disown" SOURCE       before any other, when the stage still is who it was: what a later
+ *                           "bind-ro" shows of just this SOURCE and is root's is nobody's there,
+ *                           so that it takes a mode for others to read it, whatever comes to
+ *                           be there. Where that cannot be had (ga_mount_disown()), SOURCE is
+ *                           loose, see below. At most GA_PLAN_MAX_DISOWNED
  *     "overlay" DEST UPPER WORK COUNT LAYER...
  *                           layers topmost first; userxattr, volatile, nosuid, nodev;
  *                           WORK exists, is empty and fresh
@@ -77,12 +82,12 @@
  * (step: a word of GA_STAGE_STEPS below; errno in decimal; the path or word concerned),
  * and exits 125. End of file on the status descriptor without such a record means that bwrap was
  * executed and everything is mounted; bwrap may still be coming up. Before that end it writes, for
- * each DEST that is loose, a record "loose\0ERRNO\0DEST\0", which is no failure.
+ * each DEST or SOURCE that is loose, a record "loose\0ERRNO\0PATH\0", which is no failure.
  */
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
-#define GA_PLAN_MAGIC "git-agent-plan-4"
+#define GA_PLAN_MAGIC "git-agent-plan-5"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"
@@ -91,6 +96,7 @@
 
 #define GA_PLAN_MAX_BYTES (4u << 20)
 #define GA_PLAN_MAX_OPS 4096
+#define GA_PLAN_MAX_DISOWNED 8
 /* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */
 #define GA_PLAN_MAX_LAYERS 128
 

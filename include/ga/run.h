@@ -80,7 +80,8 @@ pid_t ga_run_pid(const struct ga_sandbox *sb);      /* pid 1 of the sandbox, in 
 uint64_t ga_run_pidns(const struct ga_sandbox *sb); /* inode number of its pid namespace */
 
 /* Append the directories of the home ("home/REL") in which a credential file that the host puts
- * there from now on shows (those that are "loose" in ga/plan.h). Once it is ready. */
+ * there from now on shows, and absolute paths of those of the system in which one does that only
+ * root may read (those that are "loose" in ga/plan.h). Once it is ready. */
 void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret);
 
 /* Did the project leave its place inside while a command ran? (GA_CTL_LOST in ga/control.h.) What

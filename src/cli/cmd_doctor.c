@@ -159,7 +159,8 @@ static int scratch_spec(struct cli *c, const char *dir, struct ga_spec *s, struc
 	return 0;
 }
 
-static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
+static int try_sandbox(struct cli *c, const char *dir, struct ga_strv *ret_loose,
+		       struct ga_error *err)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	struct ga_run_paths paths = { c->env.stage, c->env.init, c->env.bwrap };
@@ -176,6 +177,7 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
 	x.cwd = s.project;
 	x.envp = (const char *const *)s.env.v;
 	rc = ga_run_exec(sb, &x, &status, err);
+	ga_run_loose(sb, ret_loose);
 	ga_run_finish(sb);
 	if (rc)
 		return -1;
@@ -190,6 +192,7 @@ static int try_sandbox(struct cli *c, const char *dir, struct ga_error *err)
 static void check_sandbox(struct cli *c, struct checks *k)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, second = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv loose = GA_STRV_INIT;
 	const char *root = c->env.state_root;
 	cleanup_free char *q = ga_escape(root), *dir = NULL;
 	cleanup_close int at = -1;
@@ -206,11 +209,13 @@ static void check_sandbox(struct cli *c, struct checks *k)
 		return;
 	}
 	doctor_add(k, "state directory", true, root, NULL);
-	if (try_sandbox(c, dir, &err))
+	if (try_sandbox(c, dir, &loose, &err))
 		doctor_add_error(k, "sandbox", &err);
 	else
+		/* nothing of a home is shown in it */
 		doctor_add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work",
-			   NULL);
+			   loose.n ? "as root: what only root may read shows in a session if it "
+				     "is put into /etc while that runs" : NULL);
 	at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at >= 0)
 		(void)ga_rmtree_at(at, ga_path_base(dir), &second);

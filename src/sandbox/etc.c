@@ -14,7 +14,9 @@
 static const struct {
 	const char *path;
 	unsigned depth;
-} roots[] = { { "/etc", 16 }, { "/usr/local/etc", 16 }, { "/opt", 3 } };
+	/* has files, and no programs that look whose they are (git: "dubious ownership") */
+	bool disown;
+} roots[] = { { "/etc", 16, true }, { "/usr/local/etc", 16, true }, { "/opt", 3, false } };
 
 struct walk {
 	struct ga_strv *files, *dirs;
@@ -84,4 +86,17 @@ int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga
 	ga_strv_sort_unique(files);
 	ga_strv_sort_unique(dirs);
 	return 0;
+}
+
+void sandbox_disowned(struct ga_strv *ret)
+{
+	for (size_t i = 0; i < GA_NELEMS(roots); i++) {
+		cleanup_free char *real = sandbox_real(roots[i].path);
+		struct stat st;
+
+		/* in a namespace of a user's uid 0 is he, and the system is not his */
+		if (roots[i].disown && !strcmp(real, roots[i].path) && !lstat(real, &st) &&
+		    S_ISDIR(st.st_mode) && st.st_uid == 0)
+			ga_strv_push(ret, real);
+	}
 }

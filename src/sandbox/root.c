@@ -29,11 +29,36 @@ static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 	sandbox_words(b, op, path, dest, NULL);
 }
 
+/* Uid 0 owns what the system keeps from everybody else, and an owner needs no capability to
+ * read. So it is nobody's, as far as the kernel can do that; what is there by now is covered
+ * besides. Each but a system directory, which is shown anyway, lies in one. */
+static void disown_private(const struct ga_strv *dirs, struct ga_buf *b)
+{
+	for (size_t i = 0; i < dirs->n; i++)
+		sandbox_words(b, "disown", dirs->v[i], NULL);
+}
+
+static bool is_system_dir(const char *path)
+{
+	for (size_t i = 0; sandbox_system_dirs[i]; i++)
+		if (!strcmp(sandbox_system_dirs[i], path))
+			return true;
+	return false;
+}
+
 static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv disowned = GA_STRV_INIT;
+
+	if (geteuid() == 0)
+		sandbox_disowned(&disowned);
+	disown_private(&disowned, b);
 	for (size_t i = 0; sandbox_system_dirs[i]; i++)
 		if (exists(sandbox_system_dirs[i]))
 			at_same_place(b, "bind-ro", sandbox_system_dirs[i]);
+	for (size_t i = 0; i < disowned.n; i++)
+		if (!is_system_dir(disowned.v[i]))
+			at_same_place(b, "bind-ro", disowned.v[i]);
 	for (size_t i = 0; exists(sandbox_brew_dirs[0]) && sandbox_brew_dirs[i]; i++)
 		/* in a home the toolchain table has them */
 		if (exists(sandbox_brew_dirs[i]) && !ga_path_inside(sandbox_brew_dirs[i], s->home))
@@ -67,8 +92,6 @@ static bool on_the_way(const struct ga_spec *s, const char *dir)
 	return ga_path_inside(s->project, dir) || ga_path_inside(s->home, dir);
 }
 
-/* Uid 0 owns what the system keeps from everybody else, and an owner needs no
- * capability to read. */
 static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;

@@ -44,6 +44,10 @@ bool sandbox_starts_early(const struct ga_spec *s);
  * and directories. For uid 0, to whom the mode alone says nothing. */
 int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga_error *err);
 
+/* Where that is looked for and whatever comes to be there is kept from uid 0 as well: directories,
+ * each of which is shown by a mount of its own then. */
+void sandbox_disowned(struct ga_strv *ret);
+
 /* ---- place.c: why a sandbox may fail here */
 
 /* Where this is no plain machine, say in the hint what allows sandboxes there. */

@@ -203,6 +203,20 @@ static int do_bind(int root, const struct stage_op *op, enum ga_copy how, struct
 	return attach_copy(root, source, how, op, f);
 }
 
+static int do_bind_ro(int root, const struct stage_op *op, const struct stage_disowned *d,
+		      struct stage_fault *f)
+{
+	int copy = stage_disowned_copy(d, op->source);
+	cleanup_close int dest = -1;
+
+	if (copy < 0)
+		return do_bind(root, op, GA_COPY_RO, f);
+	dest = dest_for(root, op->dest, true);
+	if (dest < 0)
+		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
+	return ga_mount_attach(copy, dest) ? stage_fail(f, GA_STEP_BIND, errno, op->dest) : 0;
+}
+
 static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	cleanup_close int source = open_dest(root, op->source, 0);
@@ -365,8 +379,8 @@ static int share_root(int root, bool share, struct stage_fault *f)
 						   : 0;
 }
 
-static int run_op(int root, const struct stage_op *op, struct ga_strv *loose,
-		  struct stage_fault *f)
+static int run_op(int root, const struct stage_op *op, const struct stage_disowned *d,
+		  struct ga_strv *loose, struct stage_fault *f)
 {
 	switch (op->kind) {
 	case STAGE_OVERLAY:
@@ -374,7 +388,7 @@ static int run_op(int root, const struct stage_op *op, struct ga_strv *loose,
 	case STAGE_BIND_RW:
 		return do_bind(root, op, GA_COPY_RW, f);
 	case STAGE_BIND_RO:
-		return do_bind(root, op, GA_COPY_RO, f);
+		return do_bind_ro(root, op, d, f);
 	case STAGE_DEVICE:
 		return do_bind(root, op, GA_COPY_DEVICE, f);
 	case STAGE_DEVPTS:
@@ -400,6 +414,8 @@ static int run_op(int root, const struct stage_op *op, struct ga_strv *loose,
 		return do_file(root, op, f);
 	case STAGE_SANDBOX:
 		return share_root(root, true, f);
+	case STAGE_DISOWN: /* none comes after another operation */
+		break;
 	}
 	return stage_fail(f, GA_STEP_PLAN, EINVAL, op->dest);
 }
@@ -434,36 +450,43 @@ struct hook {
 	void *payload;
 };
 
-static int run_ops(int fd, const struct hook *h, struct ga_strv *loose, struct stage_fault *f)
+/* From the operation `op` on. */
+static int run_ops(struct stage_plan *plan, struct stage_op *op, const struct stage_disowned *d,
+		   const struct hook *h, struct ga_strv *loose, struct stage_fault *f)
 {
-	cleanup_close int root = -1;
-	struct stage_plan plan;
-	struct stage_op op;
-	int rc = stage_plan_open(fd, &plan, f);
+	cleanup_close int root = open_stage(plan->dir, f);
+	int rc;
 
-	if (rc)
-		return -1;
-	root = open_stage(plan.dir, f);
 	if (root < 0)
 		return -1;
-	while ((rc = stage_plan_next(&plan, &op, f)) > 0)
-		if (run_op(root, &op, loose, f) ||
-		    (op.kind == STAGE_SANDBOX && h->start(h->payload, f)))
+	do
+		if (run_op(root, op, d, loose, f) ||
+		    (op->kind == STAGE_SANDBOX && h->start(h->payload, f)))
 			return -1;
+	while ((rc = stage_plan_next(plan, op, f)) > 0);
 	return rc ? rc : share_root(root, false, f);
 }
 
-int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
+int stage_mount(int fd, int (*start)(void *payload, struct stage_fault *f), void *payload,
 		struct ga_strv *ret_loose, struct stage_fault *f)
 {
 	const struct hook hook = { start, payload };
 	unsigned uid = geteuid(), gid = getegid();
+	struct stage_disowned d;
+	struct stage_plan plan;
+	struct stage_op op;
 
+	/* a plan without any operation has failed by now */
+	if (stage_plan_open(fd, &plan, f) || stage_disown(&plan, &d, &op, ret_loose, f) < 1)
+		return -1;
 	if (ga_ns_unshare_user())
 		return stage_fail(f, GA_STEP_USERNS, errno, "");
 	if (ga_ns_map_self(uid, gid))
 		return stage_fail(f, GA_STEP_IDMAP, errno, "");
 	if (ga_ns_unshare_mounts())
 		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
-	return run_ops(plan, &hook, ret_loose, f);
+	if (run_ops(&plan, &op, &d, &hook, ret_loose, f))
+		return -1;
+	stage_disowned_close(&d);
+	return 0;
 }

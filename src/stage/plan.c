@@ -114,6 +114,12 @@ static bool hide_op(struct stage_op *op, struct stage_plan *p)
 	return true;
 }
 
+static bool disown_op(struct stage_op *op, struct stage_plan *p)
+{
+	op->dest = "root";
+	return !p->begun && host_path(&op->source, p);
+}
+
 static bool sandbox_op(struct stage_op *op, struct stage_plan *p)
 {
 	bool again = p->sandbox;
@@ -175,6 +181,7 @@ static const struct {
 	{ "hide", STAGE_HIDE, hide_op },
 	{ "dir", STAGE_DIR, dir_op },
 	{ "file", STAGE_FILE, file_op },
+	{ "disown", STAGE_DISOWN, disown_op },
 	{ "sandbox", STAGE_SANDBOX, sandbox_op },
 };
 
@@ -193,6 +200,8 @@ static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op
 		if (strcmp(word, kinds[i].word))
 			continue;
 		*op = (struct stage_op){ .kind = kinds[i].kind };
+		if (op->kind != STAGE_DISOWN)
+			p->begun = true;
 		return kinds[i].parse(op, p) && !(running && is_late(op));
 	}
 	return false;

@@ -39,12 +39,13 @@ enum stage_kind {
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
 	STAGE_HIDE,
+	STAGE_DISOWN,
 };
 
 struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
-	const char *source;        /* bind: a host path; move: a staged place; symlink: target */
+	const char *source;        /* a host path; move: a staged place; symlink: target */
 	unsigned mode;             /* tmpfs, dir */
 	const char *upper, *work;  /* overlay */
 	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */
@@ -58,6 +59,7 @@ struct stage_plan {
 	int fd;
 	struct ga_buf buf; /* what came so far, taken apart up to `pos` */
 	size_t pos, n_ops;
+	bool begun;        /* something else than "disown" came */
 	bool sandbox;      /* "sandbox" came */
 	const char *dir;
 };
@@ -67,9 +69,25 @@ int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
 /* The next operation, checked; nothing is looked at on disk. 1, or 0 at the plan's end. */
 int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
+/* Copies of what a plan disowns, -1 where it cannot be had. */
+struct stage_disowned {
+	const char *source[GA_PLAN_MAX_DISOWNED];
+	int copy[GA_PLAN_MAX_DISOWNED];
+	size_t n;
+};
+
+/* Carry out what a plan begins with, in the namespaces of who started the stage, up to the first
+ * other operation, which is `*op` then: 1, or -1. To `ret_loose` goes what is not disowned. */
+int stage_disown(struct stage_plan *plan, struct stage_disowned *ret, struct stage_op *op,
+		 struct ga_strv *ret_loose, struct stage_fault *f);
+/* The copy of `source`, to be attached once, or -1. */
+int stage_disowned_copy(const struct stage_disowned *d, const char *source);
+void stage_disowned_close(struct stage_disowned *d);
+
 /* Read a plan and carry it out as it comes, in a namespace of its own. `start` is called at the
  * operation "sandbox", with all capabilities. The umask is to be 0: a plan's modes are meant.
- * To `ret_loose` goes each DEST of a "hide" whose files are covered one by one. */
+ * To `ret_loose` goes each DEST of a "hide" whose files are covered one by one, and each
+ * SOURCE that cannot be disowned. */
 int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
 		struct ga_strv *ret_loose, struct stage_fault *f);
 

@@ -138,6 +138,11 @@ static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
 		const char *rel = ga_path_below(dirs.v[i], "home");
 		cleanup_free char *q = ga_escape(rel ? rel : dirs.v[i]);
 
+		if (!rel) {
+			ga_strv_pushf(&s->remarks, "root's files in '%s' cannot be nobody's here: "
+				      "one that is put there while it runs shows inside", q);
+			continue;
+		}
 		ga_strv_pushf(&s->remarks, "something is mounted in '~/%s', or no overlay can lie "
 			      "over it: a credential file that is put there while it runs shows "
 			      "inside", q);

@@ -148,3 +148,18 @@ int ga_mount_copy(int fd, enum ga_copy how)
 		return -1;
 	return ga_steal_fd(&copy);
 }
+
+int ga_mount_disown(int copy, int userns)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (unsigned)userns };
+	unsigned flags = AT_EMPTY_PATH;
+
+	/* a copy of what is shared (most of a machine that systemd runs) is its peer: what were
+	 * laid over a file of it would lie over that of the machine */
+	if (ga_mount_share(copy, false))
+		return -1;
+	/* all of them, or none */
+	if (!syscall(SYS_mount_setattr, copy, "", flags | AT_RECURSIVE, &attr, sizeof(attr)))
+		return 0;
+	return (int)syscall(SYS_mount_setattr, copy, "", flags, &attr, sizeof(attr));
+}

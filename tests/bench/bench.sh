@@ -91,7 +91,7 @@ bare_arguments() {
 		}
 		BEGIN { word(); word() }
 		/^overlay$/ { word(); word(); word(); for (n = word(); n > 0; n--) word(); next }
-		/^mountpoint$/ { word(); next }
+		/^(mountpoint|disown)$/ { word(); next }
 		/^bind-rw$/ { word(); word(); next }
 		/^bind-ro$/ { source = word(); tools = tools_or_not(source, inside()); next }
 		function tools_or_not(source, dest) {

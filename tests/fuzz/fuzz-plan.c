@@ -43,6 +43,7 @@ static void check_op(const struct stage_op *op)
 	case STAGE_BIND_RW:
 	case STAGE_BIND_RO:
 	case STAGE_DEVICE:
+	case STAGE_DISOWN:
 		CHECK(*op->source == '/');
 		break;
 	case STAGE_MOVE:

@@ -276,7 +276,7 @@ test_expect_success ROOT 'as root: what others cannot read below /etc is masked'
 
 # plan WORD...: run the stage on these words, between a right beginning and "true"
 plan() {
-	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" && printf "%s\\0" "$@"; } |
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" && printf "%s\\0" "$@"; } |
 		"$mkplan" "$stage" /usr/bin/env true 2>err
 }
 
@@ -305,10 +305,13 @@ test_expect_success 'a malformed plan is refused' '
 	malformed overlay project "$U" "$W" -1 "$S" end &&
 	malformed overlay project "$U" "$W" 1x "$S" end &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true </dev/null 2>err && grep "^plan " err &&
-	printf "git-agent-plan-5\\0/\\0sandbox\\0end\\0" >p && test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
+	printf "git-agent-plan-6\\0/\\0sandbox\\0end\\0" >p && test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
 	grep "^plan .* version" err &&
-	printf "git-agent-plan-4\\0%s\\0end" "$PWD/st" >p && test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p &&
+	printf "git-agent-plan-5\\0%s\\0end" "$PWD/st" >p && test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p &&
 	malformed tmpfs 777 home end && malformed tmpfs 01777 home end && malformed tmpfs 0888 home end &&
+	malformed disown etc sandbox end && malformed dir 0755 root/x disown /etc sandbox end && malformed sandbox disown /etc end &&
+	# shellcheck disable=SC2046 # meant to be split
+	malformed $(printf "disown /etc %.0s" 1 2 3 4 5 6 7 8 9) sandbox end &&
 	malformed symlink x home/y end && malformed symlink x rooted/y end &&
 	malformed dir home/x end && malformed dir 0755 odb/x end && malformed file root/x end && malformed end && malformed sandbox sandbox end &&
 	for late in "mask-file root/etc/passwd" "read-only root/tmp" "tmpfs 0755 root/x" "symlink x root/x" \
@@ -317,7 +320,7 @@ test_expect_success 'a malformed plan is refused' '
 		# shellcheck disable=SC2086 # meant to be split
 		malformed sandbox $late end || exit 1
 	done &&
-	{ printf "git-agent-plan-4\\0%s\\0" "$PWD/st" && tr "\\0" x </dev/zero | head -c 5000000; } >p &&
+	{ printf "git-agent-plan-5\\0%s\\0" "$PWD/st" && tr "\\0" x </dev/zero | head -c 5000000; } >p &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err && grep "^plan 7" err &&
 	test -z "$(ls -A st)" && test -z "$(ls -A wo)"
 '
@@ -325,21 +328,21 @@ test_expect_success 'a malformed plan is refused' '
 test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
 	cd m && mkfifo slow && test_when_finished "rm -f slow" || exit 1
 	{ "$mkplan" "$stage" /usr/bin/env true <slow 2>err; echo "$?" >code; } &
-	exec 9>slow && printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
+	exec 9>slow && printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
 	wait && exec 9>&- && grep "^source 2 $PWD/none$" err && test "$(cat code)" = 125 &&
 	test_expect_code 125 plan bind-rw "$PWD/src" home && grep "^plan 22 end$" err
 '
 
 test_expect_success 'below the root a place to mount on is made, and nowhere else' '
 	cd m && mkdir -p src/d && echo f >src/f &&
-	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro "$PWD/src/d" root/a/b/d bind-ro "$PWD/src/f" root/c/f \
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/src/d" root/a/b/d bind-ro "$PWD/src/f" root/c/f \
 		tmpfs 1777 root/t symlink ../somewhere root/a/l device /dev/null root/dev/null read-only root/t dir 0755 root/e/f dir 0750 root/e/f sandbox \
 		dir 0700 root/e/g/h bind-ro "$PWD/src/f" odb/f move odb/f root/e/g/h/s end; } >p &&
 	"$mkplan" "$stage" /bin/sh -c "cd \"$PWD/st/root\" && cat c/f && test -d a/b/d && test -d e/f && readlink a/l &&
 		echo x >dev/null && test -c dev/null && ! { echo x >t/x; } && stat -c %a t e/f &&
 		until cat e/g/h/s 2>/dev/null; do sleep 0.1; done && stat -c %a e/g e/g/h" <p >out 2>/dev/null &&
 	printf "f\\n../somewhere\\n1777\\n755\\nf\\n755\\n700\\n" >want && test_cmp want out &&
-	mkdir hm && printf old >hm/old && { printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-rw "$PWD/hm" home dir 0700 home/a file home/a/s bind-ro "$PWD/src/f" home/a/s \
+	mkdir hm && printf old >hm/old && { printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/hm" home dir 0700 home/a file home/a/s bind-ro "$PWD/src/f" home/a/s \
 		file home/old bind-ro "$PWD/src/f" home/old sandbox end; } >p &&
 	"$mkplan" "$stage" /bin/sh -c "cd \"$PWD/st/home\" && until cat a/s old; do sleep 0.1; done" <p >out && printf "f\\nf\\n" >want && test_cmp want out &&
 	test "$(stat -c "%a %s" hm/a/s)" = "600 0" && test "$(stat -c %a hm/a)" = 700 && test "$(cat hm/old)" = old &&
@@ -355,7 +358,7 @@ test_expect_success 'what is attached after bwrap was started shows inside, and 
 	{ "$mkplan" "$stage" "$(command -v bwrap)" --unshare-user --unshare-pid --dev-bind "$PWD/st/root" / --proc /proc \
 		/bin/sh -c "test ! -e /p && echo >/says/up; until test -e /p/f; do sleep 0.1; done; cat /p/f >/says/seen
 			while grep -q master: /proc/self/mountinfo; do sleep 0.1; done; echo >/says/cut" <slow 2>err; } &
-	exec 9>slow && printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro /usr root/usr symlink usr/bin root/bin \
+	exec 9>slow && printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro /usr root/usr symlink usr/bin root/bin \
 		symlink usr/lib root/lib symlink usr/lib64 root/lib64 bind-rw "$PWD/says" root/says dir 0755 root/proc sandbox >&9 &&
 	test_wait_for "test -e says/up" && printf "%s\\0" bind-ro "$PWD/src" home move home root/p >&9 &&
 	test_wait_for "test -s says/seen" && test ! -e says/cut && printf "end\\0" >&9 && exec 9>&- && wait && test -e says/cut
@@ -368,16 +371,16 @@ test_expect_success 'each step that fails is named with errno and object' '
 	echo f >file && test_expect_code 125 plan bind-rw "$PWD/file" home end && grep "^bind [0-9]* home$" err &&
 	test_expect_code 125 plan overlay project "$PWD/up" "$PWD/none" 1 "$PWD/src" end && grep "^source 2 " err &&
 	test_expect_code 125 plan overlay project "$PWD/up" "$PWD/up" 1 "$PWD/src" end && grep "^overlay 22 $PWD/up$" err &&
-	printf "git-agent-plan-4\\0%s\\0sandbox\\0end\\0" "$PWD/none" >p &&
+	printf "git-agent-plan-5\\0%s\\0sandbox\\0end\\0" "$PWD/none" >p &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env <p 2>err && grep "^tmpfs 2 $PWD/none$" err &&
-	printf "git-agent-plan-4\\0%s\\0sandbox\\0end\\0" "$PWD/st" >p &&
+	printf "git-agent-plan-5\\0%s\\0sandbox\\0end\\0" "$PWD/st" >p &&
 	test_expect_code 125 "$mkplan" "$stage" /none/bwrap <p 2>err && grep "^exec 2 /none/bwrap$" err
 '
 
 test_expect_success 'masks cover files and directories, and skip what is not there' '
 	cd m && mkdir -p src/secret && echo s >src/secret/f && echo s >src/file && ln -s file src/link &&
 	test_when_finished "rm -f src/link" &&
-	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-rw "$PWD/src" home mask-file home/file \
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/src" home mask-file home/file \
 		mask-dir home/secret mask-file home/none mask-dir home/none/x sandbox end; } >p &&
 	"$mkplan" "$stage" /bin/sh -c "cat \"$PWD/st/home/file\"; ls -A \"$PWD/st/home/secret\";
 		! echo x >\"$PWD/st/home/file\"" <p >out 2>/dev/null && test ! -s out && test -s src/file &&
@@ -386,7 +389,7 @@ test_expect_success 'masks cover files and directories, and skip what is not the
 
 test_expect_success 'hide covers files of a directory, and stays when the host replaces them' '
 	cd m && mkdir -p hid/sub && echo s >hid/file && echo s >hid/other && echo o >hid/sub/open &&
-	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide home/none 1 x sandbox end; } >p &&
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide home/none 1 x sandbox end; } >p &&
 	"$mkplan" "$stage" /bin/sh -c "cd \"$PWD/st/home\"; cat file other; echo t >\"$PWD/hid/new\"; mv \"$PWD/hid/new\" \"$PWD/hid/file\"; rm \"$PWD/hid/other\"; echo t >\"$PWD/hid/other\"; cat file other sub/open; ! echo x 2>/dev/null >file" <p >out && echo o >want && test_cmp want out && echo t >want && test_cmp want hid/file &&
 	for bad in "home 1 ../x" "home 1 a/b" "home 0" "home 200 a" "project 1 a" "home 1 .."; do test_expect_code 125 plan hide $bad end && grep "^plan " err || return 1; done
 '
@@ -394,14 +397,14 @@ test_expect_success 'hide covers files of a directory, and stays when the host r
 test_lazy_prereq USERNS 'unshare -Urm true'
 test_expect_success USERNS 'where an overlay cannot lie over a directory each file is covered, which is said; any other failure is one' '
 	cd m && mkdir -p over/sub && echo s >over/file && echo o >over/open &&
-	{ printf "%s\\0" git-agent-plan-4 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end; } >p &&
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end; } >p &&
 	unshare -Urm sh -c "mount -t tmpfs none over/sub && exec \"$mkplan\" \"$stage\" /bin/sh -c \"cd \\\"$PWD/st/home\\\" && cat file open\"" <p >out 2>err && echo o >want && test_cmp want out && grep -x "loose 22 home" err &&
 	"$mkplan" "$stage" /bin/sh -c "cat \"$PWD/st/home/file\"" <p >out 2>err && test ! -s out && test ! -s err &&
 	for e in EPERM ENOSPC EACCES; do test_expect_code 125 "$TEST_BUILDDIR/tests/helpers/deny" "mount:NODEV=$e" -- "$mkplan" "$stage" /bin/sh -c "echo ran" <p >out 2>err && grep "^hide [0-9]* home\$" err && test ! -s out || return 1; done
 '
 
 test_expect_success 'only the descriptors named are kept, and the environment is empty' '
-	cd m && printf "%s\\0" git-agent-plan-4 "$PWD/st" sandbox end >p &&
+	cd m && printf "%s\\0" git-agent-plan-5 "$PWD/st" sandbox end >p &&
 	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \
 		<p 5</dev/null 6</dev/null 7</dev/null 8</dev/null >out &&
 	grep -v "^PWD=" out | tr "\n" " " >got && echo "0 1 2 3 6 8 " | tr -d "\n" >want && test_cmp want got

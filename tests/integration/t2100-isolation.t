@@ -77,6 +77,38 @@ test_expect_success ROOT 'as root: nothing that others cannot read, nothing of /
 		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null; cd .. && test_cmp /dev/null out
 '
 
+# A mount whose files are somebody else's takes a root that is that of the machine, and a file system that knows such mounts.
+test_lazy_prereq IDMAP '
+	test "$(id -u)" = 0 && grep -q 4294967295 /proc/self/uid_map && unshare -m true &&
+	printf "6.3\n%s\n" "$(uname -r)" | sort -CV && stat -f -c %T . | grep -xE "ext2/ext3|xfs|btrfs|tmpfs"'
+
+test_expect_success IDMAP 'as root: nor what is put into the place of such a file, or comes to be, while a session runs' '
+	make_repo meanwhile && mkdir etc && test_when_finished "rm -rf etc" && cp -a /etc/. etc && mkdir etc/closed &&
+	chmod 700 etc/closed && echo open >etc/open && (umask 077 && echo first >etc/secret) && cd meanwhile &&
+	unshare -m sh -c "mount --bind ../etc /etc && exec git agent start -q -- sh -c \"
+		cat /etc/open /etc/secret; while ! test -e /etc/ready; do sleep 0.1; done
+		cat /etc/open /etc/secret /etc/new /etc/closed/new; ls -A /etc/closed; stat -c %u:%g /etc/open /etc/new\"" </dev/null >../out 2>../err &
+	test_wait_for "grep -q open out" && (umask 077 && echo second >etc/put && mv etc/put etc/secret && echo third | tee etc/new >etc/closed/new) &&
+	echo again >etc/put && mv etc/put etc/open && >etc/ready && wait && cat err &&
+	printf "open\nagain\n65534:65534\n65534:65534\n" >want && test_cmp want out && grep -c "Permission denied" err | grep -x 2
+'
+
+test_expect_success IDMAP 'as root: on a machine whose mounts are shared, as under systemd, nothing is tied to them, and nothing laid over its files' '
+	make_repo shared && cd shared && unshare -m sh -c "mount --make-rshared / && sort -k5 /proc/self/mountinfo >../before && wc -c /etc/shadow
+		{ git agent start -q -- sh -c \"grep -E shared:\|master: /proc/self/mountinfo; stat -c %u /etc/passwd; while ! test -e end; do sleep 0.1; done\" </dev/null & } >../in
+		until test -s ../in; do sleep 0.1; done; sort -k5 /proc/self/mountinfo >../during; wc -c /etc/shadow; git agent shell \$(git agent list | sed \"s/ .*//\") -- touch end; wait" >../out &&
+	echo 65534 | test_cmp - ../in && test_cmp ../before ../during && size=$(wc -c </etc/shadow) && printf "$size /etc/shadow\n$size /etc/shadow\n" | test_cmp - ../out
+'
+
+test_expect_success IDMAP 'as root: where that cannot be had, as on an overlay, what is there at the start is covered, which is said' '
+	make_repo held && cp -a /etc etc && mkdir none && test_when_finished "rm -rf etc" && cd held &&
+	unshare -m sh -c "mount -t overlay none -o lowerdir=../etc:../none /etc && git agent doctor; git agent start --name held -- sh -c \"
+		cat /etc/shadow; ls -l /etc/ssl/private; stat -c %u:%g /etc/passwd\"" </dev/null >../out 2>../err && cat ../out ../err &&
+	grep -A1 "^ok   sandbox " ../out | grep "is put into /etc while that runs" && tail -n 2 ../out >../got && printf "total 0\n0:0\n" | test_cmp - ../got &&
+	grep "root.s files in ./etc. cannot be nobody.s here" ../err && git agent show held | grep "cannot be nobody" &&
+	git agent doctor >../out && ! grep "is put into /etc" ../out && git agent start --name tight -- true 2>../err && ! grep nobody ../err
+'
+
 # ---- where sandboxes may be made inside ---------------------------------------------------
 
 test_lazy_prereq NESTS 'test "$(id -u)" != 0 && bwrap --unshare-user --ro-bind / / true'

@@ -188,7 +188,7 @@ static void plan_of_the_root(void **state)
 	ga_strv_take(&s.ro, in(w, "home/data"));
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = root_of(w, &s);
-	assert_memory_equal(got, "git-agent-plan-4\n@/s/stage\n", 27);
+	assert_memory_equal(got, "git-agent-plan-5\n@/s/stage\n", 27);
 	assert_non_null(strstr(got, "\nbind-ro\n/usr\nroot/usr\n"));
 	assert_non_null(strstr(got, "\ndevice\n/dev/null\nroot/dev/null\n"));
 	assert_non_null(strstr(got, "\ntmpfs\n1777\nroot/tmp\n"));
