@@ -97,6 +97,9 @@ int ga_tree_open(struct ga_repo *r, const struct ga_oid *oid, struct ga_tree_rea
 		 struct ga_error *err);
 /* The next entry: 1, 0 at the end, -1 with an error if the object is broken. */
 int ga_tree_read(struct ga_tree_reader *t, struct ga_tree_item *ret, struct ga_error *err);
+/* The entry called `name`, of that length: large trees are searched, not read (tree-find.c). */
+int ga_tree_find(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
+		 struct ga_entry *ret, struct ga_error *err);
 
 /* ---- quarantine ------------------------------------------------------------ */
 

@@ -282,6 +282,7 @@ void ga_repo_free(struct ga_repo *r)
 	free(r->info.gitdir);
 	free(r->info.commondir);
 	free(r->info.id);
+	ga_tree_slots_free(r->trees);
 	ga_strv_release(&r->hooks_off);
 	free(r);
 	(void)git_libgit2_shutdown();

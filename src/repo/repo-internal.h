@@ -22,6 +22,7 @@ struct ga_repo {
 	 * and git run for it see; NULL without one; belongs to the import */
 	const char *quarantine;
 	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
+	struct ga_tree_slots *trees; /* tree-find.c; or NULL */
 	struct ga_strv hooks_off; /* settings that are false where none that it defines is to run */
 };
 
@@ -38,6 +39,8 @@ size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b);
 
 /* Fill `info->id` (repo-id.c). */
 int ga_repo_load_id(struct ga_repo_info *info, struct ga_error *err);
+
+void ga_tree_slots_free(struct ga_tree_slots *t);
 
 /* Fill `r->hooks_off` (hooks.c). */
 int ga_hooks_find(struct ga_repo *r, struct ga_error *err);

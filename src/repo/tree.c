@@ -102,34 +102,16 @@ static struct ga_entry entry_of(const struct ga_tree_item *it)
 
 /* ---- one path --------------------------------------------------------------- */
 
-/* The entry called `name` in one tree. */
-static int find_item(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
-		     struct ga_entry *ret, struct ga_error *err)
-{
-	cleanup_tree_reader struct ga_tree_reader t = GA_TREE_READER_INIT;
-	struct ga_tree_item it;
-	int rc;
-
-	if (ga_tree_open(r, tree, &t, err))
-		return -1;
-	*ret = (struct ga_entry){ 0 };
-	while ((rc = ga_tree_read(&t, &it, err)) > 0)
-		if (it.len == len && !memcmp(it.name, name, len)) {
-			*ret = entry_of(&it);
-			return 0;
-		}
-	return rc;
-}
-
 int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		  struct ga_entry *ret, struct ga_error *err)
 {
 	struct ga_entry at = { GA_MODE_TREE, *tree };
 
 	for (;;) {
+		const struct ga_oid dir = at.oid;
 		size_t n = strcspn(path, "/");
 
-		if (find_item(r, &at.oid, path, n, &at, err))
+		if (ga_tree_find(r, &dir, path, n, &at, err))
 			return -1;
 		if (!path[n] || !at.mode)
 			break;

@@ -257,6 +257,84 @@ static void untouched_entries_keep_their_bytes(void **state)
 	assert_string_equal(got, "1");
 }
 
+/* More large trees than are kept, each asked for all of its names: as one that sorts "x" as a file,
+ * as one that sorts it as a directory, and as one that nobody has sorted. */
+enum { TREES = 12, NAMES = 300 };
+
+static const char *name_of(unsigned i)
+{
+	static const char *const odd[] = { "x", "x.c", "x0", "x-", "y", "link" };
+	static char name[16];
+
+	if (i < GA_NELEMS(odd))
+		return odd[i];
+	(void)snprintf(name, sizeof(name), "f%03u", i);
+	return name;
+}
+
+static uint32_t mode_of(unsigned tree, unsigned i)
+{
+	if (i == 0)
+		return tree % 2 ? GA_MODE_TREE : GA_MODE_FILE;
+	return i == 5 ? GA_MODE_LINK : GA_MODE_EXEC;
+}
+
+static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const struct ga_oid *sub)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *path = in_scratch("large/in");
+	FILE *f;
+
+	if (tree % 3 == 2) {
+		for (unsigned i = 0; i < NAMES; i++) {
+			ga_buf_addf(&b, "%o %s", mode_of(tree, i), name_of(i));
+			ga_buf_addch(&b, '\0');
+			ga_buf_add(&b, mode_of(tree, i) == GA_MODE_TREE ? sub->id : blob[tree].id,
+				   GA_OID_RAWSZ);
+		}
+		f = fopen(path, "w");
+		assert_non_null(f);
+		assert_int_equal(fwrite(b.ptr, 1, b.len, f), b.len);
+		assert_int_equal(fclose(f), 0);
+		return OID("large", "git hash-object --literally -w -t tree in");
+	}
+	for (unsigned i = 0; i < NAMES; i++)
+		ga_buf_addf(&b, "%06o %s %s\t%s\n", mode_of(tree, i),
+			    mode_of(tree, i) == GA_MODE_TREE ? "tree" : "blob",
+			    GA_HEX(mode_of(tree, i) == GA_MODE_TREE ? sub : &blob[tree]), name_of(i));
+	return OID("large", "git mktree <<'EOF'\n%sEOF", b.ptr);
+}
+
+static void large_trees_are_searched(void **state)
+{
+	static const char *const nowhere[] = { "f", "f1", "x.", "x/y", "y/in", "z", "0", "f299/in" };
+	struct ga_oid blob[TREES], tree[TREES], sub;
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_entry e;
+
+	(void)state;
+	SH("large", "git init -q");
+	r = open_repo("large");
+	for (unsigned t = 0; t < TREES; t++)
+		blob[t] = OID("large", "echo %u | git hash-object -w --stdin", t);
+	sub = OID("large", "printf '100644 blob %s\tin\n' | git mktree", GA_HEX(&blob[0]));
+	for (unsigned t = 0; t < TREES; t++)
+		tree[t] = large_tree(t, blob, &sub);
+	for (unsigned k = 0; k < 3 * NAMES * TREES; k++) {
+		/* a few at a time, and then others */
+		unsigned t = (k / (5 * NAMES) + k % 5) % TREES, i = k / 5 % NAMES;
+		uint32_t mode = mode_of(t, i);
+
+		OK(ga_tree_entry(r, &tree[t], name_of(i), &e, &err));
+		assert_int_equal(e.mode, mode);
+		assert_true(ga_oid_equal(&e.oid, mode == GA_MODE_TREE ? &sub : &blob[t]));
+		OK(ga_tree_entry(r, &tree[t], nowhere[k % GA_NELEMS(nowhere)], &e, &err));
+		assert_int_equal(e.mode, GA_MODE_NONE);
+		OK(ga_tree_entry(r, &tree[t], "x/in", &e, &err));
+		assert_int_equal(e.mode, t % 2 ? GA_MODE_FILE : GA_MODE_NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +344,7 @@ int main(void)
 		cmocka_unit_test(apply_refuses),
 		cmocka_unit_test(deep),
 		cmocka_unit_test(untouched_entries_keep_their_bytes),
+		cmocka_unit_test(large_trees_are_searched),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, scratch_setup, scratch_teardown);
