@@ -471,17 +471,9 @@ int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
 
 	c.e = e;
 	c.s = s;
-	if (ga_commit_tree(e->repo, &s->onto, &onto, err) || read_host_patterns(&c, err))
+	if (ga_commit_tree(e->repo, &s->onto, &onto, err) || read_host_patterns(&c, err) ||
+	    find_in_the_way(&c, commits, n, &onto, ret, err))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-		struct ga_oid tree;
-
-		if (ga_commit_tree(e->repo, &commits[i], &tree, err) ||
-		    ga_tree_diff(e->repo, &onto, &tree, &changes, err) ||
-		    find_overwritten(&c, &changes, ret, err))
-			return -1;
-	}
 	ga_strv_sort_unique(ret);
 	return 0;
 }

@@ -3,13 +3,18 @@
  * What capture reads of the user's own files: patterns, and whether something
  * stands where the branch would put a file.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "capture-internal.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "ga/strmap.h"
 #include "upper-internal.h"
 
 static int add_file(const char *path, struct ga_buf *out, struct ga_error *err)
@@ -50,6 +55,11 @@ struct look {
 	struct ga_buf missing; /* a directory that is not there: nothing below it is */
 };
 
+static bool is_content(const struct ga_entry *e)
+{
+	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC || e->mode == GA_MODE_LINK;
+}
+
 /* Does HEAD have a file or link above the path? */
 static int tracked_above(struct capture *c, const struct look *l, const char *path, bool *ret,
 			 struct ga_error *err)
@@ -66,9 +76,62 @@ static int tracked_above(struct capture *c, const struct look *l, const char *pa
 		at = up;
 		if (rc)
 			return -1;
-		*ret = e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC || e.mode == GA_MODE_LINK;
+		*ret = is_content(&e);
 	}
 	return 0;
+}
+
+/* Has the user's directory any file that HEAD does not have there? `e` is what it has: a tree,
+ * nothing, or a commit, of which git knows nothing that is beneath. Ends with the first, however
+ * many there are of those. */
+static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, bool *ret,
+			   struct ga_error *err)
+{
+	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *f;
+
+	/* what cannot be read may be anything */
+	*ret = !d;
+	if (!d && fd >= 0)
+		(void)close(fd);
+	while (!rc && !*ret && d && (f = readdir(d))) {
+		cleanup_close int below = -1;
+		struct ga_entry is = { 0 };
+
+		if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, ".."))
+			continue;
+		if (e->mode == GA_MODE_TREE &&
+		    (rc = ga_tree_entry(c->e->repo, &e->oid, f->d_name, &is, err)))
+			break;
+		below = openat(fd, f->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below < 0)
+			*ret = is.mode == GA_MODE_NONE ||
+			       (errno != ENOTDIR && errno != ELOOP && errno != ENOENT);
+		/* in the place of a file it was put there by the user, and git asks for that */
+		else if (!is_content(&is))
+			rc = holds_untracked(c, below, &is, ret, err);
+	}
+	if (d)
+		(void)closedir(d);
+	return rc;
+}
+
+/* Does a file in the place of what stands there take away what git does not have? */
+static int is_untracked(struct capture *c, const struct look *l, int fd, const char *path,
+			bool *ret, struct ga_error *err)
+{
+	struct ga_entry e = { 0 };
+	struct stat st;
+
+	if (l->has_head && ga_tree_entry(c->e->repo, &l->head_tree, path, &e, err))
+		return -1;
+	*ret = e.mode == GA_MODE_NONE;
+	/* tracked by now: then it is git's business to see the conflict */
+	if (fstat(fd, &st) || !S_ISDIR(st.st_mode) ||
+	    (e.mode != GA_MODE_TREE && e.mode != GA_MODE_GITLINK))
+		return 0;
+	return holds_untracked(c, fd, &e, ret, err);
 }
 
 /* Is there anything at the path that git would not see as tracked? */
@@ -77,7 +140,6 @@ static int stands_untracked(struct capture *c, struct look *l, const char *path,
 {
 	cleanup_free char *dir = ga_path_parent(path);
 	cleanup_close int fd = -1, parent = -1;
-	struct ga_entry e = { 0 };
 	bool above;
 
 	*ret = false;
@@ -98,11 +160,7 @@ static int stands_untracked(struct capture *c, struct look *l, const char *path,
 			ga_buf_adds(&l->missing, dir);
 		}
 	}
-	/* tracked by now: then it is git's business to see the conflict */
-	if (fd >= 0 && l->has_head && ga_tree_entry(c->e->repo, &l->head_tree, path, &e, err))
-		return -1;
-	*ret = fd >= 0 && e.mode == GA_MODE_NONE;
-	return 0;
+	return fd < 0 ? 0 : is_untracked(c, l, fd, path, ret, err);
 }
 
 static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, const char *path,
@@ -113,7 +171,7 @@ static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, 
 	return *ret || l->project < 0 ? 0 : stands_untracked(c, l, path, ret, err);
 }
 
-/* Asked for each commit, and said once, if the walk has not. */
+/* Said once, if the walk has not. */
 static void note_rules(struct capture *c)
 {
 	if (!(c->met >> GA_LIMIT_RULES_SIZE & 1))
@@ -122,8 +180,8 @@ static void note_rules(struct capture *c)
 				       "a .gitignore of the base is too long to be read"));
 }
 
-int find_overwritten(struct capture *c, const struct ga_changes *changes, struct ga_strv *ret,
-		     struct ga_error *err)
+static int find_overwritten(struct capture *c, const struct ga_strv *paths, struct ga_strv *ret,
+			    struct ga_error *err)
 {
 	cleanup_close int project = open(c->s->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *branch = NULL;
@@ -141,19 +199,91 @@ int find_overwritten(struct capture *c, const struct ga_changes *changes, struct
 		   ga_gitconfig_bool(c->e->config, "core.ignorecase", false),
 		   c->e->limits->rules_size);
 	rc = 0;
-	for (size_t i = 0; !rc && i < changes->n; i++) {
-		const struct ga_change *ch = &changes->v[i];
+	for (size_t i = 0; !rc && i < paths->n; i++) {
+		const char *path = paths->v[i];
 		bool over = false;
 
-		if (ch->old.mode != GA_MODE_NONE || ch->new.mode == GA_MODE_NONE)
-			continue;
-		rc = would_overwrite(c, &l, &ru, ch->path, &over, err);
+		rc = would_overwrite(c, &l, &ru, path, &over, err);
 		if (!rc && over)
-			ga_strv_push(ret, ch->path);
+			ga_strv_push(ret, path);
 	}
 	if (ru.too_long)
 		note_rules(c);
 	rules_release(&ru);
 	ga_buf_release(&l.missing);
 	return rc;
+}
+
+/* ---- what is new in a history -------------------------------------------------- */
+
+/* Commits, parents first; and each path once that one of them has and `from` has not. */
+struct history {
+	struct ga_repo *r;
+	const struct ga_oid *from;
+	struct ga_oid *trees; /* of the commits so far */
+	struct ga_oidmap index;
+	struct ga_strmap seen; /* the paths of these, which it borrows: */
+	struct ga_strv paths;
+};
+
+static void history_release(struct history *h)
+{
+	free(h->trees);
+	ga_oidmap_release(&h->index);
+	ga_strmap_release(&h->seen);
+	ga_strv_release(&h->paths);
+}
+
+static int add_new(struct history *h, const struct ga_change *c, bool since_from,
+		   struct ga_error *err)
+{
+	struct ga_entry e = { 0 };
+
+	if (c->old.mode || !c->new.mode ||
+	    ga_strmap_first(&h->seen, c->path, strlen(c->path)) >= 0)
+		return 0;
+	if (!since_from && ga_tree_entry(h->r, h->from, c->path, &e, err))
+		return -1;
+	if (e.mode && e.mode != GA_MODE_TREE)
+		return 0;
+	ga_strv_push(&h->paths, c->path);
+	ga_strmap_add(&h->seen, h->paths.v[h->paths.n - 1], strlen(c->path), 0);
+	return 0;
+}
+
+/* Since its first parent, if that was looked at: a long history is not to be compared with its
+ * beginning again and again. */
+static int add_commit(struct history *h, const struct ga_oid *id, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_commit struct ga_commit c = { .parents = NULL };
+	const struct ga_oid *since = h->from;
+	size_t i;
+
+	if (ga_commit_read(h->r, id, &c, err))
+		return -1;
+	if (c.n_parents && ga_oidmap_get(&h->index, &c.parents[0], &i))
+		since = &h->trees[i];
+	if (ga_tree_diff(h->r, since, &c.tree, &changes, err))
+		return -1;
+	for (i = 0; i < changes.n; i++)
+		if (add_new(h, &changes.v[i], since == h->from, err))
+			return -1;
+	h->trees[h->index.n] = c.tree;
+	(void)ga_oidmap_add(&h->index, id, h->index.n);
+	return 0;
+}
+
+int find_in_the_way(struct capture *c, const struct ga_oid *commits, size_t n,
+		    const struct ga_oid *from, struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_(history_release) struct history h = { .r = c->e->repo, .from = from };
+
+	h.trees = ga_calloc(n ? n : 1, sizeof(*h.trees));
+	for (size_t i = 0; i < n; i++)
+		if (add_commit(&h, &commits[i], err))
+			return -1;
+	ga_strmap_release(&h.seen);
+	ga_strv_sort_unique(&h.paths);
+	return find_overwritten(c, &h.paths, ret, err);
 }

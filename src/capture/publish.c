@@ -44,16 +44,8 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 
 	if (list_history(c, &o->history, 1, &c->from, 1, &commits, &n, err))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-		struct ga_oid tree;
-
-		if (ga_commit_tree(c->e->repo, &commits[i], &tree, err) ||
-		    ga_tree_diff(c->e->repo, &c->from_tree, &tree, &changes, err) ||
-		    find_overwritten(c, &changes, &o->hold_always, err))
-			return -1;
-	}
-	if (hold_links(c, commits, n, &o->hold_always, err))
+	if (find_in_the_way(c, commits, n, &c->from_tree, &o->hold_always, err) ||
+	    hold_links(c, commits, n, &o->hold_always, err))
 		return -1;
 	ga_strv_extend(&o->hold_always, &c->unfiltered);
 	ga_strv_sort_unique(&o->hold_always);

@@ -335,6 +335,17 @@ test_expect_success 'GT-07: an untracked file of the user'\''s is not written ov
 	git merge -q agent/u2 && test "$(cat same)" = mine
 '
 
+# A plain merge removes what is ignored in a directory that becomes a file.
+test_expect_success 'nor is what is ignored in a directory that the agent made a file' '
+	make_repo unt2 "mkdir -p e/sub && echo x >e/sub/x && mkdir k && echo x >k/x" && cd unt2 && echo "*.o" >.git/info/exclude && echo mine >d/mine.o &&
+	mkdir e/sub/in && echo mine >e/sub/in/mine.o && mkdir k/none &&
+	git agent start --name u3 -- sh -c "rm -r d e k; echo theirs >d; echo theirs >e; ln -s a k; echo ok >ok" &&
+	git diff --name-status --no-renames HEAD agent/u3 >../got && printf "D\td/x\nD\te/sub/x\nA\tk\nD\tk/x\nA\tok\n" >../want && test_cmp ../want ../got &&
+	test "$(git show refs/agent/u3/held:d)" = theirs && git agent show u3 >../show && grep "note: held back, .*: d, e\$" ../show &&
+	git merge -q agent/u3 && test "$(cat d/mine.o e/sub/in/mine.o)" = "mine
+mine" && test -L k
+'
+
 test_expect_success 'the user'\''s excludes and attributes: one file for the sandbox and the capture, as git finds it' '
 	make_repo uf "mkdir conf && echo *.rel >conf/ign && echo \"*.txt text\" >conf/attr" && echo "*.home" >uf-ign && cd uf &&
 	for ign in conf/ign "~/uf-ign"
