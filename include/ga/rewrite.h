@@ -63,7 +63,8 @@ struct ga_rewrite {
 	struct ga_strv held_paths;
 	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work, or
 				     * that under another name */
-	struct ga_strv unsure;      /* what was too much to look for that in: `tip` has it */
+	struct ga_strv unsure;      /* what was too much to look for that in: `tip` has it, or a
+				     * commit before it */
 	struct ga_flags flags;      /* of the whole range: since -> tip plus held, and what
 				     * commits from base on had; each path once for a rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
@@ -82,6 +83,13 @@ void ga_rewrite_release(struct ga_rewrite *r);
  * dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
+
+/* Is a line that the file `with` has and `without` has not in `is`, which was merged to be without
+ * them? To a merge by lines one that was moved within a file is one gone and another one come. 1 yes,
+ * or they are too long to tell or no text; 0, also if one of the three is no file. */
+int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
+		     const struct ga_entry *without, const struct ga_entry *is,
+		     struct ga_error *err);
 
 /* Before all that: whatever of the agent's becomes a ref of any kind is shown by `git log --all`
  * as it is. Commits that `tips` reach and nothing of the host's (as above), with control

@@ -9,9 +9,21 @@
 
 #include <stdint.h>
 
+static void add_unsure(struct range *g, struct ga_rewrite *ret, const char *path)
+{
+	ga_strv_push(&ret->unsure, path);
+	/* each was there once when there were half as many: said for each commit that has it */
+	if (ret->unsure.n < 2 * g->n_unsure + 1000)
+		return;
+	ga_strv_sort_unique(&ret->unsure);
+	g->n_unsure = ret->unsure.n;
+}
+
+/* ---- what the user had changed ------------------------------------------------------- */
+
 /* Is what came to a carried path the user's work of another one? */
 static int came_from_another(struct range *g, struct stand *s, size_t i, const struct ga_entry *is,
-			     struct ga_strv *unsure, struct ga_error *err)
+			     struct ga_rewrite *ret, struct ga_error *err)
 {
 	const struct ga_change *c = &s->carried.v[i];
 	const struct origin_query q = { .is = is, .was = &c->old, .but = i };
@@ -20,37 +32,56 @@ static int came_from_another(struct range *g, struct stand *s, size_t i, const s
 	if (ga_entry_equal(is, &c->old) || ga_entry_equal(is, &c->new))
 		return 0;
 	rc = judge_origin(g, s, &q, err);
-	if (rc == 2 && unsure)
-		ga_strv_push(unsure, c->path);
+	if (rc == 2)
+		add_unsure(g, ret, c->path);
 	return rc == 2 ? 0 : rc;
 }
 
-/* Replay one path: what the commit did to it since `base`, done to what it is in
- * `onto`. What cannot be told apart is left out. `ret`: of the last commit, else NULL. */
+/* What becomes of a path that the commit has so. What it did to it since `base`, done to what it is
+ * in `onto`; 1: the two cannot be told apart. */
+static int merge_path(struct range *g, struct stand *s, size_t i, const struct ga_entry *is,
+		      struct ga_entry *want, struct ga_rewrite *ret, struct ga_error *err)
+{
+	const struct ga_change *carried = &s->carried.v[i];
+	int rc = came_from_another(g, s, i, is, ret, err);
+
+	if (!rc)
+		rc = ga_merge_entry(g->r, &carried->old, &carried->new, is, want, err);
+	/* a merge by lines takes one that was moved for two: one gone, one of the agent's */
+	if (!rc)
+		rc = ga_rewrite_shows(g->r, &carried->old, &carried->new, want, err);
+	if (rc == 1)
+		*want = carried->new;
+	return rc;
+}
+
+/* Replay one path. What cannot be told apart is left out. */
 static int replay_path(struct range *g, const struct node *n, struct stand *s, size_t i,
 		       struct ga_changes *over, struct ga_rewrite *ret, struct ga_error *err)
 {
 	const struct ga_change *carried = &s->carried.v[i];
-	struct ga_entry is, want;
-	int rc;
+	struct replayed *was = &s->replayed[i];
+	struct ga_entry is;
 
-	if (ga_tree_entry(g->r, &n->c.tree, carried->path, &is, err))
-		return -1;
 	/* A directory in its place: what the commit put there collides with the
 	 * file, or stands beside its absence. */
-	if (is.mode == GA_MODE_TREE)
-		is = (struct ga_entry){ 0 };
-	rc = came_from_another(g, s, i, &is, ret ? &ret->unsure : NULL, err);
-	if (!rc)
-		rc = ga_merge_entry(g->r, &carried->old, &carried->new, &is, &want, err);
-	if (rc < 0)
+	if (file_entry(g->r, &n->c.tree, carried->path, &is, err))
 		return -1;
-	if (rc)
-		want = carried->new;
-	if (rc && ret)
+	/* most often it is what another commit had */
+	if (!was->known || !ga_entry_equal(&was->is, &is)) {
+		int rc = merge_path(g, s, i, &is, &was->want, ret, err);
+
+		if (rc < 0)
+			return -1;
+		was->is = is;
+		was->left_out = rc;
+		was->known = true;
+	}
+	/* what counts as left out is what the last commit lacks */
+	if (was->left_out && n == &g->v[g->n - 1])
 		ga_strv_push(&ret->left_out, carried->path);
-	if (!ga_entry_equal(&want, &is))
-		(void)ga_changes_add(over, carried->path, &is, &want);
+	if (!ga_entry_equal(&was->want, &is))
+		(void)ga_changes_add(over, carried->path, &is, &was->want);
 	return 0;
 }
 
@@ -66,68 +97,59 @@ static void add_collisions(const struct ga_changes *over, const struct ga_change
 
 /* ---- under other names -------------------------------------------------------------- */
 
-/* Paths that one of the commit's parents in the range had left out, and those that it has just as a
- * parent of the host's: sorted. */
-struct parents {
-	struct ga_strv followed, hosts;
-};
-
-static void parents_release(struct parents *p)
-{
-	ga_strv_release(&p->followed);
-	ga_strv_release(&p->hosts);
-}
-
-static int look_at_host(struct range *g, const struct node *n, const struct ga_oid *parent,
-			const struct ga_changes *made, struct parents *ret, struct ga_error *err)
-{
-	cleanup_changes struct ga_changes since = GA_CHANGES_INIT;
-	struct ga_oid tree;
-
-	if (ga_commit_tree(g->r, parent, &tree, err) ||
-	    ga_tree_diff(g->r, &tree, &n->c.tree, &since, err))
-		return -1;
-	for (size_t i = 0; i < made->n; i++)
-		if (!ga_changes_find(&since, made->v[i].path))
-			ga_strv_push(&ret->hosts, made->v[i].path);
-	return 0;
-}
-
-static int look_at_parents(struct range *g, const struct node *n, const struct stand *s,
-			   const struct ga_changes *made, struct parents *ret,
-			   struct ga_error *err)
+/* Had a parent in the range left the path out? */
+static bool is_followed(const struct range *g, const struct node *n, const char *path)
 {
 	for (size_t i = 0; i < n->c.n_parents; i++) {
-		const struct ga_oid *id = &n->c.parents[i];
-		const struct node *p = range_find(g, id);
+		const struct node *p = range_find(g, &n->c.parents[i]);
 
-		if (!p && !find_stand(g, id) && look_at_host(g, n, id, made, ret, err))
-			return -1;
-		for (size_t k = 0; p && k < p->over->n; k++)
-			if (!ga_changes_find(&s->carried, p->over->v[k].path))
-				ga_strv_push(&ret->followed, p->over->v[k].path);
+		if (p && ga_changes_find(p->over, path))
+			return true;
 	}
-	ga_strv_sort_unique(&ret->followed);
-	ga_strv_sort_unique(&ret->hosts);
+	return false;
+}
+
+static bool is_hosts(const struct range *g, const struct ga_oid *parent)
+{
+	return !range_find(g, parent) && !find_stand(g, parent);
+}
+
+/* Has a parent of the host's the path just so? 1 yes. */
+static int host_has(struct range *g, const struct node *n, const struct ga_change *c,
+		    struct ga_error *err)
+{
+	for (size_t i = 0; i < n->c.n_parents; i++) {
+		struct ga_entry e;
+		struct ga_oid tree;
+
+		if (!is_hosts(g, &n->c.parents[i]))
+			continue;
+		if (ga_commit_tree(g->r, &n->c.parents[i], &tree, err) ||
+		    file_entry(g->r, &tree, c->path, &e, err))
+			return -1;
+		if (ga_entry_equal(&e, &c->new))
+			return 1;
+	}
 	return 0;
 }
 
-/* One path that is no carried one. What cannot be told for there is too much is named. */
-static int judge_made(struct range *g, struct stand *s, const struct ga_change *c,
-		      const struct parents *p, struct ga_changes *over, struct ga_strv *unsure,
+/* One path that is no carried one. What cannot be told for there is too much is named, and left out
+ * where it was before. */
+static int judge_made(struct range *g, const struct node *n, struct stand *s,
+		      const struct ga_change *c, struct ga_changes *over, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
 	const struct origin_query q = { .is = &c->new, .was = &c->old, .but = SIZE_MAX,
-					.followed = ga_strv_find(&p->followed, c->path) >= 0 };
+					.followed = is_followed(g, n, c->path) };
 	struct ga_entry want;
-	int rc;
+	int rc = host_has(g, n, c, err);
 
-	if (ga_strv_find(&p->hosts, c->path) >= 0)
-		return origin_is_known(g, s, &c->new.oid, err);
+	if (rc)
+		return rc < 0 ? -1 : origin_is_known(g, s, &c->new.oid, err);
 	rc = judge_origin(g, s, &q, err);
-	if (rc == 2 && unsure)
-		ga_strv_push(unsure, c->path);
-	if (rc != 1)
+	if (rc == 2 && !q.followed)
+		add_unsure(g, ret, c->path);
+	if (rc < 0 || !rc || (rc == 2 && !q.followed))
 		return rc < 0 ? -1 : 0;
 	if (file_entry(g->r, &s->on_tree, c->path, &want, err))
 		return -1;
@@ -135,39 +157,102 @@ static int judge_made(struct range *g, struct stand *s, const struct ga_change *
 	return 0;
 }
 
-/* Leave out what the commit has under other names of the work that it stands on. */
-static int leave_out_made(struct range *g, struct node *n, struct stand *s,
-			  struct ga_changes *over, struct ga_strv *unsure, struct ga_error *err)
-{
-	cleanup_(parents_release) struct parents p = { GA_STRV_INIT, GA_STRV_INIT };
-	cleanup_changes struct ga_changes made = GA_CHANGES_INIT;
+/* ---- one commit --------------------------------------------------------------------- */
 
-	if (ga_tree_diff(g->r, &s->work_tree, &n->c.tree, &made, err) ||
-	    look_at_parents(g, n, s, &made, &p, err))
-		return -1;
-	for (size_t i = 0; i < made.n; i++)
-		if (made.v[i].new.mode && !ga_changes_find(&s->carried, made.v[i].path) &&
-		    judge_made(g, s, &made.v[i], &p, over, unsure, err))
-			return -1;
-	return 0;
-}
-
-/* `ret`: of the last commit, else NULL. */
-static int carry_node(struct range *g, struct node *n, struct stand *s, struct ga_rewrite *ret,
-		      struct ga_error *err)
+/* All there is in it. */
+static int carry_whole(struct range *g, struct node *n, struct stand *s, struct ga_rewrite *ret,
+		       struct ga_error *err)
 {
-	cleanup_changes struct ga_changes over = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes over = GA_CHANGES_INIT, made = GA_CHANGES_INIT;
+	bool collided;
 
 	for (size_t i = 0; i < s->carried.n; i++)
 		if (replay_path(g, n, s, i, &over, ret, err))
 			return -1;
-	if (leave_out_made(g, n, s, &over, ret ? &ret->unsure : NULL, err) ||
-	    close_over_collisions(g, &n->c.tree, &over, err))
+	if (ga_tree_diff(g->r, &s->work_tree, &n->c.tree, &made, err))
 		return -1;
-	if (ret)
+	for (size_t i = 0; i < made.n; i++)
+		if (made.v[i].new.mode && !ga_changes_find(&s->carried, made.v[i].path) &&
+		    judge_made(g, n, s, &made.v[i], &over, ret, err))
+			return -1;
+	if (close_over_collisions(g, &n->c.tree, &over, &collided, err))
+		return -1;
+	if (n == &g->v[g->n - 1])
 		add_collisions(&over, &s->carried, &ret->left_out);
-	set_over(g, n, &over);
-	return write_node(g, n, err);
+	set_over(g, n, &over, collided);
+	return 0;
+}
+
+/* A parent that all but what the commit changes can be had from, or NULL. */
+static const struct node *reference(const struct range *g, const struct node *n)
+{
+	const struct node *ret = NULL;
+
+	for (size_t i = 0; i < n->c.n_parents; i++) {
+		const struct node *p = range_find(g, &n->c.parents[i]);
+
+		/* what the host has just so is known from then on, whatever a parent made of it */
+		if (is_hosts(g, &n->c.parents[i]))
+			return NULL;
+		if (!ret && p && p->stand == n->stand && !over_collided(p))
+			ret = p;
+	}
+	return ret;
+}
+
+/* One path that the commit changes. */
+static int carry_change(struct range *g, const struct node *n, struct stand *s,
+			const struct ga_change *c, struct ga_changes *over,
+			struct ga_rewrite *ret, struct ga_error *err)
+{
+	const struct ga_change *carried = ga_changes_find(&s->carried, c->path);
+	struct ga_change made = { c->path, { 0 }, c->new };
+
+	if (carried)
+		return replay_path(g, n, s, (size_t)(carried - s->carried.v), over, ret, err);
+	if (!c->new.mode)
+		return 0;
+	if (file_entry(g->r, &s->work_tree, c->path, &made.old, err))
+		return -1;
+	return ga_entry_equal(&made.old, &made.new) ? 0 :
+						      judge_made(g, n, s, &made, over, ret, err);
+}
+
+/* Only what it changes. 1: that does not do. */
+static int carry_changes(struct range *g, struct node *n, const struct node *p, struct stand *s,
+			 struct ga_rewrite *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, over = GA_CHANGES_INIT;
+	bool collided;
+
+	if (ga_tree_diff(g->r, &p->c.tree, &n->c.tree, &changes, err))
+		return -1;
+	if (over_meets(p->over, &changes))
+		return 1;
+	for (size_t i = 0; i < changes.n; i++)
+		if (carry_change(g, n, s, &changes.v[i], &over, ret, err))
+			return -1;
+	if (close_over_collisions(g, &n->c.tree, &over, &collided, err))
+		return -1;
+	if (collided)
+		return 1;
+	follow_over(g, n, p, &changes, &over);
+	return 0;
+}
+
+static int carry_node(struct range *g, struct node *n, struct stand *s, struct ga_rewrite *ret,
+		      struct ga_error *err)
+{
+	/* of the last one, all that is left out is told */
+	const struct node *p = n == &g->v[g->n - 1] ? NULL : reference(g, n);
+	int rc = p ? carry_changes(g, n, p, s, ret, err) : 1;
+
+	if (rc == 1)
+		rc = carry_whole(g, n, s, ret, err);
+	if (rc || write_node(g, n, err))
+		return -1;
+	leave_parents(g, n);
+	return 0;
 }
 
 /* ---- all of them -------------------------------------------------------------------- */
@@ -194,18 +279,18 @@ static int need_carried(struct range *g, struct stand *s, struct ga_error *err)
 	    ga_commit_tree(g->r, &s->on, &s->on_tree, err) ||
 	    ga_tree_diff(g->r, &s->work_tree, &s->on_tree, &s->carried, err))
 		return -1;
+	s->replayed = ga_calloc(s->carried.n ? s->carried.n : 1, sizeof(*s->replayed));
 	s->have_carried = true;
 	return 0;
 }
 
 int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
+	count_children(g);
 	for (size_t i = 0; i < g->n; i++) {
 		struct stand *s = choose_stand(g, &g->v[i]);
 
-		/* what counts as left out is what the last commit lacks */
-		if (need_carried(g, s, err) ||
-		    carry_node(g, &g->v[i], s, i + 1 == g->n ? ret : NULL, err))
+		if (need_carried(g, s, err) || carry_node(g, &g->v[i], s, ret, err))
 			return -1;
 	}
 	ga_strv_sort_unique(&ret->left_out);

@@ -24,7 +24,6 @@ struct hold {
 	struct ga_strv critical;     /* what it changes and may not */
 	bool have_ref;               /* reference_parent() is asked once */
 	const struct ga_oid *ref;
-	struct ga_changes *over;
 };
 
 /* ---- flags -------------------------------------------------------------------------- */
@@ -57,9 +56,11 @@ static void add_flags(struct hold *h, const struct ga_flags *from)
 		char *key = ga_strf("%s %s", from->v[i].rule, from->v[i].path);
 		enum ga_severity s = from->v[i].severity;
 
-		ga_strv_take(&h->seen_keys, key);
-		if (told(h, key, s))
+		if (told(h, key, s)) {
+			free(key);
 			continue;
+		}
+		ga_strv_take(&h->seen_keys, key);
 		ga_strmap_add(&h->seen, key, strlen(key), (uint32_t)s);
 		copy_flag(&h->ret->flags, &from->v[i]);
 	}
@@ -267,22 +268,22 @@ static int gather_critical(struct hold *h, struct ga_error *err)
 	return 0;
 }
 
-static void hold_path(struct hold *h, const char *path, const struct ga_entry *is,
+static void hold_path(struct ga_changes *over, const char *path, const struct ga_entry *is,
 		      const struct ga_entry *want)
 {
 	if (!ga_entry_equal(is, want))
-		(void)ga_changes_add(h->over, path, is, want);
+		(void)ga_changes_add(over, path, is, want);
 }
 
 static int hold_critical(struct hold *h, const char *path, const struct ga_entry *is,
-			 struct ga_error *err)
+			 struct ga_changes *over, struct ga_error *err)
 {
 	const struct ga_oid *ref;
 	struct ga_entry want = { 0 };
 
 	if (reference_parent(h, &ref, err) || (ref && rewritten_entry(h, ref, path, &want, err)))
 		return -1;
-	hold_path(h, path, is, &want);
+	hold_path(over, path, is, &want);
 	return 0;
 }
 
@@ -313,24 +314,25 @@ static int still_critical(struct hold *h, const char *path, const struct ga_entr
 /* A path that a parent had held: it stays so while the commit leaves it alone,
  * and while what the commit makes of it is no better. */
 static int hold_inherited(struct hold *h, const char *path, const struct ga_entry *is,
-			  struct ga_error *err)
+			  struct ga_changes *over, struct ga_error *err)
 {
 	int rc;
 
 	for (size_t i = 0; i < h->n->c.n_parents; i++) {
 		const struct node *p = range_find(h->g, &h->n->c.parents[i]);
-		const struct ga_change *over = p ? ga_changes_find(p->over, path) : NULL;
+		const struct ga_change *had = p ? ga_changes_find(p->over, path) : NULL;
 
-		if (over && ga_entry_equal(&over->old, is)) {
-			hold_path(h, path, is, &over->new);
+		if (had && ga_entry_equal(&had->old, is)) {
+			hold_path(over, path, is, &had->new);
 			return 0;
 		}
 	}
 	rc = still_critical(h, path, is, err);
-	return rc > 0 ? hold_critical(h, path, is, err) : rc;
+	return rc > 0 ? hold_critical(h, path, is, over, err) : rc;
 }
 
-static int consider(struct hold *h, const char *path, struct ga_error *err)
+static int consider(struct hold *h, const char *path, struct ga_changes *over,
+		    struct ga_error *err)
 {
 	struct ga_entry is;
 	int rc;
@@ -340,8 +342,8 @@ static int consider(struct hold *h, const char *path, struct ga_error *err)
 	rc = host_has(h, path, &is, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return ga_strv_find(&h->critical, path) >= 0 ? hold_critical(h, path, &is, err) :
-						hold_inherited(h, path, &is, err);
+	return ga_strv_find(&h->critical, path) >= 0 ? hold_critical(h, path, &is, over, err) :
+						hold_inherited(h, path, &is, over, err);
 }
 
 static void gather_candidates(struct hold *h, struct ga_strv *ret)
@@ -356,24 +358,67 @@ static void gather_candidates(struct hold *h, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-static int hold_node(struct hold *h, struct ga_error *err)
+/* All that it may not change, and all that its parents had held. */
+static int hold_whole(struct hold *h, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes over = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	bool collided;
+
+	gather_candidates(h, &paths);
+	for (size_t i = 0; i < paths.n; i++)
+		if (consider(h, paths.v[i], &over, err))
+			return -1;
+	if (close_over_collisions(h->g, &h->n->c.tree, &over, &collided, err))
+		return -1;
+	set_over(h->g, h->n, &over, collided);
+	return 0;
+}
+
+/* Of the paths that the only parent had held those that it changes. 1: that does not do. */
+static int hold_changes(struct hold *h, const struct node *p, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes over = GA_CHANGES_INIT, changes = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	bool collided;
+
+	if (over_collided(p))
+		return 1;
+	if (ga_tree_diff(h->g->r, &p->c.tree, &h->n->c.tree, &changes, err))
+		return -1;
+	if (over_meets(p->over, &changes))
+		return 1;
+	ga_strv_extend(&paths, &h->critical);
+	for (size_t i = 0; p->over->n && i < changes.n; i++)
+		if (ga_changes_find(p->over, changes.v[i].path))
+			ga_strv_push(&paths, changes.v[i].path);
+	ga_strv_sort_unique(&paths);
+	for (size_t i = 0; i < paths.n; i++)
+		if (consider(h, paths.v[i], &over, err))
+			return -1;
+	if (close_over_collisions(h->g, &h->n->c.tree, &over, &collided, err))
+		return -1;
+	if (collided)
+		return 1;
+	follow_over(h->g, h->n, p, &changes, &over);
+	return 0;
+}
+
+static int hold_node(struct hold *h, struct ga_error *err)
+{
+	const struct ga_commit *c = &h->n->c;
+	const struct node *p = c->n_parents == 1 ? range_find(h->g, &c->parents[0]) : NULL;
+	int rc;
 
 	h->have_ref = false;
 	if (gather_critical(h, err))
 		return -1;
-	/* of this node: the next call sets another before anything reads it */
-	/* cppcheck-suppress autoVariables */
-	h->over = &over;
-	gather_candidates(h, &paths);
-	for (size_t i = 0; i < paths.n; i++)
-		if (consider(h, paths.v[i], err))
-			return -1;
-	if (close_over_collisions(h->g, &h->n->c.tree, &over, err))
+	rc = p ? hold_changes(h, p, err) : 1;
+	if (rc == 1)
+		rc = hold_whole(h, err);
+	if (rc || write_node(h->g, h->n, err))
 		return -1;
-	set_over(h->g, h->n, &over);
+	leave_parents(h->g, h->n);
 	return 0;
 }
 
@@ -443,6 +488,7 @@ static int hold_all(struct hold *h, struct ga_error *err)
 	add_flags(h, &h->final);
 	if (flag_all(h, err))
 		return -1;
+	count_children(g);
 	for (size_t i = 0; i < g->n; i++) {
 		h->n = &g->v[i];
 		if (hold_node(h, err))
@@ -460,8 +506,6 @@ int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 		ga_strv_extend(&h.always, g->o->hold_always);
 	ga_strv_sort_unique(&h.always);
 	rc = hold_all(&h, err);
-	for (size_t i = 0; !rc && i < g->n; i++)
-		rc = write_node(g, &g->v[i], err);
 	ga_flags_sort(&ret->flags);
 	ga_strv_release(&h.always);
 	ga_strv_release(&h.critical);

@@ -18,8 +18,11 @@ struct node {
 	bool changed; /* its texts are not what was read */
 	/* Paths whose value in the new tree is not that of c.tree, with that value; sorted.
 	 * New trees cannot be read before the pack is in: this says what is in
-	 * them. Never NULL; often shared with a parent. */
+	 * them. Never NULL; often shared with a parent; empty again once all children were seen. */
 	const struct ga_changes *over;
+	struct over_list *list; /* ... which that is in; NULL: in none, for there are no paths */
+	bool differs;           /* there were some */
+	size_t children;        /* in the range, to come */
 };
 
 struct stand {
@@ -27,6 +30,10 @@ struct stand {
 	struct ga_changes carried; /* from `work` to `on`, once it was needed ... */
 	struct ga_oid work_tree, on_tree;
 	bool have_carried;
+	struct replayed {          /* of each of these, what a commit had and what it became */
+		struct ga_entry is, want;
+		bool known, left_out;
+	} *replayed;
 	struct origins *origins;   /* ... and once it was asked what is made of it; or NULL */
 	struct ga_oid empty;       /* the empty blob */
 };
@@ -42,8 +49,7 @@ struct range {
 	struct node *v;
 	size_t n;
 	struct ga_oidmap index;
-	struct ga_changes **lists; /* all `over` there are */
-	size_t n_lists, cap_lists;
+	size_t n_unsure; /* of ga_rewrite.unsure, when each was there once */
 };
 
 /* The node of a commit, or NULL if it is known to the host. */
@@ -54,13 +60,27 @@ size_t find_stand(const struct range *g, const struct ga_oid *id);
 int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 	       struct ga_entry *ret, struct ga_error *err);
 
+/* ---- rewrite-over.c: the lists of the nodes ------------------------------------------ */
+
 /* Close values over collisions: a file that stays where the commit has a directory takes
  * the place of all that is in it, and the reverse. What gives way is added
- * to `over` as deleted. */
+ * to `over` as deleted; `*ret_any`: there was any. */
 int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
-			  struct ga_error *err);
+			  bool *ret_any, struct ga_error *err);
 /* Take the list over, or share the first parent's if it says the same. */
-void set_over(struct range *g, struct node *n, struct ga_changes *over);
+void set_over(const struct range *g, struct node *n, struct ga_changes *over, bool collided);
+void share_over(struct node *n, const struct node *with);
+void leave_over(struct node *n);
+/* Are there values in the list because of others? Then it is to be made anew for each commit. */
+bool over_collided(const struct node *n);
+/* Does any changed path lie above or beneath one of the list? Then there may be collisions. */
+bool over_meets(const struct ga_changes *over, const struct ga_changes *changes);
+/* The parent's list, with `fresh` for what the commit changed. */
+void follow_over(const struct range *g, struct node *n, const struct node *p,
+		 const struct ga_changes *changes, const struct ga_changes *fresh);
+/* Before a step; and after each commit of it: what no child needs any more goes. */
+void count_children(struct range *g);
+void leave_parents(const struct range *g, const struct node *n);
 
 /* Write what `n` becomes with its list, its parents mapped and `c.tree` as its tree. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
@@ -96,11 +116,11 @@ struct line {
 struct lines {
 	struct line *v;
 	size_t n;
-	size_t bytes;
+	size_t bytes; /* read */
 };
 void lines_release(struct lines *l);
 #define cleanup_lines cleanup_(lines_release)
-/* Returns 1, adding nothing, for what is binary or longer than `max`. */
+/* Returns 1, with no lines, for what is binary (then `bytes` were read) or longer than `max`. */
 int lines_read(struct ga_repo *r, const struct ga_oid *blob, size_t max, struct lines *ret,
 	       struct ga_error *err);
 /* Is half of the longer one in the other, as git counts renames? */

@@ -42,21 +42,38 @@ static int by_hash(const void *a, const void *b)
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
+static size_t count_blanks(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (p[i] == ' ' || p[i] == '\t'))
+		i++;
+	return i;
+}
+
+/* Without the blanks at both ends of a line: what is moved is indented anew. */
 static void split(const char *p, size_t n, struct lines *ret)
 {
-	size_t cap = 0, len, end;
+	size_t cap = 0, len, end, lead;
+	bool begins = true;
 
 	ret->bytes = n;
 	for (; n; p += len, n -= len) {
-		const char *nl = memchr(p, '\n', n < LINE_MAX_BYTES ? n : LINE_MAX_BYTES);
+		const char *text, *nl;
 
-		len = nl ? (size_t)(nl - p) + 1 : n < LINE_MAX_BYTES ? n : LINE_MAX_BYTES;
-		end = nl ? len - 1 : len;
-		if (nl && end && p[end - 1] == '\r')
+		lead = begins ? count_blanks(p, n) : 0;
+		text = p + lead;
+		end = n - lead < LINE_MAX_BYTES ? n - lead : LINE_MAX_BYTES;
+		nl = memchr(text, '\n', end);
+		if (nl)
+			end = (size_t)(nl - text);
+		len = lead + end + (nl != NULL);
+		while (nl && end && strchr(" \t\r", text[end - 1]))
 			end--;
+		begins = nl != NULL;
 		GA_GROW(ret->v, ret->n, cap);
-		ret->v[ret->n++] = (struct line){ hash(p, end), (uint32_t)len,
-						  says_anything(p, end) };
+		ret->v[ret->n++] = (struct line){ hash(text, end), (uint32_t)len,
+						  says_anything(text, end) };
 	}
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_hash);
@@ -70,6 +87,7 @@ int lines_read(struct ga_repo *r, const struct ga_oid *blob, size_t max, struct 
 
 	if (rc)
 		return rc;
+	ret->bytes = b.len;
 	if (b.len && memchr(b.ptr, '\0', b.len < BINARY_PEEK ? b.len : BINARY_PEEK))
 		return 1;
 	split(b.ptr, b.len, ret);

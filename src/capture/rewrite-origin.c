@@ -5,6 +5,10 @@
  */
 #include "rewrite-internal.h"
 
+#include <string.h>
+
+#include "ga/sha.h"
+
 /* Longer ones, and binary ones, are known by their exact content alone. */
 #define TEXT_MAX ((size_t)4 << 20)
 /* What is compared, read and kept in memory of one stand: then it is told that it was too much. git
@@ -31,7 +35,7 @@ struct origins {
 	size_t n_works;
 	size_t longest;
 	struct ga_oidmap exact;  /* origins by content */
-	struct ga_oidmap unlike; /* content that is like none of them */
+	struct ga_oidmap judged; /* what was compared, and with what came of it: 0 or 2 */
 	struct ga_oidmap known;  /* ... or the host has committed */
 	bool have_known;
 	uint64_t pairs, bytes;   /* compared and read so far ... */
@@ -52,7 +56,7 @@ void origins_free(struct origins *o)
 	free(o->v);
 	free(o->works);
 	ga_oidmap_release(&o->exact);
-	ga_oidmap_release(&o->unlike);
+	ga_oidmap_release(&o->judged);
 	ga_oidmap_release(&o->known);
 	free(o);
 }
@@ -100,7 +104,8 @@ static int read_text(struct range *g, struct origins *o, const struct ga_entry *
 	}
 	if (lines_read(g->r, &e->oid, TEXT_MAX, ret, err) < 0)
 		return -1;
-	o->carried += ret->bytes;
+	if (ret->n)
+		o->carried += ret->bytes;
 	return ret->n ? 0 : 1;
 }
 
@@ -195,7 +200,7 @@ static int judge_text(struct range *g, struct origins *o, const struct origin_qu
 	cleanup_lines struct lines lines = { 0 }, own = { 0 };
 	int rc;
 
-	if ((!max && !o->partial) || (!q->followed && ga_oidmap_get(&o->unlike, &q->is->oid, NULL)))
+	if (!max && !o->partial)
 		return 0;
 	if (o->bytes > BYTES_MAX)
 		return 2;
@@ -203,16 +208,49 @@ static int judge_text(struct range *g, struct origins *o, const struct origin_qu
 	if (!rc && is_file(q->was) &&
 	    lines_read(g->r, &q->was->oid, TEXT_MAX, &own, err) < 0)
 		rc = -1;
+	/* binary content takes as long to read */
+	o->bytes += lines.bytes + own.bytes;
 	/* what was the user's, and cannot be read by lines any more, may still be */
 	if (rc)
 		return rc < 0 ? -1 : q->followed ? 2 : 0;
-	o->bytes += lines.bytes + own.bytes;
 	rc = compare(o, q, &lines, &own, &of);
 	if (rc == 1)
 		add_origin(o, &q->is->oid, of, &lines);
-	/* beside what a path had, or what it came from, the answer may be another */
-	else if (!rc && !q->followed && !own.n && q->but == SIZE_MAX)
-		(void)ga_oidmap_add(&o->unlike, &q->is->oid, 0);
+	return rc;
+}
+
+/* All that the answer depends on, as one id. */
+static struct ga_oid sum_of(const struct origin_query *q)
+{
+	const struct ga_oid none = { { 0 } };
+	unsigned char sum[GA_SHA256_RAWSZ];
+	struct ga_sha sha;
+	struct ga_oid ret;
+
+	ga_sha256_init(&sha);
+	ga_sha_add(&sha, q->is->oid.id, GA_OID_RAWSZ);
+	ga_sha_add(&sha, is_file(q->was) ? q->was->oid.id : none.id, GA_OID_RAWSZ);
+	ga_sha_add(&sha, &q->but, sizeof(q->but));
+	ga_sha_add(&sha, &q->followed, sizeof(q->followed));
+	ga_sha_end(&sha, sum);
+	memcpy(ret.id, sum, GA_OID_RAWSZ);
+	return ret;
+}
+
+/* Each question is asked once, not for each commit that has the file: what is found to be the
+ * user's is known by its content from then on, and the rest was published with that answer. */
+static int judge_once(struct range *g, struct origins *o, const struct origin_query *q,
+		      struct ga_error *err)
+{
+	struct ga_oid sum = sum_of(q);
+	size_t was;
+	int rc;
+
+	if (ga_oidmap_get(&o->judged, &sum, &was))
+		return (int)was;
+	rc = judge_text(g, o, q, err);
+	if (rc == 0 || rc == 2)
+		(void)ga_oidmap_add(&o->judged, &sum, (size_t)rc);
 	return rc;
 }
 
@@ -229,12 +267,34 @@ int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
 	if (ga_oidmap_get(&s->origins->exact, &q->is->oid, &i))
 		rc = s->origins->v[i].of != q->but;
 	else if (is_file(q->is))
-		rc = judge_text(g, s->origins, q, err);
+		rc = judge_once(g, s->origins, q, err);
 	if (rc == 1) {
 		rc = is_known(g, s, &q->is->oid, err);
 		return rc < 0 ? -1 : !rc;
 	}
 	return rc;
+}
+
+int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
+		     const struct ga_entry *without, const struct ga_entry *is,
+		     struct ga_error *err)
+{
+	cleanup_lines struct lines a = { 0 }, b = { 0 }, in = { 0 }, added = { 0 };
+	const struct lines none = { 0 };
+	int rc;
+
+	if (!is_file(with) || !is_file(without) || !is_file(is) ||
+	    ga_oid_equal(&with->oid, &without->oid) || ga_oid_equal(&is->oid, &without->oid))
+		return 0;
+	rc = lines_read(r, &with->oid, TEXT_MAX, &a, err);
+	if (!rc)
+		rc = lines_read(r, &without->oid, TEXT_MAX, &b, err);
+	if (!rc)
+		rc = lines_read(r, &is->oid, TEXT_MAX, &in, err);
+	if (rc)
+		return rc;
+	lines_added(&b, &a, &added);
+	return lines_any(&added, &in, &none);
 }
 
 int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,

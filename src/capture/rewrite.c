@@ -9,8 +9,6 @@
 #include "ga/session.h"
 
 #define COMMITS_MAX ((size_t)1000000)
-/* Files in one directory that gives way to a file. */
-#define BENEATH_MAX ((size_t)10000000)
 
 void ga_rewrite_release(struct ga_rewrite *r)
 {
@@ -26,17 +24,15 @@ void ga_rewrite_release(struct ga_rewrite *r)
 
 static void range_release(struct range *g)
 {
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; i < g->n; i++) {
+		leave_over(&g->v[i]);
 		ga_commit_release(&g->v[i].c);
+	}
 	free(g->v);
 	ga_oidmap_release(&g->index);
-	for (size_t i = 0; i < g->n_lists; i++) {
-		ga_changes_release(g->lists[i]);
-		free(g->lists[i]);
-	}
-	free(g->lists);
 	for (size_t i = 0; i < g->n_stands; i++) {
 		ga_changes_release(&g->stands[i].carried);
+		free(g->stands[i].replayed);
 		origins_free(g->stands[i].origins);
 	}
 	free(g->stands);
@@ -96,7 +92,6 @@ static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 /* What the agent's history stands on is the user's, and no part of it. */
 static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *err)
 {
-	static const struct ga_changes none = GA_CHANGES_INIT;
 	struct node *n = &g->v[g->n];
 
 	if (find_stand(g, id))
@@ -105,7 +100,7 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 		return -1;
 	n->id = *id;
 	n->new_tree = n->c.tree;
-	n->over = &none;
+	leave_over(n);
 	(void)ga_oidmap_add(&g->index, id, g->n++);
 	return 0;
 }
@@ -133,165 +128,6 @@ static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 		if (add_node(g, &ids[i], err))
 			return -1;
 	return 0;
-}
-
-/* ---- values ------------------------------------------------------------------------------ */
-
-int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
-	       struct ga_entry *ret, struct ga_error *err)
-{
-	if (ga_tree_entry(r, tree, path, ret, err))
-		return -1;
-	if (ret->mode == GA_MODE_TREE)
-		*ret = (struct ga_entry){ 0 };
-	return 0;
-}
-
-/* The file of `tree` that is an ancestor of `path`, if there is one. */
-static int find_file_above(struct range *g, const struct ga_oid *tree, const char *path,
-			   struct ga_changes *out, struct ga_error *err)
-{
-	static const struct ga_entry none;
-
-	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-		cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
-		struct ga_entry e;
-
-		if (ga_tree_entry(g->r, tree, above, &e, err))
-			return -1;
-		if (e.mode == GA_MODE_TREE)
-			continue;
-		if (e.mode)
-			(void)ga_changes_add(out, above, &e, &none);
-		return 0;
-	}
-	return 0;
-}
-
-/* All files that `tree` has beneath `path`. */
-static int find_files_below(struct range *g, const struct ga_oid *tree, const char *path,
-			    struct ga_changes *out, struct ga_error *err)
-{
-	static const struct ga_entry none;
-	cleanup_changes struct ga_changes files = GA_CHANGES_INIT;
-	struct ga_entry e;
-
-	if (ga_tree_entry(g->r, tree, path, &e, err))
-		return -1;
-	if (e.mode != GA_MODE_TREE)
-		return 0;
-	if (ga_tree_list(g->r, &e.oid, BENEATH_MAX, &files, err))
-		return -1;
-	for (size_t i = 0; i < files.n; i++) {
-		cleanup_free char *below = ga_path_join(path, files.v[i].path);
-
-		(void)ga_changes_add(out, below, &files.v[i].new, &none);
-	}
-	return 0;
-}
-
-/* Values that come from several parents may collide with each other: then the
- * file stays, and what would be beneath it goes. */
-static void settle(struct ga_changes *over)
-{
-	for (size_t i = 0; i < over->n; i++) {
-		const char *path = over->v[i].path;
-
-		for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-			cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
-			const struct ga_change *c = ga_changes_find(over, above);
-
-			if (c && c->new.mode)
-				over->v[i].new = (struct ga_entry){ 0 };
-		}
-	}
-}
-
-static void drop_idle(struct ga_changes *c)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < c->n; i++) {
-		if (ga_entry_equal(&c->v[i].old, &c->v[i].new))
-			free(c->v[i].path);
-		else
-			c->v[out++] = c->v[i];
-	}
-	c->n = out;
-}
-
-/* Drop later entries of one path. */
-static void unique(struct ga_changes *c)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < c->n; i++) {
-		if (out && !strcmp(c->v[out - 1].path, c->v[i].path))
-			free(c->v[i].path);
-		else
-			c->v[out++] = c->v[i];
-	}
-	c->n = out;
-}
-
-int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
-			  struct ga_error *err)
-{
-	cleanup_changes struct ga_changes more = GA_CHANGES_INIT;
-
-	ga_changes_sort(over);
-	settle(over);
-	drop_idle(over);
-	for (size_t i = 0; i < over->n; i++)
-		if (over->v[i].new.mode &&
-		    (find_file_above(g, tree, over->v[i].path, &more, err) ||
-		     find_files_below(g, tree, over->v[i].path, &more, err)))
-			return -1;
-	ga_changes_sort(&more);
-	unique(&more);
-	for (size_t i = 0, n = over->n; i < more.n; i++) {
-		struct ga_changes had = { over->v, n, 0 };
-
-		if (!ga_changes_find(&had, more.v[i].path))
-			(void)ga_changes_add(over, more.v[i].path, &more.v[i].old, &more.v[i].new);
-	}
-	ga_changes_sort(over);
-	return 0;
-}
-
-static bool same_list(const struct ga_changes *a, const struct ga_changes *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i].path, b->v[i].path) ||
-		    !ga_entry_equal(&a->v[i].old, &b->v[i].old) ||
-		    !ga_entry_equal(&a->v[i].new, &b->v[i].new))
-			return false;
-	return true;
-}
-
-void set_over(struct range *g, struct node *n, struct ga_changes *over)
-{
-	static const struct ga_changes none = GA_CHANGES_INIT;
-	const struct node *p = n->c.n_parents ? range_find(g, &n->c.parents[0]) : NULL;
-	struct ga_changes *list;
-
-	if (!over->n) {
-		n->over = &none;
-		return;
-	}
-	/* thousands of commits on top of one that has thousands of paths held */
-	if (p && same_list(p->over, over)) {
-		n->over = p->over;
-		return;
-	}
-	list = ga_malloc(sizeof(*list));
-	*list = *over;
-	*over = (struct ga_changes)GA_CHANGES_INIT;
-	GA_GROW(g->lists, g->n_lists, g->cap_lists);
-	g->lists[g->n_lists++] = list;
-	n->over = list;
 }
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -348,8 +184,6 @@ static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *
 /* What was written becomes what the next step starts from. */
 static int advance(struct range *g, struct ga_error *err)
 {
-	static const struct ga_changes none = GA_CHANGES_INIT;
-
 	ga_oidmap_release(&g->index);
 	for (size_t i = 0; i < g->n; i++) {
 		struct node *n = &g->v[i];
@@ -358,7 +192,8 @@ static int advance(struct range *g, struct ga_error *err)
 		if (ga_commit_read(g->r, &n->new_id, &n->c, err))
 			return -1;
 		n->id = n->new_id;
-		n->over = &none;
+		n->differs = false;
+		leave_over(n);
 		/* two commits may have become one: then the first stands for both */
 		(void)ga_oidmap_add(&g->index, &n->id, i);
 	}
@@ -448,7 +283,7 @@ static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct g
 	    (g->o->rest && is_emptied(g, tip, &emptied, err)))
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
-		if (g->v[i].over->n)
+		if (g->v[i].differs)
 			ret->orig = tip->id;
 	ret->tip = emptied ? mapped(g, &tip->c.parents[0]) : tip->new_id;
 	if (any && !still)

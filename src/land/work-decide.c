@@ -3,6 +3,7 @@
  * What becomes of one path in commit, index and working tree.
  */
 #include "ga/objects.h"
+#include "ga/rewrite.h"
 #include "work.h"
 
 /* Three-way merge, telling whether it took lines. 1: they overlap. */
@@ -40,6 +41,9 @@ int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, stru
 	bool commit = p->carried && may >= (p->moved ? WORK_MAY_ALL : WORK_MAY);
 	int rc = commit ? merge(r, p, &p->had, &p->head, &p->made, &p->to_commit, err) : 1;
 
+	/* nor is a line of it committed that the agent moved within the file */
+	if (!rc)
+		rc = ga_rewrite_shows(r, &p->had, &p->head, &p->to_commit, err);
 	if (rc > 0)
 		p->to_commit = p->head;
 	return rc;

@@ -59,6 +59,15 @@ cell 'an untracked file moved' dirty='put u@8W' agent='mv u new' out=new work='u
 cell 'an untracked file moved and edited' dirty='put u@8W' agent='put -u new@2A8W' out=new work='u@8W new@2A8W'
 cell 'an untracked file copied' dirty='put u=W' agent='cp u new; put g@2A' branch='g@2A' out=new work='u=W new=W g@2A'
 cell 'a link' dirty='ln -sfn W link; put f@8W' agent='mv link there; put g@2A' branch=g@2A out='link there' work='f@8W -link "there>W" g@2A'
+# ---- within the file
+
+test_expect_success 'a line moved within the file stays off the branch with the file' '
+	begin && sed -i 2aW f && git agent start -q --name within -- sh -c "$words { grep -v W f; echo \"  W\"; } >n; cat n >f; rm n; put g@2A; git add .; git commit -qm 1; echo 10 >>f" &&
+	left_out within >../out && echo f | test_cmp - ../out && clear within W && git diff --name-only main agent/within >../out && echo g | test_cmp - ../out &&
+	git agent land within && { seq 9; echo "  W"; echo 10; } | test_cmp - f && state g@2A >../want && head_is >../is && test_cmp ../want ../is &&
+	git agent land --undo within && { seq 2; echo W; seq 3 9; } | test_cmp - f
+'
+
 # ---- in commits
 
 c='git add -A; git commit -qm'

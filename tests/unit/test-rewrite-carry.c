@@ -46,6 +46,47 @@ static void inseparable_is_left_out(void **state)
 	assert_int_equal(w.held_paths.n, 0);
 }
 
+/* To a merge by lines that is one line gone and another one come. */
+static void moved_within_a_file(void **state)
+{
+	static const char *const ways[] = {
+		"(grep -v WORK f; echo WORK)", "(cat f; printf '\\tWORK  \\n')",
+		"(grep -v WORK f; printf 'if (A) {\\n\\t  WORK\\r\\n}\\n')",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(ways); i++) {
+		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		cleanup_free char *dir = ga_strf("within%zu", i);
+
+		SH(dir, CARRY "git checkout -q onto; sed -i '5a  WORK' f; sed -i 5d keep; echo WORK >>keep;" C "w;"
+		   "git update-ref refs/agent/base HEAD; sed -i 20s/.*/agent/ f;" C "1;"
+		   "%s >new; mv new f; echo ok >ok;" C "2; echo 21 >>f;" C "3;"
+		   "git update-ref refs/agent/x HEAD", ways[i]);
+		w = run(dir, "refs/agent/base", "onto", "refs/agent/x", NULL);
+		assert_list(&w.left_out, "f");
+		assert_out(dir, "git log -p --format=%s onto..refs/agent/tip | grep -c WORK || :;"
+			   "git log --format=%s --name-only onto..refs/agent/tip | xargs",
+			   "0\n3 2 f ok 1 f");
+	}
+}
+
+/* Of a file too long to be told by lines, too. */
+static void changed_within_a_long_file(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("long", "git init -q; seq 700000 >f; seq 9 >g; git add .; git commit -qm head; git tag onto;"
+	   "git checkout -q --detach; sed -i 5aWORK f; sed -i 5aWORK g;" C "w;"
+	   "git update-ref refs/agent/base HEAD; sed -i '1s/.*/agent/' f g;" C "1;"
+	   "git update-ref refs/agent/x HEAD");
+	w = run("long", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.left_out, "f");
+	assert_out("long", "git diff onto refs/agent/tip | grep '^[-+]'",
+		   "--- a/g\n+++ b/g\n-1\n+agent");
+}
+
 /* Left out on the way, but not at the end: nothing to tell. */
 static void left_out_only_for_a_while(void **state)
 {
@@ -118,6 +159,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(carried_work_stays_out),
 		cmocka_unit_test(inseparable_is_left_out),
+		cmocka_unit_test(moved_within_a_file),
+		cmocka_unit_test(changed_within_a_long_file),
 		cmocka_unit_test(left_out_only_for_a_while),
 		cmocka_unit_test(carried_and_held),
 		cmocka_unit_test(earlier_work_stays_out),

@@ -27,6 +27,53 @@ static void too_much_is_named(void **state)
 	SH("much", "test $(git diff --name-only onto refs/agent/tip | wc -l) = 1001");
 }
 
+/* It is named too where only a commit on the way has it. */
+static void too_much_on_the_way(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("muchway", HEADED "for i in $(seq 1010); do echo work $i >u$i; done;" CARRIED
+	   "for i in $(seq 1001); do echo $i >a$i; done;" C "1; rm a*; echo ok >ok;" DONE);
+	w = run("muchway", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_true(w.unsure.n > 0 && w.unsure.n < 100);
+	assert_list(&w.left_out, "");
+	assert_out("muchway", "git diff --name-only onto refs/agent/tip", "ok");
+}
+
+/* What commits leave alone is no more to compare, nor what they bring back, be it by a merge. */
+static void compared_once(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("once", "git init -q; seq 1 20 >f; for i in $(seq 300); do echo $i >a$i; done; git add .;"
+	   "git commit -qm head; git tag onto; git checkout -q --detach;"
+	   "for i in $(seq 1010); do echo work $i >u$i; done;" CARRIED
+	   "for i in $(seq 300); do echo x $i >a$i; done;" C "1; git branch one;"
+	   "for i in 1 2 3 4; do echo $i >>f;" C "$i; done; git checkout -q refs/agent/base -- .;"
+	   C "back; git checkout -q one -- .;" C "again; git checkout -q refs/agent/base; echo 1 >new;"
+	   C "side; git merge -q -m both one; git branch -D one;" DONE);
+	w = run("once", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.unsure, "");
+	assert_list(&w.left_out, "");
+	assert_out("once", "git diff --name-only onto refs/agent/tip | wc -l", "301");
+}
+
+/* Where it was the user's, and cannot be told any more, it stays his. */
+static void turned_binary(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+
+	(void)state;
+	SH("turned", HEADED "sed -i 10s/.*/WORK/ f;" CARRIED "cp f new;" C "1; printf 'a\\0' >>new;" C "2;"
+	   "echo ok >ok;" DONE);
+	w = run("turned", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_list(&w.left_out, "new");
+	assert_list(&w.unsure, "");
+	assert_out("turned", "git log --format= --name-only onto..refs/agent/tip", "ok");
+}
+
 /* What the user has himself may be too much: edits of it are still told from his. */
 static void too_much_of_the_users(void **state)
 {
@@ -120,6 +167,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_much_is_named),
+		cmocka_unit_test(too_much_on_the_way),
+		cmocka_unit_test(compared_once),
+		cmocka_unit_test(turned_binary),
 		cmocka_unit_test(too_much_of_the_users),
 		cmocka_unit_test(half_of_it_is_enough),
 		cmocka_unit_test(long_lines),
