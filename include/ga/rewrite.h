@@ -85,8 +85,8 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 	       struct ga_error *err);
 
 /* Is a line that the file `with` has and `without` has not in `is`, which was merged to be without
- * them? To a merge by lines one that was moved within a file is one gone and another one come. 1 yes,
- * or they are too long to tell or no text; 0, also if one of the three is no file. */
+ * them? To a merge by lines one that was moved within a file is one gone and another one come.
+ * 1 yes, or they are too long to tell or no text; 0, also if one of the three is no file. */
 int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 		     const struct ga_entry *without, const struct ga_entry *is,
 		     struct ga_error *err);

@@ -171,8 +171,8 @@ int take_lfs(struct capture *c, struct ga_error *err);
 /* core.excludesFile and info/exclude; core.attributesFile, and info/attributes. */
 int read_host_patterns(struct capture *c, struct ga_error *err);
 
-/* Paths that one of the commits (parents first) has and the tree `from` has not, and that a merge of
- * the branch would write over on the host. */
+/* Paths that one of the commits (parents first) has and the tree `from` has not, and that a merge
+ * of the branch would write over on the host. */
 int find_in_the_way(struct capture *c, const struct ga_oid *commits, size_t n,
 		    const struct ga_oid *from, struct ga_strv *ret, struct ga_error *err);
 
