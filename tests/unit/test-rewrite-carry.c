@@ -4,6 +4,8 @@
  */
 #include "rewrite-support.h"
 
+#include <sys/resource.h>
+
 /* HEAD is `onto`; `base` stands on it with what was not committed. */
 #define CARRY "git init -q; seq 1 20 >f; echo k >keep; echo g >gone; git add .;" \
 	      "git commit -qm head; git tag onto; git checkout -q --detach;" \
@@ -87,6 +89,33 @@ static void changed_within_a_long_file(void **state)
 		   "--- a/g\n+++ b/g\n-1\n+agent");
 }
 
+/* Each commit leaves others of them out, and none is kept in memory for longer than it is needed. */
+static void many_commits_and_paths(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct rusage before, after;
+
+	(void)state;
+	SH("many", "git init -q; echo k >keep; git add .; git commit -qm head; git tag onto;"
+	   "git checkout -q --detach; mkdir u; (cd u; for i in $(seq 1000); do echo w$i >$i; done);" C
+	   "work; git update-ref refs/agent/base HEAD; from=$(git rev-parse HEAD);"
+	   "(for i in $(seq 1500); do printf 'commit refs/agent/x\\ncommitter A <a@b> 1700000000 +0000\\n"
+	   "data 1\\nc\\n%%s\\nM 100644 inline u/7\\ndata <<E\\n%%d\\nE\\nM 100644 inline n%%d\\n"
+	   "data <<E\\n%%d\\nE\\n' \"$from\" $i $((i %% 40)) $i; test $i != 1 || from=;"
+	   "done) | sed \"/^$from\\$/s/^/from /\" | sed '/^$/d' | git fast-import --quiet --force");
+	assert_out("many", "git rev-list --count refs/agent/base..refs/agent/x", "1500");
+	assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+	w = run("many", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+	assert_list(&w.left_out, "u/7");
+	assert_out("many", "git rev-list --count onto..refs/agent/tip; git diff --name-only onto "
+		   "refs/agent/tip | grep -c ^n; git log --format= --name-only onto..refs/agent/tip "
+		   "| grep -c u/ || :", "1500\n40\n0");
+#ifndef __SANITIZE_ADDRESS__
+	assert_in_range((after.ru_maxrss - before.ru_maxrss) / 1024, 0, 60);
+#endif
+}
+
 /* Left out on the way, but not at the end: nothing to tell. */
 static void left_out_only_for_a_while(void **state)
 {
@@ -161,6 +190,7 @@ int main(void)
 		cmocka_unit_test(inseparable_is_left_out),
 		cmocka_unit_test(moved_within_a_file),
 		cmocka_unit_test(changed_within_a_long_file),
+		cmocka_unit_test(many_commits_and_paths),
 		cmocka_unit_test(left_out_only_for_a_while),
 		cmocka_unit_test(carried_and_held),
 		cmocka_unit_test(earlier_work_stays_out),
