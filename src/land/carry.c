@@ -303,11 +303,13 @@ static mode_t perms(const struct land_carry *c)
 }
 
 /* By way of the note. */
-static int put(int root, int note, const struct land_carry *c, const char *part)
+static int put(int root, int note, const struct land_carry *c, const struct land_look *over,
+	       const char *part)
 {
+	struct land_copy copy = { .from = note, .name = PUT_NAME, .mode = perms(c), .part = part };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc = ga_write_new(note, PUT_NAME, c->bytes.ptr, c->bytes.len, 0600, &ignored) ||
-			 land_put(note, PUT_NAME, root, c->path, perms(c), part, &ignored)
+			 land_put(&copy, root, c->path, over, &ignored)
 		     ? -1
 		     : 0;
 
@@ -320,10 +322,13 @@ static const char *write_one(int root, int note, struct land_carry *c, const cha
 {
 	cleanup_buf struct ga_buf now = GA_BUF_INIT;
 	cleanup_close int dir = -1;
+	struct land_look over;
 	const char *why;
 	struct stat st;
 	bool there;
 
+	if (!land_look_here(root, c->path, &over))
+		return "it cannot be read";
 	/* hooks of the merge, or the user, may have been here since */
 	why = look(root, c, &now, &st, &there);
 	if (why)
@@ -336,7 +341,7 @@ static const char *write_one(int root, int note, struct land_carry *c, const cha
 		return "its directory cannot be opened";
 	if (c->will.mode == GA_MODE_NONE)
 		return unlinkat(dir, ga_path_base(c->path), 0) ? "it cannot be removed" : NULL;
-	return put(root, note, c, part) ? "it cannot be written" : NULL;
+	return put(root, note, c, &over, part) ? "it cannot be written" : NULL;
 }
 
 void land_carry_done(struct land *l, const char *path)
@@ -377,6 +382,8 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		if (why) {
 			land_carry_refuse(l, c->path, why);
 			apart |= c->moved;
+			if (land_note_left(l, c->path, err))
+				return -1;
 			continue;
 		}
 		ga_strv_push(&l->ret->brought, c->path);

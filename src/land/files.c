@@ -221,7 +221,17 @@ static int settle(int dir, const char *tmp, const char *name)
 	return renameat(dir, tmp, dir, name);
 }
 
-int land_put(int from, const char *name, int root, const char *path, mode_t mode, const char *part,
+static int check_still(int root, const char *path, const struct land_look *over,
+		       struct ga_error *err)
+{
+	struct land_look is;
+
+	if (!over || (land_look_here(root, path, &is) && land_look_equal(&is, over)))
+		return 0;
+	return ga_fail(err, GA_ELOSE, "it was changed meanwhile");
+}
+
+int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err)
 {
 	cleanup_close int dir = land_open_parent(root, path);
@@ -229,12 +239,13 @@ int land_put(int from, const char *name, int root, const char *path, mode_t mode
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the directory of '%s'", q);
-	if (!copy(from, name, dir, part, mode, err) && !ga_fault_stop("land:part", err) &&
-	    settle(dir, part, ga_path_base(path)))
+	if (!copy(c->from, c->name, dir, c->part, c->mode, err) &&
+	    !ga_fault_stop("land:part", err) && !check_still(root, path, over, err) &&
+	    settle(dir, c->part, ga_path_base(path)))
 		(void)ga_fail_errno(err, GA_EFATAL, errno, "rename");
 	if (!err->msg)
 		return 0;
-	(void)unlinkat(dir, part, 0);
+	(void)unlinkat(dir, c->part, 0);
 	return ga_error_wrap(err, "cannot write '%s'", q);
 }
 
@@ -248,7 +259,7 @@ void land_sweep(int root, const char *path, const char *part)
 		remove_empty(root, at);
 }
 
-int land_remove(int root, const char *path, struct ga_error *err)
+int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(path), *q = ga_escape(path);
 	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
@@ -256,6 +267,8 @@ int land_remove(int root, const char *path, struct ga_error *err)
 
 	if (dir < 0 && is_nowhere(errno))
 		return 0;
+	if (check_still(root, path, over, err))
+		return ga_error_wrap(err, "cannot remove '%s'", q);
 	if (dir < 0 || (unlinkat(dir, ga_path_base(path), 0) && errno != ENOENT))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
 	remove_empty(root, path);

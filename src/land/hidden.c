@@ -221,6 +221,7 @@ static bool put_back(struct land *l, int root, int note, size_t i, const struct 
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = kept_name(i);
+	struct land_copy copy = { .from = note, .name = name, .mode = k->was.mode, .part = part };
 	struct land_look is;
 
 	if (!land_look_here(root, k->path, &is))
@@ -230,9 +231,8 @@ static bool put_back(struct land *l, int root, int note, size_t i, const struct 
 	if (is.mode && !is_heads(l, root, k->path))
 		return false;
 	if (!k->was.mode)
-		return !land_remove(root, k->path, &ignored);
-	if (!is_whole(note, name, k) ||
-	    land_put(note, name, root, k->path, k->was.mode, part, &ignored))
+		return !land_remove(root, k->path, &is, &ignored);
+	if (!is_whole(note, name, k) || land_put(&copy, root, k->path, &is, &ignored))
 		return false;
 	if (S_ISREG(k->was.mode) && k->was.mode & S_IRUSR)
 		ga_strv_take(put, ga_path_join(ga_repo_info(l->repo)->workdir, k->path));

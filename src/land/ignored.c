@@ -428,6 +428,15 @@ static int write_one(struct land *l, int root, size_t i, const char *part, struc
 	return rc;
 }
 
+/* What stands there is somebody's, for undoing as well. */
+static void note_left(struct land *l, size_t i, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+	if (err->code == GA_ELOSE && land_note_left(l, l->ignored.v[i].path, &second))
+		(void)ga_hint(err, "%s", second.msg);
+}
+
 int land_ignored_write(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = -1, note = -1;
@@ -443,8 +452,10 @@ int land_ignored_write(struct land *l, struct ga_error *err)
 		return -1;
 	for (size_t i = 0; i < l->ignored.n; i++)
 		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
-		    write_one(l, root, i, part, err))
+		    write_one(l, root, i, part, err)) {
+			note_left(l, i, err);
 			return ga_hint(err, "what came before it is here; landing again goes on");
+		}
 	o = json_object();
 	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(l->s->dir, "ignored", o);

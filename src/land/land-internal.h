@@ -302,17 +302,27 @@ bool land_look_equal(const struct land_look *a, const struct land_look *b);
 mode_t land_perms(const struct stat *st, bool exec);
 /* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
-/* Put a copy of the file or link `name` beneath `from` at `path`, as `part` beside it first: what
- * stands there goes when the copy is whole, a directory with nothing but directories in it too. It
- * gets the permissions of `mode` unless there are none; of a link the file may hold the target. */
-int land_put(int from, const char *name, int root, const char *path, mode_t mode, const char *part,
+/* A copy of the file or link `name` in `from`, made as `part` beside where it goes. It gets the
+ * permissions of `mode` unless there are none; of a link the file may hold the target. */
+struct land_copy {
+	int from;
+	const char *name;
+	mode_t mode;
+	const char *part;
+};
+/* Put it at `path`: what stands there goes when the copy is whole, a directory with nothing but
+ * directories in it too. Where that is not `over` any more, unless NULL, nothing is touched:
+ * GA_ELOSE. */
+int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err);
 /* Away with such a part that was left when writing `path` was cut short. */
 void land_sweep(int root, const char *path, const char *part);
-/* Away with it, and with directories that are empty then. Nothing there is fine. */
-int land_remove(int root, const char *path, struct ga_error *err);
+/* Away with what is there, as before if it is `over`, and with directories that are empty then.
+ * Nothing there is fine. */
+int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err);
 
-#define LAND_NOTE_MAGIC "git-agent landing 1"
+#define LAND_NOTE_MAX ((size_t)64 << 20) /* any file of one */
+#define LAND_NOTE_MAGIC "git-agent landing 2"
 /* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
  * index that it took; of any, that it came to its end, by itself (empty) or because the user went
  * on without it. */
@@ -322,6 +332,9 @@ int land_remove(int root, const char *path, struct ga_error *err);
 #define LAND_NOTE_DONE "done"
 /* The name of what is only a part of a file yet, in any directory. */
 #define LAND_NOTE_PART "part"
+/* Files of the record that were not written, since somebody had changed them: paths that end in
+ * NUL. */
+#define LAND_NOTE_LEFT "left"
 /* And of a merge that the user resolved, the tree that is committed; of any that git made, HEAD
  * then. */
 #define LAND_NOTE_RESOLVED "resolved"
@@ -341,6 +354,8 @@ int land_keep_staged(struct land *l, struct ga_error *err);
  * the end the note before it is the note again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
+/* This one was left as it is, so undoing leaves it, too. */
+int land_note_left(struct land *l, const char *path, struct ga_error *err);
 /* Before it is committed, and before the session says that it landed: should that not come about,
  * nothing else tells what was made from what the user committed since. */
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);

@@ -15,8 +15,6 @@
 #include "ga/trace.h"
 #include "undo.h"
 
-#define RECORD_MAX ((size_t)64 << 20)
-
 void undo_release(struct undo *u)
 {
 	ga_cleanup_closep(&u->dir);
@@ -71,6 +69,10 @@ static bool parse(const struct ga_buf *b, struct undo *u)
 	if (!s)
 		return false;
 	u->ref = ga_strdup(s);
+	s = ga_buf_next0(b, &pos);
+	if (!s || !ga_state_parse(s, &u->state) ||
+	    (u->state != GA_STATE_CAPTURED && u->state != GA_STATE_LANDED))
+		return false;
 	if (!next_oid(b, &pos, &u->landed) || !next_number(b, &pos, b->len, &left))
 		return false;
 	while (left--) {
@@ -104,6 +106,28 @@ bool undo_noted(const struct undo *u, const char *name, struct ga_oid *ret)
 	       ga_oid_parse(b.ptr, b.len, ret);
 }
 
+static void set_left(struct undo *u, const char *path)
+{
+	for (size_t i = 0; i < u->n; i++)
+		u->files[i].left |= !strcmp(u->files[i].path, path);
+}
+
+static int read_left(struct undo *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+	int rc = has(u->dir, LAND_NOTE_LEFT, err);
+
+	if (rc <= 0)
+		return rc;
+	if (ga_read_file_at(u->dir, LAND_NOTE_LEFT, LAND_NOTE_MAX, &b, err))
+		return -1;
+	while ((path = ga_buf_next0(&b, &pos)))
+		set_left(u, path);
+	return pos == b.len ? 0 : ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
+}
+
 static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -113,7 +137,7 @@ static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 	u->by_path = rc > 0;
 	if (rc <= 0)
 		return rc;
-	if (ga_read_file_at(u->dir, LAND_NOTE_WORK, RECORD_MAX, &b, err))
+	if (ga_read_file_at(u->dir, LAND_NOTE_WORK, LAND_NOTE_MAX, &b, err))
 		return -1;
 	if (!next_oid(&b, &pos, &u->commit) || !next_oid(&b, &pos, &u->index) ||
 	    !next_oid(&b, &pos, &u->index_after) || pos != b.len)
@@ -167,7 +191,7 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 	int rc = has(u->dir, UNDO_BEGUN, err);
 
 	if (rc < 0 || ga_fault_stop("land:read", err) ||
-	    ga_read_file_at(u->dir, "record", RECORD_MAX, &b, err))
+	    ga_read_file_at(u->dir, "record", LAND_NOTE_MAX, &b, err))
 		return -1;
 	u->begun = rc;
 	rc = has(u->dir, LAND_NOTE_HIDDEN, err);
@@ -175,7 +199,7 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 		return -1;
 	u->hidden = rc;
 	if (parse(&b, u))
-		return read_work(l, u, err);
+		return read_left(u, err) || read_work(l, u, err) ? -1 : 0;
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 

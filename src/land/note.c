@@ -135,7 +135,7 @@ static int add_before(struct note *n, struct ga_error *err)
 		cleanup_free char *was = ga_strf("%zu", i), *name = NULL;
 		cleanup_close int fd = -1;
 
-		if (ga_strv_find(&n->paths, f->path) >= 0)
+		if (f->left || ga_strv_find(&n->paths, f->path) >= 0)
 			continue;
 		name = ga_strf("%zu", n->n++);
 		if (f->had) {
@@ -180,6 +180,7 @@ static int put_state(struct note *n, struct ga_error *err)
 	ga_buf_add0(&n->record, LAND_NOTE_MAGIC);
 	put_oid(&n->record, n->killed ? &n->before.head : &n->l->head);
 	ga_buf_add0(&n->record, branch ? branch : "");
+	ga_buf_add0(&n->record, ga_state_name(s->state));
 	put_oid(&n->record, &s->landed);
 	put_number(&n->record, s->left_out.n);
 	for (size_t i = 0; i < s->left_out.n; i++)
@@ -441,6 +442,18 @@ int land_note_made(struct land *l, struct ga_error *err)
 	return note_id(l, LAND_NOTE_MADE, &l->ret->commit, err) || ga_fault_stop("land:result", err)
 		       ? ga_hint(err, "it is committed; 'git agent land %s' notes that", l->s->name)
 		       : 0;
+}
+
+int land_note_left(struct land *l, const char *path, struct ga_error *err)
+{
+	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_LEFT, l->notes, l->note);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if ((!access(file, F_OK) || errno != ENOENT) &&
+	    ga_read_file_at(AT_FDCWD, file, LAND_NOTE_MAX, &b, err))
+		return -1;
+	ga_buf_add0(&b, path);
+	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
 int land_note_done(struct land *l, struct ga_error *err)

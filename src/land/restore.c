@@ -201,7 +201,7 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 	for (size_t i = 0; i < l->changes.n; i++)
 		look(l, root, &l->changes.v[i], &t);
 	for (size_t i = 0; i < t.remove.n; i++)
-		if (land_remove(root, t.remove.v[i], err))
+		if (land_remove(root, t.remove.v[i], NULL, err))
 			return -1;
 	if (check_out(l, root, &t, err))
 		return -1;

@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -72,8 +73,8 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		       GA_HEX(want));
 }
 
-/* Put back by a try that got no further, or not touched yet. */
-bool undo_is_back(int root, const struct undo *u, size_t i)
+/* Is what stands there what the note has of it? */
+static bool is_as_before(const struct undo *u, size_t i, const struct land_look *is)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strf("%zu", i);
@@ -82,7 +83,25 @@ bool undo_is_back(int root, const struct undo *u, size_t i)
 
 	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
 		return false;
-	return undo_stands(root, u->files[i].path, &was);
+	return land_look_equal(is, &was);
+}
+
+/* Put back by a try that got no further, or not touched yet. */
+bool undo_is_back(int root, const struct undo *u, size_t i)
+{
+	struct land_look is;
+
+	return land_look_here(root, u->files[i].path, &is) && is_as_before(u, i, &is);
+}
+
+/* May what stands there make way for what there was before? As it was brought; or as it was
+ * before; or nothing, since it was moved away. Anything else is somebody's. */
+static bool may_go(int root, const struct undo *u, size_t i, struct land_look *ret_is)
+{
+	const struct undo_file *f = &u->files[i];
+
+	return land_look_here(root, f->path, ret_is) &&
+	       (!ret_is->mode || land_look_equal(ret_is, &f->will) || is_as_before(u, i, ret_is));
 }
 
 static int check_index(struct land *l, const struct undo *u, struct ga_error *err)
@@ -97,15 +116,50 @@ static int check_index(struct land *l, const struct undo *u, struct ga_error *er
 	return ga_hint(err, "'git restore --staged' takes back what was staged since");
 }
 
+static bool goes(const struct undo *u, const char *path)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (!u->files[i].left && !u->files[i].had && !strcmp(u->files[i].path, path))
+			return true;
+	return false;
+}
+
+/* Something that is no directory stands where the path needs one, and it did not come with the
+ * landing. */
+static int find_above(struct land *l, const struct undo *u, int root, const char *path,
+		      struct ga_strv *ret, struct ga_error *err)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+		cleanup_close int fd = ga_openat_beneath(root, dir, O_PATH | O_NOFOLLOW, 0);
+		struct ga_entry e;
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st))
+			return 0;
+		if (S_ISDIR(st.st_mode))
+			continue;
+		if (ga_tree_entry(l->repo, &l->head_tree, dir, &e, err))
+			return -1;
+		if (e.mode == GA_MODE_NONE && !goes(u, dir))
+			ga_strv_push(ret, dir);
+		return 0;
+	}
+	return 0;
+}
+
 /* Where a directory has to make way, only what came with the landing may be in it. */
-static int check_dirs(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
-		      struct ga_error *err)
+static int check_places(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
+			struct ga_error *err)
 {
 	for (size_t i = 0; i < u->n; i++) {
 		const struct undo_file *f = &u->files[i];
 
-		if (!f->will.mode && f->had && land_dir_here(root, f->path) &&
-		    land_untracked_below(l, root, f->path, changed, err) < 0)
+		if (f->left || !f->had)
+			continue;
+		if (find_above(l, u, root, f->path, changed, err) ||
+		    (land_dir_here(root, f->path) &&
+		     land_untracked_below(l, root, f->path, changed, err) < 0))
 			return -1;
 	}
 	return 0;
@@ -114,14 +168,14 @@ static int check_dirs(struct land *l, const struct undo *u, int root, struct ga_
 static int check_files(struct land *l, const struct undo *u, int root, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
+	struct land_look is;
 
 	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err))
 		return -1;
 	for (size_t i = 0; i < u->n; i++)
-		if (!undo_stands(root, u->files[i].path, &u->files[i].will) &&
-		    !(u->begun && undo_is_back(root, u, i)))
+		if (!u->files[i].left && !may_go(root, u, i, &is))
 			ga_strv_push(&changed, u->files[i].path);
-	if (!u->begun && check_dirs(l, u, root, &changed, err))
+	if (!u->begun && check_places(l, u, root, &changed, err))
 		return -1;
 	if (ga_commit_tree(l->repo, &u->head, &l->merged, err) ||
 	    ga_tree_diff(l->repo, &l->head_tree, &l->merged, &l->changes, err))
@@ -152,42 +206,64 @@ void undo_sweep(int root, const struct undo *u)
 		land_sweep(root, u->files[i].path, part);
 }
 
+/* Git and hooks of the user's were at work since it was asked, and the user may have been: 1 if it
+ * is somebody's by now. */
 static int put_back(int root, const struct undo *u, size_t i, const char *part,
 		    struct ga_error *err)
 {
 	cleanup_free char *name = ga_strf("%zu", i);
 	const struct undo_file *f = &u->files[i];
+	struct land_copy copy = { .from = u->dir, .name = name, .mode = f->had, .part = part };
+	struct land_look is;
 
-	return f->had ? land_put(u->dir, name, root, f->path, f->had, part, err)
-		      : land_remove(root, f->path, err);
+	if (!may_go(root, u, i, &is))
+		return 1;
+	if (is_as_before(u, i, &is) && (is.mode || land_dir_here(root, f->path)))
+		return 0;
+	if (!(f->had ? land_put(&copy, root, f->path, &is, err)
+		     : land_remove(root, f->path, &is, err)))
+		return 0;
+	if (err->code != GA_ELOSE)
+		return -1;
+	ga_error_release(err);
+	return 1;
 }
 
-/* What was not there goes first: it may stand where a directory was. */
-static int put_all_back(int root, const struct undo *u, struct ga_error *err)
+/* What was not there goes first: it may stand where a directory was. What is somebody's stays:
+ * to `changed`. */
+static int put_all_back(int root, const struct undo *u, struct ga_strv *changed,
+			struct ga_error *err)
 {
 	cleanup_free char *part = u->n ? land_note_part(u->dir, err) : NULL;
+	int rc;
 
 	if (u->n && !part)
 		return -1;
 	undo_sweep(root, u);
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < u->n; i++)
-			if ((u->files[i].had != 0) == (pass == 1) &&
-			    put_back(root, u, i, part, err))
+		for (size_t i = 0; i < u->n; i++) {
+			if (u->files[i].left || (u->files[i].had != 0) != (pass == 1))
+				continue;
+			rc = put_back(root, u, i, part, err);
+			if (rc < 0)
 				return -1;
+			if (rc)
+				ga_strv_push(changed, u->files[i].path);
+		}
 	return 0;
 }
 
-/* The session is what it was before, and the note before is the note. */
+/* The session is what it was before, and the note before is the note. What was made in it since
+ * has not landed, and stays. */
 static int settle(struct land *l, struct undo *u, struct ga_error *err)
 {
 	json_t *o;
 
-	l->s->state = ga_oid_is_zero(&u->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	if (l->s->state == GA_STATE_LANDED)
+		l->s->state = u->state;
 	l->s->landed = u->landed;
-	ga_strv_release(&l->s->left_out);
-	l->s->left_out = u->left_out;
-	u->left_out = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&l->s->left_out, &u->left_out);
+	ga_strv_sort_unique(&l->s->left_out);
 	if (ga_session_save(l->s, err))
 		return -1;
 	o = json_object();
@@ -214,19 +290,21 @@ static int reset_marked(struct land *l, const struct undo *u, struct ga_error *e
 }
 
 /* Branch, index and files that git takes back, then those it knows nothing of. */
-static int by_git(struct land *l, const struct undo *u, int root, struct ga_error *err)
+static int by_git(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
+		  struct ga_error *err)
 {
 	return reset_marked(l, u, err) || ga_fault_stop("undo:reset", err) ||
-	       put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
+	       put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
 }
 
 /* Files, index, HEAD, each as it was. */
-static int by_path(struct land *l, const struct undo *u, int root, struct ga_error *err)
+static int by_path(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
+		   struct ga_error *err)
 {
 	cleanup_free char *index = ga_strf("%s/%u/index", l->notes, l->note);
 	cleanup_free char *why = ga_strf("reset: agent/%s taken back", l->s->name);
 
-	if (put_all_back(root, u, err) || ga_fault_stop("undo:files", err) ||
+	if (put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ||
 	    land_install_index(l, u->dir, index, err) || ga_fault_stop("undo:index", err))
 		return -1;
 	return ga_oid_equal(&l->head, &u->head)
@@ -251,12 +329,24 @@ static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
 	return u->begun ? 0 : ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err);
 }
 
+/* All else is as it was, and the note stays for these. */
+static int check_changed(const struct ga_strv *changed, struct ga_error *err)
+{
+	return changed->n ? land_refuse(changed, "all but these was taken back, as they changed "
+					"meanwhile", "move them away, then undo again: that puts "
+					"back what was there before", err)
+			  : 0;
+}
+
 int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
+	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
 	if (root < 0 || begin(l, u, root, err) ||
-	    (u->by_path ? by_path(l, u, root, err) : by_git(l, u, root, err))) {
+	    (u->by_path ? by_path(l, u, root, &changed, err)
+			: by_git(l, u, root, &changed, err)) ||
+	    check_changed(&changed, err)) {
 		/* what is in the way is put right with git; the next try looks at all of it anew */
 		land_unlock_index(l, u->dir);
 		return -1;

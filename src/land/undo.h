@@ -14,12 +14,14 @@ struct undo_file {
 	char *path;
 	mode_t had;       /* before */
 	struct land_look will; /* after */
+	bool left;        /* it was not written: somebody had changed it */
 };
 
 struct undo {
 	struct ga_oid head;    /* before */
 	char *ref;             /* the branch HEAD was on; "" none */
-	struct ga_oid landed;  /* what had brought the session before; zero: nothing */
+	enum ga_state state;   /* of the session, before */
+	struct ga_oid landed;  /* what had brought it before; zero: nothing */
 	int dir;               /* where the note is */
 	bool begun;            /* undoing, or doing it, was begun before, and did not get to its
 				* end: each part is as it was before or after */

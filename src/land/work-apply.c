@@ -40,6 +40,16 @@ static mode_t perms(const struct work_path *p)
 
 /* ---- doing it ---------------------------------------------------------------------- */
 
+/* What somebody changed since it was looked at is not for us to take back either. */
+static int fail_file(struct land *l, const struct work_path *p, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+	if (err->code == GA_ELOSE && land_note_left(l, p->path, &second))
+		return ga_hint(err, "%s", second.msg);
+	return err->code == GA_ELOSE ? ga_hint(err, "land again") : -1;
+}
+
 static int write_files(struct land *l, int root, int note, struct ga_error *err)
 {
 	cleanup_free char *part = land_note_part(note, err);
@@ -49,16 +59,18 @@ static int write_files(struct land *l, int root, int note, struct ga_error *err)
 	for (size_t i = 0; i < l->work->n; i++) {
 		const struct work_path *p = &l->work->v[i];
 
-		if (work_is_written(p) && !p->to_work.mode && land_remove(root, p->path, err))
-			return -1;
+		if (work_is_written(p) && !p->to_work.mode &&
+		    land_remove(root, p->path, &p->seen, err))
+			return fail_file(l, p, err);
 	}
 	for (size_t i = 0; i < l->work->n; i++) {
 		const struct work_path *p = &l->work->v[i];
 		cleanup_free char *from = ga_path_join("new", p->path);
+		struct land_copy copy = { note, from, perms(p), part };
 
 		if (work_is_written(p) && p->to_work.mode &&
-		    land_put(note, from, root, p->path, perms(p), part, err))
-			return -1;
+		    land_put(&copy, root, p->path, &p->seen, err))
+			return fail_file(l, p, err);
 	}
 	return ga_fault_stop("land:files", err);
 }

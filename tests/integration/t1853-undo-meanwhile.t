@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='undoing a landing: what was changed since, or meanwhile, and what it did not bring'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# hook NAME COMMANDS: one of the user's, that runs once
+hook() {
+	printf '#!/bin/sh\nrm -f "$0"\n%s\n' "$2" >".git/hooks/$1" && chmod +x ".git/hooks/$1"
+}
+
+# ---- what is changed while undoing is at work
+
+test_expect_success 'a file that is edited while git resets is not overwritten; moved away, undoing comes to its end' '
+	begin && put x.ign=mine && git agent start -q --name m1 -- sh -c "$words put f@2A x.ign=theirs y.ign=theirs" && picture >../before && git agent land --with-ignored x.ign --with-ignored y.ign --force m1 && hook reference-transaction "echo LATER >x.ign" &&
+	test_expect_code 2 git agent land --undo m1 2>../err && cat ../err && grep "all but these was taken back, as they changed meanwhile: x.ign$" ../err && grep "hint: move them away, then undo again" ../err && test "$(cat x.ign)" = LATER && test ! -e y.ign && content f@ | test_cmp - f &&
+	test_expect_code 2 git agent land --undo m1 2>../err && grep "changed since they were brought: x.ign$" ../err && mv x.ign ../later && git agent land --undo m1 && picture >../after && test_cmp ../before ../after && git agent list | grep "^m1 .*captured"
+'
+test_expect_success 'nor one that comes where nothing was' '
+	begin && git agent start -q --name m2 -- sh -c "$words put f@2A y.ign=theirs" && picture >../before && git agent land --with-ignored y.ign m2 && hook reference-transaction "echo LATER >y.ign" && test_expect_code 2 git agent land --undo m2 2>../err && grep "changed meanwhile: y.ign$" ../err && test "$(cat y.ign)" = LATER && rm y.ign && git agent land --undo m2 && picture >../after && test_cmp ../before ../after
+'
+
+# stopped COMMANDS ARG...: they run when it has made the part of a first file
+stopped() {
+	commands=$1 && shift
+	GIT_AGENT_FAULT=land:part:stop git-agent "$@" 2>../err & pid=$!
+	test_wait_for "grep \"^State:.T\" /proc/$pid/status" && eval "$commands"
+	while kill -CONT $pid 2>/dev/null; do sleep 0.1; done
+	wait $pid
+}
+for what in first second; do
+	case $what in first) p=f ;; second) p=g ;; esac
+	test_expect_success "beside work: the $what file is edited when undoing has begun, and is not overwritten" '
+		begin && s=p$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A" && put f@8M g@8M && picture >../before && git agent land $s && { stopped "put $p@5L" land --undo $s; test $? = 2; } && cat ../err && grep "changed meanwhile: $p$" ../err && content $p@5L | test_cmp - $p && mv $p ../later && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+	test_expect_success "the $what file is edited when landing has begun: it stays, and the rest is taken back" '
+		begin && s=p$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A" && put f@8M g@8M && picture >../before && { stopped "put $p@5L" land $s; test $? = 2; } && cat ../err && grep "'\''$p'\'': it was changed meanwhile" ../err && grep "hint: land again" ../err && content $p@5L | test_cmp - $p && put $p@8M && picture >../after && test_cmp ../before ../after && git agent land $s && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+done
+
+# ---- what was not brought
+
+test_expect_success 'an uncommitted edit that was not brought, as the file had changed: undone without it' '
+	begin && put u=u && git agent start -q --name c1 -- sh -c "$words put u=U g@2A" && git commit -q --allow-empty -m mine && hook post-merge "echo LATER >>u" && picture >../before && git agent land c1 2>../err && cat ../err && grep "u: .*changed meanwhile" ../err && test "$(tail -n1 u)" = LATER && test "$(git show HEAD:g | sed -n 2p)" = A &&
+	git agent land --undo c1 && test "$(tail -n1 u)" = LATER && content g@ | test_cmp - g && put u=u && picture >../after && test_cmp ../before ../after && git agent list | grep "^c1 .*captured" && git agent land c1 && test "$(cat u)" = U && git agent land --undo c1 && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'an ignored file that was not brought by force: undone without it, and without those behind it' '
+	begin && put w.ign=mine x.ign=mine y.ign=mine && git agent start -q --name c2 -- sh -c "$words put f@2A w.ign=theirs x.ign=theirs y.ign=theirs" && picture >../before && hook post-merge "echo LATER >x.ign" && test_expect_code 2 git agent land --with-ignored w.ign --with-ignored x.ign --with-ignored y.ign --force c2 2>../err && cat ../err && grep "x.ign.*changed meanwhile" ../err && test "$(cat w.ign x.ign y.ign | tr "\n" " ")" = "theirs LATER mine " &&
+	git agent land --undo c2 && test "$(cat x.ign)" = LATER && put x.ign=mine && rm -f .git/hooks/post-merge && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'the same in two steps' '
+	begin && put x.ign=mine && git agent start -q --name c3 -- sh -c "$words put f@2A x.ign=theirs" && picture >../before && hook post-merge "echo LATER >x.ign" && test_expect_code 2 git agent land --with-ignored x.ign --force c3 && git agent land --with-ignored x.ign --force c3 && test "$(cat x.ign)" = theirs && git agent land --undo c3 && test "$(cat x.ign)" = LATER && git agent land --undo c3 && test "$(cat x.ign)" = LATER && put x.ign=mine && picture >../after && test_cmp ../before ../after
+'
+for point in land:part land:brought; do
+	test_expect_success "killed at $point, as edits were brought: undone, whatever of them was" '
+		begin && put t=t u=u && s=k$(count) && git agent start -q --name $s -- sh -c "$words put g@2A t=T u=U" && git commit -q --allow-empty -m mine && picture >../before && { GIT_AGENT_FAULT=$point:kill git agent land $s; test $? = 137; } && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+done
+
+# ---- what was changed since
+
+# since NAME COMMANDS: a file that was brought is changed by them; what the hint says helps
+since() {
+	test_expect_success "changed since it was brought, $1: the hint helps, and it can be undone" "
+		begin && put x.ign=mine \$dirty && s=s\$(count) && git agent start -q --name \$s -- sh -c \"\$words put $4 g@2A x.ign=theirs d/y.ign=theirs\" && git commit -q --allow-empty -m mine && picture >../before && git agent land --with-ignored x.ign --with-ignored d/y.ign --force \$s && { $2; } && picture >../changed &&
+		test_expect_code 2 git agent land --undo \$s 2>../err && cat ../err && grep 'files changed since they were brought' ../err && grep 'hint: move them away, or put them back, then undo' ../err && picture >../after && test_cmp ../changed ../after && { $3; } && git agent land --undo \$s && picture >../after && test_cmp ../before ../after
+	"
+}
+dirty=u=u
+since 'an edit' 'echo LATER >>x.ign' 'rm x.ign' u=U
+since 'an uncommitted edit' 'echo LATER >>u' 'mv u ../later' u=U
+dirty=f@8M
+since 'an edit of what is committed beside work' 'echo LATER >>f' 'mv f ../later' f@2A8M
+since 'put back by hand' 'echo LATER >x.ign' 'put x.ign=mine' f@2A8M
+since 'as it was brought' 'echo LATER >x.ign' 'put x.ign=theirs' f@2A8M
+since 'a directory in its place' 'rm x.ign; mkdir x.ign; echo LATER >x.ign/z' 'rm -r x.ign' f@2A8M
+test_expect_success 'gone, or put back before anybody asked: nothing is in the way' '
+	begin && put x.ign=mine f@8M && git agent start -q --name g1 -- sh -c "$words put f@2A8M g@2A x.ign=theirs y.ign=theirs" && git commit -q --allow-empty -m mine && picture >../before && git agent land --with-ignored x.ign --with-ignored y.ign --force g1 && put x.ign=mine && rm y.ign f && git agent land --undo g1 && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'a file where a directory was, that an ignored one comes back to: refused, and nothing touched' '
+	begin && put q/x.ign=mine && git agent start -q --name g2 -- sh -c "$words put g@2A q/x.ign=theirs" && picture >../before && git agent land --with-ignored q/x.ign --force g2 && rm -r q && put q=LATER && picture >../changed && test_expect_code 2 git agent land --undo g2 2>../err && cat ../err && grep "changed since they were brought: q$" ../err && picture >../after && test_cmp ../changed ../after && rm q && git agent land --undo g2 && picture >../after && test_cmp ../before ../after
+'
+
+# ---- the session
+
+test_expect_success 'gone on with since it landed, and undone: it has not landed' '
+	begin && git agent start -q --name r1 -- sh -c "$words put f@2A; git commit -qam one" && picture >../before && git agent land r1 && picture >../one && git agent resume -q r1 -- sh -c "$words put g@2A; git commit -qam two" && git agent list | grep "^r1 .*captured" && git agent land r1 && git agent list | grep "^r1 .*landed" && git agent land --undo r1 && picture >../after && test_cmp ../one ../after && git agent list >../list && cat ../list && grep "^r1 .*captured" ../list && test_expect_code 2 git agent drop r1 &&
+	git agent land --undo r1 && picture >../after && test_cmp ../before ../after && git agent list | grep "^r1 .*captured"
+'
+test_expect_success 'the same of ignored files that were brought after it, and of a landing before' '
+	begin && git agent start -q --name r2 -- sh -c "$words put f@2A x.ign=theirs; git commit -qam one" && picture >../before && git agent land r2 && picture >../one && git agent land --with-ignored x.ign r2 && git agent resume -q r2 -- sh -c "$words put g@2A; git commit -qam two" && git agent land --undo r2 && picture >../after && test_cmp ../one ../after && git agent list >../list && cat ../list && grep "^r2 .*captured" ../list
+'
+test_expect_success 'what was left out since stays to be brought' '
+	begin && put f@8M g@8M && git agent start -q --name r3 -- sh -c "$words put f@2A8M" && git commit -q --allow-empty -m mine && git agent land r3 && content f@2A8M | test_cmp - f && git agent resume -q r3 -- sh -c "$words put g@2A8M" && git agent land --undo r3 && content f@8M | test_cmp - f && git agent land r3 && content f@2A8M | test_cmp - f && content g@2A8M | test_cmp - g
+'
+
+test_done
