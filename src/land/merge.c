@@ -261,18 +261,18 @@ static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error
 /* By git, which keeps what is uncommitted elsewhere. */
 static int take_back(struct land *l, const char *how, const char *what, struct ga_error *err)
 {
-	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
 	/* git leaves it, and the next commit of the user's would begin with it */
 	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	int status;
 
-	if (!run_git(l, args, &status, &why, &failed) && !status &&
-	    (!unlink(message) || errno == ENOENT))
+	if (!land_go_back(l, how, &failed) && (!unlink(message) || errno == ENOENT))
 		return ga_error_wrap(err, "%s, which was taken back", what);
-	(void)ga_error_wrap(err, "%s", what);
-	return ga_hint(err, "'git reset %s %s' takes it back", how, GA_HEX(&l->head));
+	if (!failed.msg)
+		(void)ga_fail_errno(&failed, GA_EFATAL, errno, "cannot remove 'SQUASH_MSG'");
+	(void)ga_error_wrap(err, "%s, which could not be taken back (%s)", what, failed.msg);
+	free(err->hint);
+	err->hint = ga_steal(&failed.hint);
+	return -1;
 }
 
 /* `unread`: there was no reading what it is. What nobody looked at does not stay either. */

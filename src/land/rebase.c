@@ -175,20 +175,12 @@ static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_o
 static int go_back(struct land *l, struct ga_error *err)
 {
 	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	const char *const reset[] = { "reset", "--quiet", "--merge", GA_HEX(&l->head), NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
-	int status;
 
 	/* files that were put back are others, with the same bytes; it fails where one is changed,
 	 * which does not matter */
 	(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
-	if (land_run_git(l, reset, NULL, 0, &status, &why, err))
-		return -1;
-	line = land_first_line(&why);
-	return status ? ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s",
-				*line ? ": " : "", line) : 0;
+	return land_go_back(l, "--merge", err);
 }
 
 static int quit(struct land *l, struct ga_error *err)
@@ -213,9 +205,8 @@ static int fail_first(struct land *l, const struct ga_oid *pick, struct ga_error
 	if (!quit(l, &third) && !left && !stays)
 		return ga_hint(err, "nothing was committed, and files are as they were");
 	if (stays)
-		return ga_hint(err, "%s%s%s; 'git reset --keep %s' goes back",
-			       failed.msg ? failed.msg : "", left ? "; " : "", second.msg,
-			       GA_HEX(&l->head));
+		return ga_hint(err, "%s%s%s; %s", failed.msg ? failed.msg : "", left ? "; " : "",
+			       second.msg, second.hint ? second.hint : "see 'git status'");
 	return ga_hint(err, "nothing was committed; %s; %s", left ? failed.msg : third.msg,
 		       failed.hint ? failed.hint : "see 'git status'");
 }
@@ -465,8 +456,7 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	struct ga_oid next, head, to;
 	int rc = is_stopped(l, &next, err);
 
-	if (rc < 0 || ga_commit_tree(l->repo, &l->head, &to, err) ||
-	    land_check_way_back(l, &to, err))
+	if (rc < 0)
 		return -1;
 	if (rc) {
 		if (check_unstaged(l, err) || go_back(l, err) || quit(l, err))
@@ -474,6 +464,8 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 		(void)unlink(note);
 		return 0;
 	}
+	if (ga_commit_tree(l->repo, &l->head, &to, err) || land_check_way_back(l, &to, err))
+		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;

@@ -72,6 +72,42 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 	       land_is_rendered(l, h.fd, path, &e->oid, whole);
 }
 
+/* ---- going back -------------------------------------------------------------------- */
+
+static int fail_in_the_way(const char *then, struct ga_error *err)
+{
+	if (err->code == GA_ELOSE) {
+		free(err->hint);
+		err->hint = ga_strf("move them away, then %s", then);
+	}
+	return -1;
+}
+
+int land_go_back(struct land *l, const char *how, struct ga_error *err)
+{
+	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
+	/* of the user's there may be more in the way by the time they do that */
+	cleanup_free char *then = ga_strf("'git reset %s %s' goes back",
+					  l->rebase ? "--keep" : how, GA_HEX(&l->head));
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
+	struct ga_oid to;
+	int status;
+
+	if (ga_commit_tree(l->repo, &l->head, &to, err))
+		return -1;
+	if (land_check_way_back(l, &to, err))
+		return fail_in_the_way(then, err);
+	if (land_run_git(l, args, NULL, 0, &status, &why, err))
+		return ga_hint(err, "%s", then);
+	if (!status)
+		return 0;
+	line = land_first_line(&why);
+	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
+		      line);
+	return ga_hint(err, "%s", then);
+}
+
 /* ---- taking it away ------------------------------------------------------------------ */
 
 /* What is to be done about the paths of the landing. */
@@ -212,37 +248,20 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 /* Nothing was staged before, so what is now is of the merge: git takes back that, and the files. */
 static int take_staged(struct land *l, struct ga_error *err)
 {
-	const char *const args[] = { "reset", "--quiet", "--merge", GA_HEX(&l->head), NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_oid tree;
-	int status;
 
 	if (!land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree))
 		return 0;
-	if (land_run_git(l, args, NULL, 0, &status, &why, err))
-		return -1;
-	return status ? ga_fail(err, GA_EFATAL, "what is staged could not be put back") : 0;
-}
-
-/* Whoever committed meanwhile is not to be taken back. */
-static int check_head(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-
-	if (ga_repo_head(l->repo, &head, &branch, err))
-		return -1;
-	return ga_oid_equal(&head, &l->head)
-		       ? 0
-		       : ga_fail(err, GA_ELOSE, "your branch is at %.10s now", GA_HEX(&head));
+	return land_go_back(l, "--merge", err);
 }
 
 static int restore(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
-	if (root >= 0 && !check_head(l, err) && !take_staged(l, err) &&
+	/* whoever committed meanwhile is not to be taken back */
+	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, err) &&
 	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
 		return 0;
 	if (err->code == GA_ELOSE)

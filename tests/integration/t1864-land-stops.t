@@ -87,7 +87,7 @@ broken_off() {
 		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && put old@5M u=u && picture >../before && GIT_AGENT_FAULT=land:git:fail test_expect_code 128 git agent land $way $s 2>../err && cat ../err && grep "stopped at .land:git" ../err && grep "$says" ../err && { git reset -q --keep ORIG_HEAD 2>/dev/null || :; } && { ! test -e .git/MERGE_HEAD || git agent land --abort $s; } && picture >../after && test_cmp ../before ../after && git agent land $s
 	'
 }
-broken_off --merge 'hint: your branch is at [0-9a-f]* now; .git reset --keep [0-9a-f]*. goes back'
+broken_off --merge 'hint: your branch moved meanwhile; .git reset --keep [0-9a-f]*. goes back'
 broken_off --squash 'hint: nothing was committed, and files are as they were'
 broken_off '--merge --no-commit' 'hint: .git agent land --continue s[0-9]*. goes on, --abort goes back'
 

@@ -48,6 +48,25 @@ test_expect_success 'what cannot be read of the result is taken back, whichever 
 	done && git agent land u && git agent list | grep "^u .*landed"
 '
 
+# removed HOW COMMANDS: the landing takes away a tracked file of an ignored name, and a hook, or a
+# filter, makes another there; what is to be taken back would overwrite that
+removed() {
+	how=$1 before=$2 says=$3 fault=${4:-:}
+	test_expect_success "taken back, $how: not over an ignored file that came where one had gone" '
+		begin && put x.ign=base && git add -f x.ign && git commit -qm x && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git rm -q x.ign; git commit -qam one; put z=z" && put g@5M && git add g && git commit -qm mine && picture >../before && eval "$before" && test_expect_code 3 git agent land $how $s && git agent review --accept-all --critical $s && eval "$fault" &&
+		test_expect_code 128 git agent land $how $s 2>../err; cat ../err; grep "$says" ../err && grep "files git does not track would be overwritten: x.ign" ../err && test "$(cat x.ign)" = LATER && rm -f .git/hooks/* .git/info/attributes &&
+		mv x.ign ../later && eval "$(sed -n "s/^hint: .*move them away, then .\(git reset --[a-z]* [0-9a-f]*\). goes back\.*$/\1/p" ../err)" && rm -f z && picture >../after && test_cmp ../before ../after && git agent list | grep "^$s .*captured"
+	'
+}
+later="printf '#!/bin/sh\ntest -e f && test -e x.ign || echo LATER >x.ign\n'"
+made='GIT_AGENT_FAULT=land:made:fail && export GIT_AGENT_FAULT && test_when_finished "unset GIT_AGENT_FAULT"'
+for how in --merge --squash '--squash --no-commit' '--merge --no-commit'; do
+	case $how in *no-commit) h='prepare-commit-msg post-merge post-index-change' ;; *) h=post-merge ;; esac
+	removed "$how" "for h in $h; do $later >.git/hooks/\$h && chmod +x .git/hooks/\$h; done" 'which could not be taken back' "$made"
+done
+removed --rebase "$later >.git/hooks/post-commit && chmod +x .git/hooks/post-commit; echo 'z filter=bad' >.git/info/attributes; git config filter.bad.smudge false; git config filter.bad.required true" 'git refused to merge'
+removed --merge "printf '#!/bin/sh\necho LATER >x.ign; kill -9 \$PPID\n' >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit" 'git refused to merge'
+
 test_expect_success 'how the user has conflicts settled holds; what comes of it is looked at again' '
 	begin && git agent start -q --name x -- sh -c "$words put f@2A new=n" && put f@2M && git commit -qam mine && git config branch.main.mergeoptions "-X theirs" && test_expect_code 4 git agent land --dry-run x &&
 	git agent land x && test "$(sed -n 2p f)" = A && git agent land --undo x && git config branch.main.mergeoptions "-X ours" && git agent land x && test "$(sed -n 2p f)" = M && test -e new && git agent list | grep "^x .*landed"
