@@ -50,7 +50,7 @@ bool land_is_assumed(char letter)
 
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err)
 {
-	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
+	static const char *const args[] = { "ls-files", "-z", "-s", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 	return land_ask_git(l, args, index, NULL, &out, err) ||

@@ -104,18 +104,6 @@ static bool may_go(int root, const struct undo *u, size_t i, struct land_look *r
 	       (!ret_is->mode || land_look_equal(ret_is, &f->will) || is_as_before(u, i, ret_is));
 }
 
-static int check_index(struct land *l, const struct undo *u, struct ga_error *err)
-{
-	struct ga_oid is;
-
-	if (land_index_id(l, NULL, &is, err))
-		return -1;
-	if (ga_oid_equal(&is, &u->index_after) || (u->begun && ga_oid_equal(&is, &u->index)))
-		return 0;
-	(void)ga_fail(err, GA_ELOSE, "the index changed since agent/%s landed", l->s->name);
-	return ga_hint(err, "'git restore --staged' takes back what was staged since");
-}
-
 static bool goes(const struct undo *u, const char *path)
 {
 	for (size_t i = 0; i < u->n; i++)
@@ -183,7 +171,7 @@ static int check_files(struct land *l, const struct undo *u, int root, struct ga
 	if (changed.n)
 		return land_refuse(&changed, "files changed since they were brought",
 				   "move them away, or put them back, then undo", err);
-	return u->by_path ? check_index(l, u, err) : land_check_worktree(l, err);
+	return u->by_path ? undo_check_index(l, u, err) : land_check_worktree(l, err);
 }
 
 /* Branch, index and working tree by git, which keeps what is uncommitted elsewhere. */
@@ -301,10 +289,10 @@ static int by_git(struct land *l, const struct undo *u, int root, struct ga_strv
 static int by_path(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 		   struct ga_error *err)
 {
-	cleanup_free char *index = ga_strf("%s/%u/index", l->notes, l->note);
+	cleanup_free char *index = undo_make_index(l, u, err);
 	cleanup_free char *why = ga_strf("reset: agent/%s taken back", l->s->name);
 
-	if (put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ||
+	if (!index || put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ||
 	    land_install_index(l, u->dir, index, err) || ga_fault_stop("undo:index", err))
 		return -1;
 	return ga_oid_equal(&l->head, &u->head)

@@ -60,6 +60,11 @@ int undo_read_killed(struct land *l, struct undo *u, unsigned *ret, struct ga_er
 bool undo_stands(int root, const char *path, const struct land_look *want);
 bool undo_is_back(int root, const struct undo *u, size_t i);
 
+/* undo-index.c: refuse what was staged since. And the index as it was, with the marks of now: a file
+ * to be installed, which caller frees; NULL on failure. */
+int undo_check_index(struct land *l, const struct undo *u, struct ga_error *err);
+char *undo_make_index(struct land *l, const struct undo *u, struct ga_error *err);
+
 /* only.c: files of which that note has a copy that is in no other place: neither in the working
  * tree, the index or HEAD, nor where the landing began or was going, nor is there what it made of
  * them. */

@@ -83,6 +83,25 @@ test_expect_success 'a file where a directory was, that an ignored one comes bac
 	begin && put q/x.ign=mine && git agent start -q --name g2 -- sh -c "$words put g@2A q/x.ign=theirs" && picture >../before && git agent land --with-ignored q/x.ign --force g2 && rm -r q && put q=LATER && picture >../changed && test_expect_code 2 git agent land --undo g2 2>../err && cat ../err && grep "changed since they were brought: q$" ../err && picture >../after && test_cmp ../changed ../after && rm q && git agent land --undo g2 && picture >../after && test_cmp ../before ../after
 '
 
+# ---- the index
+
+# set, taken off, or set on what goes: they are as the user has them now
+for mark in assume-unchanged skip-worktree; do
+	for dirty in '' f@8M; do
+		test_expect_success "marks ($mark) that were set or taken off since do not matter, and stay${dirty:+, beside work}" '
+			begin && s=x$(count) && git update-index --$mark old run && put $dirty && git agent start -q --name $s -- sh -c "$words put f@2A n=n; rm d/h" && git agent review --accept-all --critical $s && picture >../before && git agent land $s && git update-index --$mark g n && git update-index --no-$mark run && rm -f ../index && git ls-files -v | sed "/ n$/d;s/^\(. \)link/H d\/h\n\1link/" | LC_ALL=C sort -k2 >../want &&
+			git agent land --undo $s && git ls-files -v | LC_ALL=C sort -k2 >../got && cat ../got && LC_ALL=C sort -k2 ../want | uniq | test_cmp - ../got && git update-index --no-$mark g && git update-index --$mark run && picture >../after && test_cmp ../before ../after
+		'
+	done
+done
+test_expect_success 'and those of undoing that was killed' '
+	begin && git agent start -q --name x0 -- sh -c "$words put f@2A" && put f@8M && picture >../before && git agent land x0 && git update-index --assume-unchanged g && for point in files index; do GIT_AGENT_FAULT=undo:$point:kill test_expect_code 137 git agent land --undo x0 || return 1; done && git agent land --undo x0 && git ls-files -v | grep "^h g" && git update-index --no-assume-unchanged g && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'what was staged since is named, and what was unstaged; the hint helps' '
+	begin && git agent start -q --name x1 -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && picture >../before && git agent land x1 && put old@1X && git add old && git restore --staged g && test_expect_code 2 git agent land --undo x1 2>../err && cat ../err && grep "the index changed since agent/x1 landed: g, old$" ../err && grep "hint: .git restore --staged FILE. .*git add FILE. .*; then undo" ../err &&
+	git restore --staged old && git add g && git checkout -q old && git agent land --undo x1 && picture >../after && test_cmp ../before ../after
+'
+
 # ---- the session
 
 test_expect_success 'gone on with since it landed, and undone: it has not landed' '
