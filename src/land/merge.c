@@ -14,6 +14,7 @@
 #include "land-internal.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
+#define GAVE_UP 2 /* and of a merge that no strategy came to an end with */
 
 /* The first line that is not advice. */
 char *land_first_line(const struct ga_buf *why)
@@ -105,21 +106,46 @@ static bool names_are_plain(const struct ga_changes *c)
 	return true;
 }
 
+/* Where git gives a merge up it resets the whole working tree and applies a stash of what was
+ * uncommitted: these files are others, with what its filters make of the bytes. "" or what is to
+ * be said of that. */
+static char *written_anew(struct land *l)
+{
+	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
+					    "--ignore-submodules=all", "-z", "HEAD", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *list = NULL;
+	const char *path;
+	size_t pos = 0;
+	int rc = land_ask_git(l, args, NULL, NULL, &out, &ignored);
+
+	while (!rc && (path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(&paths, path);
+	if (!rc && !paths.n)
+		return ga_strdup("");
+	list = rc ? ga_strdup("all of them") : land_list(&paths);
+	return ga_strf("; git wrote uncommitted changes anew, whose permissions, line ends and "
+		       "'$Id$' may be others: %s", list);
+}
+
 /* After an error: put back what git had done of l->changes, and add to the error what came of
  * that. */
-static int fail_stopped(struct land *l, struct ga_error *err)
+static int fail_stopped(struct land *l, bool gave_up, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	bool moved = !land_stays(l);
+	bool moved = !land_stays(l), lost = land_restore(l, &failed);
+	cleanup_free char *anew = gave_up ? written_anew(l) : ga_strdup("");
 
-	if (!land_restore(l, &failed))
-		return ga_hint(err, "%s", l->instead ? l->instead : "nothing was committed, and "
-			       "files are as they were");
+	if (!lost)
+		return ga_hint(err, "%s%s", l->instead ? l->instead : "nothing was committed, and "
+			       "files are as they were", anew);
 	if (moved)
 		return ga_hint(err, "%s; 'git reset --keep %s' goes back", failed.msg,
 			       GA_HEX(&l->head));
-	return ga_hint(err, "nothing was committed; %s; %s", failed.msg,
-		       failed.hint ? failed.hint : "see 'git status'");
+	return ga_hint(err, "nothing was committed; %s; %s%s", failed.msg,
+		       failed.hint ? failed.hint : "see 'git status'", anew);
 }
 
 /* git did not begin, or could not write what it had to. The working tree was looked at before, so
@@ -130,7 +156,7 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 
 	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
 		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
-	return fail_stopped(l, err);
+	return fail_stopped(l, status == GAVE_UP, err);
 }
 
 /* git staged what it could of a squash, and left it. */
@@ -219,7 +245,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 		return ga_repo_operation(l->repo)
 			       ? ga_hint(err, "'git agent land --continue %s' goes on, --abort "
 					 "goes back", l->s->name)
-			       : fail_stopped(l, err);
+			       : fail_stopped(l, true, err);
 	if (!status)
 		return 0;
 	if (land_options_check_left(l, err))

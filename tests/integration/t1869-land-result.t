@@ -67,6 +67,20 @@ done
 removed --rebase "$later >.git/hooks/post-commit && chmod +x .git/hooks/post-commit; echo 'z filter=bad' >.git/info/attributes; git config filter.bad.smudge false; git config filter.bad.required true" 'git refused to merge'
 removed --merge "printf '#!/bin/sh\necho LATER >x.ign; kill -9 \$PPID\n' >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit" 'git refused to merge'
 
+# A merge driver makes a file in the way of git's own merge, the second, which is then given up.
+cat >driver <<'EOF'
+#!/bin/sh
+if rm "$HOME/once"; then echo mine >n; else : >"$HOME/once"; fi
+git merge-file "$1" "$2" "$3"
+EOF
+chmod +x driver
+test_expect_success 'uncommitted work that git puts back from a stash is not said to be as it was' '
+	begin && put d/h@ && echo "\$Id\$" >>d/h && git commit -qam id && git agent start -q --name st -- sh -c "$words put f@2A n=n" && put f@8M && git commit -qam mine && echo "d/h ident" >.git/info/attributes && echo "f merge=mine" >>.git/info/attributes && git config merge.mine.driver "$HOME/driver %A %O %B" &&
+	echo edit >>d/h && chmod 600 d/h && for way in merge squash; do
+		test_must_fail git agent land --$way st 2>../err; cat ../err; grep "^hint: nothing was committed; files are not as they were: n; .*; git wrote uncommitted changes anew, whose permissions, line ends and .\$Id\$. may be others: d/h$" ../err && test "$(cat n)" = mine && tail -n1 d/h | grep edit && rm n || return 1
+	done && git checkout -q d/h && test_must_fail git agent land st 2>../err; cat ../err; grep "^hint: nothing was committed; files are not as they were: n; see .git status.$" ../err && rm n .git/info/attributes && git agent land st && git agent list | grep "^st .*landed"
+'
+
 test_expect_success 'how the user has conflicts settled holds; what comes of it is looked at again' '
 	begin && git agent start -q --name x -- sh -c "$words put f@2A new=n" && put f@2M && git commit -qam mine && git config branch.main.mergeoptions "-X theirs" && test_expect_code 4 git agent land --dry-run x &&
 	git agent land x && test "$(sed -n 2p f)" = A && git agent land --undo x && git config branch.main.mergeoptions "-X ours" && git agent land x && test "$(sed -n 2p f)" = M && test -e new && git agent list | grep "^x .*landed"
