@@ -110,9 +110,12 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were,
  * files that were brought or overwritten among them, and uncommitted work elsewhere as it is. `s`
- * is what it was before, and saved. GA_ELOSE, nothing touched, when anything else happened since:
- * HEAD is on another branch or commit, something is staged, or a file that came with it was
- * changed. `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing
+ * is what it was before, and saved; what was made in it since has not landed. GA_ELOSE, nothing
+ * touched, when anything else happened since: HEAD is on another branch or commit, something is
+ * staged, or a file that came with it was changed. One that is gone is not in the way, and one that
+ * was not written, as somebody had changed it, stays. GA_ELOSE too, and all else is taken back,
+ * where a file is changed while this is at work: called again when it was moved away, it comes to
+ * its end. `*ret_head` is where HEAD is afterwards. A session from which ga_land() brought nothing
  * is an error, and so is one whose merge the user finished without ga_land_continue(), or that
  * arrived otherwise since, which ga_land() then noted. Killed on
  * the way, it comes to its end when it is called again. */
