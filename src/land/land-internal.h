@@ -168,9 +168,9 @@ int land_mark_again(struct land *l, struct ga_error *err);
 /* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
  * stopped without a state of its own. What cannot be is named by the error. */
 int land_restore(struct land *l, struct ga_error *err);
-/* Branch, index and files back to l->head by `git reset`, unless that would overwrite files that git
- * does not track: hooks and filters, or the user, may have made some since. The hint says how it is
- * done by hand. */
+/* Branch, index and files back to l->head by `git reset`, unless that would overwrite files that
+ * git does not track: hooks and filters, or the user, may have made some since. The hint says how
+ * it is done by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
 /* Does the file or link stand there as git writes it, or, unless `whole`, as it begins to? Execute
  * bits do not matter. */

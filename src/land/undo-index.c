@@ -66,8 +66,8 @@ static int fail_changed(struct land *l, struct ga_error *err)
 	list = land_list(&paths);
 	(void)ga_fail(err, GA_ELOSE, "the index changed since agent/%s landed: %s", l->s->name,
 		      list);
-	return ga_hint(err, "'git restore --staged FILE' takes back what was staged since, 'git add "
-			    "FILE' stages again what is not any more; then undo");
+	return ga_hint(err, "'git restore --staged FILE' takes back what was staged since, "
+			    "'git add FILE' stages again what is not any more; then undo");
 }
 
 int undo_check_index(struct land *l, const struct undo *u, struct ga_error *err)

@@ -60,8 +60,8 @@ int undo_read_killed(struct land *l, struct undo *u, unsigned *ret, struct ga_er
 bool undo_stands(int root, const char *path, const struct land_look *want);
 bool undo_is_back(int root, const struct undo *u, size_t i);
 
-/* undo-index.c: refuse what was staged since. And the index as it was, with the marks of now: a file
- * to be installed, which caller frees; NULL on failure. */
+/* undo-index.c: refuse what was staged since. And the index as it was, with the marks of now: the
+ * name of a file to be installed. Caller frees; NULL on failure. */
 int undo_check_index(struct land *l, const struct undo *u, struct ga_error *err);
 char *undo_make_index(struct land *l, const struct undo *u, struct ga_error *err);
 
