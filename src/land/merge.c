@@ -249,7 +249,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	if (!status)
 		return 0;
 	if (land_options_check_left(l, err))
-		return fail_stopped(l, err);
+		return fail_stopped(l, status == GAVE_UP, err);
 	if (ga_repo_operation(l->repo))
 		return land_fail_left(l, err);
 	/* of a squash there is no sign but what is unmerged */
