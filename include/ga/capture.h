@@ -47,8 +47,8 @@ struct ga_capture_env {
 	const char *const *sandbox_env; /* environment for git inside */
 	bool progress;                  /* long steps say how far they are, on standard error ... */
 	int64_t progress_delay_ms;      /* ... once they took longer than that */
-	int lock;                       /* the session's, which git that updates refs holds too: killed
-					 * alone, we leave it at work; or -1 */
+	int lock;                       /* the session's, which git that updates refs holds too:
+					 * killed alone, we leave it at work; or -1 */
 };
 
 /* Capture `s` (lock held, nothing running). Fills s->{tip,held,notes,...}, writes refs and the

@@ -168,7 +168,8 @@ static void note_given_up(struct fetching *f)
 
 	if (!more)
 		return;
-	note = ga_strf("%zu more of the agent's refs were not taken, and stay in the session", more);
+	note = ga_strf("%zu more of the agent's refs were not taken, and stay in the session",
+		       more);
 	note_unkept(f->c, note);
 	/* the note itself counts for one */
 	f->c->unkept_more += more - 1;
