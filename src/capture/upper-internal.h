@@ -116,6 +116,7 @@ struct walk_dir {
 	struct marks marks;
 	struct ga_tree_level base, tracked;
 	const struct ga_oid *base_tree, *tracked_tree; /* NULL: none there */
+	const struct ga_entry *instead; /* no directory, which the base has here; or NULL */
 	bool hidden;         /* it, or one above it, hides what lies beneath */
 	bool closed;         /* it, or one above it, cannot be entered without capabilities */
 	bool barred;         /* in it or in one above it a fifo stands where attributes are ... */

@@ -389,6 +389,8 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 		return 0;
 	}
 	w->entries += d->names.n;
+	if (d->instead && walk_removed(w, d->instead))
+		return -1;
 	note_attributes(w, d);
 	rc = check_attributes(w, d) || push_rules(w, d);
 	for (size_t i = 0; !rc && !w->stopped && i < d->names.n; i++) {
@@ -439,6 +441,10 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		.depth = d->depth + 1,
 		.base_tree = it->base.mode == GA_MODE_TREE ? &it->base.oid : NULL,
 		.tracked_tree = it->tracked.mode == GA_MODE_TREE ? &it->tracked.oid : NULL,
+		/* [UP-DIR/BASE-REG] [UP-DIR/BASE-EXE] [UP-DIR/BASE-LNK] and the same of UP-OPQ:
+		 * [UP-OPQ/BASE-REG] [UP-OPQ/BASE-EXE] [UP-OPQ/BASE-LNK]; and a submodule that
+		 * the agent's commits dropped */
+		.instead = it->base.mode != GA_MODE_TREE ? &it->base : NULL,
 		.hidden = d->hidden,
 		.closed = d->closed || !(it->st.st_mode & S_IXUSR),
 		.barred = d->barred,
@@ -458,7 +464,7 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 	}
 	if (!is_tracked_dir(w, it) && holds_repository(fd)) {
 		stays(w, d, it, GA_LEFT_REPOSITORY, true); /* [repository] */
-		return it->base.mode == GA_MODE_TREE ? walk_removed(w, &it->base) : 0;
+		return walk_removed(w, &it->base);
 	}
 	return walk_one(w, &sub);
 }
@@ -474,11 +480,6 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 		stays(w, d, it, GA_LEFT_SUBMODULE, false);
 		return 0;
 	}
-	/* [UP-DIR/BASE-REG] [UP-DIR/BASE-EXE] [UP-DIR/BASE-LNK] and the same of UP-OPQ:
-	 * [UP-OPQ/BASE-REG] [UP-OPQ/BASE-EXE] [UP-OPQ/BASE-LNK]; and a submodule that the
-	 * agent's commits dropped */
-	if (it->base.mode != GA_MODE_TREE && walk_removed(w, &it->base))
-		return -1;
 	if (!ignored)
 		ignored = ga_ignore_check(&w->final, w->path.ptr, true) == GA_IGNORE_YES;
 	if (ignored && !known) {
@@ -486,7 +487,8 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 
 		if (!count_dir(w, d, it, &count, &bytes) || count)
 			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
-		return 0; /* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN] */
+		/* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN]; and what was a file is none any more */
+		return walk_removed(w, &it->base);
 	}
 	/* [UP-DIR/BASE-NONE] [UP-OPQ/BASE-NONE] [UP-DIR/BASE-DIR] [UP-MODE/BASE-DIR] */
 	return go_down(w, d, it, ignored);

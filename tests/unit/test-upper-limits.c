@@ -46,6 +46,37 @@ static void ov13_limits(void **state)
 		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
 }
 
+/* What the base has in the place of a directory is there until that could be read. */
+static void test_file_for_a_directory(void **state)
+{
+	cleanup_layer struct layer l = make_layer("instead", BASE);
+
+	(void)state;
+	opaque(&l, "d/e/y");
+	put(&l, "d/e/y/new", "n\n");
+	white(&l, "a");
+	l.limits.depth = 2;
+	assert_captured(&l, "D a;");
+	assert_left(&l, "limit d/e/y 1;");
+	l.limits.depth = 3;
+	assert_captured(&l, "D a;D d/e/y;A d/e/y/new;");
+	l.limits.entries = 4;
+	assert_captured(&l, "D a;");
+	l.limits.entries = 100;
+	mark(&l, "d/e/y", "user.overlay.redirect", "/a");
+	assert_captured(&l, "D a;");
+	assert_left(&l, "unreadable d/e/y 1;");
+	/* one that is ignored, or a repository, is there instead all the same */
+	opaque(&l, "l");
+	put(&l, "l/x", "x\n");
+	opaque(&l, "s");
+	put(&l, "s/.git/HEAD", "ref: refs/heads/main\n");
+	dir(&l, "s/.git/refs");
+	dir(&l, "s/.git/objects");
+	l.o.host_excludes = "l/\n";
+	assert_captured(&l, "D a;D l;D s;");
+}
+
 /* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
  * what is missing is said with the limit it is beyond. */
 static void ov13_each_limit_is_said(void **state)
@@ -200,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ov13_limits),
+		cmocka_unit_test(test_file_for_a_directory),
 		cmocka_unit_test(ov13_each_limit_is_said),
 		cmocka_unit_test(ov13_a_layer_that_keeps_busy),
 		cmocka_unit_test(ov13_many_beyond_a_limit_are_counted),
