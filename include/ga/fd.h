@@ -51,6 +51,11 @@ bool ga_leads_out(int dirfd, const char *path);
  * error. Appends to `out`. */
 int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
+/* Append what the regular file at `path` beneath `dirfd` holds, resolved as by ga_openat_beneath().
+ * Where there is none, or none that can be opened, that is nothing. 1: it is longer than `max`, and
+ * `out` as it was. */
+int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
+		    struct ga_error *err);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
 /* Are both regular files with the same bytes? What cannot be read is not. Offsets stay. */

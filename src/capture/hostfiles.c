@@ -177,7 +177,8 @@ static void note_rules(struct capture *c)
 	if (!(c->met >> GA_LIMIT_RULES_SIZE & 1))
 		ga_strv_take(&c->notes,
 			     limit_met(c, GA_LIMIT_RULES_SIZE,
-				       "a .gitignore of the base is too long to be read"));
+				       "a .gitignore of the base, or of yours that is in no "
+				       "commit, is too long to be read"));
 }
 
 static int find_overwritten(struct capture *c, const struct ga_strv *paths, struct ga_strv *ret,
@@ -198,6 +199,8 @@ static int find_overwritten(struct capture *c, const struct ga_strv *paths, stru
 	rules_init(&ru, c->e->repo, &base_tree, c->excludes.ptr,
 		   ga_gitconfig_bool(c->e->config, "core.ignorecase", false),
 		   c->e->limits->rules_size);
+	ru.user = l.project;
+	ru.known = l.has_head ? &l.head_tree : NULL;
 	rc = 0;
 	for (size_t i = 0; !rc && i < paths->n; i++) {
 		const char *path = paths->v[i];

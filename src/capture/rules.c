@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "upper-internal.h"
@@ -8,7 +9,8 @@
 void rules_init(struct rules *ru, struct ga_repo *r, const struct ga_oid *tree, const char *host,
 		bool icase, size_t max)
 {
-	*ru = (struct rules){ .repo = r, .tree = tree, .max = max, .ig = { .icase = icase } };
+	*ru = (struct rules){ .repo = r, .tree = tree, .max = max, .user = -1,
+			      .ig = { .icase = icase } };
 	ga_ignore_push(&ru->ig, NULL, host, strlen(host));
 }
 
@@ -54,6 +56,23 @@ void rules_sort(struct rules *ru)
 		qsort(ru->over, ru->n_over, sizeof(*ru->over), by_dir);
 }
 
+/* The user's own, in no tree: what tools write into the directories that they make. */
+static int push_users(struct rules *ru, const char *dir, const char *file, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	struct ga_entry e = { 0 };
+	int rc;
+
+	if (ru->known && ga_tree_entry(ru->repo, ru->known, file, &e, err))
+		return -1;
+	if (ru->user < 0 || e.mode != GA_MODE_NONE)
+		return 0;
+	rc = ga_read_beneath(ru->user, file, ru->max, &text, err);
+	ru->too_long |= rc > 0;
+	ga_ignore_push(&ru->ig, dir, text.ptr, text.len);
+	return rc < 0 ? -1 : 0;
+}
+
 static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 {
 	struct rules_override key = { .dir = (char *)(uintptr_t)dir };
@@ -61,7 +80,7 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 		ru->n_over ? bsearch(&key, ru->over, ru->n_over, sizeof(*ru->over), by_dir) : NULL;
 	cleanup_free char *file = ga_path_join(dir, ".gitignore");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	struct ga_entry e;
+	struct ga_entry e = { 0 };
 	int rc;
 
 	if (o) {
@@ -69,10 +88,10 @@ static int push_own(struct rules *ru, const char *dir, struct ga_error *err)
 			ga_ignore_push(&ru->ig, dir, o->text, o->len);
 		return 0;
 	}
-	if (!ru->tree)
-		return 0;
-	if (ga_tree_entry(ru->repo, ru->tree, file, &e, err))
+	if (ru->tree && ga_tree_entry(ru->repo, ru->tree, file, &e, err))
 		return -1;
+	if (e.mode == GA_MODE_NONE)
+		return push_users(ru, dir, file, err);
 	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
 		return 0;
 	rc = ga_blob_read(ru->repo, &e.oid, ru->max, &text, err);

@@ -37,7 +37,10 @@ struct rules {
 	struct ga_repo *repo;
 	const struct ga_oid *tree;
 	size_t max;                  /* bytes of one .gitignore */
-	bool too_long;               /* the tree has a longer one: it was not read */
+	int user;                    /* where the user's own lie, which counts for directories in
+				      * which the tree has none; -1: nowhere */
+	const struct ga_oid *known;  /* those that this tree has are not the user's own; or NULL */
+	bool too_long;               /* there is a longer one: it was not read */
 	struct rules_override *over; /* sorted by dir when `rules_ignored` is called */
 	size_t n_over, cap_over;
 	struct ga_ignore ig;
@@ -72,7 +75,7 @@ struct walk {
 	struct ga_buf path;           /* where it stands; "" at the root */
 	struct ga_buf data;           /* content of one file */
 	dev_t dev;
-	int lower_fd;                 /* of o->lower, or -1 */
+	int lower_fd, extras_fd;      /* of o->lower and o->extras, or -1 */
 	struct ga_oidmap judged[2];   /* contents git was asked about, as attributes and as
 				       * submodules: are they refused? */
 	struct ga_strv stood;         /* paths at which what was known stands */
@@ -117,7 +120,8 @@ struct walk_dir {
 	struct ga_tree_level base, tracked;
 	const struct ga_oid *base_tree, *tracked_tree; /* NULL: none there */
 	const struct ga_entry *instead; /* no directory, which the base has here; or NULL */
-	bool hidden;         /* it, or one above it, hides what lies beneath */
+	bool opaque;         /* it, or one above it, hides what lies beneath ... */
+	bool hidden;         /* ... or the base has no such directory */
 	bool closed;         /* it, or one above it, cannot be entered without capabilities */
 	bool barred;         /* in it or in one above it a fifo stands where attributes are ... */
 	bool unsure;         /* ... or what git inside cannot open */

@@ -87,7 +87,7 @@ static bool is_behind(const char *path, const char *at)
 }
 
 /* One path that the agent's commits changed and the walk did not. */
-static int unmet(struct walk *w, const struct ga_change *c, int extras, int upper, bool *ret_take,
+static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
 		 struct ga_entry *ret_new)
 {
 	bool ignored = false;
@@ -114,7 +114,7 @@ static int unmet(struct walk *w, const struct ga_change *c, int extras, int uppe
 	}
 	/* added by force: an ignored file of the user's that the sandbox showed */
 	if (c->old.mode == GA_MODE_NONE && entry_is_content(&c->new))
-		*ret_take = lies_between(extras, upper, w->o->shared, c->path);
+		*ret_take = lies_between(w->extras_fd, upper, w->o->shared, c->path);
 	return 0;
 }
 
@@ -127,14 +127,15 @@ static void note_rules(struct walk *w)
 	if (!w->overrides.too_long || (w->res->met & bit))
 		return;
 	w->res->met |= bit;
-	ga_strv_pushf(&w->res->notes, "a .gitignore of the base is too long to be read (%s: %s)",
+	ga_strv_pushf(&w->res->notes, "a .gitignore of the base, or of yours that is in no "
+		      "commit, is too long to be read (%s: %s)",
 		      ga_limit_key(GA_LIMIT_RULES_SIZE), value);
 }
 
 int add_unmet(struct walk *w)
 {
 	cleanup_changes struct ga_changes diff = GA_CHANGES_INIT;
-	cleanup_close int extras = -1, upper = -1;
+	cleanup_close int upper = -1;
 	struct ga_changes *all = &w->res->changes;
 	size_t met;
 
@@ -144,8 +145,6 @@ int add_unmet(struct walk *w)
 	if (ga_tree_diff(w->repo, w->o->base_tree, w->o->tracked, &diff, w->err))
 		return -1;
 	upper = open(w->o->upper, WALK_OPEN_FLAGS | O_DIRECTORY);
-	if (w->o->extras)
-		extras = open(w->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	rules_sort(&w->overrides);
 	ga_strv_sort_unique(&w->stood);
 	met = all->n;
@@ -158,7 +157,7 @@ int add_unmet(struct walk *w)
 
 		if (ga_changes_find(&before, c->path))
 			continue;
-		if (unmet(w, c, extras, upper, &take, &new))
+		if (unmet(w, c, upper, &take, &new))
 			return -1;
 		if (take)
 			(void)ga_changes_add(all, c->path, &c->old, &new);

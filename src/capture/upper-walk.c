@@ -270,15 +270,35 @@ static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st
 	return !fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW);
 }
 
+/* The same of what lies beneath the upper, whether it shows or not: the base's, and where that has
+ * none, the user's own. */
+static int read_rules_beneath(struct walk *w, const struct walk_dir *d, const char *name,
+			      struct ga_buf *out)
+{
+	size_t len;
+	int rc;
+
+	if (ga_tree_level_find(&d->base, name).mode != GA_MODE_NONE)
+		return read_rules(w, &d->base, name, out);
+	if (w->extras_fd < 0)
+		return 0;
+	len = enter(w, name);
+	rc = ga_read_beneath(w->extras_fd, w->path.ptr, w->limits->rules_size, out, w->err);
+	ga_buf_truncate(&w->path, len);
+	if (rc > 0)
+		rules_too_long(w, name);
+	return rc < 0 ? -1 : 0;
+}
+
 static int push_rules(struct walk *w, const struct walk_dir *d)
 {
 	cleanup_buf struct ga_buf below = GA_BUF_INIT, own = GA_BUF_INIT;
 	struct stat st;
-	bool upper = in_upper(d, ".gitignore", &st), hidden = upper || d->hidden;
+	bool upper = in_upper(d, ".gitignore", &st), hidden = upper || d->opaque;
 
 	if (d->ignored)
 		return 0;
-	if (read_rules(w, &d->base, ".gitignore", &below))
+	if (read_rules_beneath(w, d, ".gitignore", &below))
 		return -1;
 	ga_ignore_push(&w->base, w->path.ptr, below.ptr, below.len);
 	if (!hidden) {
@@ -297,17 +317,17 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
  * its index for attributes. */
 static int check_attributes(struct walk *w, const struct walk_dir *d)
 {
-	const struct ga_tree_level *const trees[] = { &d->base, &d->tracked };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
 	if (!w->pack || w->o->raw || w->o->cleaned_paths)
 		return 0;
-	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
-		if (read_rules(w, trees[i], ".gitattributes", &text))
-			return -1;
-		ga_buf_addch(&text, '\n');
-	}
+	if (read_rules_beneath(w, d, ".gitattributes", &text))
+		return -1;
+	ga_buf_addch(&text, '\n');
+	if (read_rules(w, &d->tracked, ".gitattributes", &text))
+		return -1;
+	ga_buf_addch(&text, '\n');
 	if (in_upper(d, ".gitattributes", &st) && S_ISREG(st.st_mode)) {
 		cleanup_buf struct ga_buf own = GA_BUF_INIT;
 
@@ -416,7 +436,8 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 0;
 	}
-	d->hidden |= d->marks.opaque || !d->base_tree;
+	d->opaque |= d->marks.opaque;
+	d->hidden |= d->opaque || !d->base_tree;
 	if (ga_tree_level_read(w->repo, d->base_tree, &d->base, w->err))
 		return -1;
 	if (d->tracked_tree && ga_tree_level_read(w->repo, d->tracked_tree, &d->tracked, w->err))
@@ -445,6 +466,7 @@ static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_i
 		 * [UP-OPQ/BASE-REG] [UP-OPQ/BASE-EXE] [UP-OPQ/BASE-LNK]; and a submodule that
 		 * the agent's commits dropped */
 		.instead = it->base.mode != GA_MODE_TREE ? &it->base : NULL,
+		.opaque = d->opaque,
 		.hidden = d->hidden,
 		.closed = d->closed || !(it->st.st_mode & S_IXUSR),
 		.barred = d->barred,

@@ -233,6 +233,8 @@ static void walk_release(struct walk *w)
 	ga_upper_result_release(w->res);
 	if (w->lower_fd >= 0)
 		(void)close(w->lower_fd);
+	if (w->extras_fd >= 0)
+		(void)close(w->extras_fd);
 }
 
 /* The tree and its objects; 1 if content must be converted first. */
@@ -271,6 +273,14 @@ static int prepare(struct walk *w, const struct job *j)
 		   w->limits->rules_size);
 	ga_ignore_push(&w->final, NULL, host, strlen(host));
 	ga_ignore_push(&w->base, NULL, host, strlen(host));
+	if (j->o->extras)
+		w->extras_fd = open(j->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (j->o->extras && w->extras_fd < 0 && errno != ENOENT) {
+		cleanup_free char *q = ga_escape(j->o->extras);
+
+		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot open '%s'", q);
+	}
+	w->overrides.user = w->extras_fd;
 	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
 		return -1;
 	if (!j->o->lower)
@@ -296,6 +306,7 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 		.path = GA_BUF_INIT,
 		.data = GA_BUF_INIT,
 		.lower_fd = -1,
+		.extras_fd = -1,
 		.err = err,
 	};
 	int rc;
@@ -374,7 +385,7 @@ static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	cleanup_close int fd = open_layer(j->upper, err);
 	struct walk w = { .limits = j->limits, .res = &res, .path = GA_BUF_INIT, .lower_fd = -1,
-			  .err = err };
+			  .extras_fd = -1, .err = err };
 
 	if (fd < 0)
 		return -1;

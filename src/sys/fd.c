@@ -140,6 +140,25 @@ int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err)
 	}
 }
 
+int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
+		    struct ga_error *err)
+{
+	cleanup_close int fd = ga_openat_beneath(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+								 O_NOCTTY, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if ((uint64_t)st.st_size > max)
+		return 1;
+	if (ga_read_fd(fd, max, out, err)) {
+		cleanup_free char *q = ga_escape(path);
+
+		return ga_error_wrap(err, "cannot read '%s'", q);
+	}
+	return 0;
+}
+
 int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err)
 {

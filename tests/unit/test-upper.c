@@ -350,6 +350,54 @@ static void test_rules_of_the_result(void **state)
 	assert_captured(&l, "T .gitignore;M a;D d/.gitignore;A keep.me;A other;");
 }
 
+/* What tools write into the directories that they make is ignored itself, and in no tree. */
+static void test_rules_of_the_users(void **state)
+{
+	cleanup_layer struct layer l = make_layer("users", BASE "; mkdir t; echo '!n' >t/.gitignore");
+	cleanup_free char *extras = in_scratch("users/extras");
+	struct ga_oid tracked;
+
+	(void)state;
+	SH("users", "mkdir -p extras/v extras/d extras/t extras/w extras/x && echo '*' | tee extras/v/.gitignore "
+		    "extras/t/.gitignore extras/x/.gitignore all >/dev/null && printf '*.tmp\n.gitignore\n' "
+		    ">extras/d/.gitignore && ln -s ../../all extras/w/.gitignore");
+	l.o.extras = extras;
+	put(&l, "v/lib/a", "1");
+	put(&l, "d/x", "changed\n");
+	put(&l, "d/y.tmp", "1");
+	put(&l, "d/e/z.tmp", "1");
+	put(&l, "t/n", "the base has rules there\n");
+	put(&l, "w/n", "no link is followed\n");
+	white(&l, "x/.gitignore");
+	put(&l, "x/n", "the agent removed these\n");
+	assert_captured(&l, "M d/x;A t/n;A w/n;A x/n;");
+	assert_left(&l, "ignored d/e/z.tmp 1;ignored d/y.tmp 1;ignored v/lib 1;");
+	assert_int_equal(l.res.newly_ignored.n, 0);
+	/* its own count instead, and a directory of its own has none of them */
+	put(&l, "v/.gitignore", "lib/b\n");
+	opaque(&l, "d");
+	assert_captured(&l, "D d/e/y;A d/e/z.tmp;M d/x;A d/y.tmp;A t/n;A v/.gitignore;A v/lib/a;A w/n;A x/n;");
+	put(&l, "d/.gitignore", "*.tmp\n");
+	put(&l, "v/.gitignore", "*\n");
+	assert_captured(&l, "A d/.gitignore;D d/e/y;M d/x;A t/n;A w/n;A x/n;");
+	assert_int_equal(l.res.newly_ignored.n, 0);
+	/* longer than may be: as if it were not there, and said */
+	SH("users", "rm -r upper && mkdir upper");
+	put(&l, "d/y.tmp", "1");
+	l.limits.rules_size = 10;
+	assert_captured(&l, "A d/y.tmp;");
+	assert_int_equal(l.res.met, (uint64_t)1 << GA_LIMIT_RULES_SIZE);
+	l.limits.rules_size = 1000;
+	/* where the walk does not come: dropped by the agent, and ignored */
+	SH("users/r", "git rm -rq --cached d/x && git commit -qm dropped");
+	SH("users", "echo x >>extras/d/.gitignore; rm -r upper/d");
+	tracked = oid_of("users/r", "HEAD^{tree}");
+	l.o.tracked = &tracked;
+	assert_captured(&l, "D d/x;");
+	SH("users", "rm extras/d/.gitignore");
+	assert_captured(&l, "");
+}
+
 static void test_tracked_by_the_agent(void **state)
 {
 	cleanup_layer struct layer l = make_layer("tracked", BASE
@@ -398,6 +446,7 @@ static void test_sparse(void **state)
 static void test_conversion(void **state)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
+	cleanup_free char *extras = in_scratch("convert/extras");
 	struct ga_strv paths = GA_STRV_INIT;
 	struct ga_entry entry;
 
@@ -407,6 +456,14 @@ static void test_conversion(void **state)
 	assert_captured(&l, "M a;M d/x;");
 	put(&l, "d/.gitattributes", "*.png binary diff=x\n");
 	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
+	put(&l, "d/.gitattributes", "[attr]mine eol=lf\n");
+	assert_captured(&l, "convert");
+	/* the user's own, in no tree, which shows or not */
+	SH("convert", "rm upper/d/.gitattributes; mkdir -p extras/d; echo '* text' >extras/d/.gitattributes");
+	l.o.extras = extras;
+	assert_captured(&l, "convert");
+	SH("convert", "rm extras/d/.gitattributes");
+	assert_captured(&l, "M a;M d/x;");
 	put(&l, "d/.gitattributes", "[attr]mine eol=lf\n");
 	assert_captured(&l, "convert");
 	l.o.raw = true;
@@ -541,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_submodule),
 		cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_rules_of_the_result),
+		cmocka_unit_test(test_rules_of_the_users),
 		cmocka_unit_test(test_tracked_by_the_agent),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_conversion),
