@@ -180,6 +180,9 @@ int ga_user_file(const struct ga_repo *r, const struct ga_gitconfig *c, const ch
  * holds, ended by a newline. One that is missing, unreadable or no regular file is empty, as it
  * is to git, which warns at most; one longer than `max` is an error. */
 int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct ga_error *err);
+/* The system's file of attributes, which counts less than all others; NULL where the environment
+ * tells git to pass over it. */
+const char *ga_system_attributes(void);
 #define GA_RULES_MAX ((size_t)16 << 20) /* of a file of patterns of the user's */
 
 /* The user's identity for commits, "Name <mail>" without a date; error if git

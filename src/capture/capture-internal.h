@@ -168,7 +168,8 @@ bool config_converts(const struct capture *c);
 /* Store the LFS objects that pointers among the agent's changes name (lfs.c). */
 int take_lfs(struct capture *c, struct ga_error *err);
 
-/* core.excludesFile and info/exclude; core.attributesFile, and info/attributes. */
+/* core.excludesFile and info/exclude; the system's attributes with core.attributesFile, and
+ * info/attributes. */
 int read_host_patterns(struct capture *c, struct ga_error *err);
 
 /* Paths that one of the commits (parents first) has and the tree `from` has not, and that a merge

@@ -92,6 +92,8 @@ static int make_env(struct clean *cl, struct ga_error *err)
 	ga_strv_push_many(&cl->env, "GIT_DIR=" CLEAN_DIR, "GIT_INDEX_FILE=" CLEAN_DIR "/index",
 			  NULL);
 	ga_strv_pushf(&cl->env, "GIT_WORK_TREE=%s", cl->c->s->project);
+	/* the host's are handed over, below */
+	ga_strv_push(&cl->env, "GIT_ATTR_NOSYSTEM=1");
 	return 0;
 }
 
@@ -153,8 +155,8 @@ static int git(struct clean *cl, const char *const *args, const struct ga_buf *i
 	return run_inside_ok(cl->c, &x, err);
 }
 
-/* The host's two files stay apart: the one counts less than what is in the tree, the other
- * more. */
+/* The host's files are two: the system's and the user's count less than what is in the tree, the
+ * repository's more. */
 static int put_attributes(struct capture *c, const struct ga_buf *text, const char *script,
 			  struct ga_error *err)
 {

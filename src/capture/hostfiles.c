@@ -29,6 +29,7 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	const char *common = ga_repo_info(r)->commondir;
 	cleanup_free char *exclude = ga_path_join(common, "info/exclude");
 	cleanup_free char *attributes = ga_path_join(common, "info/attributes");
+	const char *system = ga_system_attributes();
 	cleanup_free char *user_excludes = NULL, *user_attributes = NULL;
 
 	if (ga_user_file(r, conf, "core.excludesfile", "ignore", &user_excludes, err) ||
@@ -36,6 +37,7 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 		return -1;
 	/* the last match decides, so the repository's own come last */
 	if (add_file(user_excludes, &c->excludes, err) || add_file(exclude, &c->excludes, err) ||
+	    add_file(system, &c->attributes, err) ||
 	    add_file(user_attributes, &c->attributes, err) ||
 	    add_file(attributes, &c->info_attributes, err))
 		return -1;

@@ -519,6 +519,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
 	o->facts.attributes_tree = c->from_tree;
+	o->facts.attributes_dir = ga_strdup(c->s->project);
 	o->have_facts = true;
 	return 0;
 }

@@ -33,13 +33,14 @@ static bool named_by_user(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *info = ga_path_join(ga_repo_info(l->repo)->commondir, "info/attributes");
+	const char *system = ga_system_attributes();
 	cleanup_free char *user = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	return ga_user_file(l->repo, &l->config, "core.attributesfile", "attributes", &user,
 			    &ignored) ||
 	       ga_user_file_read(info, ATTRIBUTES_MAX, &b, &ignored) ||
-	       ga_user_file_read("/etc/gitattributes", ATTRIBUTES_MAX, &b, &ignored) ||
+	       (system && ga_user_file_read(system, ATTRIBUTES_MAX, &b, &ignored)) ||
 	       (user && ga_user_file_read(user, ATTRIBUTES_MAX, &b, &ignored)) || names_one(&b);
 }
 

@@ -44,6 +44,7 @@ static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, stru
 {
 	cleanup_free char *info = ga_path_join(r->info.commondir, "info/attributes");
 	cleanup_free char *sparse = ga_path_join(r->info.gitdir, "info/sparse-checkout");
+	const char *system = ga_system_attributes();
 	cleanup_free char *own = NULL;
 
 	for (size_t i = 0; i < c->n; i++)
@@ -52,7 +53,7 @@ static int add_rules(const struct ga_repo *r, const struct ga_gitconfig *c, stru
 			ga_buf_add0(&k->text, c->v[i].value);
 		}
 	if (ga_user_file(r, c, "core.attributesfile", "attributes", &own, err) ||
-	    add_file(k, "/etc/gitattributes", err) || (own && add_file(k, own, err)) ||
+	    (system && add_file(k, system, err)) || (own && add_file(k, own, err)) ||
 	    add_file(k, info, err))
 		return -1;
 	if (!ga_gitconfig_bool(c, "core.sparsecheckout", false))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 
@@ -88,6 +89,14 @@ int ga_user_file_read(const char *path, size_t max, struct ga_buf *out, struct g
 	if (out->len && out->ptr[out->len - 1] != '\n')
 		ga_buf_addch(out, '\n');
 	return 0;
+}
+
+const char *ga_system_attributes(void)
+{
+	const char *set = ga_env_get("GIT_ATTR_NOSYSTEM");
+	bool off = false;
+
+	return set && ga_parse_bool(set, &off) && off ? NULL : "/etc/gitattributes";
 }
 
 /* ---- identity ---------------------------------------------------------------- */

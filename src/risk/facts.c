@@ -27,6 +27,7 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	ga_strv_release(&h->filters);
 	free(h->attributes);
 	free(h->info_attributes);
+	free(h->attributes_dir);
 	free(h->lfs_store);
 	ga_matcher_free(h->matcher);
 	ga_configured_free(h->configured);

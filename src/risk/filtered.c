@@ -7,8 +7,10 @@
  * patterns as in a .gitignore, in which those are taken that ask for such a filter, and those taken
  * back that ask for none of them.
  */
+#include <fcntl.h>
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/ignore.h"
 #include "ga/objects.h"
 #include "ga/path.h"
@@ -23,6 +25,8 @@ enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER }; /* what is more counts more 
 
 struct ga_filter_rules {
 	const struct ga_oid *tree;
+	int user;                     /* where the user's own lie, of directories where the tree
+				       * has none; or -1 */
 	struct ga_strmap macros;      /* what each says, up to twice: the more counts ... */
 	struct ga_strv names;         /* ... and what its keys point into */
 	struct ga_ignore files;       /* the user's file, then down the tree to where we are */
@@ -56,13 +60,14 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 {
 	cleanup_free char *info = ga_path_join(ga_repo_info(r)->commondir, "info/attributes");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	const char *system = ga_system_attributes();
 	cleanup_free char *users = NULL;
 
 	for (size_t i = 0; i < c->n; i++)
 		add_filter(h, &c->v[i], inside);
 	if (!h->filters.n)
 		return 0;
-	if (ga_user_file_read("/etc/gitattributes", GA_RULES_MAX, &text, err) ||
+	if ((system && ga_user_file_read(system, GA_RULES_MAX, &text, err)) ||
 	    ga_user_file(r, c, "core.attributesfile", "attributes", &users, err) ||
 	    (users && ga_user_file_read(users, GA_RULES_MAX, &text, err)))
 		return -1;
@@ -198,13 +203,17 @@ static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path
 	struct filter_dir d = { ga_strndup(path, n), x->files.n };
 	cleanup_free char *file = ga_path_join(d.path, ".gitattributes");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	struct ga_entry e = ga_look_entry(k, x->tree, file);
+	int rc = 0;
 
 	GA_GROW(x->dirs, x->n_dirs, x->cap_dirs);
 	x->dirs[x->n_dirs++] = d;
-	if (e.mode != GA_MODE_FILE && e.mode != GA_MODE_EXEC)
-		return;
-	if (ga_look_blob(k, &e, ATTRIBUTES_MAX, &text))
+	if (e.mode == GA_MODE_NONE && x->user >= 0)
+		rc = ga_read_beneath(x->user, file, ATTRIBUTES_MAX, &text, &unreadable);
+	else if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC)
+		rc = ga_look_blob(k, &e, ATTRIBUTES_MAX, &text);
+	if (rc)
 		ga_ignore_push(&x->files, d.path, "*\n", 2);
 	else
 		push(x, &k->host->filters, &x->files, d.path, text.ptr);
@@ -235,6 +244,8 @@ static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid 
 	int pass = 0;
 
 	x->tree = tree;
+	x->user = tree == &k->host->attributes_tree && k->host->attributes_dir
+			  ? open(k->host->attributes_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	/* again: a macro may be used before the line that says what it is */
 	do {
 		known = x->names.n;
@@ -253,6 +264,7 @@ static void rules_free(struct ga_filter_rules *x)
 	if (!x)
 		return;
 	forget(x);
+	ga_cleanup_closep(&x->user);
 	free(x->dirs);
 	ga_strmap_release(&x->macros);
 	ga_strv_release(&x->names);

@@ -289,4 +289,22 @@ test_expect_success 'a base that is an agent'\''s work runs none, in the trash a
 	git agent start -q --base "$tip" -- true && test ! -e "$TRASH/ran" && git branch taken "$tip" && git switch -q taken && rm "$TRASH/ran" && git commit -q --allow-empty -m mine && git agent start -q -- true && test -e "$TRASH/ran"
 '
 
+# Attributes that are in no tree: the system's, and a file of the user's that is ignored.
+test_expect_success 'attributes in an ignored file of the user'\''s' '
+	make_repo users && mkdir sub && echo sub/.gitattributes >.gitignore && echo "*.key filter=crypt" >sub/.gitattributes && git add . && git commit -qm sub &&
+	git agent start --name o -- sh -c "echo cl\$()ear >sub/y.key; echo b >a" && nowhere clear && rules_of o filter-not-run >../got && echo "critical sub/y.key held" >../want && test_cmp ../want ../got && test "$(git show agent/o:a)" = b &&
+	git agent start --name o2 -- sh -c "rm sub/.gitattributes; echo cl\$()ear >sub/y.key; git add . && git commit -qm key && git rm -q sub/y.key && git commit -qm gone; echo b >a" && nowhere clear && git agent start --live --name o3 -- sh -c "echo cl\$()ear >sub/y.key; echo b >a" && nowhere clear && rules_of o3 filter-not-run | grep "critical sub/y.key held" &&
+	echo "*.key filter=strip" >sub/.gitattributes && git agent -c filters=strip start --name o4 -- sh -c "printf \"in\\nout: 1\\n\" >sub/y.key" && test "$(git show agent/o4:sub/y.key)" = in && test -z "$(rules_of o4 filter-not-run)"
+'
+
+test_lazy_prereq OWN_ETC 'test "$(id -u)" = 0 && mkdir "$TRASH/etc" && cp -a /etc/. "$TRASH/etc" && unshare -m mount --bind "$TRASH/etc" /etc'
+in_etc() {
+	unshare -m sh -c "mount --bind \"$TRASH/etc\" /etc && $1"
+}
+test_expect_success OWN_ETC 'attributes of the system' '
+	make_repo sys && printf "%s\n" "*.key filter=strip" "*.pem filter=crypt" >"$TRASH/etc/gitattributes" && do="printf \"in\\nout: 1\\n\" >b.key; echo cl\$()ear >c.pem; echo b >a" && export do &&
+	in_etc "git agent -c filters=strip start --name y -- sh -c \"\$do\" && git agent review --format=json y >../review" && test "$(git show agent/y:b.key)" = in && nowhere clear && git cat-file -e refs/agent/y/held:c.pem && grep filter-not-run ../review &&
+	in_etc "GIT_ATTR_NOSYSTEM=1 git agent -c filters=strip start --name n -- sh -c \"\$do\"" && git show agent/n:b.key | grep out && test "$(git show agent/n:c.pem)" = clear
+'
+
 test_done
