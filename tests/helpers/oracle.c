@@ -2,6 +2,7 @@
  *
  *     oracle base SEED        make a repository with one commit in the current directory
  *     oracle dirty SEED       leave uncommitted work in it
+ *     oracle rules SEED       leave a file of ignore rules that ignores itself
  *     oracle agent SEED DIR   be the agent: work, then leave a plain copy of what is
  *                             seen in DIR/tree, ids in DIR/head and DIR/refs, and what
  *                             was done in DIR/log
@@ -10,6 +11,7 @@
  */
 #include "oracle.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,28 @@ static void dirty(struct work *w)
 	drop_ignored(w);
 }
 
+/* What tools leave: rules that ignore themselves, in no tree, and shown to the agent. Nothing else
+ * that is ignored is left, as above. */
+static void own_rules(struct work *w)
+{
+	static const char *const dirs[] = { "d", "f", "lib", "one" };
+	static const char *const rules[] = { "*\n", "a\n.gitignore\n", "*.log\nb/\n.git*\n" };
+	const char *dir = dirs[pick(w, GA_NELEMS(dirs))], *text = rules[pick(w, GA_NELEMS(rules))];
+	cleanup_free char *file = ga_strf("%s/.gitignore", dir);
+
+	for (int i = 0; i < 2; i++) {
+		struct stat st;
+
+		if ((mkdir(dir, 0755) && errno != EEXIST) || lstat(dir, &st))
+			exit(1);
+		if (!S_ISDIR(st.st_mode))
+			return;
+		write_file(file, text);
+		if (!i)
+			drop_ignored(w);
+	}
+}
+
 /* ---- the agent ----------------------------------------------------------- */
 
 static int tell(struct work *w, const char *dir)
@@ -141,11 +165,13 @@ int main(int argc, char **argv)
 		base(&w);
 	} else if (!strcmp(verb, "dirty") && argc == 3) {
 		dirty(&w);
+	} else if (!strcmp(verb, "rules") && argc == 3) {
+		own_rules(&w);
 	} else if (!strcmp(verb, "agent") && argc == 4) {
 		w.wild = chance(&w, 30);
 		exit(agent(&w, argv[3]));
 	} else {
-		(void)fputs("usage: oracle base|dirty SEED, oracle agent SEED DIR\n", stderr);
+		(void)fputs("usage: oracle base|dirty|rules SEED, oracle agent SEED DIR\n", stderr);
 		return 129;
 	}
 	return 0;

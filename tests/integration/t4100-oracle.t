@@ -225,7 +225,8 @@ check_work() {
 batch() {
 	repo=$TRASH/repo.$1 stats=$TRASH/stats.$1 failed=0 live='' dirty=''
 	[ $(($1 % 6)) != 5 ] || live=--live
-	mkdir "$repo" && (cd "$repo" && "$oracle" base "$1" && [ $(($1 % 4)) != 3 ] || "$oracle" dirty "$1") ||
+	mkdir "$repo" && (cd "$repo" && "$oracle" base "$1" && { [ $(($1 % 4)) != 3 ] || "$oracle" dirty "$1"; } &&
+		{ [ $(($1 % 3)) != 1 ] || "$oracle" rules "$1"; }) ||
 		return 1
 	git -C "$repo" status --porcelain >"$repo.before"
 	[ ! -s "$repo.before" ] || dirty=1
