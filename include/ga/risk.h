@@ -99,8 +99,8 @@ struct ga_host_facts {
 	/* Not gathered: a tree whose attributes count in each change besides those of its two, so
 	 * that no commit on the way can put them out of force. Zero: none. */
 	struct ga_oid attributes_tree;
-	char *attributes_dir;     /* its working tree: files of attributes in it which the tree lacks
-				   * count as well; or NULL */
+	char *attributes_dir;     /* its working tree: files of attributes there that the tree
+				   * lacks count as well; or NULL */
 	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
 	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
