@@ -46,7 +46,7 @@ struct ga_land_result {
 	struct ga_oid commit;        /* HEAD afterwards */
 	bool taken_back;             /* one that had been interrupted, before this one */
 	bool uncommitted;            /* it is left to be committed */
-	bool rest;                   /* other paths remain to be landed */
+	bool rest;                   /* other paths, or commits, remain to be landed */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
 	struct ga_strv not_brought;  /* overlapping with the user's work: "path: reason", quoted */
@@ -99,10 +99,16 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
  * uncommitted edits. GA_ECONFLICT again if it is still not possible. Where commits are made again
  * and git cannot begin a later one, what was resolved stays committed: call it again, or abort.
  * GA_ELOSE (nothing touched) where something of the user's is in the way of a later one.
- * Flags were looked at before it began; what resolves a conflict is the user's. A squash leaves no
- * sign of what it was: it is finished by hand. */
+ * GA_EFLAGS where flags block what was resolved, as in ga_land(); of a rebase also what came of it,
+ * and then its commits stay. What is finished is what was brought when it began: commits that came
+ * to the session since have not landed, and it stays as it was (ret->rest). A merge that the user
+ * began counts as one, commits that they pick do not. A squash leaves no sign of what it was: it is
+ * finished by hand. */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-		     struct ga_land_result *ret, struct ga_error *err);
+		     const struct ga_risk_paths *risk, struct ga_land_result *ret,
+		     struct ga_error *err);
+/* Does one wait to be finished, in any working tree? What cannot be read does not. */
+bool ga_land_waits(struct ga_repo *r, struct ga_session *s);
 /* Or give it up: everything is as it was before, as `git merge --abort` has it. So is one that was
  * killed, but what git was at work on then is git's to take back. GA_ELOSE, nothing touched, where
  * files that were made since stand in the way of a rebase that goes back. */
@@ -227,7 +233,8 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * Branch, held and report are updated together, comparing old values, then `s` is saved;
  * `s` and `report` are as afterwards. `*rejected_or_null` (to be empty) is what was rejected: from
  * each path as it is now to what the agent had. Nothing changes on failure. The branch must not be
- * checked out if it has to move. GA_ECONFLICT when a path that is accepted was also changed on
+ * checked out if it has to move. GA_ELOSE when something is rejected while a landing waits to be
+ * finished, which has it. GA_ECONFLICT when a path that is accepted was also changed on
  * the branch since, and when the branch, or a file of which parts are rejected, is not what was
  * reviewed. */
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

@@ -160,8 +160,9 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 	cleanup_close int lock = -1;
 
 	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	    cli_session_settings(c, &s, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
-	    ga_land_continue(c->env.repo, &s, &r, &res, err))
+	    ga_land_continue(c->env.repo, &s, &r, &c->env.risk, &res, err))
 		return -1;
 	if (o->json)
 		return cli_print_json(ga_land_json(&s, &res, false), err);

@@ -248,14 +248,16 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 }
 
 /* What is still to be decided, and by which command the user goes on. */
-static void say_left(const struct options *o, const struct ga_session *s, const struct ga_report *r)
+static void say_left(const struct cli *c, const struct options *o, struct ga_session *s,
+		     const struct ga_report *r)
 {
 	size_t open = ga_report_open(r);
 	cleanup_free char *n = cli_count(open, "open flag", "open flags");
 
 	cli_note("agent/%s: %s left", s->name, n);
 	if (!open)
-		cli_note("  next: git agent land %s", s->name);
+		cli_note("  next: git agent land %s%s",
+			 ga_land_waits(c->env.repo, s) ? "--continue " : "", s->name);
 	else if (o->accept_all)
 		cli_note("  next: git agent review %s; --critical with --accept-all accepts these "
 			 "too", s->name);
@@ -302,7 +304,7 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		return -1;
 	if (o->reject && say_on_the_way(c, r, err))
 		return -1;
-	say_left(o, s, r);
+	say_left(c, o, s, r);
 	return 0;
 }
 
@@ -351,7 +353,7 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (!cli_decide(c, s, r, &v, ret_why)) {
-		say_left(o, s, r);
+		say_left(c, o, s, r);
 		return say_on_the_way(c, r, err);
 	}
 	if (v.decided)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
@@ -109,6 +110,37 @@ const char *land_worktree(const struct land *l)
 	const struct ga_repo_info *info = ga_repo_info(l->repo);
 
 	return strcmp(info->gitdir, info->commondir) != 0 ? ga_path_base(info->gitdir) : "";
+}
+
+char *land_worktree_gitdir(const struct land *l, const char *worktree)
+{
+	const char *common = ga_repo_info(l->repo)->commondir;
+
+	return *worktree ? ga_strf("%s/worktrees/%s", common, worktree) : ga_strdup(common);
+}
+
+/* The main one is where the repository is, unless that is a submodule's; any other says itself
+ * where its ".git" is. */
+char *land_worktree_path(const struct land *l, const char *worktree)
+{
+	cleanup_free char *gitdir = land_worktree_gitdir(l, worktree);
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	char *slash;
+
+	if (!*worktree && strcmp(ga_path_base(gitdir), ".git") != 0)
+		return ga_steal(&gitdir);
+	if (*worktree) {
+		cleanup_free char *file = ga_path_join(gitdir, "gitdir");
+
+		if (ga_read_file_at(AT_FDCWD, file, PATH_MAX, &b, &none))
+			return NULL;
+		ga_buf_chomp(&b);
+	} else {
+		ga_buf_adds(&b, gitdir);
+	}
+	slash = b.ptr[0] == '/' && !access(b.ptr, F_OK) ? strrchr(b.ptr, '/') : NULL;
+	return slash ? ga_strndup(b.ptr, (size_t)(slash - b.ptr)) : NULL;
 }
 
 bool land_stays(const struct land *l)

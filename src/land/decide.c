@@ -546,7 +546,10 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      struct ga_error *err)
 {
 	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
-	int rc = decide(&d, err);
+	int rc = what->reject.n || what->n_hunks ? land_left_check_none(r, s, err) : 0;
+
+	if (!rc)
+		rc = decide(&d, err);
 
 	if (!rc && rejected_or_null) {
 		*rejected_or_null = d.undone;

@@ -52,13 +52,24 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
 }
 
+/* Does it have to do with what lands? `past` is NULL where that was not looked at: then it may. */
+static bool concerns(const struct land *l, size_t flag, const struct ga_past *past)
+{
+	const char *path = l->report->flags[flag].path;
+
+	if (l->opts->paths)
+		return land_is_wanted(l, path);
+	return !l->rest || !past || !*path || past->v[flag].n || past->v[flag].unknown ||
+	       ga_changes_find(&l->changes, path);
+}
+
 /* Of a part only what is in it counts, and what would block it because of where it lands. What only
  * commits on the way have is in no sum of them. */
 static bool blocks(const struct land *l, size_t flag, const struct ga_past *past_or_null)
 {
 	const struct ga_report_flag *f = &l->report->flags[flag];
 
-	return ga_report_flag_blocks(f) && (!l->opts->paths || land_is_wanted(l, f->path)) &&
+	return ga_report_flag_blocks(f) && concerns(l, flag, past_or_null) &&
 	       !(past_or_null && past_or_null->v[flag].n && l->opts->how == GA_LAND_SQUASH);
 }
 

@@ -132,6 +132,18 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 		       struct ga_error *err);
 /* HEAD when it is committed: what hooks of the user's made of it is theirs. */
 int land_read_result(struct land *l, struct ga_error *err);
+/* made.c: HEAD, and where git began, which is below what it made: l->head, unless somebody
+ * committed between our look and git. */
+int land_began_at(struct land *l, struct ga_oid *ret_head, struct ga_oid *ret,
+		  struct ga_error *err);
+/* Go back to there, as land_go_back() does; refused where the user committed on top. */
+int land_take_made(struct land *l, const char *how, struct ga_error *err);
+/* Fills ret->commit. Where git did not begin at l->head what it made is taken back, and that is an
+ * error. The same of the one commit ret->commit, which stays. */
+int land_check_made(struct land *l, const char *how, struct ga_error *err);
+int land_check_on_head(struct land *l, struct ga_error *err);
+/* The hint where HEAD is elsewhere by now: `why`, and how one goes back to where git began. */
+int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
@@ -186,8 +198,9 @@ int land_rebase(struct land *l, struct ga_error *err);
 /* Before that: is something of the user's in the way of any of them? */
 int land_rebase_check_way(struct land *l, struct ga_error *err);
 int land_rebase_continue(struct land *l, struct ga_error *err);
-/* Is it commits of this branch that are being made again? 1 yes; fills head. */
-int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err);
+/* Is it commits of that tip that are being made again, up to `last`? 1 yes; fills head. */
+int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
+		     struct ga_error *err);
 /* Give that up. And refuse to begin where git is at one already. */
 int land_rebase_abort(struct land *l, struct ga_error *err);
 int land_rebase_check_free(struct land *l, struct ga_error *err);
@@ -198,6 +211,22 @@ int land_fail_left(struct land *l, struct ga_error *err);
 int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
+/* left-note.c: what is brought is noted before git begins, which may leave it: by the time that the
+ * user finishes it the branch may be elsewhere. */
+struct land_left {
+	char *worktree;      /* as of land_worktree() */
+	bool rebase;
+	struct ga_oid tip;
+	struct ga_oid last;  /* of the commits that are made again */
+};
+void land_left_release(struct land_left *left);
+int land_left_note(struct land *l, struct ga_error *err);
+void land_left_forget(struct land *l);
+/* 1: nothing was noted. */
+int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err);
+/* Is it still there to be finished, in that working tree? And refuse that. */
+bool land_left_waits(const struct land *l, const struct land_left *left);
+int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has
  * none to print. */
@@ -207,6 +236,10 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
 /* What the repository calls this working tree: "" is the main one. Of `l` while it lives. */
 const char *land_worktree(const struct land *l);
+/* Of one that is called so, where its git directory and the files are; NULL: it is not there any
+ * more. Caller frees. */
+char *land_worktree_gitdir(const struct land *l, const char *worktree);
+char *land_worktree_path(const struct land *l, const char *worktree);
 /* Is HEAD still where it was when this began? And refuse to go on where it is not. */
 bool land_stays(const struct land *l);
 int land_check_stays(const struct land *l, struct ga_error *err);

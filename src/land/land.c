@@ -340,23 +340,36 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 /* The commit of a merge that conflicted, or was refused, and what comes after it. */
 static int finish(struct land *l, struct ga_error *err)
 {
-	if (check_state(l->s, err) || land_check_left(l, err) ||
-	    ga_gitconfig_load(l->repo, &l->config, err) || land_carry_decide(l, err))
+	l->merge = true;
+	if (check_state(l->s, err) || land_check_left(l, err) || check_report(l, err) ||
+	    ga_gitconfig_load(l->repo, &l->config, err))
+		return -1;
+	/* what is uncommitted comes with the last of it */
+	if (!l->rest && land_carry_decide(l, err))
 		return -1;
 	if (land_note(l, err) || land_note_marks(l, err) ||
 	    (l->rebase && land_unmark_left(l, err)) || land_finish(l, err)) {
 		land_note_forget(l);
 		return -1;
 	}
-	/* from here on it is committed, and the note says where HEAD was */
-	return land_read_result(l, err) || land_note_made(l, err) || land_carry_write(l, err) ||
-	       record(l, err) || land_note_done(l, err) ? -1 : 0;
+	/* from here on it is committed, and the note says where HEAD was; what commits that were made
+	 * again came to was read with them */
+	if (!l->rebase && land_read_result(l, err))
+		return -1;
+	if (!l->rebase && land_check_on_head(l, err)) {
+		land_note_forget(l);
+		return -1;
+	}
+	l->ret->rest = l->rest;
+	return land_note_made(l, err) || land_carry_write(l, err) ||
+	       (!l->rest && record(l, err)) || land_note_done(l, err) ? -1 : 0;
 }
 
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-		     struct ga_land_result *ret, struct ga_error *err)
+		     const struct ga_risk_paths *risk, struct ga_land_result *ret,
+		     struct ga_error *err)
 {
-	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
+	const struct ga_land_opts merge = { .how = GA_LAND_MERGE, .risk = risk };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	cleanup_close int lock = land_begin(r, err);

@@ -7,6 +7,7 @@
 
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/quote.h"
 #include "land-internal.h"
 
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
@@ -47,42 +48,94 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			    "to go back", l->s->name);
 }
 
-/* Is it a merge of this branch that is in progress, or are its commits made again? */
+static int fail_none(struct land *l, const struct land_left *left, struct ga_error *err)
+{
+	cleanup_free char *path = NULL, *q = NULL;
+
+	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
+	if (!left->worktree || !strcmp(left->worktree, land_worktree(l)) ||
+	    !land_left_waits(l, left))
+		return ga_hint(err, "'git status' tells what is in progress");
+	path = land_worktree_path(l, left->worktree);
+	q = ga_quote_shell(path ? path : left->worktree);
+	return ga_hint(err, "not in this working tree; one was in %s", q);
+}
+
+/* Is it a merge of what this session had then, or has now, that is in progress, or are its commits
+ * made again? Of those nobody could tell otherwise which of them were to come. */
 static int check_left(struct land *l, struct ga_error *err)
 {
+	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
 	const char *operation = ga_repo_operation(l->repo);
+	int rc = land_left_read(l, &left, err);
 	struct land_refs refs;
-	struct ga_oid oid;
-	int rc = 0;
+	bool noted = !rc && !strcmp(left.worktree, land_worktree(l));
 
 	l->rebase = !operation || !strcmp(operation, "cherry-pick");
-	if (land_refs_read(l->repo, l->s, &refs, err))
+	if (rc < 0 || land_refs_read(l->repo, l->s, &refs, err))
 		return -1;
+	rc = 0;
 	if (l->rebase) {
-		rc = land_rebase_left(l, &refs.branch, err);
+		l->tip = left.tip;
+		rc = noted && left.rebase ? land_rebase_left(l, &left.tip, &left.last, err) : 0;
 	} else if (!strcmp(operation, "merge")) {
-		rc = land_read_ref(l, "MERGE_HEAD", &oid, err);
-		rc = rc < 0 ? -1 : !rc && ga_oid_equal(&oid, &refs.branch);
+		rc = land_read_ref(l, "MERGE_HEAD", &l->tip, err);
+		rc = rc < 0 ? -1 : !rc && (ga_oid_equal(&l->tip, &refs.branch) ||
+					   (noted && ga_oid_equal(&l->tip, &left.tip)));
 	}
-	l->tip = refs.branch;
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
-	return ga_hint(err, "'git status' tells what is in progress");
+	if (rc <= 0)
+		return rc < 0 ? -1 : fail_none(l, &left, err);
+	/* what came to the branch since has not landed */
+	rc = ga_oid_is_zero(&refs.branch) || ga_oid_equal(&l->tip, &refs.branch)
+		     ? ga_branch_lacks(l->repo, l->s, &l->tip, err)
+		     : 1;
+	l->rest = rc > 0;
+	return rc < 0 ? -1 : 0;
+}
+
+/* What is resolved was looked at by nobody, and what was accepted, or rejected, may be another
+ * since it began. */
+static int judge(struct land *l, const struct ga_oid *tree, const char *hint, struct ga_error *err)
+{
+	struct ga_changes all = l->changes;
+	int rc;
+
+	l->merged = *tree;
+	l->changes = (struct ga_changes)GA_CHANGES_INIT;
+	rc = ga_tree_diff(l->repo, &l->head_tree, tree, &l->changes, err) ||
+	     land_check_flags(l, err) ? -1 : 0;
+	ga_changes_release(&l->changes);
+	l->changes = all;
+	if (!rc || err->code != GA_EFLAGS)
+		return rc;
+	free(err->hint);
+	err->hint = NULL;
+	return ga_hint(err, "'git agent review %s', then --accept their paths; %s", l->s->name,
+		       hint);
+}
+
+static int judge_resolved(struct land *l, struct ga_oid *ret_tree, struct ga_error *err)
+{
+	cleanup_free char *hint = ga_strf("'git agent land --continue %s' goes on then, --abort "
+					  "goes back, to reject them", l->s->name);
+
+	return land_index_tree(l, NULL, ret_tree, err) || judge(l, ret_tree, hint, err) ? -1 : 0;
 }
 
 /* Commits that were resolved to what is there are left out, and that may be all of them. */
 static int finish_rebase(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *branch = NULL, *hint = NULL;
+	cleanup_free char *branch = NULL, *hint = NULL, *back = NULL;
 	struct ga_oid tree;
 
-	if (land_rebase_continue(l, err) ||
+	if (judge_resolved(l, &tree, err) || land_rebase_continue(l, err) ||
 	    ga_repo_head(l->repo, &l->ret->commit, &branch, err) ||
 	    ga_commit_tree(l->repo, &l->ret->commit, &tree, err))
 		return -1;
 	hint = ga_strf("it has not landed; 'git agent land %s' lands it anew", l->s->name);
-	return land_check_brought(l, &tree, hint, err);
+	back = ga_strf("its commits are made: 'git reset --keep %.10s' goes back, 'git agent land "
+		       "%s' notes them", GA_HEX(&l->head), l->s->name);
+	return land_check_brought(l, &tree, hint, err) || judge(l, &tree, back, err) ? -1 : 0;
 }
 
 /* It brings something, and is known for the user's when it is committed. */
@@ -90,13 +143,13 @@ static int check_resolved(struct land *l, struct ga_error *err)
 {
 	struct ga_oid tree;
 
-	return land_index_tree(l, NULL, &tree, err) ||
+	return judge_resolved(l, &tree, err) ||
 	       land_check_brought(l, &tree, "'git commit' makes that merge all the same, "
 					    "'git agent land --abort' goes back", err) ||
 	       land_note_resolved(l, &tree, err) ? -1 : 0;
 }
 
-int land_finish(struct land *l, struct ga_error *err)
+static int commit(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "commit", "--quiet", "--no-edit", NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
@@ -112,6 +165,14 @@ int land_finish(struct land *l, struct ga_error *err)
 	if (check_resolved(l, err) || land_run_git(l, args, NULL, 0, &status, &why, err))
 		return -1;
 	return status ? land_fail_left(l, err) : 0;
+}
+
+int land_finish(struct land *l, struct ga_error *err)
+{
+	if (commit(l, err))
+		return -1;
+	land_left_forget(l);
+	return 0;
 }
 
 int land_check_left(struct land *l, struct ga_error *err)
@@ -154,5 +215,8 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 		return rc < 0 ? -1 : 0;
 	if (ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err))
 		return -1;
-	return abort_left(&l, err) || land_mark_again(&l, err) ? -1 : 0;
+	if (abort_left(&l, err))
+		return -1;
+	land_left_forget(&l);
+	return land_mark_again(&l, err);
 }

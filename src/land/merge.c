@@ -2,13 +2,11 @@
  *
  * The merge itself: git's, first in memory, then in the user's working tree.
  */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "land-internal.h"
@@ -142,8 +140,7 @@ static int fail_stopped(struct land *l, bool gave_up, struct ga_error *err)
 		return ga_hint(err, "%s%s", l->instead ? l->instead : "nothing was committed, and "
 			       "files are as they were", anew);
 	if (moved)
-		return ga_hint(err, "%s; 'git reset --keep %s' goes back", failed.msg,
-			       GA_HEX(&l->head));
+		return land_hint_moved(l, failed.msg, err);
 	return ga_hint(err, "nothing was committed; %s; %s%s", failed.msg,
 		       failed.hint ? failed.hint : "see 'git status'", anew);
 }
@@ -239,6 +236,9 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
+	/* the last look before git takes HEAD as it finds it */
+	if (land_check_stays(l, err))
+		return -1;
 	if ((stages ? run_staging(l, args, &status, &why, err)
 		    : run_git(l, args, &status, &why, err)) ||
 	    ga_fault_stop("land:git", err))
@@ -287,14 +287,10 @@ static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error
 /* By git, which keeps what is uncommitted elsewhere. */
 static int take_back(struct land *l, const char *how, const char *what, struct ga_error *err)
 {
-	/* git leaves it, and the next commit of the user's would begin with it */
-	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 
-	if (!land_go_back(l, how, &failed) && (!unlink(message) || errno == ENOENT))
+	if (!land_take_made(l, how, &failed))
 		return ga_error_wrap(err, "%s, which was taken back", what);
-	if (!failed.msg)
-		(void)ga_fail_errno(&failed, GA_EFATAL, errno, "cannot remove 'SQUASH_MSG'");
 	(void)ga_error_wrap(err, "%s, which could not be taken back (%s)", what, failed.msg);
 	free(err->hint);
 	err->hint = ga_steal(&failed.hint);
@@ -315,19 +311,23 @@ static int judge(struct land *l, const struct ga_oid *tree, bool unread, const c
 static int check_staged(struct land *l, struct ga_error *err)
 {
 	struct ga_oid tree;
-	bool unread = ga_fault_stop("land:made", err) || land_index_tree(l, NULL, &tree, err);
+	bool unread;
 
+	if (land_check_made(l, "--merge", err))
+		return -1;
+	unread = ga_fault_stop("land:made", err) || land_index_tree(l, NULL, &tree, err);
 	return judge(l, &tree, unread, "--merge", err);
 }
 
 static int check_committed(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *branch = NULL;
 	struct ga_oid tree;
-	bool unread = ga_fault_stop("land:made", err) ||
-		      ga_repo_head(l->repo, &l->ret->commit, &branch, err) ||
-		      ga_commit_tree(l->repo, &l->ret->commit, &tree, err);
+	bool unread;
 
+	if (land_check_made(l, "--keep", err))
+		return -1;
+	unread = ga_fault_stop("land:made", err) ||
+		 ga_commit_tree(l->repo, &l->ret->commit, &tree, err);
 	return judge(l, &tree, unread, "--keep", err);
 }
 
@@ -362,7 +362,7 @@ static int squash(struct land *l, struct ga_error *err)
 		return 0;
 	if (!run_git(l, commit, &status, &why, err)) {
 		if (!status)
-			return land_read_result(l, err);
+			return land_read_result(l, err) || land_check_on_head(l, err) ? -1 : 0;
 		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: a "
 						 "hook or signing refused it");
 	}
@@ -382,7 +382,7 @@ static int merge_commit(struct land *l, struct ga_error *err)
 	if (land_message(l, &message, err))
 		return -1;
 	args[11] = message.ptr;
-	return merge(l, args, err);
+	return land_left_note(l, err) || merge(l, args, err) ? -1 : 0;
 }
 
 static int fast_forward(struct land *l, struct ga_error *err)
@@ -406,7 +406,7 @@ int land_check_how(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent land --merge' or '--squash' brings it");
 }
 
-int land_merge(struct land *l, struct ga_error *err)
+static int bring(struct land *l, struct ga_error *err)
 {
 	static int (*const ways[])(struct land *l, struct ga_error *err) = {
 		[GA_LAND_MERGE] = merge_commit,
@@ -415,9 +415,18 @@ int land_merge(struct land *l, struct ga_error *err)
 		[GA_LAND_FF_ONLY] = fast_forward,
 	};
 
-	if (land_check_unlocked(l, err) || land_unmark(l, err) || ways[l->opts->how](l, err))
+	if (ways[l->opts->how](l, err))
 		return -1;
 	if (l->opts->how == GA_LAND_SQUASH)
 		return 0;
 	return l->opts->no_commit ? check_staged(l, err) : check_committed(l, err);
+}
+
+int land_merge(struct land *l, struct ga_error *err)
+{
+	int rc = land_check_unlocked(l, err) || land_unmark(l, err) || bring(l, err) ? -1 : 0;
+
+	if (!ga_repo_operation(l->repo))
+		land_left_forget(l);
+	return rc;
 }

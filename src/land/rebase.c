@@ -171,7 +171,8 @@ static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_o
 	return rc;
 }
 
-/* Back to where it began, over the commits that were made, if the files let it. */
+/* Back to where it began, over the commits that were made, if the files let it. What is given up
+ * has no options: what the user committed since goes as well, as with git. */
 static int go_back(struct land *l, struct ga_error *err)
 {
 	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
@@ -180,7 +181,7 @@ static int go_back(struct land *l, struct ga_error *err)
 	/* files that were put back are others, with the same bytes; it fails where one is changed,
 	 * which does not matter */
 	(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
-	return land_go_back(l, "--merge", err);
+	return l->opts ? land_take_made(l, "--merge", err) : land_go_back(l, "--merge", err);
 }
 
 static int quit(struct land *l, struct ga_error *err)
@@ -314,6 +315,8 @@ int land_rebase(struct land *l, struct ga_error *err)
 		return 0;
 	if (l->picks.len == GA_OID_HEXSZ + 1)
 		(void)ga_oid_parse(l->picks.ptr, GA_OID_HEXSZ, &only);
+	if (land_left_note(l, err) || land_check_stays(l, err))
+		return -1;
 	if (pick(l, args, &l->picks, &only, &status, &why, err))
 		return -1;
 	return go_on(l, status, &only, &why, err);
@@ -503,7 +506,24 @@ static int read_head(struct land *l, struct ga_error *err)
 		   : ga_fail(err, GA_EFATAL, "cannot tell where the rebase began");
 }
 
-int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *err)
+/* Is `last` the last one, or the only one, which is `at`? Anything else is a cherry-pick of the
+ * user's. */
+static int ends_with(struct land *l, const struct ga_oid *at, const struct ga_oid *last,
+		     struct ga_error *err)
+{
+	cleanup_buf struct ga_buf ids = GA_BUF_INIT;
+	struct ga_oid id = *at;
+
+	if (list_later(l, false, &ids, err))
+		return -1;
+	if (ids.len > GA_OID_HEXSZ &&
+	    !ga_oid_parse(ids.ptr + ids.len - GA_OID_HEXSZ - 1, GA_OID_HEXSZ, &id))
+		return 0;
+	return ga_oid_equal(&id, last);
+}
+
+int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
+		     struct ga_error *err)
 {
 	struct ga_oid oid;
 	int rc = is_stopped(l, &oid, err);
@@ -515,7 +535,9 @@ int land_rebase_left(struct land *l, const struct ga_oid *tip, struct ga_error *
 	}
 	if (rc < 0 || ga_oid_is_zero(tip))
 		return rc < 0 ? -1 : 0;
-	rc = ga_is_ancestor(l->repo, &oid, tip, err);
+	rc = ends_with(l, &oid, last, err);
+	if (rc > 0)
+		rc = ga_is_ancestor(l->repo, &oid, tip, err);
 	if (rc <= 0)
 		return rc;
 	rc = ga_is_ancestor(l->repo, &oid, &l->head, err);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Did git begin where we looked? It takes HEAD as it finds it, and the user may have committed in
+ * between: that is told by what it made. What is taken back is that, and nothing below it.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "land-internal.h"
+
+/* What git keeps of commits that it makes again: the author with the second, and the subject, to
+ * which a hook may add. */
+struct picks {
+	struct ga_strv authors, subjects;
+};
+
+static void picks_release(struct picks *p)
+{
+	ga_strv_release(&p->authors);
+	ga_strv_release(&p->subjects);
+}
+
+static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
+{
+	for (const char *s = l->picks.ptr; s && *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+		struct ga_oid id;
+
+		if (!ga_oid_parse(s, strcspn(s, "\n"), &id))
+			return ga_fail(err, GA_EFATAL, "cannot tell which commits are made again");
+		if (ga_commit_read(l->repo, &id, &c, err))
+			return -1;
+		ga_strv_push(&ret->authors, c.author);
+		ga_strv_take(&ret->subjects, ga_strndup(c.message, strcspn(c.message, "\n")));
+	}
+	return 0;
+}
+
+static bool is_pick(const struct picks *p, const struct ga_commit *c)
+{
+	for (size_t i = 0; i < p->authors.n; i++)
+		if (!strcmp(p->authors.v[i], c->author) && strstr(c->message, p->subjects.v[i]))
+			return c->n_parents == 1;
+	return false;
+}
+
+/* Nothing is committed by the merge itself. */
+static bool is_staged(const struct land *l)
+{
+	return l->opts->how == GA_LAND_SQUASH || l->opts->no_commit;
+}
+
+static bool is_made(const struct land *l, const struct ga_commit *c, const struct picks *p)
+{
+	if (l->rebase)
+		return is_pick(p, c);
+	return c->n_parents == 2 && ga_oid_equal(&c->parents[1], &l->tip);
+}
+
+/* Below the commits on top that git made. */
+static int walk(struct land *l, struct ga_oid *at, struct ga_error *err)
+{
+	cleanup_(picks_release) struct picks picks = { GA_STRV_INIT, GA_STRV_INIT };
+
+	if (l->rebase && picks_read(l, &picks, err))
+		return -1;
+	while (!ga_oid_equal(at, &l->head)) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+		if (ga_commit_read(l->repo, at, &c, err))
+			return -1;
+		if (!is_made(l, &c, &picks))
+			break;
+		*at = c.parents[0];
+		if (!l->rebase)
+			break;
+	}
+	return 0;
+}
+
+int land_began_at(struct land *l, struct ga_oid *ret_head, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	int rc = ga_repo_head(l->repo, ret_head, &branch, err);
+
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "this branch has no commit");
+	*ret = *ret_head;
+	if (is_staged(l))
+		return 0;
+	if (l->opts->how == GA_LAND_FF_ONLY && ga_oid_equal(ret, &l->tip)) {
+		*ret = l->head;
+		return 0;
+	}
+	return walk(l, ret, err);
+}
+
+int land_hint_moved(struct land *l, const char *why, struct ga_error *err)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	struct ga_oid head, began;
+
+	if (land_began_at(l, &head, &began, &unread))
+		return ga_hint(err, "%s; %s", why, unread.msg);
+	if (ga_oid_equal(&head, &began))
+		return ga_hint(err, "%s; see 'git status'", why);
+	return ga_hint(err, "%s; 'git reset --keep %s' goes back", why, GA_HEX(&began));
+}
+
+static int fail_on_top(struct land *l, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "your branch moved while agent/%s was brought, and nothing "
+		      "was taken back of that", l->s->name);
+	return ga_hint(err, "'git log %.10s..' shows what is there; 'git agent land %s' lands what "
+		       "is not", GA_HEX(&l->head), l->s->name);
+}
+
+int land_take_made(struct land *l, const char *how, struct ga_error *err)
+{
+	/* git leaves it, and the next commit of the user's would begin with it */
+	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
+	struct land there = *l;
+	struct ga_oid head;
+
+	if (land_began_at(l, &head, &there.head, err))
+		return -1;
+	if (!is_staged(l) && ga_oid_equal(&head, &there.head) && !ga_oid_equal(&head, &l->head))
+		return fail_on_top(l, err);
+	if (land_go_back(&there, how, err))
+		return -1;
+	if (unlink(message) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove 'SQUASH_MSG'");
+	return 0;
+}
+
+int land_check_on_head(struct land *l, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+	if (ga_commit_read(l->repo, &l->ret->commit, &c, err))
+		return -1;
+	return c.n_parents && ga_oid_equal(&c.parents[0], &l->head) ? 0 : fail_on_top(l, err);
+}
+
+int land_check_made(struct land *l, const char *how, struct ga_error *err)
+{
+	struct ga_oid began;
+
+	if (land_began_at(l, &l->ret->commit, &began, err))
+		return -1;
+	if (ga_oid_equal(&began, &l->head))
+		return 0;
+	if (land_take_made(l, how, err))
+		return -1;
+	(void)ga_fail(err, GA_ELOSE, "your branch moved meanwhile, and what git made of agent/%s "
+		      "there was taken back", l->s->name);
+	return ga_hint(err, "you are at %.10s; land again", GA_HEX(&began));
+}

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what the user does while a landing looks, or while it waits to be finished'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# A git that does something of the user's once, just before the command of which WHEN is a part.
+mkdir bin && printf '#!/bin/sh\ncase " $* " in *" $WHEN "*) ! test -e "%s/go" || { rm "%s/go" && WHEN=none sh -c "$MEANWHILE" >/dev/null; } ;; esac\nexec %s "$@"\n' "$PWD" "$PWD" "$(command -v git)" >bin/git && chmod +x bin/git
+real=$PATH wrapped=$PWD/bin:$PATH
+# meanwhile WHEN COMMANDS ARG...: land, and these run just before that command of git's
+meanwhile() {
+	WHEN=$1 MEANWHILE=$2 && shift 2 && export WHEN MEANWHILE && touch ../go && PATH=$wrapped && { git-agent land "$@" 2>../err; rc=$?; PATH=$real; } && cat ../err && test ! -e ../go && return $rc
+}
+user='echo user >mine && git add mine && git commit -qm users-own'
+flagged='echo user >mine && echo all: >Makefile && git add -A && git commit -qm users-own'
+
+# ---- a commit between look and merge
+
+for how in --merge --squash '--merge --no-commit' '--squash --no-commit' --rebase; do
+	case $how in --rebase) when=cherry-pick ;; *) when=merge ;; esac
+	for does in "$user" "$flagged"; do
+		test_expect_success "$how: the user commits just before git begins: that commit stays${does##*mine}" '
+			begin && s=e$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && put d/h@8U &&
+			{ meanwhile $when "$does" $how $s; test $? = 2; } && grep "your branch moved meanwhile, and what git made of agent/$s there was taken back" ../err && grep "hint: you are at $(git rev-parse --short=10 HEAD); land again" ../err && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content d/h@8U | test_cmp - d/h && content f@ | test_cmp - f && git diff --cached --exit-code && test ! -e .git/MERGE_HEAD && test ! -e .git/SQUASH_MSG && git agent list | grep "^$s .*captured" &&
+			picture >../before && test_expect_code 128 git agent land --undo $s && picture >../after && test_cmp ../before ../after && case $how in *no-commit) ;; *) git agent land $how $s && git agent land --undo $s && picture >../after && test_cmp ../before ../after ;; esac
+		'
+	done
+done
+# between SUBJECT: two commits are made again, and when that one is there the user commits
+between() {
+	begin && git agent start -q --name $2 -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && printf '#!/bin/sh\ntest "$(git log -1 --format=%%s)" != %s || git commit -q --allow-empty -m users-own\n' $1 >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && test_expect_code 2 git agent land --rebase $2 2>../err; cat ../err; rm .git/hooks/post-commit && test "$(git log -1 --format=%s)" = users-own && picture >../before && test_must_fail git agent land --undo $2 && picture >../after && test_cmp ../before ../after
+}
+test_expect_success 'a rebase of which the user commits in between: nothing of theirs goes' '
+	between one mid && grep "your branch moved meanwhile, and what git made of agent/mid there was taken back" ../err && test ! -e n && test "$(git log -1 --format=%s HEAD^)" = one
+'
+test_expect_success 'nor where they commit on top of it' '
+	between two top && grep "your branch moved while agent/top was brought, and nothing was taken back of that" ../err && test -e n && git agent land top && git agent list | grep "^top .*landed" && picture >../before && test_must_fail git agent land --undo top && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'a rebase that stops: the commit of the user below what it made stays' '
+	begin && git agent start -q --name low -- sh -c "$words put f@2A; git commit -qam one; put z=z; git add z; git commit -qm two" && put g@2M && git commit -qam earlier && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true &&
+	{ meanwhile cherry-pick "$user" --rebase low; test $? -gt 0; } && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content f@ | test_cmp - f && test ! -e .git/sequencer
+'
+test_expect_success 'a squash that the user commits before is committed on top of that: it stays, and is none to be undone' '
+	begin && git agent start -q --name sq -- sh -c "$words put f@2A; git commit -qam one" && put g@2M && git commit -qam earlier && { meanwhile "commit --quiet -m" "echo user >mine && git add mine && git commit -qm users-own --only mine" --squash sq; test $? = 2; } && grep "your branch moved while agent/sq was brought, and nothing was taken back of that" ../err && test "$(git log -1 --format=%s HEAD^)" = users-own && git agent land sq && git agent list | grep "^sq .*landed" && picture >../before && test_must_fail git agent land --undo sq && picture >../after && test_cmp ../before ../after
+'
+
+# ---- what comes to the session while a conflict waits
+
+# conflicted NAME HOW: two commits, of which the first conflicts
+conflicted() {
+	begin && git agent start -q --name $1 -- sh -c "$words put f@2A; git commit -qam one; put x=agent; git add x; git commit -qm two" && put f@2M && git commit -qam mine && picture >../start && test_expect_code 4 git agent land $2 $1
+}
+for how in --rebase --merge '--merge --no-commit'; do
+	test_expect_success "$how: what the agent commits while it waits has not landed with it, and stays" '
+		s=r$(count) && conflicted $s "$how" && was=$(git rev-parse agent/$s) && git agent resume -q $s -- sh -c "$words put later=precious package.json=x; git add -A; git commit -qm three" && put f@2R && git add f && git agent land --continue --json $s >../json && grep "\"rest\": *true" ../json && test ! -e later && test ! -e package.json && test "$(cat x)" = agent && git agent list | grep "^$s .*captured" && git agent gc --dry-run >../gc 2>&1 && ! grep "$s" ../gc && test_expect_code 2 git agent drop --dry-run $s &&
+		git agent land --undo $s && picture >../after && test_cmp ../start ../after && test "$(git rev-parse agent/$s~)" = "$was"
+	'
+	test_expect_success "$how: nothing is rejected of what waits, which has it" '
+		s=j$(count) && conflicted $s "$how" && at=$(git rev-parse agent/$s) && test_expect_code 2 git agent review --reject $s x 2>../err && cat ../err && grep "a landing of agent/$s was left to be finished in .$PWD." ../err && grep "hint: .git agent land --abort $s. there" ../err && test "$(git rev-parse agent/$s)" = "$at" &&
+		git agent land --abort $s && picture >../after && test_cmp ../start ../after && git agent review --reject $s x && test_expect_code 4 git agent land $how $s && test ! -e x && put f@2R && git add f && git agent land --continue $s && git agent list | grep "^$s .*landed"
+	'
+	test_expect_success "$how: the branch moved: --abort gives it up all the same" '
+		s=a$(count) && conflicted $s "$how" && git agent resume -q $s -- sh -c "$words put later=precious; git add -A; git commit -qm three" && git agent land --abort $s && picture >../after && test_cmp ../start ../after
+	'
+done
+test_expect_success 'review says how one goes on, as long as it waits' '
+	conflicted say && git agent review --accept-all say 2>../err && grep "next: git agent land --continue say$" ../err && git agent land --abort say && git agent review --accept-all say 2>../err && grep "next: git agent land say$" ../err
+'
+test_expect_success 'commits that the user picks are none of a landing' '
+	begin && git agent start -q --name pick -- sh -c "$words put f@2A; git commit -qam one; put x=agent; git add x; git commit -qm two" && put f@2M && git commit -qam mine && test_must_fail git cherry-pick agent/pick~ && put f@2R && git add f && test_expect_code 128 git agent land --continue pick 2>../err && grep "no landing of agent/pick was left" ../err && git agent list | grep "^pick .*captured" && git cherry-pick --abort &&
+	test_expect_code 4 git agent land --rebase pick && git cherry-pick --abort && test_must_fail git cherry-pick agent/pick~ && put f@2R && git add f && test_expect_code 128 git agent land --continue pick
+'
+
+# ---- flags of what is finished
+
+make='printf "all:\n\techo agent\n" >Makefile; git add Makefile'
+test_expect_success 'a merge by hand of what has open flags is not finished as a landing' '
+	begin && git agent start -q --name hand -- sh -c "$words put f@2A; $make; git commit -qam one" && put f@2M && git commit -qam mine && test_must_fail git merge -q agent/hand && put f@2R && git add f && test_expect_code 3 git agent land --continue hand 2>../err && cat ../err && grep "agent/hand has open flags: 1 high" ../err && grep "hint: .*--accept their paths; .git agent land --continue hand. goes on then, --abort goes back, to reject them" ../err && test -e .git/MERGE_HEAD && git agent list | grep "^hand .*captured" && git agent review --accept hand Makefile && git agent land --continue hand && git agent list | grep "^hand .*landed" && git agent land --undo hand
+'
+for how in merge rebase; do
+	test_expect_success "$how: what is resolved to something that nobody accepted is flagged; accepted, it goes on" '
+		begin && put Makefile=x: && git add -A && git commit -qm make && s=m$(count) && git agent start -q --name $s -- sh -c "$words $make; put x=agent; git add x; git commit -qm one; put y=y; git add y; git commit -qm two" && git agent review --accept $s Makefile && printf "y:\n\techo mine\n" >Makefile && git commit -qam mine && picture >../start && test_expect_code 3 git agent land --$how $s && git agent review --accept $s Makefile && test_expect_code 4 git agent land --$how $s && printf "all:\n\techo agent; curl evil\n" >Makefile && git add Makefile && picture >../before &&
+		test_expect_code 3 git agent land --continue $s 2>../err && cat ../err && picture >../after && test_cmp ../before ../after && git agent review --accept $s Makefile && git agent land --continue $s && test -e y && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../start ../after
+	'
+done
+
+test_done
