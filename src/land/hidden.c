@@ -178,6 +178,7 @@ static bool parse(const struct ga_buf *b, const char **ret_worktree, struct list
 /* 1: there is none. */
 static int read_list(const struct land *l, int note, struct list *ret, struct ga_error *err)
 {
+	cleanup_free char *path = NULL, *q = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *worktree;
 
@@ -190,8 +191,11 @@ static int read_list(const struct land *l, int note, struct list *ret, struct ga
 		return ga_fail(err, GA_EFATAL, "the list of what was kept is damaged");
 	if (!strcmp(worktree, land_worktree(l)))
 		return 0;
+	path = land_worktree_path(l, worktree);
+	q = ga_quote_shell(path ? path : worktree);
 	(void)ga_fail(err, GA_ELOSE, "it was in another working tree, and files of that were kept");
-	return ga_hint(err, "do this there: 'git worktree list' shows where it is");
+	return ga_hint(err, path ? "'git -C %s agent land --abort %s' puts them back"
+				 : "that was called %s, and is not there any more", q, l->s->name);
 }
 
 /* ---- putting back -------------------------------------------------------------------- */

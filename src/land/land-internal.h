@@ -359,7 +359,7 @@ void land_sweep(int root, const char *path, const char *part);
 int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err);
 
 #define LAND_NOTE_MAX ((size_t)64 << 20) /* any file of one */
-#define LAND_NOTE_MAGIC "git-agent landing 2"
+#define LAND_NOTE_MAGIC "git-agent landing 3"
 /* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
  * index that it took; of any, that it came to its end, by itself (empty) or because the user went
  * on without it. */

@@ -19,6 +19,7 @@ void undo_release(struct undo *u)
 {
 	ga_cleanup_closep(&u->dir);
 	free(u->ref);
+	free(u->worktree);
 	ga_strv_release(&u->left_out);
 	for (size_t i = 0; i < u->n; i++)
 		free(u->files[i].path);
@@ -69,6 +70,10 @@ static bool parse(const struct ga_buf *b, struct undo *u)
 	if (!s)
 		return false;
 	u->ref = ga_strdup(s);
+	s = ga_buf_next0(b, &pos);
+	if (!s || strchr(s, '/'))
+		return false;
+	u->worktree = ga_strdup(s);
 	s = ga_buf_next0(b, &pos);
 	if (!s || !ga_state_parse(s, &u->state) ||
 	    (u->state != GA_STATE_CAPTURED && u->state != GA_STATE_LANDED))

@@ -180,6 +180,7 @@ static int put_state(struct note *n, struct ga_error *err)
 	ga_buf_add0(&n->record, LAND_NOTE_MAGIC);
 	put_oid(&n->record, n->killed ? &n->before.head : &n->l->head);
 	ga_buf_add0(&n->record, branch ? branch : "");
+	ga_buf_add0(&n->record, land_worktree(n->l));
 	ga_buf_add0(&n->record, ga_state_name(s->state));
 	put_oid(&n->record, &s->landed);
 	put_number(&n->record, s->left_out.n);

@@ -27,12 +27,62 @@ int land_take_back(struct land *failed, struct ga_error *err)
 enum since {
 	SINCE_NOTHING,  /* HEAD is where a landing that was killed began, or where it was going */
 	SINCE_SWITCHED, /* the branch is, and the user is on another */
+	SINCE_ELSEWHERE, /* or may be, in another working tree */
 	SINCE_WENT_ON,
 };
 
 static bool is_its(const struct undo *u, const struct ga_oid *head)
 {
 	return ga_oid_equal(head, &u->head) || ga_oid_equal(head, &u->commit);
+}
+
+/* Where another working tree is, and what takes it back there. */
+static int hint_there(const struct land *l, const struct undo *u, const char *how,
+		      struct ga_error *err)
+{
+	cleanup_free char *path = land_worktree_path(l, u->worktree);
+	cleanup_free char *q = ga_quote_shell(path ? path : u->worktree);
+
+	return path ? ga_hint(err, "'git -C %s agent land %s %s' takes it back", q, how,
+			      l->s->name)
+		    : ga_hint(err, "that was called %s, and is not there any more", q);
+}
+
+int undo_check_here(const struct land *l, const struct undo *u, struct ga_error *err)
+{
+	/* a merge alone is the same wherever its branch is checked out now */
+	if (!strcmp(u->worktree, land_worktree(l)) || (*u->ref && !u->n && !u->by_path))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "agent/%s landed in another working tree", l->s->name);
+	return hint_there(l, u, "--undo", err);
+}
+
+static int fail_elsewhere(const struct land *l, const struct undo *u, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was interrupted in another working "
+		      "tree", l->s->name);
+	return hint_there(l, u, "--abort", err);
+}
+
+/* In the other working tree, if that is there still. Where the branch is does not matter to who is
+ * not on it. */
+static int find_since_there(struct land *l, const struct undo *u, enum since *ret,
+			    struct ga_error *err)
+{
+	cleanup_free char *path = land_worktree_path(l, u->worktree);
+	cleanup_free char *name = *u->worktree ? ga_strf("worktrees/%s/HEAD", u->worktree)
+					       : ga_strdup("main-worktree/HEAD");
+	struct ga_oid head;
+	int rc = path ? land_read_ref(l, name, &head, err) : 1;
+
+	if (!rc && is_its(u, &head))
+		*ret = SINCE_ELSEWHERE;
+	if (path && rc >= 0 && *ret != SINCE_ELSEWHERE && *u->ref) {
+		rc = ga_ref_read(l->repo, u->ref, &head, err);
+		if (!rc && is_its(u, &head))
+			*ret = SINCE_ELSEWHERE;
+	}
+	return rc < 0 ? -1 : 0;
 }
 
 static int find_since(struct land *l, const struct undo *u, enum since *ret, struct ga_error *err)
@@ -44,6 +94,8 @@ static int find_since(struct land *l, const struct undo *u, enum since *ret, str
 	*ret = SINCE_WENT_ON;
 	if (rc < 0)
 		return -1;
+	if (strcmp(u->worktree, land_worktree(l)) != 0)
+		return find_since_there(l, u, ret, err);
 	if (!strcmp(branch ? branch : "", u->ref)) {
 		if (!rc && is_its(u, &head))
 			*ret = SINCE_NOTHING;
@@ -81,10 +133,13 @@ static int recover(struct land *l, struct undo *u, bool only_look, struct ga_err
 		return -1;
 	if (since == SINCE_SWITCHED)
 		return fail_switched(l->s, u, err);
+	if (since == SINCE_ELSEWHERE)
+		return fail_elsewhere(l, u, err);
 	if (only_look)
 		return since == SINCE_WENT_ON ? 0 : fail_interrupted(l->s, err);
 	if (since == SINCE_WENT_ON) {
-		land_unlock_index(l, u->dir);
+		if (!strcmp(u->worktree, land_worktree(l)))
+			land_unlock_index(l, u->dir);
 		return ga_write_atomic(u->dir, LAND_NOTE_DONE, WENT_ON, strlen(WENT_ON), 0600, err);
 	}
 	return undo_take_back(l, u, err) ? ga_error_wrap(err, "a landing was interrupted") : 1;

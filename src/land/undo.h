@@ -20,6 +20,7 @@ struct undo_file {
 struct undo {
 	struct ga_oid head;    /* before */
 	char *ref;             /* the branch HEAD was on; "" none */
+	char *worktree;        /* in which it was: land_worktree() */
 	enum ga_state state;   /* of the session, before */
 	struct ga_oid landed;  /* what had brought it before; zero: nothing */
 	int dir;               /* where the note is */
@@ -44,6 +45,9 @@ int undo_read(struct land *l, struct undo *u, struct ga_error *err);
 
 /* The same of note l->note, if that landing did not come to its end by itself; 1: it did. */
 int undo_read_interrupted(struct land *l, struct undo *u, struct ga_error *err);
+
+/* Refuse to undo here what has files, or a HEAD on no branch, of another working tree. */
+int undo_check_here(const struct land *l, const struct undo *u, struct ga_error *err);
 
 /* The id that is noted as `name`; false: none is. */
 bool undo_noted(const struct undo *u, const char *name, struct ga_oid *ret);

@@ -151,7 +151,7 @@ done
 test_expect_success 'a note that is damaged is not followed, and no object holds what was overwritten' '
 	make_repo forged && cd forged && echo "the secret" >s.log && git agent start -q --name f -- sh -c "$work; echo theirs >s.log" && git agent land --with-ignored s.log --force f && echo secret >../outside &&
 	oid=$(echo "the secret" | git hash-object --stdin) && ! git cat-file -e "$oid" 2>/dev/null && dir=$(notes f)/1 && cp "$dir/record" ../record &&
-	printf "git-agent landing 2\0%s\0refs/heads/main\0captured\0%040d\0000\0../outside\00033188\0000\0%040d\0" "$(git rev-parse HEAD^)" 0 0 >"$dir/record" &&
+	printf "git-agent landing 3\0%s\0refs/heads/main\0\0captured\0%040d\0000\0../outside\00033188\0000\0%040d\0" "$(git rev-parse HEAD^)" 0 0 >"$dir/record" &&
 	picture >../before && test_expect_code 128 git agent land --undo f 2>../err && grep "is not what a landing notes" ../err && picture >../after && test_cmp ../before ../after && grep secret ../outside &&
 	head -c 60 ../record >"$dir/record" && test_expect_code 128 git agent land --undo f && cp ../record "$dir/record" && git agent land --undo f && grep "the secret" s.log
 '

@@ -86,4 +86,24 @@ for how in merge rebase; do
 	'
 done
 
+# ---- more than one working tree
+
+# killed NAME: beside uncommitted work, as files were written
+killed() {
+	rm -rf ../other && git worktree add -q $2 ../other && git agent start -q --name $1 -- sh -c "$words put f@2A" && put f@8M && picture >../start && GIT_AGENT_FAULT=land:files:kill test_expect_code 137 git agent land $1
+}
+for detach in '' --detach; do
+	test_expect_success "killed in one working tree, it is not taken back in another${detach:+, on no branch}" '
+		begin && { test -z "$detach" || git checkout -q --detach; } && s=w$(count) && killed $s $detach && here=$PWD && (cd ../other && picture >../before && for c in land "land --abort" "land --undo"; do
+			test_expect_code 2 git agent $c $s 2>../err && cat ../err && grep "another working tree" ../err && grep "hint: .git -C $here agent land --[a-z]* $s. takes it back" ../err && picture >../after && test_cmp ../before ../after || return 1
+		done && eval "$(sed -n "s/^hint: .\(git -C .* agent land --abort $s\).*/\1/p;s/^hint: .\(git -C .* agent land\) --undo\( $s\). takes.*/\1 --abort\2/p" ../err)") && picture >../after && test_cmp ../start ../after && git agent land $s && git agent land --undo $s && picture >../after && test_cmp ../start ../after
+	'
+done
+test_expect_success 'what landed on no branch in one working tree is not undone in another' '
+	begin && git checkout -q --detach && rm -rf ../other && git worktree add -q --detach ../other && git agent start -q --name un -- sh -c "$words put f@2A" && put f@8M && picture >../start && git agent land un && at=$(git rev-parse HEAD) && (cd ../other && git checkout -q --detach $at && put f@2A8M && test_expect_code 2 git agent land --undo un 2>../err && cat ../err && grep "agent/un landed in another working tree" ../err && test "$(git rev-parse HEAD)" = $at) && git agent land --undo un && picture >../after && test_cmp ../start ../after
+'
+test_expect_success 'one that waits in another working tree is named' '
+	conflicted far && here=$PWD && rm -rf ../other && git worktree add -q ../other && (cd ../other && for c in --continue --abort; do test_expect_code 128 git agent land $c far 2>../err && cat ../err && grep "hint: not in this working tree; one was in $here$" ../err || return 1; done; test_expect_code 2 git agent review --reject far x) && git agent land --abort far
+'
+
 test_done
