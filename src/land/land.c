@@ -352,8 +352,8 @@ static int finish(struct land *l, struct ga_error *err)
 		land_note_forget(l);
 		return -1;
 	}
-	/* from here on it is committed, and the note says where HEAD was; what commits that were made
-	 * again came to was read with them */
+	/* from here on it is committed, and the note says where HEAD was; what commits that were
+	 * made again came to was read with them */
 	if (!l->rebase && land_read_result(l, err))
 		return -1;
 	if (!l->rebase && land_check_on_head(l, err)) {

@@ -432,6 +432,12 @@ int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *
 	return find_may(l, w, &may, err) || decide(l, w, may, err) ? -1 : 0;
 }
 
+/* Beside a merge of git's none is brought (carry.c): path by path it is. */
+static bool is_symlink(const struct work_path *p)
+{
+	return p->had.mode == GA_MODE_LINK || p->made.mode == GA_MODE_LINK;
+}
+
 static int find_wanted(struct land *l, struct work *w, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes left_out = GA_CHANGES_INIT;
@@ -447,8 +453,9 @@ static int find_wanted(struct land *l, struct work *w, struct ga_error *err)
 		return -1;
 	for (size_t i = 0; rc >= 0 && i < w->n; i++) {
 		rc = work_commits(l->repo, &w->v[i], may, err);
-		if (!rc && !ga_entry_equal(&w->v[i].to_commit, &w->v[i].head))
-			return 1;
+		if (is_symlink(&w->v[i]) ||
+		    (!rc && !ga_entry_equal(&w->v[i].to_commit, &w->v[i].head)))
+			return rc < 0 ? -1 : 1;
 	}
 	return rc < 0 ? -1 : 0;
 }
