@@ -8,7 +8,7 @@
  *
  *     expect=TEXT     TEXT comes, behind what the step before matched
  *     send=TEXT       type it; \r \n \t \e \\ and \xNN are understood here and in expect
- *     resize=RxC      change the size of the window (first: 24x80)
+ *     resize=RxC      change the size of the window; as the first step what it begins with (24x80)
  *     signal=NAME     INT, TERM, HUP, TSTP, CONT, WINCH, KILL, STOP, SEGV, ABRT or USR1, to the program itself
  *     mode=raw|cooked wait until the terminal is in it
  *     sleep=MS
@@ -322,7 +322,7 @@ static void become(int slave, char **argv)
 	_exit(127);
 }
 
-static bool start(struct drive *d, char **argv)
+static bool start(struct drive *d, const char *size, char **argv)
 {
 	int slave;
 
@@ -330,7 +330,7 @@ static bool start(struct drive *d, char **argv)
 	if (d->master < 0 || grantpt(d->master) || unlockpt(d->master))
 		return false;
 	slave = ioctl(d->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave < 0 || !step_resize(d, "24x80"))
+	if (slave < 0 || !step_resize(d, size))
 		return false;
 	d->pid = fork();
 	if (!d->pid)
@@ -342,6 +342,7 @@ static bool start(struct drive *d, char **argv)
 int main(int argc, char **argv)
 {
 	struct drive d = { .master = -1, .patience = 10000, .seen = GA_BUF_INIT };
+	const char *size = "24x80";
 	int dash = 1, rc = 0;
 
 	while (dash < argc && strcmp(argv[dash], "--"))
@@ -350,7 +351,9 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: ptydrive STEP... -- COMMAND [ARG...]\n");
 		return 129;
 	}
-	if (!start(&d, argv + dash + 1)) {
+	if (!strncmp(argv[1], "resize=", 7))
+		size = argv[1] + 7;
+	if (!start(&d, size, argv + dash + 1)) {
 		(void)fprintf(stderr, "ptydrive: cannot start '%s': %s\n", argv[dash + 1],
 			      strerror(errno));
 		return 1;
