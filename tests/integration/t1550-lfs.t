@@ -159,7 +159,7 @@ open(\"$planted/x\", \"w\")
 # root reads what nobody else can
 test_lazy_prereq LFS_NOT_ROOT 'test_have_prereq GITLFS && test_have_prereq NOT_ROOT'
 test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is said to be that' '
-	make_lfs closed && cd closed && pointer wanted >"$HOME/aihome/pointer" && plant c "echo wanted >\$dir/\$o; chmod 000 \$dir" "what the session has as its LFS object cannot be opened"
+	make_lfs closed && cd closed && pointer wanted >"$HOME/aihome/pointer" && plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
 '
 
 test_expect_success GITLFS 'a pointer with odd syntax is held back, and nothing stored for it' '
