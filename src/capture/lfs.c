@@ -94,8 +94,7 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	static const char *const what[] = {
 		[NOT_THERE] = "the LFS object of this pointer is neither here nor in the session",
 		[CLOSED] = "what the session has as its LFS object cannot be opened: not stored",
-		[NOT_IT] = "what the session has as its LFS object is not what the pointer says: "
-			   "not stored",
+		[NOT_IT] = "the session's LFS object is not what the pointer says: not stored",
 	};
 	cleanup_free char *object = ga_lfs_object(p->oid), *name = ga_path_join("lfs", object);
 	enum why why, also;

@@ -125,15 +125,15 @@ plant() {
 
 test_expect_success GITLFS 'an object with the wrong bytes, or that is no file, is not stored, and its pointer held back' '
 	make_lfs wrong && cd wrong && mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && pointer wanted >"$HOME/aihome/pointer" &&
-	plant digest "echo wanteD >\$dir/\$o" "what the session has" &&
-	plant short "printf wanted >\$dir/\$o" "what the session has" &&
-	plant long "echo wanted >\$dir/\$o; echo >>\$dir/\$o" "what the session has" &&
-	plant link "echo wanted >\$HOME/w; ln -s \$HOME/w \$dir/\$o" "what the session has" &&
-	plant inlink "echo wanted >\$dir/w; ln -s w \$dir/\$o" "what the session has" &&
-	plant dirlink "mv $planted \$HOME/objects; ln -s \$HOME/objects $planted; echo wanted >\$HOME/objects\${dir#$planted}/\$o" "what the session has" &&
-	plant dir "mkdir \$dir/\$o" "what the session has" &&
+	plant digest "echo wanteD >\$dir/\$o" "the session.s LFS object is not" &&
+	plant short "printf wanted >\$dir/\$o" "the session.s LFS object is not" &&
+	plant long "echo wanted >\$dir/\$o; echo >>\$dir/\$o" "the session.s LFS object is not" &&
+	plant link "echo wanted >\$HOME/w; ln -s \$HOME/w \$dir/\$o" "the session.s LFS object is not" &&
+	plant inlink "echo wanted >\$dir/w; ln -s w \$dir/\$o" "the session.s LFS object is not" &&
+	plant dirlink "mv $planted \$HOME/objects; ln -s \$HOME/objects $planted; echo wanted >\$HOME/objects\${dir#$planted}/\$o" "the session.s LFS object is not" &&
+	plant dir "mkdir \$dir/\$o" "the session.s LFS object is not" &&
 	plant none ":" "the LFS object of this pointer is neither here" &&
-	pointer wanted 6 >"$HOME/aihome/pointer" && plant size "echo wanted >\$dir/\$o" "what the session has" &&
+	pointer wanted 6 >"$HOME/aihome/pointer" && plant size "echo wanted >\$dir/\$o" "the session.s LFS object is not" &&
 	pointer wanted 3221225472 >"$HOME/aihome/pointer" && plant huge "truncate -s 3G \$dir/\$o" "its LFS object is over the limit" &&
 	git lfs fsck
 '
@@ -153,7 +153,7 @@ for n in names:
     open(n[:8] + \".ptr\", \"w\").write(\"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n\" % (n, 4 << 20))
 open(\"$planted/x\", \"w\")
 " && store >../after && test_cmp ../before ../after && (cd .git/lfs && find . -type d | sort >../../../dirs2) && test_cmp ../dirs ../dirs2 && git agent show i | grep note: | sort -u >../show && cat ../show &&
-	test "$(grep -c "ptr: what the session has as its LFS object is not" ../show)" = 3 && test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
+	test "$(grep -c "ptr: the session.s LFS object is not" ../show)" = 3 && test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
 '
 
 # root reads what nobody else can
@@ -177,7 +177,7 @@ test_expect_success GITLFS 'a pointer with odd syntax is held back, and nothing 
 test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 	make_lfs fifo && cd fifo && pointer wanted >"$HOME/aihome/pointer" && store >../before && o=$(object "$(sum wanted)") && git agent start --name f -- sh -c "
 		mkdir -p $(dirname "$o") && mkfifo $o && echo t >t && cat \$HOME/pointer >x.bin" &&
-	store >../after && test_cmp ../before ../after && git agent show f | grep "note: x.bin: what the session has" &&
+	store >../after && test_cmp ../before ../after && git agent show f | grep "note: x.bin: the session.s LFS object" &&
 	test "$(git show agent/f:t)" = t && git cat-file -e refs/agent/f/held:x.bin && ! git cat-file -e agent/f:x.bin 2>/dev/null
 '
 
