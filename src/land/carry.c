@@ -374,14 +374,18 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	for (size_t i = 0; i < l->carries.n; i++) {
 		struct land_carry *c = &l->carries.v[i];
 		const char *why = NULL;
+		bool left;
 
-		if (!ga_strv_has(&planned, c->path) || stays(l, c, apart))
+		if (!ga_strv_has(&planned, c->path))
 			continue;
-		if (!ga_entry_equal(&c->had, &c->will))
+		left = stays(l, c, apart);
+		if (!left && !ga_entry_equal(&c->had, &c->will))
 			why = write_one(root, note, c, part);
 		if (why) {
 			land_carry_refuse(l, c->path, why);
 			apart |= c->moved;
+		}
+		if (left || why) {
 			if (land_note_left(l, c->path, err))
 				return -1;
 			continue;

@@ -276,8 +276,8 @@ static int run(struct land *l, struct ga_error *err)
 	l->ret->commit = l->head;
 	l->ret->rest = l->rest;
 	/* what was asked for may have landed before, and the rest have not */
-	l->ret->nothing = (!l->merge || (l->rest && l->work && !l->work->n)) &&
-			  !l->ret->brought.n && !l->ret->not_brought.n && !l->ret->ignored.n;
+	l->ret->nothing = !(l->work ? l->work->n : l->merge) && !l->ret->brought.n &&
+			  !l->ret->not_brought.n && !l->ret->ignored.n;
 	if (l->opts->dry_run) {
 		if (l->conflicts && !l->work) {
 			(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict",
@@ -337,6 +337,24 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	return rc;
 }
 
+/* What is uncommitted is brought by what git was told to merge, not by all that tells HEAD from the
+ * tip: the user may have committed since the session began. */
+static int decide_carried(struct land *l, struct ga_error *err)
+{
+	struct land begun = { .repo = l->repo, .s = l->s, .head = l->head,
+			      .head_tree = l->head_tree, .tip = l->tip, .rebase = l->rebase };
+	struct ga_changes all = l->changes;
+	int rc = l->s->left_out.n ? land_preview(&begun, err) : 0;
+
+	l->changes = begun.changes;
+	if (!rc)
+		rc = land_carry_decide(l, err);
+	ga_changes_release(&l->changes);
+	ga_strv_release(&begun.conflicted);
+	l->changes = all;
+	return rc;
+}
+
 /* The commit of a merge that conflicted, or was refused, and what comes after it. */
 static int finish(struct land *l, struct ga_error *err)
 {
@@ -345,7 +363,7 @@ static int finish(struct land *l, struct ga_error *err)
 	    ga_gitconfig_load(l->repo, &l->config, err))
 		return -1;
 	/* what is uncommitted comes with the last of it */
-	if (!l->rest && land_carry_decide(l, err))
+	if (!l->rest && decide_carried(l, err))
 		return -1;
 	if (land_note(l, err) || land_note_marks(l, err) ||
 	    (l->rebase && land_unmark_left(l, err)) || land_finish(l, err)) {

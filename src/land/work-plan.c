@@ -193,21 +193,22 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 		p->conflict = true;
 	}
 	for (size_t i = 0; i < left_out->n; i++) {
-		struct work_path *p = find(w, n, left_out->v[i].path);
+		const struct ga_change *c = &left_out->v[i];
+		struct work_path *p = find(w, n, c->path);
+		int moved;
 
-		/* on the branch as well: somebody put it there since, or an earlier run did */
-		if (p) {
-			int moved = land_carry_is_moved(l, &left_out->v[i], err);
-
-			if (moved < 0)
+		if (!p && land_is_wanted(l, c->path)) {
+			if (add_left_out(l, w, c, err))
 				return -1;
-			w->apart |= moved;
-			land_carry_refuse(l, p->path, "the branch has another version");
-		}
-		if (p || !land_is_wanted(l, left_out->v[i].path))
 			continue;
-		if (add_left_out(l, w, &left_out->v[i], err))
+		}
+		moved = land_carry_is_moved(l, c, err);
+		if (moved < 0)
 			return -1;
+		w->apart |= moved;
+		/* on the branch as well: somebody put it there since, or an earlier run did */
+		if (p)
+			land_carry_refuse(l, p->path, "the branch has another version");
 	}
 	qsort(w->v, w->n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < w->n; i++)

@@ -91,6 +91,34 @@ test_expect_success 'the same where the branch has landed already' '
 	session "put f@2M g@2M" "put f@2M3A g@2M3A old@2A" && git merge -q -m plain agent/$s && picture >../before && git agent land $s -- f && are "f@2M3A g@2M old@2A" old@2A old@2A && git agent land $s -- g && are "f@2M3A g@2M3A old@2A" old@2A old@2A
 '
 
+test_expect_success 'one that is on no branch, and is committed here, lands as a commit' '
+	session "put f@2M" "put f@2M3A" && git commit -qam mine && picture >../before && git agent land --dry-run $s -- f 2>../dry && cat ../dry && ! grep "nothing to land" ../dry && git agent land $s -- f && are f@2M3A f@2M3A f@2M3A && git agent list | grep "^$s .*landed" && undone
+'
+for beside in : 'put g@8M'; do
+	test_expect_success "the old name of what the agent moved alone: it stays, with what is uncommitted in it ($beside)" '
+		session "put f@8M" "git mv f moved; put old@2A" && eval "$beside" && picture >../before && git agent land --dry-run $s -- f 2>../dry && git agent land $s -- f 2>../out && for out in ../dry ../out; do
+			grep "not brought: f: it is there under another name, which is not brought" $out || return 1
+		done && picture >../after && test_cmp ../before ../after && git agent land $s -- moved && content f@8M | test_cmp - moved && content f@8M | test_cmp - f && git agent land $s -- f && test ! -e f && content f@8M | test_cmp - moved
+	'
+done
+
+# ---- after a conflict
+
+for how in merge rebase; do
+	test_expect_success "committed here, and a conflict elsewhere: it is brought when that is resolved, $how" '
+		session "put g@2M" "put g@2M3A f@2A d/h@2A" && put f@2M && git commit -qam mine && picture >../before && test_expect_code 4 git agent land --$how $s && put f@2R && git add f && git agent land --continue $s 2>../out && cat ../out && grep "uncommitted: g" ../out && are "f@2R g@2M3A d/h@2A" "f@2R g@2M d/h@2A" "f@2R g@2M d/h@2A" && git agent list | grep "^$s .*landed" && undone
+	'
+	test_expect_success "the branch has it by now, and a conflict elsewhere: that is said when it is resolved, $how" '
+		session "put g@2M" "put g@2M3A f@2A" && git stash -q && git switch -q agent/$s && put g@5C && git commit -qam branch && git switch -q main && put f@2M && git commit -qam mine && picture >../before && test_expect_code 4 git agent land --$how $s && put f@2R && git add f && git agent land --continue $s 2>../out && cat ../out && grep "not brought: g: the branch has another version" ../out && are "f@2R g@5C" "f@2R g@5C" "f@2R g@5C" && undone
+	'
+done
+
+# ---- meanwhile
+
+test_expect_success 'moved by the agent, and written to meanwhile: the file that stays is not looked at when that is undone' '
+	session "put f@8M" "git mv f moved; put g@2A" && printf "#!/bin/sh\necho x >moved\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && git agent land $s 2>../out && cat ../out && grep "not brought: moved: it was changed meanwhile" ../out && grep "not brought: f: it is there under another name, which is not brought" ../out && put f@8M9U && git agent land --undo $s && content f@8M9U | test_cmp - f && test "$(cat moved)" = x && content g@ | test_cmp - g
+'
+
 # ---- flags
 
 test_expect_success 'what is left out is flagged in the review, and decided there' '
