@@ -66,6 +66,7 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	cleanup_free char *orig = ga_session_ref(s, "orig"), *held = ga_session_ref(s, "held");
 	const char *const names[] = { orig, held };
 	struct ga_oid tips[GA_NELEMS(names)], hide[] = { s->onto, s->tip };
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	size_t n_tips = 0, n = 0;
 	cleanup_free struct ga_oid *v = NULL;
 
@@ -78,27 +79,28 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	}
 	if (!n_tips || ga_oid_is_zero(&s->held))
 		return 0;
-	if (ga_rev_list(r, tips, n_tips, hide, ga_oid_is_zero(&s->tip) ? 1 : 2, COMMITS_MAX, &v,
-			&n, err))
+	/* the branch may have been deleted, and its commits with it */
+	if (ga_rev_list(r, tips, n_tips, hide, ga_commit_here(r, &s->tip, &gone) > 0 ? 2 : 1,
+			COMMITS_MAX, &v, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ga_strv_push(&u->commits, GA_HEX(&v[i]));
 	return 0;
 }
 
-/* Commits of the branch that have what its tip has not: who takes the tip takes them as well. */
-static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
-		    struct ga_error *err)
+/* Commits of the branch that have what its tip has not: who takes the tip takes them as well, if
+ * they are there. */
+static void add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u)
 {
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	cleanup_past struct ga_past past = GA_PAST_INIT;
 
-	if (ga_report_past(r, report, &report->tip, &past, err))
-		return -1;
+	if (ga_report_past(r, report, &report->tip, &past, &gone))
+		return;
 	for (size_t i = 0; i < past.n; i++)
 		for (size_t k = 0; k < past.v[i].n && k < GA_PAST_COMMITS; k++)
 			if (ga_report_flag_blocks(&report->flags[i]))
 				ga_strv_push(&u->commits, GA_HEX(&past.v[i].commits[k]));
-	return 0;
 }
 
 static int add_session(struct ga_repo *r, const char *state_dir, const char *name,
@@ -122,7 +124,8 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	if (u->flags == before)
 		return 0;
 	u->sessions++;
-	return add_past(r, &report, u, err) || add_commits(r, &s, u, err) ? -1 : 0;
+	add_past(r, &report, u);
+	return add_commits(r, &s, u, err);
 }
 
 static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,

@@ -68,7 +68,7 @@ test_expect_success 'plain git is kept from bringing it to a branch, by whatever
 test_expect_success 'nor do commits that had it for a while come, whether they were held back or are on the branch; their sum does' '
 	make_repo while && cd while && work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && git agent start -q --name early -- sh -c "$work" && early=$(git rev-parse agent/early~1) && git cat-file -e $early:Makefile && git agent guard on && test -L .git/hooks/reference-transaction &&
 	refused git merge -q agent/early && grep "^  commit $early" ../err && git reset -q --hard && refused git branch foo agent/early && refused git push -q . agent/early:refs/heads/foo && git branch foo $early~1 && git merge -q --squash agent/early && git commit -qm sum && test -e o && git branch sum && git reset -q --hard HEAD~1 &&
-	git agent start -q --name late -- sh -c "$work; echo e >.envrc" && late=$(git rev-parse refs/agent/late/orig~2) && git cat-file -e $late:Makefile && ! git ls-tree -r refs/agent/late/orig~1 | grep "Makefile\|envrc" && refused git branch bar refs/agent/late/orig~1 && grep "^  commit $late" ../err && git branch bar agent/late &&
+	git agent start -q --name late -- sh -c "export GIT_AUTHOR_NAME=late; $work; echo e >.envrc" && late=$(git rev-parse refs/agent/late/orig~2) && git cat-file -e $late:Makefile && ! git ls-tree -r refs/agent/late/orig~1 | grep "Makefile\|envrc" && refused git branch bar refs/agent/late/orig~1 && grep "^  commit $late" ../err && git branch bar agent/late &&
 	git agent review --accept early Makefile && git merge -q agent/early && test -e o
 '
 
@@ -202,6 +202,11 @@ test_expect_success 'the scripts as they are shipped work where they are put by 
 	make_repo hand && cd hand && git agent guard on && session x && git agent guard status && cp "$TEST_SRCDIR"/hooks/reference-transaction "$TEST_SRCDIR"/hooks/pre-push ../ && held=$(git rev-parse refs/agent/x/held) &&
 	echo "0000000000000000000000000000000000000000 $held refs/heads/q" | test_expect_code 1 ../reference-transaction prepared && echo "0000000000000000000000000000000000000000 $held refs/heads/q" | ../reference-transaction committed && echo "x $held refs/heads/q 0000000000000000000000000000000000000000" | test_expect_code 1 ../pre-push origin url &&
 	echo "0000000000000000000000000000000000000000 $held refs/tags/q" | ../reference-transaction prepared && cd .. && make_repo none && cd none && echo "0000000000000000000000000000000000000000 $held refs/heads/q" | ../reference-transaction prepared
+'
+
+test_expect_success 'commits of a session that are not there any more keep nothing from being guarded of the others' '
+	make_repo dead && cd dead && git agent start -q --name d -- sh -c "echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && tip=$(git rev-parse agent/d) && git agent guard on && session h && branch=$(git rev-parse agent/h) && git update-ref -d refs/agent/h/held && git branch -qD agent/d agent/h && git reflog expire --expire=all --all && git gc -q --prune=now && ! git cat-file -e $tip && ! git cat-file -e $branch &&
+	session y 2>../err && cat ../err && ! grep "could not be brought up to date" ../err && how | grep "^True [0-9]* 3 hooks True" && refused git branch foo refs/agent/y/held && refused git branch foo refs/agent/h/orig
 '
 
 test_expect_success 'what landed by plain git is noticed at once' '
