@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -119,28 +120,74 @@ char *land_worktree_gitdir(const struct land *l, const char *worktree)
 	return *worktree ? ga_strf("%s/worktrees/%s", common, worktree) : ga_strdup(common);
 }
 
-/* The main one is where the repository is, unless that is a submodule's; any other says itself
- * where its ".git" is. */
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* Any but the main one says where its ".git" is, from its git directory on where it is so
+ * configured. What is locked is away for a while. */
+static char *linked_path(const char *gitdir)
+{
+	cleanup_free char *file = ga_path_join(gitdir, "gitdir"), *dir = NULL, *real = NULL;
+	cleanup_free char *locked = ga_path_join(gitdir, "locked");
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	if (is_missing(gitdir))
+		return NULL;
+	if (ga_read_file_at(AT_FDCWD, file, PATH_MAX, &b, &none))
+		return ga_strdup(gitdir);
+	ga_buf_chomp(&b);
+	if (*b.ptr != '/') {
+		cleanup_free char *from = ga_strf("%s/%s", gitdir, b.ptr);
+
+		ga_buf_clear(&b);
+		ga_buf_adds(&b, from);
+	}
+	if (is_missing(b.ptr) && is_missing(locked))
+		return NULL;
+	dir = ga_path_parent(b.ptr);
+	real = realpath(dir, NULL);
+	return ga_steal(real ? &real : &dir);
+}
+
+/* The main one is where the repository is, unless that is a submodule's. */
 char *land_worktree_path(const struct land *l, const char *worktree)
 {
 	cleanup_free char *gitdir = land_worktree_gitdir(l, worktree);
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	char *slash;
 
-	if (!*worktree && strcmp(ga_path_base(gitdir), ".git") != 0)
-		return ga_steal(&gitdir);
-	if (*worktree) {
-		cleanup_free char *file = ga_path_join(gitdir, "gitdir");
+	if (*worktree)
+		return linked_path(gitdir);
+	return strcmp(ga_path_base(gitdir), ".git") != 0 ? ga_steal(&gitdir)
+							  : ga_path_parent(gitdir);
+}
 
-		if (ga_read_file_at(AT_FDCWD, file, PATH_MAX, &b, &none))
-			return NULL;
-		ga_buf_chomp(&b);
-	} else {
-		ga_buf_adds(&b, gitdir);
-	}
-	slash = b.ptr[0] == '/' && !access(b.ptr, F_OK) ? strrchr(b.ptr, '/') : NULL;
-	return slash ? ga_strndup(b.ptr, (size_t)(slash - b.ptr)) : NULL;
+char *land_own_file(const struct land *l, const char *name)
+{
+	const char *worktree = land_worktree(l);
+
+	return ga_strf("%s/%s%s%s", l->s->dir, name, *worktree ? "-" : "", worktree);
+}
+
+int land_worktrees_with(const struct land *l, const char *name, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	DIR *d = opendir(l->s->dir);
+	size_t n = strlen(name);
+	struct dirent *e;
+	int failed;
+
+	if (!d)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the session's directory");
+	while ((errno = 0, e = readdir(d)))
+		if (!strncmp(e->d_name, name, n) && (!e->d_name[n] || e->d_name[n] == '-'))
+			ga_strv_push(ret, e->d_name + n + (e->d_name[n] == '-'));
+	failed = errno;
+	(void)closedir(d);
+	ga_strv_sort_unique(ret);
+	return failed ? ga_fail_errno(err, GA_EFATAL, failed, "cannot read the session's directory")
+		      : 0;
 }
 
 bool land_stays(const struct land *l)

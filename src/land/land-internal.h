@@ -193,6 +193,7 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 bool land_is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
 		      bool whole);
 
+#define LAND_TODO_MAX ((size_t)64 << 20) /* git's list of commits that are still to be made */
 /* rebase.c: the same by making commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
 /* Before that: is something of the user's in the way of any of them? */
@@ -212,7 +213,7 @@ int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
 /* left-note.c: what is brought is noted before git begins, which may leave it: by the time that the
- * user finishes it the branch may be elsewhere. */
+ * user finishes it the branch may be elsewhere. Each working tree has a note of its own. */
 struct land_left {
 	char *worktree;      /* as of land_worktree() */
 	bool rebase;
@@ -224,8 +225,10 @@ int land_left_note(struct land *l, struct ga_error *err);
 void land_left_forget(struct land *l);
 /* 1: nothing was noted. */
 int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err);
-/* Is it still there to be finished, in that working tree? And refuse that. */
-bool land_left_waits(const struct land *l, const struct land_left *left);
+/* One that is still there to be finished, in any working tree, or in any other than this. 1: there
+ * is none. And refuse one. */
+int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
+		   struct ga_error *err);
 int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has
@@ -237,9 +240,14 @@ int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 /* What the repository calls this working tree: "" is the main one. Of `l` while it lives. */
 const char *land_worktree(const struct land *l);
 /* Of one that is called so, where its git directory and the files are; NULL: it is not there any
- * more. Caller frees. */
+ * more, as git would have it. Caller frees. */
 char *land_worktree_gitdir(const struct land *l, const char *worktree);
 char *land_worktree_path(const struct land *l, const char *worktree);
+/* The file of the session that is of this working tree, as each has its own of that name. And which
+ * have one. Caller frees. */
+char *land_own_file(const struct land *l, const char *name);
+int land_worktrees_with(const struct land *l, const char *name, struct ga_strv *ret,
+			struct ga_error *err);
 /* Is HEAD still where it was when this began? And refuse to go on where it is not. */
 bool land_stays(const struct land *l);
 int land_check_stays(const struct land *l, struct ga_error *err);

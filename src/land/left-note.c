@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What git is told to bring, noted beside the session before it begins: words that end in NUL. It
- * goes when git is done, and where the user finished it by hand it is of nothing that waits.
+ * goes when git is done, and where the user finished it by hand it is of nothing that waits. The
+ * session may wait in another working tree as well.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,13 @@
 #include "ga/quote.h"
 #include "land-internal.h"
 
+#define NAME "left"
 #define MAGIC "git-agent left 1"
 #define NOTE_MAX ((size_t)PATH_MAX)
 
-static char *file_of(const struct ga_session *s)
+static char *own_file(const struct land *l)
 {
-	return ga_path_join(s->dir, "left");
+	return land_own_file(l, NAME);
 }
 
 void land_left_release(struct land_left *left)
@@ -36,7 +38,7 @@ static void last_of(const struct ga_buf *picks, struct ga_oid *ret)
 
 int land_left_note(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *file = file_of(l->s);
+	cleanup_free char *file = own_file(l);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid last;
 
@@ -51,7 +53,7 @@ int land_left_note(struct land *l, struct ga_error *err)
 
 void land_left_forget(struct land *l)
 {
-	cleanup_free char *file = file_of(l->s);
+	cleanup_free char *file = own_file(l);
 
 	(void)unlink(file);
 }
@@ -80,10 +82,10 @@ static bool parse(const struct ga_buf *b, struct land_left *ret)
 	return true;
 }
 
-int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err)
+static int read_file(const char *file, struct land_left *ret, struct ga_error *err)
 {
-	cleanup_free char *file = file_of(l->s), *q = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *q = NULL;
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return 1;
@@ -95,22 +97,79 @@ int land_left_read(const struct land *l, struct land_left *ret, struct ga_error 
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 
-/* Git's own files, since it may be another working tree than this one. */
-bool land_left_waits(const struct land *l, const struct land_left *left)
+int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err)
 {
-	cleanup_free char *gitdir = land_worktree_gitdir(l, left->worktree);
-	cleanup_free char *merge = ga_path_join(gitdir, "MERGE_HEAD");
-	cleanup_free char *pick = ga_path_join(gitdir, "CHERRY_PICK_HEAD");
-	cleanup_free char *todo = ga_path_join(gitdir, "sequencer/todo");
+	cleanup_free char *file = own_file(l);
+
+	return read_file(file, ret, err);
+}
+
+/* ---- does it wait? --------------------------------------------------------------------- */
+
+/* A word that git has in a file of its own: an id, which may be cut short, or nothing. */
+static bool is_id(const char *word, size_t n, const struct ga_oid *oid)
+{
+	return n && !strncmp(word, GA_HEX(oid), n);
+}
+
+static bool has_id(const char *gitdir, const char *name, const struct ga_oid *oid)
+{
+	cleanup_free char *file = ga_path_join(gitdir, name);
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (left->rebase)
-		return !access(pick, F_OK) || !access(todo, F_OK);
-	if (ga_read_file_at(AT_FDCWD, merge, NOTE_MAX, &b, &none))
+	return !ga_read_file_at(AT_FDCWD, file, NOTE_MAX, &b, &none) &&
+	       is_id(b.ptr, strcspn(b.ptr, "\n"), oid);
+}
+
+/* Are commits made again up to that one? Of a single one git has no list. */
+static bool picks_to(const char *gitdir, const struct ga_oid *last)
+{
+	cleanup_free char *file = ga_path_join(gitdir, "sequencer/todo");
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *id = "";
+
+	if (access(file, F_OK))
+		return has_id(gitdir, "CHERRY_PICK_HEAD", last);
+	if (ga_read_file_at(AT_FDCWD, file, LAND_TODO_MAX, &b, &none))
 		return false;
-	ga_buf_chomp(&b);
-	return !strcmp(b.ptr, GA_HEX(&left->tip));
+	for (const char *s = b.ptr; *s; s += strcspn(s, "\n"), s += *s == '\n')
+		if (!strncmp(s, "pick ", 5))
+			id = s + 5;
+	return is_id(id, strcspn(id, " \n"), last);
+}
+
+/* Git's own files, since it may be another working tree than this one. */
+static bool waits(const struct land *l, const struct land_left *left)
+{
+	cleanup_free char *gitdir = land_worktree_gitdir(l, left->worktree);
+
+	return left->rebase ? picks_to(gitdir, &left->last)
+			    : has_id(gitdir, "MERGE_HEAD", &left->tip);
+}
+
+int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
+		   struct ga_error *err)
+{
+	cleanup_strv struct ga_strv worktrees = GA_STRV_INIT;
+
+	if (land_worktrees_with(l, NAME, &worktrees, err))
+		return -1;
+	for (size_t i = 0; i < worktrees.n; i++) {
+		const char *worktree = worktrees.v[i];
+		cleanup_free char *file = ga_strf("%s/" NAME "%s%s", l->s->dir,
+						  *worktree ? "-" : "", worktree);
+
+		if (elsewhere && !strcmp(worktree, land_worktree(l)))
+			continue;
+		if (read_file(file, ret, err))
+			return -1;
+		if (waits(l, ret))
+			return 0;
+		land_left_release(ret);
+	}
+	return 1;
 }
 
 bool ga_land_waits(struct ga_repo *r, struct ga_session *s)
@@ -119,7 +178,7 @@ bool ga_land_waits(struct ga_repo *r, struct ga_session *s)
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 
-	return !land_left_read(&l, &left, &none) && land_left_waits(&l, &left);
+	return !land_left_find(&l, false, &left, &none);
 }
 
 int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
@@ -127,9 +186,9 @@ int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_erro
 	const struct land l = { .repo = r, .s = s };
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
 	cleanup_free char *path = NULL, *q = NULL;
-	int rc = land_left_read(&l, &left, err);
+	int rc = land_left_find(&l, false, &left, err);
 
-	if (rc || !land_left_waits(&l, &left))
+	if (rc)
 		return rc < 0 ? -1 : 0;
 	path = land_worktree_path(&l, left.worktree);
 	q = ga_escape(path ? path : left.worktree);

@@ -48,16 +48,17 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			    "to go back", l->s->name);
 }
 
-static int fail_none(struct land *l, const struct land_left *left, struct ga_error *err)
+static int fail_none(struct land *l, struct ga_error *err)
 {
+	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
 	cleanup_free char *path = NULL, *q = NULL;
 
 	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
-	if (!left->worktree || !strcmp(left->worktree, land_worktree(l)) ||
-	    !land_left_waits(l, left))
+	if (land_left_find(l, true, &left, &unread))
 		return ga_hint(err, "'git status' tells what is in progress");
-	path = land_worktree_path(l, left->worktree);
-	q = ga_quote_shell(path ? path : left->worktree);
+	path = land_worktree_path(l, left.worktree);
+	q = ga_quote_shell(path ? path : left.worktree);
 	return ga_hint(err, "not in this working tree; one was in %s", q);
 }
 
@@ -84,7 +85,7 @@ static int check_left(struct land *l, struct ga_error *err)
 					   (noted && ga_oid_equal(&l->tip, &left.tip)));
 	}
 	if (rc <= 0)
-		return rc < 0 ? -1 : fail_none(l, &left, err);
+		return rc < 0 ? -1 : fail_none(l, err);
 	/* what came to the branch since has not landed */
 	rc = ga_oid_is_zero(&refs.branch) || ga_oid_equal(&l->tip, &refs.branch)
 		     ? ga_branch_lacks(l->repo, l->s, &l->tip, err)

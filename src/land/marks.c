@@ -8,7 +8,6 @@
  * what, so that the user can take them off. Another list is in the note, for files that are not
  * there any more when the landing is undone.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,12 +57,10 @@ static void add_all(struct marks *m, const struct ga_strv *marked)
 		add(m, *marked->v[i], marked->v[i] + 1, &none);
 }
 
-/* Of this working tree: each has an index of its own. */
+/* Each working tree has an index of its own. */
 static char *pending_file(const struct land *l)
 {
-	const char *worktree = land_worktree(l);
-
-	return ga_strf("%s/marks%s%s", l->s->dir, *worktree ? "-" : "", worktree);
+	return land_own_file(l, "marks");
 }
 
 /* Of a rebase that stopped there may be commits to come, which git has nothing else to say of. */
@@ -381,33 +378,17 @@ static int fail_elsewhere(struct land *l, const char *worktree, struct ga_error 
 			    "it is)", l->s->name);
 }
 
-/* Is that working tree still there? "" is the main one. */
-static bool is_there(const struct land *l, const char *worktree)
-{
-	cleanup_free char *dir = ga_strf("%s/worktrees/%s", ga_repo_info(l->repo)->commondir,
-					 worktree);
-
-	return !*worktree || !access(dir, F_OK);
-}
-
 int land_check_marks_elsewhere(struct land *l, struct ga_error *err)
 {
-	const char *own = land_worktree(l);
-	DIR *d = opendir(l->s->dir);
-	struct dirent *e;
-	int rc = 0;
+	cleanup_strv struct ga_strv worktrees = GA_STRV_INIT;
 
-	if (!d)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the session's directory");
-	while (!rc && (errno = 0, e = readdir(d))) {
-		const char *of = !strcmp(e->d_name, "marks") ? ""
-				 : !strncmp(e->d_name, "marks-", 6) ? e->d_name + 6 : NULL;
+	if (land_worktrees_with(l, "marks", &worktrees, err))
+		return -1;
+	for (size_t i = 0; i < worktrees.n; i++) {
+		cleanup_free char *path = land_worktree_path(l, worktrees.v[i]);
 
-		if (of && strcmp(of, own) != 0 && is_there(l, of))
-			rc = fail_elsewhere(l, of, err);
+		if (path && strcmp(worktrees.v[i], land_worktree(l)) != 0)
+			return fail_elsewhere(l, worktrees.v[i], err);
 	}
-	if (!rc && errno)
-		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot read the session's directory");
-	(void)closedir(d);
-	return rc;
+	return 0;
 }

@@ -14,7 +14,6 @@
 #include "ga/trace.h"
 #include "land-internal.h"
 
-#define TODO_MAX ((size_t)64 << 20)
 /* Where a directory was renamed git would move what commits add to it, to paths that none of them
  * names, and nobody looked at. */
 #define PICK "-c", "merge.directoryRenames=false", "cherry-pick"
@@ -74,7 +73,7 @@ static int read_todo(struct land *l, struct ga_buf *ret, struct ga_error *err)
 
 	if (access(file, F_OK) && errno == ENOENT)
 		return 1;
-	return ga_read_file_at(AT_FDCWD, file, TODO_MAX, ret, err) ? -1 : 0;
+	return ga_read_file_at(AT_FDCWD, file, LAND_TODO_MAX, ret, err) ? -1 : 0;
 }
 
 /* The first of those that are still to be made, the one at which it stopped among them. 1: of

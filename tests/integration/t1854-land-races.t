@@ -105,5 +105,32 @@ test_expect_success 'what landed on no branch in one working tree is not undone 
 test_expect_success 'one that waits in another working tree is named' '
 	conflicted far && here=$PWD && rm -rf ../other && git worktree add -q ../other && (cd ../other && for c in --continue --abort; do test_expect_code 128 git agent land $c far 2>../err && cat ../err && grep "hint: not in this working tree; one was in $here$" ../err || return 1; done; test_expect_code 2 git agent review --reject far x) && git agent land --abort far
 '
+test_expect_success 'a landing in one working tree does not make that be forgotten which waits in another' '
+	conflicted both --rebase && here=$PWD && rm -rf ../other && git worktree add -q ../other HEAD~ && (cd ../other && git agent land --squash both && content f@2A | test_cmp - f && test_expect_code 128 git agent land --continue both 2>../err && cat ../err && grep "hint: not in this working tree; one was in $here$" ../err && test_expect_code 2 git agent review --reject both x 2>../err && grep "was left to be finished in .$here." ../err) && put f@2R && git add f && git agent land --continue both && content f@2R | test_cmp - f && test -e x
+'
+test_expect_success 'nor one that waits there' '
+	conflicted two --rebase && here=$PWD && rm -rf ../other && git worktree add -q ../other HEAD && (cd ../other && test_expect_code 4 git agent land --merge two && git agent land --abort two && test_expect_code 4 git agent land --merge two) && git agent land --abort two && picture >../after && test_cmp ../start ../after && test_expect_code 2 git agent review --reject two x && (cd ../other && put f@2R && git add f && git agent land --continue two && content f@2R | test_cmp - f && test -e x)
+'
+test_expect_success 'one that git calls by a path of its own: killed there, it is not gone' '
+	begin && rm -rf ../other && git worktree add -q ../other && there=$(cd ../other && pwd -P) && echo ../../../../other/.git >.git/worktrees/other/gitdir && git agent start -q --name rel -- sh -c "$words put f@2A" && (cd ../other && put f@8M && picture >../start && GIT_AGENT_FAULT=land:files:kill test_expect_code 137 git agent land rel) && for c in land "land --abort" "land --undo"; do
+		test_expect_code 2 git agent $c rel 2>../err && cat ../err && grep "another working tree" ../err && grep "hint: .git -C $there agent land --[a-z]* rel. takes it back" ../err || return 1
+	done && (cd ../other && git agent land --abort rel && picture >../after && test_cmp ../start ../after)
+'
+# away COMMANDS: by which the working tree is not there
+away() {
+	begin && rm -rf ../other && git worktree add -q ../other && git agent start -q --name $1 -- sh -c "$words put f@2A" && (cd ../other && put f@8M && GIT_AGENT_FAULT=land:files:kill test_expect_code 137 git agent land $1) && eval "$2"
+}
+test_expect_success 'one whose files are elsewhere for a while is not gone either; one that is nowhere any more is' '
+	away locked "git worktree lock ../other; mv ../other ../away" && test_expect_code 2 git agent land locked 2>../err && cat ../err && grep "another working tree" ../err && mv ../away ../other && (cd ../other && git agent land --abort locked && content f@8M | test_cmp - f) && git agent land locked &&
+	away gone "rm -r ../other" && git agent land gone && away pruned "rm -r ../other; git worktree prune" && git agent land pruned
+'
+
+# ---- what the user picks meanwhile
+
+test_expect_success 'a rebase that the user gave up, and commits that they pick since: that is no landing which waits' '
+	begin && git switch -q -c side && put f@2S && git commit -qam s1 && put f@3S && git commit -qam s2 && git switch -q main && git agent start -q --name own -- sh -c "$words put f@2A; git commit -qam one; put x=agent; git add x; git commit -qm two" && put f@2M && git commit -qam mine && for picks in side~ "side~ side"; do
+		test_expect_code 4 git agent land --rebase own && test_expect_code 2 git agent review --reject own x && git cherry-pick --abort && test_must_fail git cherry-pick $picks && git agent review --accept-all own 2>../err && cat ../err && grep "next: git agent land own$" ../err && git cherry-pick --abort || return 1
+	done && test_expect_code 4 git agent land --rebase own && put f@2R && git add f && git commit -qm resolved && git agent review --accept-all own 2>../err && grep "next: git agent land --continue own$" ../err && git cherry-pick --quit && git agent review --reject own x
+'
 
 test_done
