@@ -26,22 +26,19 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, restore) },
 };
 
-/* Refs cannot be moved where there is no repository: that part is left as it is. */
-static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
+
+static int settle_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
-	cleanup_free char *where = NULL, *q = ga_quote(at->path);
+	cleanup_free char *q = ga_quote(at->path);
 
 	(void)payload;
-	if (at->s && !at->env) {
-		cleanup_free char *dir = ga_quote(at->s->dir);
-
-		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
-	} else if (at->s && cli_trash(at->env, at->s, &where, err)) {
-		return ga_error_wrap(err, "submodule %s", q);
-	}
-	return 0;
+	return at->s && at->env && settle_marks(at->env, at->s, err)
+		       ? ga_error_wrap(err, "submodule %s", q)
+		       : 0;
 }
 
+/* Of the session and of its parts: nothing of it goes where that is not possible. */
 static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv unmerged = GA_STRV_INIT;
@@ -55,15 +52,40 @@ static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_
 			 "'git update-index --assume-unchanged' or '--skip-worktree' does that "
 			 "when they are resolved", q, s->name);
 	}
+	return ga_start_each_part(e, s, true, settle_part, NULL, err);
+}
+
+static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+		 struct ga_error *err);
+
+/* Refs cannot be moved where there is no repository: that part is left as it is. */
+static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
+{
+	cleanup_free char *where = NULL, *q = ga_quote(at->path);
+
+	(void)payload;
+	if (at->s && !at->env) {
+		cleanup_free char *dir = ga_quote(at->s->dir);
+
+		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
+	} else if (at->s && trash(at->env, at->s, &where, err)) {
+		return ga_error_wrap(err, "submodule %s", q);
+	}
 	return 0;
 }
 
 /* The session last: as long as it is there its parts are found. */
+static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
+		 struct ga_error *err)
+{
+	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
+	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
+}
+
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err)
 {
-	return ga_start_each_part(e, s, true, trash_part, NULL, err) || settle_marks(e, s, err) ||
-	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
+	return settle_marks(e, s, err) || trash(e, s, ret_where, err) ? -1 : 0;
 }
 
 /* A session whose state file cannot be read any more can still be dropped: its

@@ -98,5 +98,11 @@ test_expect_success 'a landing that git refuses leaves them' '
 test_expect_success 'a list of them that cannot be read is named' '
 	marked && git commit -q --allow-empty -m mine && { GIT_AGENT_FAULT=land:unmarked:kill git agent land $s; test $? = 137; } && list=$(echo "$HOME"/.local/state/git-agent/*/sessions/$s/marks) && printf "damaged\0" >"$list" && picture >../before && test_expect_code 128 git agent land $s 2>../err && cat ../err && grep "marks.*could not be set again" ../err && picture >../after && test_cmp ../before ../after && rm "$list" && git agent land $s
 '
+test_expect_success 'what cannot be dropped for that keeps its parts in submodules, and one of these the rest' '
+	rm -rf sub && git init -q sub && git -C sub commit -q --allow-empty -m one && begin && for lib in one two; do git -c protocol.file.allow=always submodule --quiet add ../sub $lib || return 1; done && git commit -qm sub && git agent start -q --name parts -- sh -c "for lib in one two; do echo x >\$lib/x; done" && ls -d "$HOME"/.local/state/git-agent/*/sessions/parts >../parts && test "$(wc -l <../parts)" = 3 &&
+	for dir in $(cat ../parts); do
+		printf "damaged\0" >"$dir/marks" && test_expect_code 128 git agent drop --force parts 2>../err && cat ../err && grep "marks.*could not be set again" ../err && ls -d "$HOME"/.local/state/git-agent/*/sessions/parts | test_cmp ../parts - && for lib in one two; do git -C $lib agent list | grep "^parts " || return 1; done && rm "$dir/marks" || return 1
+	done && git agent drop --force parts && ! ls -d "$HOME"/.local/state/git-agent/*/sessions/parts
+'
 
 test_done
