@@ -4,6 +4,7 @@
  * between: that is told by what it made. What is taken back is that, and nothing below it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +12,8 @@
 #include "ga/path.h"
 #include "land-internal.h"
 
-/* What git keeps of commits that it makes again: the author with the second, and the subject, to
- * which a hook may add. */
+/* What git keeps of commits that it makes again: address and second of the author, and the subject,
+ * to which a hook may add. */
 struct picks {
 	struct ga_strv authors, subjects;
 };
@@ -21,6 +22,30 @@ static void picks_release(struct picks *p)
 {
 	ga_strv_release(&p->authors);
 	ga_strv_release(&p->subjects);
+}
+
+/* The name is in the encoding of its commit. */
+static const char *author(const struct ga_commit *c)
+{
+	const char *address = strrchr(c->author, '<');
+
+	return address ? address : c->author;
+}
+
+/* In another than the usual one, which git makes of it, or made it of. */
+static bool is_encoded(const struct ga_commit *c)
+{
+	return !strncmp(c->extra, "encoding ", 9) || strstr(c->extra, "\nencoding ");
+}
+
+/* As far as any commit made of it has it. */
+static char *subject(const struct ga_commit *c)
+{
+	size_t n = is_encoded(c) ? 0 : strcspn(c->message, "\n");
+
+	while (n && strchr(" \t\r\v\f", c->message[n - 1]))
+		n--;
+	return ga_strndup(c->message, n);
 }
 
 static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
@@ -33,8 +58,8 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 			return ga_fail(err, GA_EFATAL, "cannot tell which commits are made again");
 		if (ga_commit_read(l->repo, &id, &c, err))
 			return -1;
-		ga_strv_push(&ret->authors, c.author);
-		ga_strv_take(&ret->subjects, ga_strndup(c.message, strcspn(c.message, "\n")));
+		ga_strv_push(&ret->authors, author(&c));
+		ga_strv_take(&ret->subjects, subject(&c));
 	}
 	return 0;
 }
@@ -42,7 +67,8 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 static bool is_pick(const struct picks *p, const struct ga_commit *c)
 {
 	for (size_t i = 0; i < p->authors.n; i++)
-		if (!strcmp(p->authors.v[i], c->author) && strstr(c->message, p->subjects.v[i]))
+		if (!strcmp(p->authors.v[i], author(c)) &&
+		    (is_encoded(c) || strstr(c->message, p->subjects.v[i])))
 			return c->n_parents == 1;
 	return false;
 }
@@ -110,12 +136,41 @@ int land_hint_moved(struct land *l, const char *why, struct ga_error *err)
 	return ga_hint(err, "%s; 'git reset --keep %s' goes back", why, GA_HEX(&began));
 }
 
+/* Of what was to be the session's commits nobody has looked at what is there: it may be that they
+ * are no more to be known, as where a hook wrote their messages. */
+static int judge_top(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, tree;
+
+	if (!l->rebase)
+		return 0;
+	if (ga_repo_head(l->repo, &head, &branch, err) ||
+	    ga_commit_tree(l->repo, &head, &tree, err))
+		return -1;
+	if (ga_oid_equal(&tree, &l->merged))
+		return 0;
+	l->merged = tree;
+	ga_changes_release(&l->changes);
+	return ga_tree_diff(l->repo, &l->head_tree, &tree, &l->changes, err) ||
+	       land_check_flags(l, err) ? -1 : 0;
+}
+
 static int fail_on_top(struct land *l, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ELOSE, "your branch moved while agent/%s was brought, and nothing "
-		      "was taken back of that", l->s->name);
-	return ga_hint(err, "'git log %.10s..' shows what is there; 'git agent land %s' lands what "
-		       "is not", GA_HEX(&l->head), l->s->name);
+	cleanup_free char *what = ga_strf("your branch moved while agent/%s was brought, and "
+					  "nothing was taken back of that", l->s->name);
+
+	if (!judge_top(l, err)) {
+		(void)ga_fail(err, GA_ELOSE, "%s", what);
+		return ga_hint(err, "'git log %.10s..' shows what is there; 'git agent land %s' "
+			       "lands what is not", GA_HEX(&l->head), l->s->name);
+	}
+	(void)ga_error_wrap(err, "%s", what);
+	free(err->hint);
+	err->hint = NULL;
+	return ga_hint(err, "'git log %.10s..' shows what is there, 'git agent review %s' what is "
+		       "flagged", GA_HEX(&l->head), l->s->name);
 }
 
 int land_take_made(struct land *l, const char *how, struct ga_error *err)
@@ -150,7 +205,8 @@ int land_check_made(struct land *l, const char *how, struct ga_error *err)
 	struct ga_oid began;
 
 	if (land_began_at(l, &l->ret->commit, &began, err))
-		return -1;
+		return ga_hint(err, "what git made of it stays, and nobody looked at it; 'git reset "
+			       "%s %s' goes back", how, GA_HEX(&l->head));
 	if (ga_oid_equal(&began, &l->head))
 		return 0;
 	if (land_take_made(l, how, err))

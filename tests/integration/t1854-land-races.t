@@ -38,6 +38,24 @@ test_expect_success 'a rebase of which the user commits in between: nothing of t
 test_expect_success 'nor where they commit on top of it' '
 	between two top && grep "your branch moved while agent/top was brought, and nothing was taken back of that" ../err && test -e n && git agent land top && git agent list | grep "^top .*landed" && picture >../before && test_must_fail git agent land --undo top && picture >../after && test_cmp ../before ../after
 '
+# rewritten NAME COMMANDS: commits are made again, other than they were
+rewritten() {
+	begin && git agent start -q --name $1 -- sh -c "$words put f@2A; $2; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && picture >../before
+}
+test_expect_success 'a rebase whose commits are in another encoding, or lose blanks at the end of their subject, lands' '
+	rewritten enc "git config i18n.commitEncoding ISO-8859-1; printf \"gr\\374n\\n\" >../m; git -c user.name=\"\$(printf \"J\\374rg\")\" commit -qaF ../m" && git cat-file commit agent/enc~ | LC_ALL=C grep -a "^encoding ISO" && git agent land --rebase enc && git cat-file commit HEAD~ | grep "J..rg" && ! git cat-file commit HEAD~ | grep ^encoding && git agent list | grep "^enc .*landed" && git agent land --undo enc && picture >../after && test_cmp ../before ../after && git config i18n.commitEncoding ISO-8859-1 && git agent land --rebase enc && git agent land --undo enc &&
+	rewritten blank "git commit -qam \"one  \" --cleanup=verbatim" && git config commit.cleanup strip && git agent land --rebase blank && test "$(git log -1 --format=%s HEAD~)" = one && git agent list | grep "^blank .*landed"
+'
+hook='echo "echo other >\$1" >.git/hooks/prepare-commit-msg && chmod +x .git/hooks/prepare-commit-msg'
+test_expect_success 'one whose subjects a hook writes anew: nothing is taken back' '
+	rewritten anew "git commit -qam one" && eval "$hook" && test_expect_code 2 git agent land --rebase anew 2>../err && cat ../err && grep "your branch moved while agent/anew was brought, and nothing was taken back of that$" ../err && test -e n && git agent land anew && git agent list | grep "^anew .*landed"
+'
+test_expect_success 'the same where there is something else than was looked at: that is looked at' '
+	rewritten judged "git commit -qam one" && eval "$hook" && { meanwhile cherry-pick "echo all: >Makefile && git add -A && git commit -qm users-own" --rebase judged; test $? = 3; } && grep "your branch moved while agent/judged was brought, and nothing was taken back of that: agent/judged would raise new flags where it lands: 1 high" ../err && grep "hint: .*git agent review judged" ../err && test -e n && git agent review --stat judged | grep "^  high (1)"
+'
+test_expect_success 'what git made cannot be read: how one goes back is said' '
+	begin && git agent start -q --name odd -- sh -c "$words put f@2A" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head && printf "#!/bin/sh\ngit rev-parse HEAD >../made\nprintf %%040d 1 >.git/refs/heads/main\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && picture >../before && test_expect_code 128 git agent land odd 2>../err && cat ../err && grep "hint: what git made of it stays, and nobody looked at it; .git reset --keep $(cat ../head). goes back" ../err && cp ../made .git/refs/heads/main && git reset -q --keep "$(cat ../head)" && picture >../after && test_cmp ../before ../after
+'
 test_expect_success 'a rebase that stops: the commit of the user below what it made stays' '
 	begin && git agent start -q --name low -- sh -c "$words put f@2A; git commit -qam one; put z=z; git add z; git commit -qm two" && put g@2M && git commit -qam earlier && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true &&
 	{ meanwhile cherry-pick "$user" --rebase low; test $? -gt 0; } && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content f@ | test_cmp - f && test ! -e .git/sequencer
