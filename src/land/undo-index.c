@@ -53,17 +53,29 @@ static void add_paths(const struct ga_strv *entries, const struct ga_strv *other
 	}
 }
 
-static int fail_changed(struct land *l, struct ga_error *err)
+/* What tells the index from one that is in the note. */
+static int compare(struct land *l, const char *name, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv is = GA_STRV_INIT, was = GA_STRV_INIT, paths = GA_STRV_INIT;
-	cleanup_free char *after = noted(l, "index.new"), *list = NULL;
+	cleanup_strv struct ga_strv is = GA_STRV_INIT, was = GA_STRV_INIT;
+	cleanup_free char *file = noted(l, name);
 
-	if (read_entries(l, NULL, &is, err) || read_entries(l, after, &was, err))
+	if (read_entries(l, NULL, &is, err) || read_entries(l, file, &was, err))
 		return -1;
-	add_paths(&is, &was, &paths);
-	add_paths(&was, &is, &paths);
-	ga_strv_sort_unique(&paths);
-	list = land_list(&paths);
+	add_paths(&is, &was, ret);
+	add_paths(&was, &is, ret);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+/* Undoing that was begun may have put the index back already. */
+static int fail_changed(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv landed = GA_STRV_INIT, back = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	if (compare(l, "index.new", &landed, err) || (u->begun && compare(l, "index", &back, err)))
+		return -1;
+	list = land_list(u->begun && back.n < landed.n ? &back : &landed);
 	(void)ga_fail(err, GA_ELOSE, "the index changed since agent/%s landed: %s", l->s->name,
 		      list);
 	return ga_hint(err, "'git restore --staged FILE' takes back what was staged since, "
@@ -78,7 +90,7 @@ int undo_check_index(struct land *l, const struct undo *u, struct ga_error *err)
 		return -1;
 	return ga_oid_equal(&is, &u->index_after) || (u->begun && ga_oid_equal(&is, &u->index))
 		       ? 0
-		       : fail_changed(l, err);
+		       : fail_changed(l, u, err);
 }
 
 /* ---- marks --------------------------------------------------------------------------- */

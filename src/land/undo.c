@@ -332,9 +332,9 @@ int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
 	/* first: the lock that is noted is of that index */
-	if (undo_check_here(l, u, err))
+	if (root < 0 || undo_check_here(l, u, err))
 		return -1;
-	if (root < 0 || begin(l, u, root, err) ||
+	if (begin(l, u, root, err) ||
 	    (u->by_path ? by_path(l, u, root, &changed, err)
 			: by_git(l, u, root, &changed, err)) ||
 	    check_changed(&changed, err)) {

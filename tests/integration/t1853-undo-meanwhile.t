@@ -115,4 +115,8 @@ test_expect_success 'what was left out since stays to be brought' '
 	begin && put f@8M g@8M && git agent start -q --name r3 -- sh -c "$words put f@2A8M" && git commit -q --allow-empty -m mine && git agent land r3 && content f@2A8M | test_cmp - f && git agent resume -q r3 -- sh -c "$words put g@2A8M" && git agent land --undo r3 && content f@8M | test_cmp - f && git agent land r3 && content f@2A8M | test_cmp - f && content g@2A8M | test_cmp - g
 '
 
+test_expect_success 'staged when undoing had put the index back: that alone is named' '
+	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put f@8M && picture >../before && git agent land $s && GIT_AGENT_FAULT=undo:index:kill test_expect_code 137 git agent land --undo $s && put u=u && git add u && test_expect_code 2 git agent land --undo $s 2>../err && cat ../err && grep "the index changed since agent/$s landed: u$" ../err && git restore --staged u && rm u && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+'
+
 test_done
