@@ -175,10 +175,11 @@ void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *messa
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
 /* Header, commits, flags, held, left behind, diffstat as text, with what to type
- * next at the end; everything of the agent's escaped. What needs no content to be read comes
- * first, and is written before any is. Returns 0; 1: nobody reads on (ga/out.h); -1. */
+ * next at the end, which is to go on where a landing `waits` to be finished; everything of the
+ * agent's escaped. What needs no content to be read comes first, and is written before any is.
+ * Returns 0; 1: nobody reads on (ga/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   bool colour, struct ga_out *out, struct ga_error *err);
+		   bool waits, bool colour, struct ga_out *out, struct ga_error *err);
 
 /* Every file that was left behind, with the flags its name raises on this host, under the
  * lines of the report: as text, and as the object of `review --left-behind --json`. */

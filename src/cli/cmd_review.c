@@ -136,7 +136,7 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
-static int print_text(struct cli *c, const struct options *o, const struct ga_session *s,
+static int print_text(struct cli *c, const struct options *o, struct ga_session *s,
 		      const struct ga_report *r, struct ga_error *err)
 {
 	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
@@ -148,7 +148,8 @@ static int print_text(struct cli *c, const struct options *o, const struct ga_se
 	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
-	rc = ga_report_text(c->env.repo, s, r, ro.palette != NULL, &out, err);
+	rc = ga_report_text(c->env.repo, s, r, ga_land_waits(c->env.repo, s), ro.palette != NULL,
+			    &out, err);
 	if (!rc && !o->stat)
 		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
@@ -174,7 +175,7 @@ static int print_html(struct cli *c, const struct ga_session *s, const struct ga
 	return cli_pager_end(pager, &out, ga_report_html(c->env.repo, s, r, &out, err), err);
 }
 
-static int print(struct cli *c, const struct options *o, const struct ga_session *s,
+static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

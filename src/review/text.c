@@ -345,7 +345,7 @@ static int put_files(const struct text *t, struct ga_repo *repo, const struct ga
 /* ---- what to type next -------------------------------------------------- */
 
 static void put_next(const struct text *t, const struct ga_session *s, const struct ga_report *r,
-		     size_t n_files)
+		     size_t n_files, bool waits)
 {
 	size_t open = ga_report_open(r);
 
@@ -359,6 +359,8 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 			    "  git agent review --accept %s PATH...\n"
 			    "  git agent review --reject %s PATH...\n",
 			    n, s->name, s->name, s->name);
+	} else if (waits) {
+		ga_buf_addf(t->out, "next: git agent land --continue %s\n", s->name);
 	} else if (s->state != GA_STATE_LANDED && (n_files || r->left_out.n)) {
 		ga_buf_addf(t->out, "next: git agent land %s\n", s->name);
 	} else if (r->limits.n) {
@@ -379,7 +381,7 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 }
 
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
-		   bool colour, struct ga_out *out, struct ga_error *err)
+		   bool waits, bool colour, struct ga_out *out, struct ga_error *err)
 {
 	cleanup_(review_commits_release) struct review_commits commits = {NULL, 0};
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
@@ -406,6 +408,6 @@ int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struc
 		rc = put_files(&t, repo, &changes, out, err);
 	if (rc)
 		return rc;
-	put_next(&t, s, r, changes.n);
+	put_next(&t, s, r, changes.n, waits);
 	return ga_out_flush(out, err);
 }

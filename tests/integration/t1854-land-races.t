@@ -84,7 +84,7 @@ for how in --rebase --merge '--merge --no-commit'; do
 	'
 done
 test_expect_success 'review says how one goes on, as long as it waits' '
-	conflicted say && git agent review --accept-all say 2>../err && grep "next: git agent land --continue say$" ../err && git agent land --abort say && git agent review --accept-all say 2>../err && grep "next: git agent land say$" ../err
+	conflicted say && git agent review --accept-all say 2>../err && grep "next: git agent land --continue say$" ../err && git agent review --stat say >../out && grep "^next: git agent land --continue say$" ../out && git agent land --abort say && git agent review --accept-all say 2>../err && grep "next: git agent land say$" ../err && git agent review --stat say >../out && grep "^next: git agent land say$" ../out
 '
 test_expect_success 'commits that the user picks are none of a landing' '
 	begin && git agent start -q --name pick -- sh -c "$words put f@2A; git commit -qam one; put x=agent; git add x; git commit -qm two" && put f@2M && git commit -qam mine && test_must_fail git cherry-pick agent/pick~ && put f@2R && git add f && test_expect_code 128 git agent land --continue pick 2>../err && grep "no landing of agent/pick was left" ../err && git agent list | grep "^pick .*captured" && git cherry-pick --abort &&

@@ -172,7 +172,7 @@ static inline void expect_land(struct stay *t, enum ga_code want, const char *ms
 static inline int text_of(struct stay *t, bool colour, struct ga_buf *out, struct ga_error *err)
 {
 	struct ga_out o = { .text = *out };
-	int rc = ga_report_text(t->repo, &t->s, &t->r, colour, &o, err);
+	int rc = ga_report_text(t->repo, &t->s, &t->r, false, colour, &o, err);
 
 	*out = o.text;
 	return rc;
