@@ -245,24 +245,71 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 				      err) : 0;
 }
 
-/* Nothing was staged before, so what is now is of the merge: git takes back that, and the files. */
-static int take_staged(struct land *l, struct ga_error *err)
+/* ---- what is staged ------------------------------------------------------------------ */
+
+/* Under that name, or another, as where a directory was renamed. */
+static bool brings(const struct ga_changes *all, const struct ga_change *c)
+{
+	if (ga_changes_find(all, c->path))
+		return true;
+	for (size_t i = 0; c->new.mode != GA_MODE_NONE && i < all->n; i++)
+		if (ga_oid_equal(&all->v[i].new.oid, &c->new.oid))
+			return true;
+	return false;
+}
+
+/* Hooks that git runs, or the user, may have staged something meanwhile, which git would take away
+ * with what it staged itself: that stays as it is in files. */
+static int unstage_others(struct land *l, const struct ga_oid *index, struct ga_strv *ret,
+			  struct ga_error *err)
+{
+	static const char *const args[] = { "--literal-pathspecs", "reset", "--quiet",
+					    "--pathspec-from-file=-", "--pathspec-file-nul", NULL };
+	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	struct ga_oid tip;
+
+	if (ga_tree_diff(l->repo, &l->head_tree, index, &staged, err) ||
+	    ga_commit_tree(l->repo, &l->tip, &tip, err) ||
+	    ga_tree_diff(l->repo, &l->head_tree, &tip, &all, err))
+		return -1;
+	for (size_t i = 0; i < staged.n; i++)
+		if (!brings(&l->changes, &staged.v[i]) && !brings(&all, &staged.v[i])) {
+			ga_strv_push(ret, staged.v[i].path);
+			ga_buf_add0(&in, staged.v[i].path);
+		}
+	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
+}
+
+/* Nothing was staged before, so what is now is of the merge, but for those that are added to
+ * `others`: git takes back that, and the files. */
+static int take_staged(struct land *l, struct ga_strv *others, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid tree;
+	bool whole = !land_index_tree(l, NULL, &tree, &ignored);
 
-	if (!land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree))
+	if (whole && ga_oid_equal(&tree, &l->head_tree))
 		return 0;
-	return land_go_back(l, "--merge", err);
+	return (whole && unstage_others(l, &tree, others, err)) ||
+	       land_go_back(l, "--merge", err) ? -1 : 0;
+}
+
+static int check_others(const struct ga_strv *others, struct ga_error *err)
+{
+	return others->n ? land_refuse(others, "what was staged meanwhile is in files only",
+				       "'git add' stages it again", err) : 0;
 }
 
 static int restore(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
+	cleanup_strv struct ga_strv others = GA_STRV_INIT;
 
 	/* whoever committed meanwhile is not to be taken back */
-	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, err) &&
-	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
+	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, &others, err) &&
+	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err) &&
+	    !check_others(&others, err))
 		return 0;
 	if (err->code == GA_ELOSE)
 		return -1;
