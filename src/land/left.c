@@ -205,6 +205,17 @@ static int abort_left(struct land *l, struct ga_error *err)
 	return ga_git_ok(l->repo, &g, err);
 }
 
+/* What the user marked since goes with what git puts back, but for the list. */
+static int abort_marked(struct land *l, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	int rc = land_unmark_left(l, err) || abort_left(l, err) ? -1 : 0;
+
+	if (!rc)
+		land_left_forget(l);
+	return land_mark_again(l, rc ? &second : err) || rc ? -1 : 0;
+}
+
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
 	struct land l = { .repo = r, .s = s };
@@ -214,10 +225,9 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err))
-		return -1;
-	if (abort_left(&l, err))
-		return -1;
-	land_left_forget(&l);
-	return land_mark_again(&l, err);
+	rc = ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err) ||
+			     abort_marked(&l, err) ? -1 : 0;
+	ga_strv_release(&l.hidden);
+	ga_strv_release(&l.marked);
+	return rc;
 }

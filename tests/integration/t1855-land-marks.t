@@ -75,6 +75,11 @@ for how in --merge --rebase; do
 		s=s$(count) && waits $s $how && case $how in --merge) git merge --abort ;; *) git cherry-pick --abort ;; esac && test_expect_code 2 git agent drop $s && git agent drop --dry-run --force $s && ! marks | test_cmp ../marks - && git agent drop --force $s && marks | test_cmp ../marks - && picture >../after && test_cmp ../before ../after
 	'
 done
+for how in --merge --rebase; do
+	test_expect_success "what the user marks while a conflict waits stays so, given up or not, $how" '
+		begin && put h@ i@ && git add -A && git commit -qm more && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A -old; git add -A; git commit -qm one; put h@2A i@2A n=n; git add -A; git commit -qm two" && put f@2M && git commit -qam mine && git update-index --skip-worktree run && marks >../marks && test_expect_code 4 git agent land $how $s && git update-index --assume-unchanged d/h g && git update-index --skip-worktree g link && { ! test -e h || test $how = --rebase || git update-index --assume-unchanged h n; } && put old=mine && echo old >.git/info/exclude && marks >../m && test_expect_code 2 git agent land --abort $s && marks | test_cmp ../m - && rm old && git agent land --abort $s && marks >../got && sed "s,^H d/h,h d/h,;s/^H g/s g/;s/^H link/S link/" ../marks >../want && { test $how = --rebase || sed -i "s/^H h/h h/" ../want; } && test_cmp ../want ../got && test -z "$(git status --porcelain)" && ! ls "$HOME"/.local/state/git-agent/*/sessions/$s/marks
+	'
+done
 test_expect_success 'dropped while a conflict waits: what has conflicts is named, the rest is marked' '
 	waits n --merge && git agent drop --force n 2>../err && cat ../err && grep "warning: f has conflicts, and was marked before agent/n was to land; .git update-index" ../err && marks | grep -v "^. f" >../got && grep -v "^. f" ../marks | test_cmp - ../got
 '
