@@ -143,6 +143,12 @@ int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *
  * GA_MODE_NONE. Equal sides need no content. No attribute or driver is consulted. */
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
+/* The same, for one of many: what it costs is taken off `*left`, in bytes that are read and
+ * GA_MERGE_LINE for each line that differs. Where that is not enough, it is 0 and 1 is returned. */
+#define GA_MERGE_LINE 512
+int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
+			  const struct ga_entry *ours, const struct ga_entry *theirs,
+			  uint64_t *left, struct ga_entry *ret, struct ga_error *err);
 
 /* Would that merge leave `ours` as it is, because what `theirs` changed is in it? 1 yes, 0 no.
  * `lenient`: lines that both changed may be any, since what is in `ours` was made of them. Nothing

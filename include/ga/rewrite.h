@@ -49,6 +49,8 @@ struct ga_rewrite_opts {
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
 	void *payload;
+	uint64_t merges;            /* what carrying over may cost in all commits but the last, as
+				     * of ga_merge_entry_within(); 0: 4 GiB, about a minute */
 	const char *committer;      /* of commits the tool makes: "Name <mail> time zone" */
 	const char *session;        /* name, for the held commit's message */
 };
@@ -65,6 +67,8 @@ struct ga_rewrite {
 				     * that under another name */
 	struct ga_strv unsure;      /* what was too much to look for that in: `tip` has it, or a
 				     * commit before it */
+	struct ga_strv summed;      /* what was too much to carry over in each commit: `tip` has all
+				     * that was done to it, those before may not */
 	struct ga_flags flags;      /* of the whole range: since -> tip plus held, and what
 				     * commits from base on had; each path once for a rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */

@@ -171,7 +171,7 @@ static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *
 	    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_has(&o->rewrite.left_out, all.v[i].path))
+		if (ga_strv_find(&o->rewrite.left_out, all.v[i].path) >= 0)
 			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	if (ga_classify(c->e->repo, &o->facts, &c->base_tree, &tree, &some, &flags, err))
 		return -1;
@@ -206,6 +206,8 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	note_in_the_way(c, o, &r->notes);
 	note_paths(&r->notes, "too much to look for your uncommitted work in what is on the branch",
 		   &o->rewrite.unsure);
+	note_paths(&r->notes, "too much to take your uncommitted work out of in each commit, so that "
+		   "only the last one has all that was done to", &o->rewrite.summed);
 	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 	return 0;

@@ -9,6 +9,9 @@
 
 #include <stdint.h>
 
+/* In all commits but the last, as of ga_merge_entry_within(). */
+#define MERGES ((uint64_t)4 << 30)
+
 static void add_unsure(struct range *g, struct ga_rewrite *ret, const char *path)
 {
 	ga_strv_push(&ret->unsure, path);
@@ -40,13 +43,14 @@ static int came_from_another(struct range *g, struct stand *s, size_t i, const s
 /* What becomes of a path that the commit has so. What it did to it since `base`, done to what it is
  * in `onto`; 1: the two cannot be told apart. */
 static int merge_path(struct range *g, struct stand *s, size_t i, const struct ga_entry *is,
-		      struct ga_entry *want, struct ga_rewrite *ret, struct ga_error *err)
+		      uint64_t *left, struct ga_entry *want, struct ga_rewrite *ret,
+		      struct ga_error *err)
 {
 	const struct ga_change *carried = &s->carried.v[i];
 	int rc = came_from_another(g, s, i, is, ret, err);
 
 	if (!rc)
-		rc = ga_merge_entry(g->r, &carried->old, &carried->new, is, want, err);
+		rc = ga_merge_entry_within(g->r, &carried->old, &carried->new, is, left, want, err);
 	/* a merge by lines takes one that was moved for two: one gone, one of the agent's */
 	if (!rc)
 		rc = ga_rewrite_shows(g->r, &carried->old, &carried->new, want, err);
@@ -61,6 +65,7 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 {
 	const struct ga_change *carried = &s->carried.v[i];
 	struct replayed *was = &s->replayed[i];
+	bool last = n == &g->v[g->n - 1];
 	struct ga_entry is;
 
 	/* A directory in its place: what the commit put there collides with the
@@ -69,17 +74,21 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 		return -1;
 	/* most often it is what another commit had */
 	if (!was->known || !ga_entry_equal(&was->is, &is)) {
-		int rc = merge_path(g, s, i, &is, &was->want, ret, err);
+		int rc = merge_path(g, s, i, &is, last ? NULL : &g->merges, &was->want, ret, err);
 
 		if (rc < 0)
 			return -1;
 		was->is = is;
 		was->left_out = rc;
-		was->known = true;
+		/* for want of means: the last one is looked at whatever it takes */
+		was->known = !rc || last || g->merges;
+		was->summed |= !was->known;
 	}
 	/* what counts as left out is what the last commit lacks */
-	if (was->left_out && n == &g->v[g->n - 1])
+	if (was->left_out && last)
 		ga_strv_push(&ret->left_out, carried->path);
+	else if (was->summed && last)
+		ga_strv_push(&ret->summed, carried->path);
 	if (!ga_entry_equal(&was->want, &is))
 		(void)ga_changes_add(over, carried->path, &is, &was->want);
 	return 0;
@@ -286,6 +295,7 @@ static int need_carried(struct range *g, struct stand *s, struct ga_error *err)
 
 int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
+	g->merges = g->o->merges ? g->o->merges : MERGES;
 	count_children(g);
 	for (size_t i = 0; i < g->n; i++) {
 		struct stand *s = choose_stand(g, &g->v[i]);
@@ -295,5 +305,6 @@ int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 	}
 	ga_strv_sort_unique(&ret->left_out);
 	ga_strv_sort_unique(&ret->unsure);
+	ga_strv_sort_unique(&ret->summed);
 	return 0;
 }

@@ -32,7 +32,7 @@ struct stand {
 	bool have_carried;
 	struct replayed {          /* of each of these, what a commit had and what it became */
 		struct ga_entry is, want;
-		bool known, left_out;
+		bool known, left_out, summed;
 	} *replayed;
 	struct origins *origins;   /* ... and once it was asked what is made of it; or NULL */
 	struct ga_oid empty;       /* the empty blob */
@@ -49,6 +49,7 @@ struct range {
 	struct node *v;
 	size_t n;
 	struct ga_oidmap index;
+	uint64_t merges; /* what is left of opts.merges */
 	size_t n_unsure; /* of ga_rewrite.unsure, when each was there once */
 };
 

@@ -208,8 +208,9 @@ static int judge_text(struct range *g, struct origins *o, const struct origin_qu
 	if (!rc && is_file(q->was) &&
 	    lines_read(g->r, &q->was->oid, TEXT_MAX, &own, err) < 0)
 		rc = -1;
-	/* binary content takes as long to read */
-	o->bytes += lines.bytes + own.bytes;
+	/* binary content takes a part of that, for it is only read */
+	o->bytes += lines.n ? lines.bytes : lines.bytes / 4;
+	o->bytes += own.bytes;
 	/* what was the user's, and cannot be read by lines any more, may still be */
 	if (rc)
 		return rc < 0 ? -1 : q->followed ? 2 : 0;

@@ -15,6 +15,7 @@ void ga_rewrite_release(struct ga_rewrite *r)
 	ga_strv_release(&r->held_paths);
 	ga_strv_release(&r->left_out);
 	ga_strv_release(&r->unsure);
+	ga_strv_release(&r->summed);
 	ga_flags_release(&r->flags);
 	ga_strv_release(&r->keeps);
 	*r = (struct ga_rewrite)GA_REWRITE_INIT;

@@ -26,16 +26,28 @@ static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf 
 	return memchr(out->ptr, '\0', out->len < BINARY_PEEK ? out->len : BINARY_PEEK) ? 1 : 0;
 }
 
-/* All of base, ours and theirs. Returns 1 as well if too much differs. */
-static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], struct ga_buf text[3],
-		      struct ga_error *err)
+static bool spend(uint64_t *left, uint64_t cost)
 {
+	if (!left)
+		return true;
+	*left = cost < *left ? *left - cost : 0;
+	return *left > 0;
+}
+
+/* All of base, ours and theirs. Returns 1 as well if too much differs, or is to be read. */
+static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
+		      struct ga_buf text[3], struct ga_error *err)
+{
+	if (left && !*left)
+		return 1;
 	for (size_t i = 0; i < 3; i++) {
 		int rc = read_text(r, side[i], &text[i], err);
+		size_t lines = rc || !i ? 0 : ga_lines_between(&text[0], &text[i]);
 
 		if (rc)
 			return rc;
-		if (i && ga_lines_between(&text[0], &text[i]) > MERGE_LINES)
+		if (lines > MERGE_LINES ||
+		    !spend(left, text[i].len + (uint64_t)lines * GA_MERGE_LINE))
 			return 1;
 	}
 	return 0;
@@ -65,11 +77,11 @@ static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], struct ga
 	return rc;
 }
 
-static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], struct ga_oid *ret,
-			 struct ga_error *err)
+static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
+			 struct ga_oid *ret, struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = read_texts(r, side, text, err);
+	int rc = read_texts(r, side, left, text, err);
 
 	if (!rc)
 		rc = merge_lines(r, text, ret, err);
@@ -78,8 +90,9 @@ static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], stru
 	return rc;
 }
 
-int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
+int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
+			  const struct ga_entry *ours, const struct ga_entry *theirs,
+			  uint64_t *left, struct ga_entry *ret, struct ga_error *err)
 {
 	const struct ga_entry *side[] = { base, ours, theirs };
 	struct ga_entry e = *ours;
@@ -102,13 +115,19 @@ int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct 
 		e.oid = theirs->oid;
 	} else if (!ga_oid_equal(&base->oid, &theirs->oid) &&
 		   !ga_oid_equal(&ours->oid, &theirs->oid)) {
-		int rc = merge_content(r, side, &e.oid, err);
+		int rc = merge_content(r, side, left, &e.oid, err);
 
 		if (rc)
 			return rc;
 	}
 	*ret = e;
 	return 0;
+}
+
+int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
+{
+	return ga_merge_entry_within(r, base, ours, theirs, NULL, ret, err);
 }
 
 /* ---- is it in already? ------------------------------------------------------------- */
@@ -137,7 +156,7 @@ static int content_stays(struct ga_repo *r, const struct ga_entry *side[3], bool
 			 struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = read_texts(r, side, text, err);
+	int rc = read_texts(r, side, NULL, text, err);
 
 	/* in bytes nobody can tell what is whose */
 	if (rc >= 0)

@@ -64,21 +64,26 @@ static int namespace_without_root(void)
 }
 
 /* -1 where it cannot be had: then it is shown as all else is. */
-static int copy_for(const char *path, int userns)
+static int copy_for(const char *path, int userns, bool *ret_loose)
 {
 	cleanup_close int source = -1, copy = -1;
+	int rc;
 
+	*ret_loose = true;
 	if (userns < 0)
 		return -1;
 	source = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	copy = source < 0 ? -1 : ga_mount_copy(source, GA_COPY_RO);
-	return copy < 0 || ga_mount_disown(copy, userns) ? -1 : ga_steal_fd(&copy);
+	rc = copy < 0 ? -1 : ga_mount_disown(copy, userns);
+	*ret_loose = rc != 0;
+	return rc < 0 ? -1 : ga_steal_fd(&copy);
 }
 
 int stage_disown(struct stage_plan *plan, struct stage_disowned *ret, struct stage_op *op,
 		 struct ga_strv *ret_loose, struct stage_fault *f)
 {
 	cleanup_close int userns = -1;
+	bool loose;
 	int rc;
 
 	*ret = (struct stage_disowned){ .n = 0 };
@@ -88,8 +93,8 @@ int stage_disown(struct stage_plan *plan, struct stage_disowned *ret, struct sta
 		if (!ret->n)
 			userns = namespace_without_root();
 		ret->source[ret->n] = op->source;
-		ret->copy[ret->n] = copy_for(op->source, userns);
-		if (ret->copy[ret->n++] < 0)
+		ret->copy[ret->n++] = copy_for(op->source, userns, &loose);
+		if (loose)
 			ga_strv_push(ret_loose, op->source);
 	}
 	return rc;

@@ -161,5 +161,5 @@ int ga_mount_disown(int copy, int userns)
 	/* all of them, or none */
 	if (!syscall(SYS_mount_setattr, copy, "", flags | AT_RECURSIVE, &attr, sizeof(attr)))
 		return 0;
-	return (int)syscall(SYS_mount_setattr, copy, "", flags, &attr, sizeof(attr));
+	return syscall(SYS_mount_setattr, copy, "", flags, &attr, sizeof(attr)) ? -1 : 1;
 }

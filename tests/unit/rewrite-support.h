@@ -77,15 +77,17 @@ static inline struct ga_oid rev(const char *dir, const char *name)
 }
 
 /* From `base` (and `onto`, if it is another) to `tip`, revisions of the repository `dir`. */
-static inline struct ga_rewrite run(const char *dir, const char *base, const char *onto, const char *tip,
-			     const struct ga_strv *always)
+/* With what carrying over may cost; 0: as it is. */
+static inline struct ga_rewrite run_within(const char *dir, const char *base, const char *onto,
+					   const char *tip, const struct ga_strv *always,
+					   uint64_t merges)
 {
 	cleanup_repo struct ga_repo *r = open_repo(dir);
 	struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid b = rev(dir, base), o = rev(dir, onto), t = rev(dir, tip);
 	struct ga_rewrite_opts opts = { .base = &b, .onto = &o, .tip = &t, .facts = &facts,
 					.hold_always = always, .committer = COMMITTER,
-					.session = "test-1" };
+					.session = "test-1", .merges = merges };
 
 	OK(ga_rewrite(r, &opts, &w, &err));
 	SH(dir, "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
@@ -95,6 +97,12 @@ static inline struct ga_rewrite run(const char *dir, const char *base, const cha
 		   GA_HEX(&w.held), GA_HEX(&w.tip));
 	SH(dir, "git fsck --strict --no-dangling");
 	return w;
+}
+
+static inline struct ga_rewrite run(const char *dir, const char *base, const char *onto,
+				    const char *tip, const struct ga_strv *always)
+{
+	return run_within(dir, base, onto, tip, always, 0);
 }
 
 static inline void assert_out(const char *dir, const char *script, const char *want)

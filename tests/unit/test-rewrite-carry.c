@@ -89,6 +89,37 @@ static void changed_within_a_long_file(void **state)
 		   "--- a/g\n+++ b/g\n-1\n+agent");
 }
 
+/* What is too much to do for each commit is done for the last. */
+static void merged_only_at_the_end(void **state)
+{
+	static const struct {
+		uint64_t merges;
+		const char *changed; /* by which commits f was, the last first */
+		const char *summed;
+	} cases[] = {
+		{ 0, "4 3 2 1", "" },
+		/* each is three texts of some fifty bytes: the third is too much */
+		{ 400, "5 3 2 1", "f" },
+		{ 1, "5", "f" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+		cleanup_free char *dir = ga_strf("sum%zu", i);
+
+		SH(dir, CARRY "for i in 1 2 3 4; do sed -i 20s/.*/agent$i/ f; echo $i >n;" C "$i; done;"
+		   "echo 5 >n;" C "5; git update-ref refs/agent/x HEAD");
+		w = run_within(dir, "refs/agent/base", "onto", "refs/agent/x", NULL, cases[i].merges);
+		assert_int_equal(w.left_out.n, 0);
+		assert_list(&w.summed, cases[i].summed);
+		assert_out(dir, "git show refs/agent/tip:f | sed -n '1p;20p'; git log --format=%s "
+			   "onto..refs/agent/tip -- n | xargs", "1\nagent4\n5 4 3 2 1");
+		assert_out(dir, "git log --format=%s onto..refs/agent/tip -- f | xargs",
+			   cases[i].changed);
+	}
+}
+
 /* Each commit leaves others of them out, and none is kept in memory for longer than it is needed. */
 static void many_commits_and_paths(void **state)
 {
@@ -190,6 +221,7 @@ int main(void)
 		cmocka_unit_test(inseparable_is_left_out),
 		cmocka_unit_test(moved_within_a_file),
 		cmocka_unit_test(changed_within_a_long_file),
+		cmocka_unit_test(merged_only_at_the_end),
 		cmocka_unit_test(many_commits_and_paths),
 		cmocka_unit_test(left_out_only_for_a_while),
 		cmocka_unit_test(carried_and_held),
