@@ -205,8 +205,8 @@ int land_check_made(struct land *l, const char *how, struct ga_error *err)
 	struct ga_oid began;
 
 	if (land_began_at(l, &l->ret->commit, &began, err))
-		return ga_hint(err, "what git made of it stays, and nobody looked at it; 'git reset "
-			       "%s %s' goes back", how, GA_HEX(&l->head));
+		return ga_hint(err, "what git made of it stays, and nobody looked at it; "
+			       "'git reset %s %s' goes back", how, GA_HEX(&l->head));
 	if (ga_oid_equal(&began, &l->head))
 		return 0;
 	if (land_take_made(l, how, err))
