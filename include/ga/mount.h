@@ -37,8 +37,8 @@ int ga_mount_copy(int fd, enum ga_copy how);
 
 /* Let what such a copy shows, here and in all that is mounted below where that is possible, else
  * here alone, belong to whom the user namespace `userns` maps its owners to; and tie it to nothing
- * outside. Returns 1 where it is here alone. For root of the machine alone (EPERM); EINVAL of a file
- * system that knows no such thing, as an overlay. */
+ * outside. Returns 1 where it is here alone. For root of the machine alone (EPERM); EINVAL of a
+ * file system that knows no such thing, as an overlay. */
 int ga_mount_disown(int copy, int userns);
 
 /* Make the mount whose root is `fd` read-only, and none that is mounted below it. */

@@ -206,8 +206,8 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	note_in_the_way(c, o, &r->notes);
 	note_paths(&r->notes, "too much to look for your uncommitted work in what is on the branch",
 		   &o->rewrite.unsure);
-	note_paths(&r->notes, "too much to take your uncommitted work out of in each commit, so that "
-		   "only the last one has all that was done to", &o->rewrite.summed);
+	note_paths(&r->notes, "too much to take your uncommitted work out of in each commit: only "
+		   "the last one has all that was done to", &o->rewrite.summed);
 	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
 	return 0;

@@ -110,8 +110,8 @@ test_expect_success IDMAP 'as root: where that cannot be had, as on an overlay, 
 '
 
 test_expect_success IDMAP 'as root: nor where something below it is such a place: the rest is nobody.s, and it is said' '
-	make_repo below && cp -a /etc etc && mkdir etc/over none && test_when_finished "rm -rf etc" && cd below &&
-	unshare -m sh -c "mount --bind ../etc /etc && mount -t overlay none -o lowerdir=../none:../etc/ssl /etc/over && git agent start --name below -- sh -c \"
+	make_repo below && cp -a /etc etc && mkdir etc/over unused && test_when_finished "rm -rf etc" && cd below &&
+	unshare -m sh -c "mount --bind ../etc /etc && mount -t overlay none -o lowerdir=../unused:../etc/ssl /etc/over && git agent start --name below -- sh -c \"
 		stat -c %u:%g /etc/passwd /etc/over\"" </dev/null >../out 2>../err && cat ../out ../err &&
 	printf "65534:65534\n0:0\n" | test_cmp - ../out && grep "root.s files in ./etc. cannot be nobody.s here" ../err
 '
