@@ -7,6 +7,9 @@
 #define GA_REPO_INTERNAL_H
 
 #include <git2.h>
+#if __has_include(<git2/sys/errors.h>) /* where git_error_clear() went with 1.9 */
+#include <git2/sys/errors.h>
+#endif
 #include <string.h>
 
 #include "ga/error.h"
