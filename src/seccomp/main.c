@@ -51,30 +51,34 @@ struct rule {
 	int errnum;
 	unsigned n; /* conditions, all of which must hold */
 	struct scmp_arg_cmp cond[2];
-	bool nested; /* needed by who makes a sandbox */
+	enum { SAME, ALLOWED, MISSING } nested; /* where sandboxes are made: MISSING is ENOSYS */
 };
 
-#define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, false }
-#define DENY_NR(nr) { nr, EPERM, 0, { { 0 } }, false }
-#define DENY_BUT_NESTED(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, true }
+#define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, SAME }
+#define DENY_NR(nr) { nr, EPERM, 0, { { 0 } }, SAME }
+#define DENY_OR_MISSING(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, MISSING }
+#define DENY_BUT_NESTED(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, ALLOWED }
 
 static const struct rule rules[] = {
 	/* namespaces and mounts: a mount over the project hides what is written below it */
 	DENY_BUT_NESTED(unshare), DENY_BUT_NESTED(setns), DENY_BUT_NESTED(mount),
 	DENY_BUT_NESTED(umount), DENY_BUT_NESTED(umount2), DENY_BUT_NESTED(pivot_root),
 	DENY_BUT_NESTED(chroot),
-	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) }, true },
-	/* the younger calls do the same, and no sandbox that is in use cannot do without */
-	DENY(open_tree), DENY(move_mount), DENY(fsopen), DENY(fsconfig),
-	DENY(fsmount), DENY(fspick), DENY(mount_setattr), DENY_NR(NR_OPEN_TREE_ATTR),
+	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) }, ALLOWED },
+	/* the younger calls do the same, and no sandbox that is in use cannot do without: but
+	 * mount(8) goes on to mount(2) only where the kernel seems not to have them */
+	DENY_OR_MISSING(open_tree), DENY_OR_MISSING(move_mount), DENY_OR_MISSING(fsopen),
+	DENY_OR_MISSING(fsconfig), DENY_OR_MISSING(fsmount), DENY_OR_MISSING(fspick),
+	DENY_OR_MISSING(mount_setattr),
+	{ NR_OPEN_TREE_ATTR, EPERM, 0, { { 0 } }, MISSING },
 	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as
 	 * "use clone" */
-	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } }, false },
+	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } }, SAME },
 	/* the terminal: typing on behalf of the user, the console, line disciplines */
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) }, false },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) }, false },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) }, false },
-	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSETD) }, false },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) }, SAME },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) }, SAME },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) }, SAME },
+	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSETD) }, SAME },
 	DENY(vhangup),
 	/* keyrings have no namespace */
 	DENY(add_key), DENY(request_key), DENY(keyctl),
@@ -87,10 +91,10 @@ static const struct rule rules[] = {
 	DENY(quotactl_fd), DENY(acct), DENY(syslog),
 	/* whoever opens such a file for writing waits for the holder, on the host as well, where
 	 * the file is shown read-only */
-	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, F_SETLEASE) }, false },
-	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, F_SETLEASE) }, false },
-	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, SETDELEG) }, false },
-	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, SETDELEG) }, false },
+	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, F_SETLEASE) }, SAME },
+	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, F_SETLEASE) }, SAME },
+	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, SETDELEG) }, SAME },
+	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, SETDELEG) }, SAME },
 	/* placement of memory of other processes and of the machine */
 	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy),
 	DENY(migrate_pages),
@@ -103,8 +107,8 @@ static const struct rule rules[] = {
 	DENY_BUT_NESTED(sethostname), DENY(setdomainname),
 	/* sockets: addresses of the internet, local ones, and questions about routes */
 	{ SCMP_SYS(socket), EPROTONOSUPPORT, 2,
-	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } }, false },
-	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } }, false },
+	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } }, SAME },
+	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } }, SAME },
 };
 
 static int add(scmp_filter_ctx ctx, const struct rule *r)
@@ -121,7 +125,7 @@ static int add(scmp_filter_ctx ctx, const struct rule *r)
 static int add_families(scmp_filter_ctx ctx)
 {
 	for (int family = 0; family < 64; family++) {
-		struct rule r = { SCMP_SYS(socket), EAFNOSUPPORT, 1, { LOW(0, family) }, false };
+		struct rule r = { SCMP_SYS(socket), EAFNOSUPPORT, 1, { LOW(0, family) }, SAME };
 		int rc;
 
 		if (family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
@@ -143,9 +147,9 @@ static int add_personality(scmp_filter_ctx ctx)
 
 	for (scmp_datum_t bit = 1; bit < top; bit <<= 1) {
 		struct rule set = { SCMP_SYS(personality), EPERM, 1,
-				    { { 0, SCMP_CMP_MASKED_EQ, top | bit, bit } }, false };
+				    { { 0, SCMP_CMP_MASKED_EQ, top | bit, bit } }, SAME };
 		struct rule clear = { SCMP_SYS(personality), EPERM, 1,
-				      { { 0, SCMP_CMP_MASKED_EQ, top | bit, top } }, false };
+				      { { 0, SCMP_CMP_MASKED_EQ, top | bit, top } }, SAME };
 		int rc = bit == ADDR_NO_RANDOMIZE ? 0 : add(ctx, &set);
 
 		if (!rc)
@@ -164,9 +168,15 @@ static int fill(scmp_filter_ctx ctx, bool nested)
 	/* a binary search instead of a row of comparisons for every system call */
 	if (!rc)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	for (size_t i = 0; !rc && i < GA_NELEMS(rules); i++)
-		if (!nested || !rules[i].nested)
-			rc = add(ctx, &rules[i]);
+	for (size_t i = 0; !rc && i < GA_NELEMS(rules); i++) {
+		struct rule r = rules[i];
+
+		if (nested && r.nested == ALLOWED)
+			continue;
+		if (nested && r.nested == MISSING)
+			r.errnum = ENOSYS;
+		rc = add(ctx, &r);
+	}
 	if (!rc)
 		rc = add_families(ctx);
 	return rc ? rc : add_personality(ctx);

@@ -116,8 +116,17 @@ static const struct call calls[] = {
 };
 
 /* What is otherwise where sandboxes can be made inside: calls that get to the kernel, which refuses
- * them for another reason or takes them. Everything else is as above. */
+ * them for another reason or takes them, and calls that seem to be missing. Everything else is as
+ * above. */
 static const struct call nested[] = {
+	{ "open_tree", SYS_open_tree, { 0 }, ENOSYS },
+	{ "move_mount", SYS_move_mount, { 0 }, ENOSYS },
+	{ "fsopen", SYS_fsopen, { 0 }, ENOSYS },
+	{ "fsconfig", SYS_fsconfig, { 0 }, ENOSYS },
+	{ "fsmount", SYS_fsmount, { 0 }, ENOSYS },
+	{ "fspick", SYS_fspick, { 0 }, ENOSYS },
+	{ "mount_setattr", SYS_mount_setattr, { 0 }, ENOSYS },
+	{ "open_tree_attr", 467, { 0 }, ENOSYS },
 	{ "unshare", SYS_unshare, { 0 }, 0 },
 	{ "setns", SYS_setns, { (unsigned long)-1 }, EBADF },
 	{ "mount", SYS_mount, { 0 }, EFAULT },
