@@ -91,12 +91,16 @@ static bool may_make_in(const char *dir, const struct run_cgroup_setting *v, siz
 	return true;
 }
 
-/* What systemd writes on those that it leaves to others. */
+/* What systemd writes on those that it leaves to others. Who is left one may be another manager,
+ * the user's: that is in there itself. */
 static bool is_marked(const char *dir)
 {
 	static const char *const names[] = { "trusted.delegate", "user.delegate" };
+	cleanup_free char *manager = ga_path_join(dir, "init.scope");
 	char value;
 
+	if (!access(manager, F_OK))
+		return false;
 	for (size_t i = 0; i < GA_NELEMS(names); i++)
 		if (getxattr(dir, names[i], &value, 1) == 1 && value == '1')
 			return true;

@@ -120,8 +120,9 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 		return 0;
 	}
 	c.busctl = find_busctl(env, path, c.system);
-	/* root may write to all of them, and where systemd is they are systemd's */
-	c.cgroup = run_cgroup_find(s.v, s.n, c.system && c.busctl);
+	/* where a manager is they are its own, whoever may write to them: when one of its
+	 * units ends it takes controllers away, and limits with them */
+	c.cgroup = run_cgroup_find(s.v, s.n, c.busctl != NULL);
 	if (!c.cgroup)
 		group = c.busctl ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;

@@ -65,7 +65,7 @@ struct run_cgroup_setting {
 /* The directory of a process's, 0: our own; NULL without version 2. */
 char *run_cgroup_of(pid_t pid);
 /* The nearest directory from our own upwards in which we may make a group with these, of those
- * alone that systemd marks as left to others if `marked`; or NULL. */
+ * alone that systemd marks as left to others, and no manager is in, if `marked`; or NULL. */
 char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked);
 /* Make one in `parent`, with these, and move a process there. `*ret` is to be removed when that is
  * gone. Also removes what others left there. */

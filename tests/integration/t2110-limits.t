@@ -127,6 +127,9 @@ test_expect_success NOT_ROOT 'tasks are limited without being asked for, and 0 e
 	git agent show --json d | grep "\"value\": \"8192\"" && git agent -c limits.tasks=0 start -q --name n -- true && ! git agent show --json n | grep 8192
 '
 
+# the user's own manager, which is asked for by a variable that no test has; root asks the system's
+manager=/run/user/$(id -u)
+[ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"
 test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
 test_expect_success 'what cannot be limited here is refused when it is asked for' '
 	repo cannot && if git agent doctor | grep "^ok   limits .*no cpu"; then
@@ -147,6 +150,19 @@ for i in range(4):
     pids.append(pid)
 print(sum(os.waitpid(p, 0)[1] == 9 for p in pids))" >../out && test "$(cat ../out)" -ge 1 &&
 	git agent show g | grep "memory 200MiB [cs][gy]" && git agent show g | grep "session incomplete: the kernel ended .* for want of memory (limits.memory)"
+'
+
+test_lazy_prereq SYSTEMD 'systemd-run $([ "$(id -u)" = 0 ] || echo --user) -q --scope true'
+if [ "$(id -u)" = 0 ]; then of= ; else of=--user; fi
+export of
+test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its as well, when it takes controllers from its own' '
+	repo unit && test_when_finished "systemctl $of stop ga-other-$$ ga-unit-$$" &&
+	systemd-run $of -q -p CPUWeight=50 --unit=ga-other-$$ sleep 1000 &&
+	systemd-run $of -q --unit=ga-unit-$$ --working-directory="$PWD" --setenv=PATH="$PATH" --setenv=HOME="$HOME" \
+		git agent -c limits.memory=200MiB -c limits.cpu=50 start -q --name unit -- sleep 1000 &&
+	test_wait_for "git agent list | grep running" && git agent show unit >../show && cat ../show && grep "memory 200MiB systemd" ../show && grep "cpu 50 systemd" ../show &&
+	dir=$(find /sys/fs/cgroup -type d -name "$(git agent shell unit -- sed "s,.*/,," /proc/self/cgroup)") && grep "^50000 " "$dir/cpu.max" &&
+	systemctl $of stop ga-other-$$ && systemctl $of daemon-reload && sleep 1 && cat "$dir/cpu.max" "$dir/memory.max" && grep "^50000 " "$dir/cpu.max" && grep 209715200 "$dir/memory.max"
 '
 
 test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it refuses nothing starts' '

@@ -108,13 +108,16 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 	free(in);
 }
 
-/* Of all we may write to, none but what systemd leaves to others. */
+/* Of all we may write to, none but what systemd leaves to others, and to no other manager. */
 static void finds_what_is_marked(const struct run_cgroup_setting *s)
 {
-	char *dir = run_cgroup_find(s, 1, true), value = 0;
+	char *dir = run_cgroup_find(s, 1, true), *manager, value = 0;
 
 	assert_true(!dir || (getxattr(dir, "user.delegate", &value, 1) == 1 && value == '1') ||
 		    (getxattr(dir, "trusted.delegate", &value, 1) == 1 && value == '1'));
+	manager = dir ? ga_path_join(dir, "init.scope") : NULL;
+	assert_true(!manager || access(manager, F_OK));
+	free(manager);
 	free(dir);
 }
 
