@@ -3,6 +3,7 @@
  * The rules have the last word: on what the report says is open, and on what would be there after
  * the landing, with the host as it is now.
  */
+#include <stdlib.h>
 #include <time.h>
 
 #include "ga/objects.h"
@@ -52,45 +53,92 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	return ga_classify(l->repo, &facts, &l->base_tree, &l->carried_tree, &carried, ret, err);
 }
 
-/* Does it have to do with what lands? `past` is NULL where that was not looked at: then it may. */
-static bool concerns(const struct land *l, size_t flag, const struct ga_past *past)
+/* What was found out about each flag of the report. */
+struct looked {
+	struct ga_past past;
+	bool *lands; /* what it is about is what comes */
+};
+
+static void looked_release(struct looked *k)
+{
+	ga_past_release(&k->past);
+	free(k->lands);
+	k->lands = NULL;
+}
+
+/* Is the entry in what is committed, or comes as uncommitted edits? It can be none of the tip's and
+ * none of its commits': one that has lines of the user's as well. */
+static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+
+	free(k->lands);
+	k->lands = ga_calloc(l->report->n_flags + 1, sizeof(*k->lands));
+	if (land_carry_changes(l, &carried, err))
+		return -1;
+	for (size_t i = 0; i < l->report->n_flags; i++) {
+		const struct ga_report_flag *f = &l->report->flags[i];
+		const struct ga_change *c = ga_changes_find(&carried, f->path);
+		struct ga_entry e;
+
+		if (!k->past.v[i].n)
+			continue;
+		if (ga_tree_entry(l->repo, &l->merged, f->path, &e, err))
+			return -1;
+		k->lands[i] = ga_entry_equal(&e, &f->entry) ||
+			      (c && ga_entry_equal(&c->new, &f->entry));
+	}
+	return 0;
+}
+
+/* Have only commits on the way what it is about, so that their sum does not? Earlier versions of
+ * what lands are no reason to think so. */
+static bool is_on_the_way(const struct looked *k, size_t flag)
+{
+	return k->past.v[flag].n && !k->lands[flag];
+}
+
+/* Does it have to do with what lands? `k` is NULL where that was not looked at: then it may. */
+static bool concerns(const struct land *l, size_t flag, const struct looked *k)
 {
 	const char *path = l->report->flags[flag].path;
 
 	if (l->opts->paths)
 		return land_is_wanted(l, path);
-	return !l->rest || !past || !*path || past->v[flag].n || past->v[flag].unknown ||
+	return !l->rest || !k || !*path || k->past.v[flag].n || k->past.v[flag].unknown ||
 	       ga_changes_find(&l->changes, path);
 }
 
 /* Of a part only what is in it counts, and what would block it because of where it lands. What only
  * commits on the way have is in no sum of them. */
-static bool blocks(const struct land *l, size_t flag, const struct ga_past *past_or_null)
+static bool blocks(const struct land *l, size_t flag, const struct looked *looked_or_null)
 {
 	const struct ga_report_flag *f = &l->report->flags[flag];
 
-	return ga_report_flag_blocks(f) && concerns(l, flag, past_or_null) &&
-	       !(past_or_null && past_or_null->v[flag].n && l->opts->how == GA_LAND_SQUASH);
+	return ga_report_flag_blocks(f) && concerns(l, flag, looked_or_null) &&
+	       !(looked_or_null && l->opts->how == GA_LAND_SQUASH &&
+		 is_on_the_way(looked_or_null, flag));
 }
 
-static bool any_blocks(const struct land *l, const struct ga_past *past_or_null)
+static bool any_blocks(const struct land *l, const struct looked *looked_or_null)
 {
 	for (size_t i = 0; i < l->report->n_flags; i++)
-		if (blocks(l, i, past_or_null))
+		if (blocks(l, i, looked_or_null))
 			return true;
 	return false;
 }
 
 /* 1: some block. Only then it is worth looking into commits. */
-static int look_open(struct land *l, struct ga_past *past, struct ga_error *err)
+static int look_open(struct land *l, struct looked *k, struct ga_error *err)
 {
 	if (!any_blocks(l, NULL))
 		return 0;
-	return ga_report_past(l->repo, l->report, &l->tip, past, err) ? -1 : any_blocks(l, past);
+	if (ga_report_past(l->repo, l->report, &l->tip, &k->past, err) || find_landing(l, k, err))
+		return -1;
+	return any_blocks(l, k);
 }
 
-static int fail_open(struct land *l, const struct ga_past *past, const char *what,
-		     struct ga_error *err)
+static int fail_open(struct land *l, const struct looked *k, const char *what, struct ga_error *err)
 {
 	size_t critical = 0, high = 0, held = 0, on_the_way = 0;
 	cleanup_buf struct ga_buf counts = GA_BUF_INIT;
@@ -98,9 +146,9 @@ static int fail_open(struct land *l, const struct ga_past *past, const char *wha
 	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *f = &l->report->flags[i];
 
-		if (!blocks(l, i, past))
+		if (!blocks(l, i, k))
 			continue;
-		on_the_way += past->v[i].n > 0;
+		on_the_way += is_on_the_way(k, i);
 		critical += f->severity == GA_CRITICAL;
 		high += f->severity == GA_HIGH;
 		held += f->severity < GA_HIGH;
@@ -121,19 +169,19 @@ static int fail_open(struct land *l, const struct ga_past *past, const char *wha
 int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
-	cleanup_past struct ga_past past = GA_PAST_INIT;
-	int rc = look_open(l, &past, err);
+	cleanup_(looked_release) struct looked k = { .past = GA_PAST_INIT };
+	int rc = look_open(l, &k, err);
 
 	if (rc)
-		return rc < 0 ? -1 : fail_open(l, &past, "has open flags", err);
+		return rc < 0 ? -1 : fail_open(l, &k, "has open flags", err);
 	if (classify(l, &found, err))
 		return -1;
 	ga_report_add_flags(l->report, &found, NULL);
 	land_reopen(l->report, &found);
-	rc = look_open(l, &past, err);
+	rc = look_open(l, &k, err);
 	if (rc <= 0)
 		return rc;
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
-	return fail_open(l, &past, "would raise new flags where it lands", err);
+	return fail_open(l, &k, "would raise new flags where it lands", err);
 }
