@@ -112,6 +112,7 @@ struct ga_past_flag {
 	size_t n; /* commits */
 	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest of them */
 	bool unknown; /* too many to look into all of them; n is 0 */
+	bool others;  /* none has what is flagged itself, as where landing adds lines of the user's */
 };
 struct ga_past {
 	struct ga_past_flag *v; /* by flag, as the report has them now */
@@ -125,7 +126,7 @@ int ga_report_past(struct ga_repo *repo, const struct ga_report *r, const struct
 		   struct ga_past *ret, struct ga_error *err);
 /* Does a flag have any, or is that unknown? */
 bool ga_past_any(const struct ga_past_flag *p);
-/* That of one flag which does, in a line, with what to do about it. */
+/* That of one flag which does, in a line, with what to do about it if that is to leave them out. */
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out);
 
 /* The stored form: one JSON object. Written as a commit (parent: the former report, or none) whose

@@ -42,6 +42,7 @@ static int list_gone(struct ga_repo *repo, const struct ga_report *r, const stru
 		    ga_tree_entry(repo, &tree, f->path, &ends[i].tip, err))
 			return -1;
 		p->v[i].unknown = !ga_entry_equal(&ends[i].tip, &f->entry);
+		p->v[i].others = p->v[i].unknown;
 		n += p->v[i].unknown;
 	}
 	return n;
@@ -63,6 +64,8 @@ static int look(struct ga_repo *repo, const struct ga_report *r, const struct ga
 			continue;
 		if (ga_tree_entry(repo, &tree, r->flags[i].path, &had, err))
 			return -1;
+		if (ga_entry_equal(&had, &r->flags[i].entry))
+			at->others = false;
 		if (had.mode == GA_MODE_NONE || had.mode == GA_MODE_TREE ||
 		    ga_entry_equal(&had, &ends[i].base) || ga_entry_equal(&had, &ends[i].tip))
 			continue;
@@ -109,11 +112,14 @@ void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out)
 {
 	if (p->unknown)
 		ga_buf_adds(out, "not at the tip, maybe in commits on the way, which are too many");
+	else if (p->others)
+		ga_buf_adds(out, "in no commit as it is; other versions in commits on the way:");
 	else
 		ga_buf_adds(out, "in commits on the way only:");
 	for (size_t i = 0; i < p->n && i < GA_PAST_COMMITS; i++)
 		ga_buf_addf(out, " %.12s", GA_HEX(&p->commits[i]));
 	if (p->n > GA_PAST_COMMITS)
 		ga_buf_addf(out, " and %zu more", p->n - GA_PAST_COMMITS);
-	ga_buf_adds(out, "; 'git agent land --squash' leaves them out");
+	if (!p->unknown && !p->others)
+		ga_buf_adds(out, "; 'git agent land --squash' leaves them out");
 }

@@ -74,7 +74,7 @@ json_t *review_past_json(const struct ga_past_flag *p)
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < p->n && i < GA_PAST_COMMITS; i++)
+	for (size_t i = 0; !p->others && i < p->n && i < GA_PAST_COMMITS; i++)
 		(void)json_array_append_new(a, json_string(GA_HEX(&p->commits[i])));
 	return a;
 }
