@@ -112,7 +112,7 @@ struct ga_past_flag {
 	size_t n; /* commits */
 	struct ga_oid commits[GA_PAST_COMMITS]; /* the oldest of them */
 	bool unknown; /* too many to look into all of them; n is 0 */
-	bool others;  /* none has what is flagged itself, as where landing adds lines of the user's */
+	bool others;  /* none has it as it is flagged, as where it has lines of the user's too */
 };
 struct ga_past {
 	struct ga_past_flag *v; /* by flag, as the report has them now */
