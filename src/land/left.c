@@ -26,6 +26,14 @@ int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 	return 0;
 }
 
+/* There were conflicts, and git itself left none (rerere.autoupdate). Of commits that are made
+ * again nobody knows which have some. */
+static bool is_resolved(const struct land *l)
+{
+	return l->rebase ? ga_gitconfig_bool(&l->config, "rerere.autoupdate", false)
+			 : l->conflicts;
+}
+
 /* git began the merge and left it: a conflict, or the commit was refused. */
 int land_fail_left(struct land *l, struct ga_error *err)
 {
@@ -34,6 +42,14 @@ int land_fail_left(struct land *l, struct ga_error *err)
 
 	if (land_unmerged(l, &paths, err))
 		return -1;
+	if (!paths.n && is_resolved(l)) {
+		(void)ga_fail(err, GA_ECONFLICT, "git resolved the conflicts of agent/%s as "
+			      "before (rerere)%s", l->s->name,
+			      l->rebase ? ", or a hook or signing refused the commit"
+					: ", and did not commit that");
+		return ga_hint(err, "look at it with 'git diff HEAD', then 'git agent land "
+			       "--continue %s'; or --abort to go back", l->s->name);
+	}
 	if (!paths.n) {
 		(void)ga_fail(
 		    err, GA_ECONFLICT,

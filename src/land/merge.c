@@ -164,6 +164,13 @@ static int fail_squash(struct land *l, struct ga_error *err)
 
 	if (land_unmerged(l, &paths, err))
 		return -1;
+	/* with rerere.autoupdate */
+	if (!paths.n) {
+		(void)ga_fail(err, GA_ECONFLICT, "git resolved the conflicts of agent/%s as "
+			      "before (rerere), and did not commit that", l->s->name);
+		return ga_hint(err, "look at it with 'git diff HEAD', then 'git commit'; or 'git "
+			       "reset --merge' to go back");
+	}
 	list = land_list(&paths);
 	(void)ga_fail(err, GA_ECONFLICT, "squashing agent/%s conflicts in %s", l->s->name, list);
 	return ga_hint(err, "resolve, 'git add' and 'git commit'; or 'git reset --merge' to go "

@@ -98,6 +98,23 @@ for how in squash rebase; do
 	'
 done
 
+# again NAME: what the user resolved once conflicts again, and git stages that by itself
+again() {
+	begin && git config rerere.enabled true && git agent start -q --name $1 -- sh -c "$words put f@2A" && put f@2C && git commit -qam c && test_expect_code 4 git agent land $1 && put f@2X && git add f && git agent land --continue $1 && git agent land --undo $1 && git config rerere.autoupdate true && git rev-parse HEAD >../head
+}
+for how in merge rebase; do
+	test_expect_success "what rerere resolved and staged is told of as that, and gone on with: --$how" '
+		again au$how && test_expect_code 4 git agent land --$how au$how 2>../err && cat ../err && grep "git resolved the conflicts of agent/au$how as before (rerere)" ../err && grep "^hint: look at it with .git diff HEAD., then .git agent land --continue au$how.; or --abort to go back" ../err && git rev-parse HEAD | test_cmp ../head - && test -z "$(git ls-files -u)" && git diff --cached --name-only | grep -x f &&
+		git agent land --abort au$how && test -z "$(git status --porcelain)" && git rev-parse HEAD | test_cmp ../head - && test_expect_code 4 git agent land --$how au$how && git agent land --continue au$how && content f@2X | test_cmp - f && git agent list | grep "^au$how .*landed"
+	'
+done
+test_expect_success 'the same with --squash, which the user commits' '
+	again ausq && test_expect_code 4 git agent land --squash ausq 2>../err && cat ../err && grep "git resolved the conflicts of agent/ausq as before (rerere), and did not commit that$" ../err && grep "^hint: look at it with .git diff HEAD., then .git commit.; or .git reset --merge. to go back" ../err && git diff --cached --name-only | grep -x f && git reset -q --merge && test -z "$(git status --porcelain)" && git rev-parse HEAD | test_cmp ../head -
+'
+test_expect_success 'a hook that refuses the commit is told of as before' '
+	begin && git config rerere.enabled true && git config rerere.autoupdate true && git agent start -q --name auh -- sh -c "$words put f@2A" && put g@2C && git commit -qam c && printf "#!/bin/sh\nexit 1\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && test_expect_code 4 git agent land auh 2>../err && grep "the merge is done but was not committed: a hook or signing refused it" ../err && rm .git/hooks/pre-merge-commit && git agent land --continue auh
+'
+
 # A file where the other side has a directory is put beside it, by the name of its side.
 test_expect_success 'rebased: a file that is not tracked, where a conflict would put one, is refused' '
 	begin && git agent start -q --name df -- sh -c "$words git rm -q g; mkdir g; echo n >g/n; git add g; git commit -qam dir; put f@2A; git commit -qam two" && git agent review --accept-all --critical df >../out && put g@2M && git commit -qam mine && echo "*~*" >>.git/info/exclude && put g~=backup &&
