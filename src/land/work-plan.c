@@ -241,6 +241,8 @@ static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "merge", NULL };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	/* for paths that no rule is about */
+	bool named = ga_gitconfig_get(&l->config, "merge.default");
 	const char *path;
 	size_t pos = 0;
 
@@ -254,8 +256,8 @@ static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
 		const char *value = name ? ga_buf_next0(&out, &pos) : NULL;
 		struct work_path *p = work_find(w, path);
 
-		if (p && value && strcmp(value, "unspecified") != 0 && strcmp(value, "set") != 0 &&
-		    strcmp(value, "text") != 0)
+		if (p && value && (named || strcmp(value, "unspecified") != 0) &&
+		    strcmp(value, "set") != 0 && strcmp(value, "text") != 0)
 			p->hurdle = WORK_DRIVER;
 	}
 	return 0;

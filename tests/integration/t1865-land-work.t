@@ -116,6 +116,7 @@ cell 'a conflict in the index' agent=f@2A user='put g@2X; git stash -q; put g@2Y
 cell 'converted line ends' dirty='echo "f text eol=crlf" >.git/info/attributes; rm f; git checkout -q f' agent='g@2A f%@2A' user='put f%@8M g@8M' work='g@2A8M f%@2A8M' index='f@2A g@2A' head='f@2A g@2A'
 cell 'attributes change' agent='.gitattributes=x f@2A' user='git agent review --accept-all --critical $s; put f@8M' no='attributes change beside uncommitted changes: .gitattributes'
 cell 'a merge driver of the user'\''s' agent=f@2A user='echo "f merge=mine" >.git/info/attributes; git config merge.mine.driver true; put f@8M' no='a merge driver is needed for uncommitted changes: f'
+cell 'a merge driver for all paths' agent=f@2A user='git config merge.default mine; git config merge.mine.driver true; put f@8M' no='a merge driver is needed for uncommitted changes: f'
 
 # ---- what git's own merge would come upon, and then put everything back to HEAD
 
