@@ -76,6 +76,7 @@ struct land {
 	bool listed;              /* ... these, one id a line ... */
 	struct ga_buf picks;
 	bool later;               /* ... and some of that the user resolved */
+	bool unplain;             /* ... and have paths on the way that no terminal gets */
 	bool conflicts;
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
@@ -127,6 +128,8 @@ char *land_list(const struct ga_strv *paths);
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
+/* May it go to a terminal as it is? */
+bool land_is_plain(const char *path);
 /* Refuse a result that is what there was before: it would count as landed. */
 int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
 		       struct ga_error *err);

@@ -91,17 +91,21 @@ int land_preview(struct land *l, struct ga_error *err)
 	return 0;
 }
 
-/* May git's own messages, which name paths as they are, go to a terminal? */
-static bool names_are_plain(const struct ga_changes *c)
+bool land_is_plain(const char *path)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 
-		ga_quote_add(&q, c->v[i].path, strlen(c->v[i].path));
-		if (strcmp(q.ptr, c->v[i].path) != 0)
+	ga_quote_add(&q, path, strlen(path));
+	return !strcmp(q.ptr, path);
+}
+
+/* May git's own messages, which name paths as they are, go to a terminal? */
+static bool names_are_plain(const struct land *l)
+{
+	for (size_t i = 0; i < l->changes.n; i++)
+		if (!land_is_plain(l->changes.v[i].path))
 			return false;
-	}
-	return true;
+	return !l->unplain;
 }
 
 /* Where git gives a merge up it resets the whole working tree and applies a stash of what was
@@ -187,7 +191,7 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	g.show_stderr = names_are_plain(&l->changes);
+	g.show_stderr = names_are_plain(l);
 	g.errout = g.show_stderr ? NULL : why;
 	g.in = in;
 	g.in_len = n;
@@ -224,7 +228,7 @@ static int run_staging(struct land *l, const char *const *args, int *ret_status,
 	g.env = env;
 	if (ga_git_run(l->repo, &g, ret_status, err))
 		return -1;
-	if (!names_are_plain(&l->changes))
+	if (!names_are_plain(l))
 		return 0;
 	for (const char *s = why->ptr; *s;) {
 		size_t n = strcspn(s, "\n"), whole = n + (s[n] == '\n');

@@ -38,6 +38,23 @@ static int list(struct land *l, struct ga_error *err)
 	return 0;
 }
 
+/* Before git is run: it names what it cannot write, also where a later commit takes that away. */
+static int look_at_names(struct land *l, struct ga_error *err)
+{
+	static const char *const args[] = { "diff-tree", "--stdin", "--no-commit-id", "--root",
+					    "-r", "--no-renames", "--name-only", "-z", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (list(l, err) ||
+	    (l->picks.len && land_ask_git(l, args, NULL, &l->picks, &out, err)))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		l->unplain |= !land_is_plain(path);
+	return 0;
+}
+
 int land_rebase_check_way(struct land *l, struct ga_error *err)
 {
 	return list(l, err) || land_check_on_the_way(l, &l->head_tree, &l->picks, err) ? -1 : 0;
@@ -308,7 +325,7 @@ int land_rebase(struct land *l, struct ga_error *err)
 	struct ga_oid only = { { 0 } };
 	int status;
 
-	if (list(l, err))
+	if (look_at_names(l, err))
 		return -1;
 	if (!l->picks.len)
 		return 0;
@@ -437,7 +454,7 @@ int land_rebase_continue(struct land *l, struct ga_error *err)
 	cleanup_free char *note = stopped_file(l);
 
 	l->later = true;
-	if (go_on_later(l, err))
+	if (look_at_names(l, err) || go_on_later(l, err))
 		return -1;
 	(void)unlink(note);
 	return 0;

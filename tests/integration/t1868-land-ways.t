@@ -115,6 +115,18 @@ test_expect_success 'a hook that refuses the commit is told of as before' '
 	begin && git config rerere.enabled true && git config rerere.autoupdate true && git agent start -q --name auh -- sh -c "$words put f@2A" && put g@2C && git commit -qam c && printf "#!/bin/sh\nexit 1\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && test_expect_code 4 git agent land auh 2>../err && grep "the merge is done but was not committed: a hook or signing refused it" ../err && rm .git/hooks/pre-merge-commit && git agent land --continue auh
 '
 
+# What git says goes to the terminal: nothing of the agent's that a terminal would act on.
+shown() {
+	cat -v ../err && ! LC_ALL=C grep "$(printf "\033\|\302\233\|\342\200\256")" ../err
+}
+test_expect_success 'rebased: subjects of the session'\''s reach no terminal unescaped' '
+	begin && git agent start -q --name sub -- sh -c "$words put f@2A; git commit -qam \"\$(printf \"s\\033[31m\\302\\233\\342\\200\\256end\")\"" && put f@2C && git commit -qam c && test_expect_code 4 git agent land --rebase sub 2>../err && shown && grep -F "could not apply" ../err && grep -F "s\\e[31m\\u{9b}\\u{202e}end" ../err && git agent land --abort sub
+'
+test_expect_success 'nor do names that a later commit takes away, also where it is gone on with' '
+	begin && git agent start -q --name nam -- sh -c "$words put f@2A; git commit -qam one; n=\$(printf \"bad\\033[31m\\302\\233\\342\\200\\256x\"); echo bad >\"\$n\"; git add -A; git commit -qm two; git rm -q \"\$n\"; put g@2A; git commit -qam three" && echo "bad* filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && git agent review --accept-all --critical nam && test_must_fail git agent land --rebase nam 2>../err && shown && grep "git refused to merge agent/nam" ../err &&
+	put f@2C && git commit -qam c && test_expect_code 4 git agent land --rebase nam && put f@2X && git add f && test_must_fail git agent land --continue nam 2>../err && shown && grep "git refused to make the next commit of agent/nam" ../err && git agent land --abort nam
+'
+
 # A file where the other side has a directory is put beside it, by the name of its side.
 test_expect_success 'rebased: a file that is not tracked, where a conflict would put one, is refused' '
 	begin && git agent start -q --name df -- sh -c "$words git rm -q g; mkdir g; echo n >g/n; git add g; git commit -qam dir; put f@2A; git commit -qam two" && git agent review --accept-all --critical df >../out && put g@2M && git commit -qam mine && echo "*~*" >>.git/info/exclude && put g~=backup &&
