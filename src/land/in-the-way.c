@@ -47,6 +47,7 @@ void land_found_release(struct land_found *f)
 	ga_strv_release(&f->marked);
 	ga_strv_release(&f->files);
 	ga_strv_release(&f->blocked);
+	ga_strv_release(&f->filled);
 }
 
 static bool is_unmerged(char x, char y)
@@ -320,9 +321,36 @@ static bool is_checked_out(int root, const struct ga_change *c)
 	return fd >= 0;
 }
 
-bool way_is_new(int root, const struct ga_change *c)
+bool way_replaces(const struct ga_entry *old, const struct ga_entry *new)
 {
-	return c->old.mode == GA_MODE_NONE && !is_checked_out(root, c);
+	return old->mode == GA_MODE_GITLINK && new->mode != GA_MODE_GITLINK &&
+	       new->mode != GA_MODE_NONE;
+}
+
+/* Empty, as it is where it is not checked out, it makes way. What else stands there is the user's,
+ * and git does not look at it where it was told so. */
+int way_submodule(struct land *l, int root, const char *path, struct land_found *f,
+		  struct ga_error *err)
+{
+	cleanup_strv struct ga_strv in_it = GA_STRV_INIT;
+
+	if (!land_dir_here(root, path))
+		return way_added(l, root, path, f, err);
+	if (land_untracked_below(l, root, path, &in_it, err) < 0)
+		return -1;
+	if (in_it.n)
+		ga_strv_push(&f->filled, path);
+	return 0;
+}
+
+int way_changed(struct land *l, int root, const struct ga_change *c, struct land_found *f,
+		struct ga_error *err)
+{
+	if (way_replaces(&c->old, &c->new))
+		return way_submodule(l, root, c->path, f, err);
+	return c->old.mode == GA_MODE_NONE && !is_checked_out(root, c)
+		       ? way_added(l, root, c->path, f, err)
+		       : 0;
 }
 
 int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
@@ -331,14 +359,12 @@ int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
 
 	if (root < 0)
 		return -1;
-	for (size_t i = 0; i < l->changes.n; i++) {
-		const struct ga_change *c = &l->changes.v[i];
-
-		if (way_is_new(root, c) && way_added(l, root, c->path, f, err))
+	for (size_t i = 0; i < l->changes.n; i++)
+		if (way_changed(l, root, &l->changes.v[i], f, err))
 			return -1;
-	}
 	ga_strv_sort_unique(&f->files);
 	ga_strv_sort_unique(&f->blocked);
+	ga_strv_sort_unique(&f->filled);
 	return 0;
 }
 
@@ -419,6 +445,15 @@ int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 			   "move them away, then go on", err);
 }
 
+int way_refuse_blocked(const struct land_found *f, struct ga_error *err)
+{
+	if (f->filled.n)
+		return land_refuse(&f->filled, "submodules would be overwritten",
+				   "'git submodule deinit' empties one; or move away what is in "
+				   "it, then go on", err);
+	return f->blocked.n ? way_refuse_untracked(&f->blocked, err) : 0;
+}
+
 /* Where git could not make files, or take them away, it would stop half way. */
 static int check_writable(struct land *l, struct ga_error *err)
 {
@@ -457,7 +492,7 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 	if (f->unmerged.n)
 		return land_refuse(&f->unmerged, "the index has conflicts",
 				   "resolve them and 'git add', then land again", err);
-	return f->blocked.n ? way_refuse_untracked(&f->blocked, err) : check_writable(l, err);
+	return way_refuse_blocked(f, err) || check_writable(l, err) ? -1 : 0;
 }
 
 int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err)

@@ -17,17 +17,23 @@ bool way_overwrites(const struct land *l, const char *path);
  * newer). */
 int way_hidden(struct land *l, struct land_found *f, struct ga_error *err);
 
-/* Does a file come where git has none? */
-bool way_is_new(int root, const struct ga_change *c);
-
 /* What stands where a file is to come, or where any of l->changes puts one. git merge overwrites
  * ignored files without a word and untracked ones not at all; neither may happen to a file of the
  * user's. */
 int way_added(struct land *l, int root, const char *path, struct land_found *f,
 	      struct ga_error *err);
 int way_untracked(struct land *l, struct land_found *f, struct ga_error *err);
+/* Does a file come in place of a submodule? Git takes away all that is in it then, and looks at
+ * none of it. Where nothing comes, or a directory, it is left. And has it something in it? */
+bool way_replaces(const struct ga_entry *old, const struct ga_entry *new);
+int way_submodule(struct land *l, int root, const char *path, struct land_found *f,
+		  struct ga_error *err);
+/* What one change would come upon, with either of these. */
+int way_changed(struct land *l, int root, const struct ga_change *c, struct land_found *f,
+		struct ga_error *err);
 
 int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);
+int way_refuse_blocked(const struct land_found *f, struct ga_error *err);
 int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err);
 
 #endif

@@ -46,6 +46,7 @@ struct land_found {
 				  * `git ls-files -v` has for it */
 	struct ga_strv files;    /* not tracked, where a file is to come */
 	struct ga_strv blocked;  /* not tracked, in the way otherwise */
+	struct ga_strv filled;   /* submodules that become files, with something in them */
 };
 void land_found_release(struct land_found *f);
 
@@ -268,8 +269,9 @@ int land_check_flags(struct land *l, struct ga_error *err);
  * command; could attributes have it convert any of the changed paths otherwise? */
 bool land_bytes_convert(const struct ga_buf *b);
 bool land_may_convert(struct land *l, int root);
-/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` are refused at
- * once. Whether anything is staged can be asked before, so that git finds out beside other work. */
+/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` or `filled` are
+ * refused at once. Whether anything is staged can be asked before, so that git finds out beside
+ * other work. */
 int land_ask_staged(struct land *l, struct ga_error *err);
 void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);

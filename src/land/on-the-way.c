@@ -29,14 +29,19 @@ static bool parse_raw(const char *line, struct ga_entry *ret)
 }
 
 /* To `l->changes`, each path once. What is there already is not written again; and until something
- * else is, it stays what it is. */
+ * else is, it stays what it is, but for a submodule that any of the commits has a file for. */
 static void add_touched(struct land *l, const struct ga_change *c, const struct ga_entry *is)
 {
 	size_t n = l->changes.n;
 
-	if (!ga_entry_equal(&c->new, is) &&
-	    (!n || strcmp(l->changes.v[n - 1].path, c->path) != 0))
+	if (ga_entry_equal(&c->new, is))
+		return;
+	if (!n || strcmp(l->changes.v[n - 1].path, c->path) != 0) {
 		(void)ga_changes_add(&l->changes, c->path, is, is);
+		n++;
+	}
+	if (way_replaces(is, &c->new))
+		l->changes.v[n - 1].new = c->new;
 }
 
 /* HEAD has `e` at the first `n` bytes of the path of `c`. Where that is of another kind than what
@@ -265,15 +270,32 @@ int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const stru
 	ga_strv_sort_unique(&f.changed);
 	/* in the middle of it a commit would be taken for the one that is made, and a stash of all
 	 * would take what was resolved; one of what git was told not to look at takes nothing */
-	return rc ? -1 : way_refuse_overwritten(&f, marked ? UNMARK PUT_AWAY : PUT_AWAY, err);
+	return rc || (f.filled.n && way_refuse_blocked(&f, err))
+		       ? -1
+		       : way_refuse_overwritten(&f, marked ? UNMARK PUT_AWAY : PUT_AWAY, err);
 }
 
-/* Of the paths that the tree has and the index has not. Git leaves submodules alone. */
-static int missing_in_the_way(struct land *l, const struct ga_oid *tree, struct land_found *f,
+/* A line of `git diff-index --raw -z`, and the path. Git leaves submodules alone, unless the tree
+ * has a file there: whatever the user has in a directory by then, it takes that away. */
+static int entry_in_the_way(struct land *l, int root, const char *line, const char *path,
+			    struct land_found *f, struct ga_error *err)
+{
+	bool link = !strncmp(line, ":160000 ", 8), gone = line[strlen(line) - 1] == 'D';
+	bool dir = land_dir_here(root, path);
+
+	if (link ? dir || !gone : !dir && !gone)
+		return 0;
+	return strlen(line) > 8 && !strncmp(line + 8, "160000 ", 7)
+		       ? way_submodule(l, root, path, f, err)
+		       : way_added(l, root, path, f, err);
+}
+
+/* Of the paths that the tree has, and the index has not or else. */
+static int entries_in_the_way(struct land *l, const struct ga_oid *tree, struct land_found *f,
 			      struct ga_error *err)
 {
 	const char *const args[] = { "diff-index", "--cached", "--raw", "--no-renames",
-				     "--no-ext-diff", "--diff-filter=D", "-z", GA_HEX(tree), "--",
+				     "--no-ext-diff", "--diff-filter=a", "-z", GA_HEX(tree), "--",
 				     NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int root = land_open_root(l->repo, err);
@@ -283,8 +305,7 @@ static int missing_in_the_way(struct land *l, const struct ga_oid *tree, struct 
 	if (root < 0 || land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos)))
-		if ((strncmp(line, ":160000 ", 8) != 0 || !land_dir_here(root, path)) &&
-		    way_added(l, root, path, f, err))
+		if (*line && entry_in_the_way(l, root, line, path, f, err))
 			return -1;
 	return 0;
 }
@@ -304,8 +325,10 @@ int land_check_way_back(struct land *of, const struct ga_oid *to, struct ga_erro
 	while ((path = ga_buf_next0(&out, &pos)))
 		ga_strv_push(&tracked, path);
 	ga_strv_sort_unique(&tracked);
-	if (missing_in_the_way(&l, to, &f, err))
+	if (entries_in_the_way(&l, to, &f, err))
 		return -1;
+	if (f.filled.n)
+		return way_refuse_blocked(&f, err);
 	ga_strv_extend(&f.files, &f.blocked);
 	ga_strv_sort_unique(&f.files);
 	return f.files.n ? way_refuse_untracked(&f.files, err) : 0;

@@ -49,7 +49,7 @@ int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_erro
 	    ga_tree_diff(l->repo, &l->head_tree, &tip, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (way_is_new(root, &all.v[i]) && way_added(l, root, all.v[i].path, f, err))
+		if (way_changed(l, root, &all.v[i], f, err))
 			return -1;
 	return 0;
 }
