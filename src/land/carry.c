@@ -66,6 +66,7 @@ int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *
 
 	if (!l->s->left_out.n)
 		return 0;
+	ga_strv_sort_unique(&l->s->left_out);
 	rc = ga_ref_read(l->repo, ref, &carried, err);
 	if (rc < 0)
 		return -1;
@@ -79,7 +80,7 @@ int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *
 	    ga_tree_diff(l->repo, &l->base_tree, &l->carried_tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_has(&l->s->left_out, all.v[i].path))
+		if (ga_strv_find(&l->s->left_out, all.v[i].path) >= 0)
 			(void)ga_changes_add(ret, all.v[i].path, &all.v[i].old, &all.v[i].new);
 	return 0;
 }
@@ -180,15 +181,39 @@ static bool is_file(const struct ga_entry *e)
 	return e->mode == GA_MODE_NONE || e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
+/* Is the path one of l->changes, or a directory with any of them? */
+static bool has_changes(const struct land *l, const char *path)
+{
+	cleanup_free char *within = ga_strf("%s/", path);
+	size_t from = 0, to = l->changes.n;
+
+	if (ga_changes_find(&l->changes, path))
+		return true;
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (strcmp(l->changes.v[mid].path, within) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < l->changes.n &&
+	       !strncmp(l->changes.v[from].path, within, strlen(within));
+}
+
 /* What git is about to merge changes it as well, or puts a file where a directory has to be, or the
  * other way round: somebody put that on the branch since, or an earlier run did. */
 static bool is_merged(const struct land *l, const char *path)
 {
-	for (size_t i = 0; l->merge && i < l->changes.n; i++)
-		if (ga_path_inside(path, l->changes.v[i].path) ||
-		    ga_path_inside(l->changes.v[i].path, path))
+	if (!l->merge)
+		return false;
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+
+		if (ga_changes_find(&l->changes, dir))
 			return true;
-	return false;
+	}
+	return has_changes(l, path);
 }
 
 /* 0: `c` is filled; 1: not brought, and why. */
@@ -344,15 +369,15 @@ static const char *write_one(int root, int note, struct land_carry *c, const cha
 	return put(root, note, c, &over, part) ? "it cannot be written" : NULL;
 }
 
-void land_carry_done(struct land *l, const char *path)
+void land_carry_done(struct land *l, struct ga_strv *paths)
 {
-	struct ga_strv rest = GA_STRV_INIT;
+	cleanup_strv struct ga_strv all = l->s->left_out;
 
-	for (size_t i = 0; i < l->s->left_out.n; i++)
-		if (strcmp(l->s->left_out.v[i], path) != 0)
-			ga_strv_push(&rest, l->s->left_out.v[i]);
-	ga_strv_release(&l->s->left_out);
-	l->s->left_out = rest;
+	l->s->left_out = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_sort_unique(paths);
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_find(paths, all.v[i]) < 0)
+			ga_strv_push(&l->s->left_out, all.v[i]);
 }
 
 int land_carry_write(struct land *l, struct ga_error *err)
@@ -376,7 +401,7 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		const char *why = NULL;
 		bool left;
 
-		if (!ga_strv_has(&planned, c->path))
+		if (ga_strv_find(&planned, c->path) < 0)
 			continue;
 		left = stays(l, c, apart);
 		if (!left && !ga_entry_equal(&c->had, &c->will))
@@ -394,7 +419,7 @@ int land_carry_write(struct land *l, struct ga_error *err)
 		if (c->will.mode != GA_MODE_NONE)
 			ga_strv_take(&written,
 				     ga_path_join(ga_repo_info(l->repo)->workdir, c->path));
-		land_carry_done(l, c->path);
 	}
+	land_carry_done(l, &l->ret->brought);
 	return ga_sync_paths(&written, err);
 }

@@ -308,7 +308,8 @@ int land_work_apply(struct land *l, struct ga_error *err);
 void land_work_release(struct land *l);
 void land_carry_refuse(struct land *l, const char *path, const char *why);
 #define LAND_CARRY_APART "it is there under another name, which is not brought"
-void land_carry_done(struct land *l, const char *path);
+/* They are left out no more. Sorts them. */
+void land_carry_done(struct land *l, struct ga_strv *paths);
 
 /* Add what was found to the stored report, so that it can be decided about. */
 int land_store_report(struct land *l, struct ga_error *err);

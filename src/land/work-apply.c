@@ -150,6 +150,7 @@ static int do_it(struct land *l, int root, int note, struct ga_error *err)
 int land_work_apply(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err), note = -1;
+	cleanup_strv struct ga_strv carried = GA_STRV_INIT;
 
 	if (root < 0)
 		return -1;
@@ -165,6 +166,7 @@ int land_work_apply(struct land *l, struct ga_error *err)
 	l->ret->commit = l->work->commit;
 	for (size_t i = 0; i < l->work->n; i++)
 		if (l->work->v[i].left_out && l->work->v[i].carried)
-			land_carry_done(l, l->work->v[i].path);
+			ga_strv_push(&carried, l->work->v[i].path);
+	land_carry_done(l, &carried);
 	return 0;
 }
