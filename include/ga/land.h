@@ -107,7 +107,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     const struct ga_risk_paths *risk, struct ga_land_result *ret,
 		     struct ga_error *err);
-/* Does one wait to be finished, in any working tree? What cannot be read does not. */
+/* Does one wait to be finished in this working tree? What cannot be read does not. */
 bool ga_land_waits(struct ga_repo *r, struct ga_session *s);
 /* Or give it up: everything is as it was before, as `git merge --abort` has it. So is one that was
  * killed, but what git was at work on then is git's to take back. GA_ELOSE, nothing touched, where

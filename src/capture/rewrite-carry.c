@@ -82,13 +82,13 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 		was->left_out = rc;
 		/* for want of means: the last one is looked at whatever it takes */
 		was->known = !rc || last || g->merges;
+		if (!was->known && !was->summed)
+			ga_strv_push(&ret->summed, carried->path);
 		was->summed |= !was->known;
 	}
 	/* what counts as left out is what the last commit lacks */
 	if (was->left_out && last)
 		ga_strv_push(&ret->left_out, carried->path);
-	else if (was->summed && last)
-		ga_strv_push(&ret->summed, carried->path);
 	if (!ga_entry_equal(&was->want, &is))
 		(void)ga_changes_add(over, carried->path, &is, &was->want);
 	return 0;
@@ -293,6 +293,22 @@ static int need_carried(struct range *g, struct stand *s, struct ga_error *err)
 	return 0;
 }
 
+/* Nobody has all that was done to these. */
+static void drop_left_out(struct ga_rewrite *ret)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < ret->summed.n; i++) {
+		if (ga_strv_find(&ret->left_out, ret->summed.v[i]) >= 0)
+			free(ret->summed.v[i]);
+		else
+			ret->summed.v[out++] = ret->summed.v[i];
+	}
+	ret->summed.n = out;
+	if (ret->summed.v)
+		ret->summed.v[out] = NULL;
+}
+
 int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	g->merges = g->o->merges ? g->o->merges : MERGES;
@@ -306,5 +322,6 @@ int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 	ga_strv_sort_unique(&ret->left_out);
 	ga_strv_sort_unique(&ret->unsure);
 	ga_strv_sort_unique(&ret->summed);
+	drop_left_out(ret);
 	return 0;
 }

@@ -90,17 +90,21 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 
 /* Commits of the branch that have what its tip has not: who takes the tip takes them as well, if
  * they are there. */
-static void add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u)
+static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
+		    struct ga_error *err)
 {
-	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	cleanup_past struct ga_past past = GA_PAST_INIT;
+	int rc = ga_commit_here(r, &report->tip, err);
 
-	if (ga_report_past(r, report, &report->tip, &past, &gone))
-		return;
+	if (rc <= 0)
+		return rc;
+	if (ga_report_past(r, report, &report->tip, &past, err))
+		return -1;
 	for (size_t i = 0; i < past.n; i++)
 		for (size_t k = 0; k < past.v[i].n && k < GA_PAST_COMMITS; k++)
 			if (ga_report_flag_blocks(&report->flags[i]))
 				ga_strv_push(&u->commits, GA_HEX(&past.v[i].commits[k]));
+	return 0;
 }
 
 static int add_session(struct ga_repo *r, const char *state_dir, const char *name,
@@ -124,8 +128,7 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	if (u->flags == before)
 		return 0;
 	u->sessions++;
-	add_past(r, &report, u);
-	return add_commits(r, &s, u, err);
+	return add_past(r, &report, u, err) || add_commits(r, &s, u, err) ? -1 : 0;
 }
 
 static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,

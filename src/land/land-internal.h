@@ -182,7 +182,8 @@ int land_unmark_left(struct land *l, struct ga_error *err);
 int land_check_marks_elsewhere(struct land *l, struct ga_error *err);
 int land_mark_again(struct land *l, struct ga_error *err);
 /* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
- * stopped without a state of its own. What cannot be is named by the error. */
+ * stopped without a state of its own. What cannot be is named by the error. 1: all is back; the
+ * error names what somebody else had staged meanwhile, which is in files only. */
 int land_restore(struct land *l, struct ga_error *err);
 /* Branch, index and files back to l->head by `git reset`, unless that would overwrite files that
  * git does not track: hooks and filters, or the user, may have made some since. The hint says how

@@ -178,7 +178,7 @@ bool ga_land_waits(struct ga_repo *r, struct ga_session *s)
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 
-	return !land_left_find(&l, false, &left, &none);
+	return !land_left_read(&l, &left, &none) && waits(&l, &left);
 }
 
 int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err)

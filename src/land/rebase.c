@@ -116,10 +116,10 @@ static int read_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Where the session notes that, and where HEAD was then. */
+/* Where that is noted of this working tree, and where HEAD was then. */
 static char *stopped_file(const struct land *l)
 {
-	return ga_path_join(l->s->dir, "stopped");
+	return land_own_file(l, "stopped");
 }
 
 /* What making that commit again on `l->head_tree` writes, where that can be told path by path,
@@ -162,7 +162,7 @@ static int add_pick(struct land *l, const struct ga_oid *pick, struct ga_error *
 }
 
 /* Takes away what git wrote of the commit at which it stopped; those before it stay. Fills `at`,
- * where HEAD is, unless that cannot be read. */
+ * where HEAD is, unless that cannot be read. 1 as of land_restore(). */
 static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_oid *at,
 			  struct ga_error *err)
 {
@@ -236,16 +236,22 @@ static int fail_later(struct land *l, const struct ga_oid *pick, struct ga_error
 	cleanup_free char *note = stopped_file(l);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid at;
+	int rc;
 
 	if (ga_oid_is_zero(pick))
 		return ga_hint(err, "'git log %s..' shows what is committed", GA_HEX(&l->head));
-	if (!take_pick_back(l, pick, &at, &failed)) {
+	rc = take_pick_back(l, pick, &at, &failed);
+	if (rc >= 0) {
+		cleanup_error struct ga_error unwritten = GA_ERROR_INIT;
+
 		ga_buf_add0(&b, GA_HEX(&at));
 		ga_buf_add0(&b, GA_HEX(pick));
-		if (!ga_write_atomic(AT_FDCWD, note, b.ptr, b.len, 0600, &failed))
-			return ga_hint(err, "what you resolved is committed; see to that, then "
+		if (!ga_write_atomic(AT_FDCWD, note, b.ptr, b.len, 0600, &unwritten))
+			return ga_hint(err, "what you resolved is committed; %s%ssee to that, then "
 				       "'git agent land --continue %s' goes on, or --abort goes "
-				       "back", l->s->name);
+				       "back", rc ? failed.msg : "", rc ? "; " : "", l->s->name);
+		if (!rc)
+			(void)ga_error_move(&failed, &unwritten);
 	}
 	return ga_hint(err, "what you resolved is committed; %s; %s; 'git cherry-pick %.10s', then "
 		       "'git cherry-pick --continue', goes on", failed.msg,

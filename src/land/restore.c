@@ -258,6 +258,14 @@ static bool brings(const struct ga_changes *all, const struct ga_change *c)
 	return false;
 }
 
+/* What the user's commits since changed is in there as well: git's only as the tip has it. */
+static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
+{
+	const struct ga_change *of = ga_changes_find(all, c->path);
+
+	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
+}
+
 /* Hooks that git runs, or the user, may have staged something meanwhile, which git would take away
  * with what it staged itself: that stays as it is in files. */
 static int unstage_others(struct land *l, const struct ga_oid *index, struct ga_strv *ret,
@@ -274,7 +282,7 @@ static int unstage_others(struct land *l, const struct ga_oid *index, struct ga_
 	    ga_tree_diff(l->repo, &l->head_tree, &tip, &all, err))
 		return -1;
 	for (size_t i = 0; i < staged.n; i++)
-		if (!brings(&l->changes, &staged.v[i]) && !brings(&all, &staged.v[i])) {
+		if (!brings(&l->changes, &staged.v[i]) && !is_of_tip(&all, &staged.v[i])) {
 			ga_strv_push(ret, staged.v[i].path);
 			ga_buf_add0(&in, staged.v[i].path);
 		}
@@ -308,9 +316,8 @@ static int restore(struct land *l, struct ga_error *err)
 
 	/* whoever committed meanwhile is not to be taken back */
 	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, &others, err) &&
-	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err) &&
-	    !check_others(&others, err))
-		return 0;
+	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
+		return check_others(&others, err) ? 1 : 0;
 	if (err->code == GA_ELOSE)
 		return -1;
 	/* it broke off, as on a full disk: nobody knows which are not */

@@ -127,7 +127,7 @@ test_expect_success UNSANITIZED 'TT-08: a flood holds nobody up: the agent is as
 
 test_lazy_prereq VIM 'vim --version && tmux -V'
 test_expect_success VIM 'vim in a session without a terminal, attached in tmux, left and come back to' '
-	cd r && git agent start -qd -n vim -- vim -u NONE -N file && tmux="tmux -f /dev/null -S $TRASH/tmux" && test_when_finished "$tmux kill-server" &&
+	cd r && git agent start -qd -n vim -- vim -u NONE -N file && tmux="tmux -f /dev/null -S $TRASH/tmux" && test_when_finished "$tmux capture-pane -p; $tmux kill-server" &&
 	$tmux new-session -d -x 80 -y 24 "git agent attach vim; echo left; git agent attach vim; sleep 100" && test_wait_for "$tmux capture-pane -p | grep -q \"^~\"" &&
 	$tmux send-keys -l "iwritten" && test_wait_for "$tmux capture-pane -p | grep -q ^written" && $tmux send-keys "C-\\" d && test_wait_for "$tmux capture-pane -p | grep -q ^written" &&
 	$tmux send-keys Escape && $tmux send-keys -l ":wq" && $tmux send-keys Enter && git agent wait --timeout 20 vim && test "$(git show agent/vim:file)" = written
@@ -136,7 +136,7 @@ test_expect_success VIM 'vim in a session without a terminal, attached in tmux, 
 # ---- others
 
 cat >hostile.py <<'EOP'
-import array, os, random, socket, struct, sys, time
+import array, errno, os, random, socket, struct, sys, time
 path = sys.argv[1]
 random.seed(int(sys.argv[2])); version = int(sys.argv[3])
 HELLO, ATTACH, INPUT, SIZE, GO_ON, WATCH, STOP, SHELL = range(64, 72)
@@ -145,7 +145,7 @@ def dial():
     d = os.open(os.path.dirname(path), os.O_RDONLY)
     s.connect("/proc/self/fd/%d/control" % d)
     os.close(d)
-    s.settimeout(5)
+    s.settimeout(50) # it has much to do, and others as well
     return s
 def msg(t, value=0, flags=0, id=0, more=b""):
     return struct.pack("<IIIiQ", t, id, flags, value, 0) + more
@@ -156,8 +156,12 @@ def gone(s):
     except ConnectionResetError: return True
     except socket.timeout: return False
 def try_send(s, b, fds=()):
-    try: s.sendmsg([b], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
-    except OSError: pass
+    while True:
+        try: return s.sendmsg([b], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+        except OSError as e:
+            # an ordinary user has so many on their way, to whoever is slow to take them
+            if e.errno != errno.ETOOMANYREFS: return
+            time.sleep(0.01)
 def hello(s, *more):
     try_send(s, msg(HELLO, version)) # with no place left it is refused
     for m in more: try_send(s, m)
@@ -211,7 +215,7 @@ EOP
 test_expect_success 'hostile clients: the session goes on as if nothing had been, and passes nothing into the sandbox' '
 	repo hostile && seed=${GA_TEST_SEED:-$$} && echo "seed $seed" && git agent start -qd -n h -- sh -c "trap \"\" INT QUIT; stty -isig; echo alive >f; while [ ! -e end ]; do sleep 0.05; done; exit 5" && test_wait_for "git agent shell h -- test -e f" &&
 	pid=$(running h "run[\"supervisor\"]") && test_wait_for "no_shells h" && before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
-	timeout 60 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" && test_wait_for "no_shells h" &&
+	timeout 300 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" && test_wait_for "no_shells h" &&
 	$pty mode=raw send="$detach" exit=0 -- git agent attach h && ! git agent shell h -- sh -c "ls -l /proc/[0-9]*/fd 2>/dev/null | grep passwd" &&
 	{ git agent shell h -- touch end; git agent wait h; test $? = 5; }
 '

@@ -22,9 +22,12 @@ result 'every file is in Makefile.am' "$(
 		done
 )"
 
+# its own directories, which need not be the user's
+nix=$(mktemp -d)
+trap 'rm -rf "$nix"' EXIT
 result 'the spec and the Nix expression parse, where there is what reads them' "$(
 	! command -v rpmspec >/dev/null || sed 's/@VERSION@/1/' docs/packaging/git-agent.spec | rpmspec -P /dev/stdin 2>&1 >/dev/null
-	! command -v nix-instantiate >/dev/null || nix-instantiate --parse docs/packaging/default.nix 2>&1 >/dev/null | grep -v '^warning: '
+	! command -v nix-instantiate >/dev/null || NIX_STATE_DIR=$nix/state NIX_STORE_DIR=$nix/store NIX_LOG_DIR=$nix/log nix-instantiate --parse docs/packaging/default.nix 2>&1 >/dev/null | grep -v '^warning: '
 )"
 
 version=$(sed -n 's/^AC_INIT(\[git-agent\], \[\(.*\)\])/\1/p' configure.ac)
