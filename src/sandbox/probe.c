@@ -331,8 +331,10 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 
 int ga_bwrap_explain(const char *line, struct ga_error *err)
 {
+	/* the last: AppArmor's unprivileged_userns lets it have one that may do nothing */
 	static const char *const no_namespace[] = { "setting up uid map", "namespace failed",
-						    "No permissions to creat" };
+						    "No permissions to creat",
+						    "stat on /proc/self/ns/" };
 
 	for (size_t i = 0; i < GA_NELEMS(no_namespace); i++)
 		if (strstr(line, no_namespace[i]))
