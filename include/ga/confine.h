@@ -31,7 +31,7 @@ struct ga_confine {
 	struct ga_use_limits limits;
 	enum ga_confined memory, tasks, cpu;
 	char *cgroup;  /* where ours is to be made; NULL */
-	char *busctl;  /* what asks systemd; NULL: there is no manager to be asked */
+	char *busctl;  /* what asks systemd; NULL: there is no manager that can be asked */
 	bool system;   /* systemd's own manager, not the user's */
 };
 #define GA_CONFINE_INIT { .memory = GA_CONFINED_NOT }

@@ -54,13 +54,23 @@ static bool counts_tasks(void)
 	return major > 5 || (major == 5 && minor >= 14);
 }
 
-/* The program to ask a manager with, if one is there. */
-static char *find_busctl(const char *const *env, const char *path, bool system)
+static bool is_there(const char *dir, const char *name)
 {
-	const char *run = ga_environ_get(env, "XDG_RUNTIME_DIR");
-	cleanup_free char *private = ga_path_join(run && !system ? run : "/run", "systemd/private");
+	cleanup_free char *path = ga_path_join(dir, name);
 
-	return (system || run) && !access(private, F_OK) ? ga_find_program(path, "busctl") : NULL;
+	return !access(path, F_OK);
+}
+
+/* The program to ask it with, if the bus is there that carries the question: a manager alone, as
+ * without dbus-user-session, cannot be asked. */
+static char *find_busctl(const char *const *env, const char *run, const char *path, bool system)
+{
+	const char *bus = ga_environ_get(env, system ? "DBUS_SYSTEM_BUS_ADDRESS"
+						     : "DBUS_SESSION_BUS_ADDRESS");
+
+	if ((!bus || !*bus) && !is_there(run, system ? "dbus/system_bus_socket" : "bus"))
+		return NULL;
+	return ga_find_program(path, "busctl");
 }
 
 #define MAX_SETTINGS 5
@@ -99,8 +109,8 @@ static int cannot(const char *what, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "%s cannot be limited here", what);
 	return ga_hint(err, "it needs systemd's manager for your user (loginctl enable-linger; "
-			    "XDG_RUNTIME_DIR and busctl), or a control group delegated to you; "
-			    "or set it to 0");
+			    "XDG_RUNTIME_DIR with its bus, and busctl), or a control group "
+			    "delegated to you; or set it to 0");
 }
 
 int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const char *path,
@@ -108,8 +118,10 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 {
 	struct ga_confine c = { .limits = *l, .system = geteuid() == 0 };
 	enum ga_confined group = GA_CONFINED_CGROUP;
+	const char *own = ga_environ_get(env, "XDG_RUNTIME_DIR");
+	const char *run = c.system ? "/run" : own;
 	struct settings s;
-	bool counted = counts_tasks();
+	bool counted = counts_tasks(), asked;
 
 	c.memory = l->memory ? group : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;
@@ -119,10 +131,12 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 		*ret = c;
 		return 0;
 	}
-	c.busctl = find_busctl(env, path, c.system);
+	asked = run && is_there(run, "systemd/private");
+	if (asked)
+		c.busctl = find_busctl(env, run, path, c.system);
 	/* where a manager is they are its own, whoever may write to them: when one of its
 	 * units ends it takes controllers away, and limits with them */
-	c.cgroup = run_cgroup_find(s.v, s.n, c.busctl != NULL);
+	c.cgroup = run_cgroup_find(s.v, s.n, asked || is_there("/run", "systemd/system"));
 	if (!c.cgroup)
 		group = c.busctl ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
 	c.cpu = l->cpu ? group : GA_CONFINED_NOT;

@@ -166,7 +166,7 @@ test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its a
 '
 
 test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it refuses nothing starts' '
-	mkdir -p bin run/systemd && : >run/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
+	mkdir -p bin run/systemd && : >run/systemd/private && : >run/bus && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
 	#!/bin/sh
 	printf "%s\n" "$@" >"$HOME/asked"
 	printf "%s " "$@" >>"$HOME/all"; echo >>"$HOME/all"
@@ -180,6 +180,18 @@ test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it re
 	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
 	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
 	test ! -e "$HOME/planted" && : >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
+'
+
+test_expect_success NOT_ROOT 'a manager without a bus cannot be asked: memory is kept by rlimit, and that is said' '
+	mkdir -p bin nobus/systemd && : >nobus/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo nobus-repo &&
+	#!/bin/sh
+	: >"$HOME/asked-nobody"
+	exit 1
+	END
+	if test_have_prereq CGROUP; then exit 0; fi
+	(unset DBUS_SESSION_BUS_ADDRESS; PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus; export PATH XDG_RUNTIME_DIR
+	git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" >../out && echo 1048576 >../want && test_cmp ../want ../out && git agent show s | grep "memory 1GiB rlimit" &&
+	test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err && grep "^hint: .*with its bus" ../err && test ! -e "$HOME/asked-nobody")
 '
 
 test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
