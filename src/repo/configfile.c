@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/configfile.h"
 
-#include <git2.h>
+#include "repo-internal.h"
 
 #include "ga/quote.h"
 
@@ -29,7 +29,8 @@ int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_err
 	git_config *cfg = NULL;
 	int rc;
 
-	(void)git_libgit2_init();
+	if (ga_library_begin(err))
+		return -1;
 	rc = git_config_open_ondisk(&cfg, path);
 	if (!rc)
 		rc = git_config_foreach(cfg, add, &c);

@@ -64,7 +64,7 @@ static void init_without_files(void)
 		GA_BUG("setrlimit");
 }
 
-static int init_library(struct ga_error *err)
+int ga_library_begin(struct ga_error *err)
 {
 	static const char *extensions[] = { "worktreeconfig", "partialclone", "preciousobjects" };
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -243,7 +243,7 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
-	if (init_library(err))
+	if (ga_library_begin(err))
 		return -1;
 	r = ga_calloc(1, sizeof(*r));
 	if (git_repository_open_ext(&r->repo, dir, 0, NULL))

@@ -17,6 +17,9 @@
 #include "ga/process.h"
 #include "ga/repo.h"
 
+/* git_libgit2_init(), without what only functions of the network need, which takes milliseconds. */
+int ga_library_begin(struct ga_error *err);
+
 struct ga_repo {
 	git_repository *repo;
 	git_odb *odb;
