@@ -478,15 +478,17 @@ static void pieces(uint64_t *s, const struct ga_buf *in, struct ga_termfilter *f
 
 static void random_sequences(void **state)
 {
-	const char *given = getenv("GA_TEST_SEED");
-	uint64_t seed = (uint64_t)time(NULL), s;
+	const char *given = getenv("GA_TEST_SEED"), *many = getenv("GA_TEST_ROUNDS");
+	uint64_t seed = (uint64_t)time(NULL), rounds = 100000, s;
 
 	(void)state;
 	if (given)
 		assert_true(ga_parse_u64(given, UINT64_MAX, &seed));
+	if (many)
+		assert_true(ga_parse_u64(many, UINT64_MAX, &rounds));
 	print_message("# GA_TEST_SEED=%llu\n", (unsigned long long)seed);
 	s = seed * 2 + 1;
-	for (int i = 0; i < 100000; i++) {
+	for (uint64_t i = 0; i < rounds; i++) {
 		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT,
 					  again = GA_BUF_INIT;
 		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT,
