@@ -3,7 +3,8 @@
 #
 # gates.sh [GATE...]: what compilers, analyzers and checkers say of the source; without names, all of
 # them. One is passed when there is nothing to say; a tool that is missing is a failure. Each works in a
-# directory of its own, build/gates/GATE, and leaves a log beside it. `make gates` runs this.
+# directory of its own, build/gates/GATE, and leaves a log beside it. Two are at work at a time, and what
+# one has to say is said when it ends. `make gates` runs this.
 #
 #     shell        shellcheck over every script that is no test (those have their commands in strings)
 #     cppcheck     src, but for what tests/gates/cppcheck.txt says
@@ -16,11 +17,14 @@
 #     coverage     lines outside src/cli that COVERAGE_TESTS reach: unit tests, replays, and of the others $covering
 set -u
 : "${TEST_SRCDIR:?run by make gates}" "${TEST_BUILDDIR:?}"
-all='shell packages cppcheck clang-tidy analyzer clang valgrind sanitizers coverage'
+# The one that takes longest, and beside it the others, those first that are soonest done
+all='coverage shell cppcheck clang-tidy packages analyzer clang valgrind sanitizers'
 # Those that reach most for their time (docs/testing.md)
 covering='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
 	t1860-land t1870-resume t1890-guard t1900-secrets t2010-terminal t2030-record t2050-attach
 	t2100-home t2200-trust t2210-shown t2220-init t2310-ignored t2400-agents t2510-network-servers t3420-refresh'
+# Those that take longest under valgrind: begun first, so that none is left over at the end
+slow='rewrite-origin rewrite-carry import risk-work risk-known risk-host termfilter pack land tree'
 jobs=${TEST_JOBS:-2}
 work=$TEST_BUILDDIR/build/gates
 MAKEFLAGS= # of the make that runs this: each build here is one of its own
@@ -34,15 +38,9 @@ need() {
 	done
 }
 
-# The source as it is distributed: one that has been built in cannot be built from elsewhere.
-source_copy() {
-	[ -e "$work/src/configure" ] || (cd "$TEST_BUILDDIR" && make -s distdir distdir=build/gates/src)
-}
-
 # build GATE OPTION...: configured and built in its directory, to the end whatever fails
 build() {
-	mkdir -p "$work/$1" && source_copy || return 1
-	cd "$work/$1" || return 1
+	mkdir -p "$work/$1" && cd "$work/$1" || return 1
 	shift
 	../src/configure -q --enable-developer "$@" && make -k -s "-j$jobs" all
 }
@@ -92,14 +90,16 @@ gate_valgrind() {
 	need valgrind cc && cd "$TEST_BUILDDIR" &&
 		cc -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -fPIC -shared -pthread -o "$work/pidfd.so" \
 			"$TEST_SRCDIR/tests/gates/pidfd.c" || return 1
-	names UNIT_TESTS | xargs -P"$jobs" -n1 sh "$TEST_SRCDIR/tests/gates/valgrind.sh"
+	# shellcheck disable=SC2086
+	{ printf 'tests/unit/test-%s\n' $slow && names UNIT_TESTS; } | awk '!seen[$0]++' |
+		xargs -P"$jobs" -n1 sh "$TEST_SRCDIR/tests/gates/valgrind.sh"
 }
 
 gate_sanitizers() {
 	# shellcheck disable=SC2046
 	build sanitizers --enable-sanitizers CFLAGS='-g -O1' &&
-		check $(names UNIT_TESTS) $(names FUZZ_TESTS) tests/integration/t1000-session.t \
-			tests/integration/t1500-capture.t tests/integration/t1860-land.t tests/integration/t2000-run.t
+		check tests/integration/t1000-session.t tests/integration/t1500-capture.t tests/integration/t1860-land.t \
+			tests/integration/t2000-run.t $(names UNIT_TESTS) $(names FUZZ_TESTS)
 }
 
 # Of a file that several programs are made of, the one that reached most of it. Not of src/init: it is
@@ -131,33 +131,46 @@ count_lines() {
 }
 
 # That a test fails is for `make check` to say; some measure the program, which this build has made slow.
+# Those that wait most come first: unit tests, which wait least, fill in at the end.
 gate_coverage() {
 	need gcov && build coverage --enable-coverage || return 1
 	# shellcheck disable=SC2086,SC2046
-	check ${COVERAGE_TESTS:-$(names UNIT_TESTS) $(names FUZZ_TESTS) $(printf 'tests/integration/%s.t ' $covering)}
+	check ${COVERAGE_TESTS:-$(printf 'tests/integration/%s.t ' $covering) $(names UNIT_TESTS) $(names FUZZ_TESTS)}
 	count_lines "${COVERAGE_BAR:-85}"
 }
 
-mkdir -p "$work" && rm -rf "$work/src" || exit 2
-failed=
+# one GATE: what it says, when it has ended
+one() {
+	began=$(date +%s)
+	rm -rf "${work:?}/$1" "$work/$1.log"
+	if (case $1 in
+	shell | packages | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
+		"gate_$(echo "$1" | tr - _)" ;;
+	*) echo "there is no gate '$1'" && false ;;
+	esac) >"$work/$1.log" 2>&1; then
+		echo "$1: passed, $(($(date +%s) - began)) s"
+		# what it measured, and what it did not look at
+		grep '^coverage: \|^src/.* of .* lines\|^valgrind: \|^lintian: ' "$work/$1.log"
+		return 0
+	fi
+	echo "$1" >>"$work/failed"
+	grep -vE '^(  |make)|^[^:]*\.\.+ ok$' "$work/$1.log" | tail -60
+	echo "$1: failed, $(($(date +%s) - began)) s ($work/$1.log)"
+	return 1
+}
+
+# of a run with several, what it runs for each
+if [ "${1-}" = --one ]; then
+	said=$(one "$2")
+	status=$?
+	printf '%s\n' "$said"
+	exit "$status"
+fi
+
+# The source as it is distributed: one that has been built in cannot be built from elsewhere.
+mkdir -p "$work" && rm -rf "$work/src" "$work/failed" && cd "$TEST_BUILDDIR" && make -s distdir distdir=build/gates/src || exit 2
 # shellcheck disable=SC2086 # names of gates have no blanks
 [ $# != 0 ] || set -- $all
-for gate; do
-	began=$(date +%s)
-	rm -rf "${work:?}/$gate" "$work/$gate.log"
-	if (case $gate in
-	shell | packages | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
-		"gate_$(echo "$gate" | tr - _)" ;;
-	*) echo "there is no gate '$gate'" && false ;;
-	esac) >"$work/$gate.log" 2>&1; then
-		echo "$gate: passed, $(($(date +%s) - began)) s"
-		# what it measured, and what it did not look at
-		grep '^coverage: \|^src/.* of .* lines\|^valgrind: \|^lintian: ' "$work/$gate.log"
-	else
-		failed="$failed $gate"
-		grep -vE '^(  |make)|^[^:]*\.\.+ ok$' "$work/$gate.log" | tail -60
-		echo "$gate: failed, $(($(date +%s) - began)) s ($work/$gate.log)"
-	fi
-done
-[ -z "$failed" ] || echo "failed:$failed"
-[ -z "$failed" ]
+printf '%s\n' "$@" | xargs -P2 -n1 sh "$TEST_SRCDIR/tests/gates.sh" --one && exit
+[ ! -e "$work/failed" ] || echo "failed: $(xargs <"$work/failed")"
+exit 1
