@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/config.h"
 #include "ga/json.h"
@@ -307,6 +308,9 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 		kept = cli_kept_refs(c->env.repo, s, err);
 	if (kept < 0)
 		return -1;
+	/* of one that is gone a note says what to do */
+	if (dir && access(dir, F_OK))
+		return 0;
 	if (dir) {
 		cleanup_free char *word = ga_quote_shell(dir);
 		cleanup_buf struct ga_buf safe = GA_BUF_INIT;

@@ -64,7 +64,8 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	ga_spec_release(&c->spec);
 	if (!c->s->live && open_base(c, &lower, err))
 		return -1;
-	if (start_make_surroundings(c->e, ga_repo_info(c->e->repo)->workdir, &c->spec, err) ||
+	/* where the agent had it, wherever this is run from: its git dirs may name that place */
+	if (start_make_surroundings(c->e, c->s->project, &c->spec, err) ||
 	    start_find_tools(c->e, "git", &c->spec, err) ||
 	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
 		return -1;

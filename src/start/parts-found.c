@@ -174,7 +174,8 @@ static int capture_without(const struct captured *c, const struct ga_part_at *at
 	if (ga_repo_gitlinks(c->e->repo, &links, err))
 		return -1;
 	l->gone = true;
-	l->lost = "it is not there any more, and what was done in it stays in its session";
+	l->lost = "it is not there any more, and what was done in it stays in its session: "
+		  "'git agent list' in it, wherever it is now, captures that";
 	if (!ga_strv_has(&links, at->path))
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "submodule '%s': %s", q, at->why->msg);

@@ -281,6 +281,15 @@ test_expect_success 'captured again with not all read: what is in the way of ano
 	done
 '
 
+test_expect_success 'captured in another working tree of the repository, or where it was moved to: nothing is lost for that' '
+	make_repo here "printf \"*.lf text\\n\" >.gitattributes" && cd here && git worktree add -q ../there &&
+	work="printf \"1\\r\\n\" >1.lf; echo 1 >1; git add 1; git commit -qm mine; git branch side HEAD~1; git switch -qc other; git commit -q --allow-empty -m other; git switch -q -; echo w >w" &&
+	came() { ! git agent show $1 | grep "note: .*\\(read\\|names no commit\\|not converted\\)" && test "$(git log -1 --format=%s agent/$1~1)" = mine &&
+		test "$(git log -1 --format=%s refs/agent/$1/heads/other)" = other && test "$(git cat-file blob agent/$1:1.lf)" = 1; } &&
+	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$work"; test $? = 137; } && (cd ../there && git agent list | grep "^x .*captured" && came x) &&
+	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name y -- sh -c "$work"; test $? = 137; } && cd .. && mv here elsewhere && cd elsewhere && git agent capture y && came y
+'
+
 test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
 	make_repo amend && cd amend && git agent start --name am -- sh -c "echo z >z && git add z && git commit -q --amend -m amended" 2>../err &&
 	git rev-parse agent/am~1 >../got && git rev-parse HEAD >../want && test_cmp ../want ../got &&

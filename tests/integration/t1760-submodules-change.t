@@ -33,6 +33,12 @@ test_expect_success 'removed from the superproject meanwhile: not waited for, an
 	git agent drop --force g 2>../err && grep "submodule vendor/lib: it is not checked out: its session stays in" ../err
 '
 
+test_expect_success 'moved on the host meanwhile: said how it is captured, and its commits come with their ids' '
+	make_super elsewhere lib && cd elsewhere && while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" "git mv $L other && git commit -qm moved" &&
+	git agent show m >../out && grep "it is not there any more.*git agent list. in it" ../out && ! grep "next: .*$L" ../out && git -C other agent list | grep "^m .*captured" &&
+	test "$(git -C other rev-parse agent/m)" = "$(cat "$HOME/aihome/k")" && git -C other agent land m && test -e other/k
+'
+
 test_expect_success 'land: not while nobody can look at the submodule, or its commit is on no branch' '
 	make_super looked lib && cd looked && git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" && git agent review --accept-all k &&
 	git submodule --quiet deinit -f $L && test_expect_code 3 git agent land k 2>../err && grep "submodule vendor/lib: it is not checked out" ../err &&
