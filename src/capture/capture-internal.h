@@ -117,9 +117,10 @@ void note_odd(struct capture *c, const char *what, size_t odd);
 /* Add what it committed on no branch. `host`: the refs there; `known`: "^ID" lines of commits. */
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err);
-/* Bring over what agent_tips() names, and take off those what is refused (fetch.c). `known`: as
- * above. */
-int fetch_commits(struct capture *c, const struct ga_buf *known, struct ga_error *err);
+/* Bring over what agent_tips() names, and take off those what is refused (fetch.c). `host` and
+ * `known`: as above. */
+int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		  struct ga_error *err);
 /* Take HEAD off, and say that its history was not taken. */
 void refuse_history(struct capture *c, const char *reason);
 /* Note it, once it was taken. */

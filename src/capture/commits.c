@@ -453,7 +453,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 		ga_strv_push(&c->notes, "the agent's HEAD names no commit: its work is one commit");
 	if (take_others(c, &host, &known, err))
 		return -1;
-	if (fetch_commits(c, &known, err))
+	if (fetch_commits(c, &host, &known, err))
 		return -1;
 	name_others(c);
 	return judge_head(c, err);

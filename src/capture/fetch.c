@@ -21,6 +21,8 @@
 struct fetching {
 	struct capture *c;
 	const struct ga_buf *known; /* "^ID" lines of commits */
+	struct ga_oid *theirs;      /* what is not the agent's, the base the first of them */
+	size_t n_theirs;
 	uint64_t files, bytes;      /* of the private git dir */
 	unsigned tries;             /* that are left */
 	int64_t deadline;
@@ -52,9 +54,12 @@ static int measure(struct fetching *f, struct ga_error *err)
 static int export(struct fetching *f, const struct ga_buf *in, const struct ga_oid *tips, size_t n,
 		  char **ret_reason, struct ga_error *err)
 {
-	/* --local leaves out what comes from the host's own objects */
+	/* --local leaves out what comes from the host's own objects. Chains of deltas are as long
+	 * as the agent likes, and each look at the end of one goes through all of it: they are cut
+	 * where git itself ends them, and no bitmap has them copied as they are */
 	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
-					    "--stdout", "--local", "--window=0", "-q", NULL };
+					    "--stdout", "--local", "--window=0", "--depth=50",
+					    "--no-use-bitmap-index", "-q", NULL };
 	struct capture *c = f->c;
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
@@ -75,7 +80,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 		*ret_reason = ga_strdup(inner.msg);
 		return 1;
 	}
-	return take_pack(c, fd, tips, n, c->known, c->n_known, ret_reason, err);
+	return take_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
 }
 
 /* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
@@ -232,9 +237,28 @@ static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, co
 		       : 0;
 }
 
-int fetch_commits(struct capture *c, const struct ga_buf *known, struct ga_error *err)
+/* A branch of the user's that the agent merged is not its work: no limit counts that. */
+static void find_theirs(struct fetching *f, const struct ga_refs *host)
 {
-	struct fetching f = { .c = c, .known = known, .tries = MAX_TRIES };
+	const struct capture *c = f->c;
+
+	f->theirs = ga_calloc(c->n_known + host->n, sizeof(*f->theirs));
+	for (size_t i = 0; i < c->n_known; i++)
+		f->theirs[f->n_theirs++] = c->known[i];
+	for (size_t i = 0; i < host->n; i++)
+		f->theirs[f->n_theirs++] = host->v[i].oid;
+}
+
+static void fetching_release(struct fetching *f)
+{
+	free(f->theirs);
+}
+
+int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
+		  struct ga_error *err)
+{
+	cleanup_(fetching_release) struct fetching f = { .c = c, .known = known,
+							 .tries = MAX_TRIES };
 	cleanup_free struct ga_oid **tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
 	cleanup_free char *reason = NULL;
 	size_t n = agent_tips(c, tips);
@@ -242,6 +266,7 @@ int fetch_commits(struct capture *c, const struct ga_buf *known, struct ga_error
 
 	if (!n)
 		return 0;
+	find_theirs(&f, host);
 	rc = measure(&f, err) ? -1 : fetch(&f, tips, n, &reason, err);
 	if (rc > 0)
 		rc = fetch_by_worth(&f, tips, n, reason, err);

@@ -211,6 +211,16 @@ test_expect_success 'a HEAD that git refuses costs no branch; one with a hole in
 '
 
 # each alone would be within it
+test_expect_success 'a branch of yours that the agent merged counts against no limit' '
+	make_repo merged "git commit -q --allow-empty -m first" && cd merged && git branch old && for i in 1 2 3 4 5 6; do echo $i >>m && git add m && git commit -qm $i || exit 1; done &&
+	git update-ref refs/remotes/origin/up HEAD~1 && git switch -q old &&
+	for b in main origin/up; do
+		git agent -c limits.capture.commits=2 start --name m-$(basename $b) -- sh -c "git merge -q --no-ff -m merge $b; echo w >w; git add w; git commit -qm w" &&
+		test "$(git log -1 --format=%s agent/m-$(basename $b)~1)" = merge || exit 1
+	done && git agent -c limits.capture.commits=2 start --name m-more -- sh -c "git merge -q --no-ff -m merge main; for i in 1 2; do git commit -q --allow-empty -m \$i; done" &&
+	git agent show m-more | grep "commits were not taken (there are too many commits"
+'
+
 test_expect_success 'more than a limit allows is not taken in parts, but for HEAD' '
 	make_repo parts && cd parts && git agent -c limits.capture.commits=5 start --name p -- sh -c "for i in 1 2 3 4; do git switch -q -c side\$i agent/p; for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done; done; git switch -q agent/p; git commit -q --allow-empty -m head" 2>../err; cat ../err
 	test "$(git log -1 --format=%s agent/p)" = head && ! git for-each-ref refs/agent/p/heads | grep . && test "$(grep -c "note: the agent.s branch side. was not taken, and stays in the session (.*limits.capture.commits" ../err)" = 4 &&

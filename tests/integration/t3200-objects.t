@@ -221,6 +221,33 @@ test_expect_success 'GT-05: a few objects that make a million million paths cost
 	clean_store
 '
 
+# What reads an object at the end of a chain goes through all of it.
+cat >../chain.py <<\END
+import hashlib, struct, sys, zlib
+data, last, objects = b"x" * 100, None, []
+for i in range(200):
+    more = b"%d\n" % i
+    if last is None:
+        data += more  # a whole blob of 102 bytes
+        objects.append(bytes([0xb0 | len(data) & 15, len(data) >> 4]) + zlib.compress(data))
+    else:  # its two sizes, a copy of all there was, and what is new
+        sizes = b"".join(bytes([n & 127 | 128, n >> 7]) for n in (len(data), len(data) + len(more)))
+        delta = sizes + bytes([0xb0]) + struct.pack("<H", len(data)) + bytes([len(more)]) + more
+        objects.append(bytes([0xf0 | len(delta) & 15, len(delta) >> 4]) + last + zlib.compress(delta))
+        data += more
+    last = hashlib.sha1(b"blob %d\0" % len(data) + data).digest()
+    print("100644 blob %s\t%d" % (last.hex(), i))
+pack = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
+open(sys.argv[1], "wb").write(pack + hashlib.sha1(pack).digest())
+END
+
+test_expect_success 'GT-05: chains of deltas are no longer than those of git'\''s own' '
+	make_repo chains && cd chains && mkdir -p "$HOME/aihome" && python3 "$HOME/../chain.py" "$HOME/aihome/pack" >"$HOME/aihome/names" &&
+	deepest="git verify-pack -v .git/objects/pack/*.idx | sed -n \"s/^chain length = \\([0-9]*\\):.*/\\1/p\" | sort -n | tail -n 1" &&
+	attack c "git index-pack --stdin <~/pack; git update-ref HEAD \$(git commit-tree -p HEAD -m deep \$(git mktree <~/names)); git config pack.depth 4000; git repack -adbq; $deepest >~/deepest; echo w >w" &&
+	test "$(cat "$HOME/aihome/deepest")" = 199 && test "$(git log --format=%s -1 agent/c~1)" = deep && eval "$deepest" >../got && cat ../got && test "$(cat ../got)" -le 50 && clean_store
+'
+
 test_expect_success 'GT-05 GT-12: commits with headers, messages and parents git would not write' '
 	make_repo heads && cd heads && n=0 &&
 	while IFS="|" read -r why how
