@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +86,9 @@ bool left_unfinished(const struct capture *c, const char **ret)
 
 struct others {
 	struct capture *c;
+	const struct ga_refs *theirs; /* the host's refs, sorted by name */
+	struct ga_strv tags;   /* of the agent's: the first few */
+	size_t n_tags;
 	struct ga_refs found;  /* candidates, with the names they are to have */
 	struct ga_oidmap host; /* what refs of the host's name */
 	bool more;             /* than MAX_FOUND */
@@ -93,6 +97,7 @@ struct others {
 
 static void others_release(struct others *x)
 {
+	ga_strv_release(&x->tags);
 	ga_refs_release(&x->found);
 	ga_oidmap_release(&x->host);
 }
@@ -190,6 +195,41 @@ static bool begins(const char *s, size_t n, const char *with)
 	return n >= len && !memcmp(s, with, len);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct ga_ref *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* A tag that the agent made or moved. What it names may be on a branch, which is all that is kept
+ * of it then. */
+static void add_tag(struct others *x, char *name, const struct ga_oid *oid)
+{
+	const char *tag = ga_path_below(name, "refs/tags");
+	const struct ga_ref key = { .name = name }, *was;
+
+	if (!tag)
+		return;
+	was = bsearch(&key, x->theirs->v, x->theirs->n, sizeof(key), by_name);
+	if (was && ga_oid_equal(&was->oid, oid))
+		return;
+	if (x->n_tags++ < MAX_NAMED)
+		ga_strv_take(&x->tags, ga_quote(tag));
+}
+
+static void note_tags(const struct others *x)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+
+	for (size_t i = 0; i < x->tags.n; i++)
+		ga_buf_addf(&b, "%s%s", i ? ", " : "", x->tags.v[i]);
+	if (x->n_tags > MAX_NAMED)
+		ga_buf_addf(&b, " and %zu more", x->n_tags - MAX_NAMED);
+	if (x->n_tags)
+		ga_strv_pushf(&x->c->notes, "tags made inside are not taken as tags: %s", b.ptr);
+}
+
 /* Not those of remotes: what was fetched is somebody else's, and there. */
 static int find_refs(struct others *x, struct ga_error *err)
 {
@@ -209,6 +249,7 @@ static int find_refs(struct others *x, struct ga_error *err)
 		if (n <= GA_OID_HEXSZ + 1 || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
 			continue;
 		name = ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1);
+		add_tag(x, name, &oid);
 		if (!begins(name, strlen(name), no[0]) && !begins(name, strlen(name), no[1]) &&
 		    strcmp(name, "refs/stash") != 0)
 			found(x, &oid, "", name);
@@ -452,13 +493,15 @@ static int keep_alone(struct others *x, const struct ga_refs *host, const struct
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err)
 {
-	cleanup_(others_release) struct others x = { .c = c, .host = GA_OIDMAP_INIT };
+	cleanup_(others_release) struct others x = { .c = c, .theirs = host,
+						     .host = GA_OIDMAP_INIT };
 
 	for (size_t i = 0; i < host->n; i++)
 		(void)ga_oidmap_add(&x.host, &host->v[i].oid, 0);
 	if (find_all(&x, err) || (x.found.n && peel(&x, err)) ||
 	    (x.found.n && keep_alone(&x, host, known, err)))
 		return -1;
+	note_tags(&x);
 	if (!x.failed && !x.more)
 		return 0;
 	/* what could not be read is not gone */
