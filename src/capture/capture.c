@@ -248,6 +248,12 @@ static int check_live(struct capture *c, struct ga_error *err)
 			     "saw nothing of what is there now");
 		return 0;
 	}
+	if (strcmp(ga_repo_info(c->e->repo)->workdir, c->s->project) != 0) {
+		ga_strv_push(&c->notes,
+			     "whether the working tree changed while the session ran on it is not "
+			     "known: it was captured in another one");
+		return 0;
+	}
 	if (ga_repo_head(c->e->repo, &head, &branch, err))
 		return err->msg ? -1 : 0;
 	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&

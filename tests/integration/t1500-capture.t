@@ -305,6 +305,8 @@ test_expect_success 'captured in another working tree of the repository, or wher
 	came() { ! git agent show $1 | grep "note: .*\\(read\\|names no commit\\|not converted\\)" && test "$(git log -1 --format=%s agent/$1~1)" = mine &&
 		test "$(git log -1 --format=%s refs/agent/$1/heads/other)" = other && test "$(git cat-file blob agent/$1:1.lf)" = 1; } &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$work"; test $? = 137; } && (cd ../there && git agent list | grep "^x .*captured" && came x) &&
+	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name z -- sh -c "$work"; test $? = 137; } && (cd ../there && echo other >a && git agent capture z && came z) &&
+	git agent show z | grep "note: whether the working tree changed .* is not known" && ! git agent show z | grep "not always its base" &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name y -- sh -c "$work"; test $? = 137; } && cd .. && mv here elsewhere && cd elsewhere && git agent capture y && came y
 '
 
