@@ -66,7 +66,9 @@ void ga_land_result_release(struct ga_land_result *r);
  *
  * GA_EFLAGS while flags are open that block, or when the rules, run again on the
  * result of the merge with the host as it is now, find new ones; these are added to
- * `report` and, unless it is a dry run, stored with it, so that they can be decided. GA_ELOSE
+ * `report` and, unless it is a dry run, stored with it, so that they can be decided. So they are on
+ * what comes of it in index and working tree, beside lines of the user's; what was accepted of the
+ * agent's version is known then, but for what is critical. GA_ELOSE
  * (nothing touched) when staged or uncommitted work overlaps, a file git does not track, ignored
  * ones too, would be overwritten, another operation is in progress, or the branch was moved back to
  * where the session's own commits are not. With GA_LAND_REBASE each commit overwrites what it

@@ -4,11 +4,12 @@
  * the landing, with the host as it is now.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "ga/objects.h"
 #include "ga/refs.h"
-#include "land-internal.h"
+#include "work.h"
 
 int land_store_report(struct land *l, struct ga_error *err)
 {
@@ -66,6 +67,17 @@ static void looked_release(struct looked *k)
 	k->lands = NULL;
 }
 
+static bool is_beside(const struct land *l, const struct ga_report_flag *f)
+{
+	for (size_t i = 0; i < LAND_BESIDES; i++) {
+		const struct ga_change *c = ga_changes_find(&l->beside[i], f->path);
+
+		if (c && ga_entry_equal(&c->new, &f->entry))
+			return true;
+	}
+	return false;
+}
+
 /* Is the entry in what is committed, or comes as uncommitted edits? It can be none of the tip's and
  * none of its commits': one that has lines of the user's as well. */
 static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
@@ -86,7 +98,7 @@ static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
 		if (ga_tree_entry(l->repo, &l->merged, f->path, &e, err))
 			return -1;
 		k->lands[i] = ga_entry_equal(&e, &f->entry) ||
-			      (c && ga_entry_equal(&c->new, &f->entry));
+			      (c && ga_entry_equal(&c->new, &f->entry)) || is_beside(l, f);
 	}
 	return 0;
 }
@@ -166,6 +178,22 @@ static int fail_open(struct land *l, const struct looked *k, const char *what, s
 				    "the way have" : "");
 }
 
+/* What the rules found where it lands. */
+static int judge(struct land *l, const struct ga_flags *found, struct looked *k,
+		 struct ga_error *err)
+{
+	int rc;
+
+	ga_report_add_flags(l->report, found, NULL);
+	land_reopen(l->report, found);
+	rc = look_open(l, k, err);
+	if (rc <= 0)
+		return rc;
+	if (!l->opts->dry_run && land_store_report(l, err))
+		return -1;
+	return fail_open(l, k, "would raise new flags where it lands", err);
+}
+
 int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
@@ -174,14 +202,125 @@ int land_check_flags(struct land *l, struct ga_error *err)
 
 	if (rc)
 		return rc < 0 ? -1 : fail_open(l, &k, "has open flags", err);
-	if (classify(l, &found, err))
+	return classify(l, &found, err) ? -1 : judge(l, &found, &k, err);
+}
+
+/* ---- beside lines of the user's ------------------------------------------------------ */
+
+/* From one state of the path to another, unless what comes of it was judged. */
+static void add_beside(struct ga_changes *ret, const struct work_path *p,
+		       const struct ga_entry *old, const struct ga_entry *new,
+		       const struct ga_entry *judged)
+{
+	if (!ga_entry_equal(old, new) && !ga_entry_equal(new, judged))
+		(void)ga_changes_add(ret, p->path, old, new);
+}
+
+static void find_beside_work(struct land *l)
+{
+	static const struct ga_entry none;
+
+	for (size_t i = 0; i < l->work->n; i++) {
+		const struct work_path *p = &l->work->v[i];
+		const struct ga_entry *judged = p->left_out   ? &p->made
+						: p->conflict ? &none
+							      : &p->merged;
+		const struct ga_entry *staged =
+		    ga_entry_equal(&p->to_index, &p->to_commit) ? &p->to_index : judged;
+		const struct ga_entry *edited =
+		    ga_entry_equal(&p->to_work, &p->to_commit) ? &p->to_work : judged;
+
+		add_beside(&l->beside[LAND_COMMITTED], p, &p->head, &p->to_commit, judged);
+		add_beside(&l->beside[LAND_STAGED], p, &p->index, &p->to_index, staged);
+		if (work_is_written(p))
+			add_beside(&l->beside[LAND_EDITED], p, &p->work, &p->to_work, edited);
+	}
+}
+
+static int find_beside_carried(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+
+	if (!l->carries.n)
+		return 0;
+	if (land_carry_changes(l, &carried, err))
 		return -1;
-	ga_report_add_flags(l->report, &found, NULL);
-	land_reopen(l->report, &found);
-	rc = look_open(l, &k, err);
-	if (rc <= 0)
-		return rc;
-	if (!l->opts->dry_run && land_store_report(l, err))
+	for (size_t i = 0; i < l->carries.n; i++) {
+		const struct land_carry *c = &l->carries.v[i];
+		const struct ga_change *made = ga_changes_find(&carried, c->path);
+
+		if (!ga_entry_equal(&c->had, &c->will) &&
+		    !(made && ga_entry_equal(&c->will, &made->new)))
+			(void)ga_changes_add(&l->beside[LAND_EDITED], c->path, &c->had, &c->will);
+	}
+	return 0;
+}
+
+static int classify_beside(struct land *l, const struct ga_host_facts *facts,
+			   const struct ga_changes *c, struct ga_flags *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes before = GA_CHANGES_INIT;
+	struct ga_oid was, is;
+
+	if (!c->n)
+		return 0;
+	for (size_t i = 0; i < c->n; i++)
+		(void)ga_changes_add(&before, c->v[i].path, &c->v[i].new, &c->v[i].old);
+	return ga_tree_apply(l->repo, NULL, &l->merged, &before, &was, err) ||
+	       ga_tree_apply(l->repo, NULL, &l->merged, c, &is, err) ||
+	       ga_classify(l->repo, facts, &was, &is, c, ret, err) ? -1 : 0;
+}
+
+/* Was the same accepted of the path as the agent had it? A verdict on what is critical is one on
+ * these bytes and no others. */
+static bool is_known(const struct land *l, const struct ga_flag *f)
+{
+	for (size_t i = 0; f->severity < GA_CRITICAL && i < l->report->n_flags; i++) {
+		const struct ga_report_flag *have = &l->report->flags[i];
+
+		if (have->verdict == GA_VERDICT_ACCEPTED && have->severity >= f->severity &&
+		    !strcmp(have->id, f->rule) && !strcmp(have->path, f->path) &&
+		    !strcmp(have->reason, f->reason))
+			return true;
+	}
+	return false;
+}
+
+static void forget_known(const struct land *l, struct ga_flags *found)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n; i++) {
+		if (is_known(l, &found->v[i]))
+			ga_flag_release(&found->v[i]);
+		else
+			found->v[n++] = found->v[i];
+	}
+	found->n = n;
+}
+
+int land_check_beside(struct land *l, struct ga_error *err)
+{
+	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_(looked_release) struct looked k = { .past = GA_PAST_INIT };
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+	size_t n = 0;
+
+	if (l->work)
+		find_beside_work(l);
+	if (find_beside_carried(l, err))
 		return -1;
-	return fail_open(l, &k, "would raise new flags where it lands", err);
+	for (size_t i = 0; i < LAND_BESIDES; i++) {
+		ga_changes_sort(&l->beside[i]);
+		n += l->beside[i].n;
+	}
+	if (!n || !l->report->session)
+		return 0;
+	if (ga_host_facts_gather(l->repo, &l->config, l->opts->risk, &facts, err))
+		return -1;
+	for (size_t i = 0; i < LAND_BESIDES; i++)
+		if (classify_beside(l, &facts, &l->beside[i], &found, err))
+			return -1;
+	forget_known(l, &found);
+	return found.n ? judge(l, &found, &k, err) : 0;
 }

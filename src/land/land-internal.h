@@ -58,6 +58,14 @@ struct land_look {
 
 struct work;
 
+/* Where lines of the session's come beside lines of the user's. */
+enum land_beside {
+	LAND_COMMITTED,
+	LAND_STAGED,
+	LAND_EDITED, /* in the working tree */
+	LAND_BESIDES,
+};
+
 /* One landing. */
 struct land {
 	struct ga_repo *repo;
@@ -90,6 +98,8 @@ struct land {
 	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
 	struct ga_buf staged_why;      /* its messages, which nobody looks at */
 	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
+	/* What it makes of paths, where that is neither as merged nor as the agent had it. */
+	struct ga_changes beside[LAND_BESIDES];
 	struct ga_strv hidden;     /* what a merge of git's that stops would put back */
 	struct ga_strv marked;     /* as of land_found: those, and others */
 	bool hidden_lost;          /* and that could not be taken back: the note has it */
@@ -264,8 +274,13 @@ int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 int land_narrow(struct land *l, struct ga_error *err);
 bool land_is_wanted(const struct land *l, const char *path);
 
-/* flags.c: GA_EFLAGS while some block. */
+/* flags.c: GA_EFLAGS while some block: of what is merged, and, when that was planned, of what comes
+ * of it beside lines of the user's. */
 int land_check_flags(struct land *l, struct ga_error *err);
+int land_check_beside(struct land *l, struct ga_error *err);
+/* Add what was found to the stored report, so that it can be decided about. */
+int land_store_report(struct land *l, struct ga_error *err);
+void land_reopen(struct ga_report *r, const struct ga_flags *found);
 /* converts.c: would git make other bytes of these as it adds them, by attributes that take no
  * command; could attributes have it convert any of the changed paths otherwise? */
 bool land_bytes_convert(const struct ga_buf *b);
@@ -312,9 +327,6 @@ void land_carry_refuse(struct land *l, const char *path, const char *why);
 /* They are left out no more. Sorts them. */
 void land_carry_done(struct land *l, struct ga_strv *paths);
 
-/* Add what was found to the stored report, so that it can be decided about. */
-int land_store_report(struct land *l, struct ga_error *err);
-void land_reopen(struct ga_report *r, const struct ga_flags *found);
 /* What 'exit 2' says. */
 int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 		struct ga_error *err);

@@ -5,6 +5,7 @@
  */
 #include "ga/land.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ga/fd.h"
@@ -20,6 +21,8 @@ static void land_release(struct land *l)
 	if (!l->opts->config)
 		ga_gitconfig_release(&l->config);
 	ga_changes_release(&l->changes);
+	for (size_t i = 0; i < LAND_BESIDES; i++)
+		ga_changes_release(&l->beside[i]);
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
 	land_ask_staged_abandon(l);
@@ -209,7 +212,9 @@ static int prepare(struct land *l, struct ga_error *err)
 		return -1;
 	if ((wants_work(l) && choose(l, err)) || land_ignored_check(l, err))
 		return -1;
-	return l->rest_only || l->work ? 0 : land_carry_decide(l, err);
+	if (l->rest_only)
+		return 0;
+	return (!l->work && land_carry_decide(l, err)) || land_check_beside(l, err) ? -1 : 0;
 }
 
 /* ---- doing it ----------------------------------------------------------- */
@@ -347,12 +352,21 @@ static int decide_carried(struct land *l, struct ga_error *err)
 	int rc = l->s->left_out.n ? land_preview(&begun, err) : 0;
 
 	l->changes = begun.changes;
+	l->merged = begun.merged;
 	if (!rc)
-		rc = land_carry_decide(l, err);
+		rc = land_carry_decide(l, err) || land_check_beside(l, err) ? -1 : 0;
 	ga_changes_release(&l->changes);
 	ga_strv_release(&begun.conflicted);
 	l->changes = all;
-	return rc;
+	/* what is committed is not judged yet */
+	l->merged = (struct ga_oid){{0}};
+	if (!rc || err->code != GA_EFLAGS)
+		return rc;
+	free(err->hint);
+	err->hint = NULL;
+	return ga_hint(err, "'git agent review %s', then --accept their paths; 'git agent land "
+		       "--continue %s' goes on then, --abort goes back, to reject them",
+		       l->s->name, l->s->name);
 }
 
 /* The commit of a merge that conflicted, or was refused, and what comes after it. */
