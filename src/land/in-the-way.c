@@ -13,6 +13,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/process.h"
+#include "ga/quote.h"
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
@@ -190,35 +191,54 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	return 0;
 }
 
-#define DIR_ENTRIES_MAX 10000
-#define DIR_DEPTH_MAX 128
-
-/* A directory that stands where the merge puts a file. */
+/* A directory that stands where the merge puts a file. All that is tracked in it may be as much as
+ * it likes: the first that is not ends the look. */
 struct below {
 	struct land *l;
 	int root;
-	size_t budget;
 	struct ga_strv *ret;
 };
 
+static int fail_unread(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail_errno(err, GA_ELOSE, errno, "cannot look into '%s', which would be "
+			    "overwritten", q);
+	return ga_hint(err, "make that possible, or move it away, then go on");
+}
+
+/* Closed again by then: there may be more on the way down than can be open at once. */
+static int list_names(int root, const char *path, struct ga_strv *ret, struct ga_error *err)
+{
+	int fd = ga_openat_beneath(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d) {
+		rc = fail_unread(path, err);
+		ga_cleanup_closep(&fd);
+		return rc;
+	}
+	while ((errno = 0, e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			ga_strv_push(ret, e->d_name);
+	if (errno)
+		rc = fail_unread(path, err);
+	(void)closedir(d);
+	return rc;
+}
+
 static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
-			   unsigned depth, struct ga_error *err);
+			   struct ga_error *err);
 
 /* One entry of it, of which git has `e`. 1: it, or something in it, is not tracked. */
-static int untracked_entry(struct below *b, int dir, const char *name, const char *path,
-			   const struct ga_entry *e, unsigned depth, struct ga_error *err)
+static int untracked_entry(struct below *b, const char *child, const struct ga_entry *e,
+			   struct ga_error *err)
 {
-	cleanup_free char *child = ga_path_join(path, name);
-	struct stat st;
-
-	if (!b->budget-- || depth >= DIR_DEPTH_MAX ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
-		ga_strv_push(b->ret, path);
-		return 1;
-	}
-	if (S_ISDIR(st.st_mode))
-		return untracked_below(b, child, e->mode == GA_MODE_TREE ? &e->oid : NULL,
-				       depth + 1, err);
+	if (land_dir_here(b->root, child))
+		return untracked_below(b, child, e->mode == GA_MODE_TREE ? &e->oid : NULL, err);
 	if (b->l->tracked ? ga_strv_find(b->l->tracked, child) >= 0
 			  : e->mode != GA_MODE_NONE && e->mode != GA_MODE_TREE)
 		return 0;
@@ -229,46 +249,32 @@ static int untracked_entry(struct below *b, int dir, const char *name, const cha
 /* `tree` is what git has of the directory; NULL: nothing, or l->tracked says it. Each is read
  * once. */
 static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
-			   unsigned depth, struct ga_error *err)
+			   struct ga_error *err)
 {
-	int fd = ga_openat_beneath(b->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	cleanup_tree_level struct ga_tree_level at = GA_TREE_LEVEL_INIT;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-	int rc = 0;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	int rc = list_names(b->root, path, &names, err);
 
-	if (!d) {
-		if (fd >= 0)
-			(void)close(fd);
-		ga_strv_push(b->ret, path);
-		return 1;
-	}
-	if (tree)
+	if (!rc && tree)
 		rc = ga_tree_level_read(b->l->repo, tree, &at, err);
-	while (!rc && (errno = 0, e = readdir(d))) {
-		struct ga_entry has = ga_tree_level_find(&at, e->d_name);
+	for (size_t i = 0; !rc && i < names.n; i++) {
+		struct ga_entry has = ga_tree_level_find(&at, names.v[i]);
+		cleanup_free char *child = ga_path_join(path, names.v[i]);
 
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			rc = untracked_entry(b, fd, e->d_name, path, &has, depth, err);
+		rc = untracked_entry(b, child, &has, err);
 	}
-	/* there may be more in it */
-	if (!rc && errno) {
-		ga_strv_push(b->ret, path);
-		rc = 1;
-	}
-	(void)closedir(d);
 	return rc;
 }
 
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err)
 {
-	struct below b = { .l = l, .root = root, .budget = DIR_ENTRIES_MAX, .ret = ret };
+	struct below b = { .l = l, .root = root, .ret = ret };
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 
 	if (!l->tracked && ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
 		return -1;
-	return untracked_below(&b, path, e.mode == GA_MODE_TREE ? &e.oid : NULL, 0, err);
+	return untracked_below(&b, path, e.mode == GA_MODE_TREE ? &e.oid : NULL, err);
 }
 
 /* Something that is no directory stands where the path needs one. */
@@ -445,8 +451,10 @@ int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err)
 			   "move them away, then go on", err);
 }
 
-int way_refuse_blocked(const struct land_found *f, struct ga_error *err)
+int way_refuse_blocked(struct land_found *f, struct ga_error *err)
 {
+	ga_strv_sort_unique(&f->filled);
+	ga_strv_sort_unique(&f->blocked);
 	if (f->filled.n)
 		return land_refuse(&f->filled, "submodules would be overwritten",
 				   "'git submodule deinit' empties one; or move away what is in "

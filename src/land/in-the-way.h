@@ -33,7 +33,8 @@ int way_changed(struct land *l, int root, const struct ga_change *c, struct land
 		struct ga_error *err);
 
 int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);
-int way_refuse_blocked(const struct land_found *f, struct ga_error *err);
+/* Sorts what it names. */
+int way_refuse_blocked(struct land_found *f, struct ga_error *err);
 int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err);
 
 #endif

@@ -90,6 +90,23 @@ test_expect_success 'a link of the user'\''s becomes a directory, and a link aga
 	begin && git agent start -q --name ln -- sh -c "rm link; mkdir link; echo x >link/new" && git agent review --accept-all --critical ln && put old@8M && git add old && picture >../before && git agent land --dry-run ln && git agent land ln && test "$(cat link/new)" = x && git agent land --undo ln && picture >../after && test_cmp ../before ../after
 '
 
+test_expect_success 'one with very many files that are all tracked makes way, and comes back' '
+	begin && mkdir many && (cd many && seq 10001 | xargs touch) && git add -A && git commit -qm many && git agent start -q --name many -- sh -c "rm -r many; echo f >many" && git agent review --accept-all --critical many && git agent land --rebase many && test -f many && git agent land --undo many && test "$(ls many | wc -l)" = 10001 &&
+	put f@8M && git add f && git agent land --dry-run many && git agent land many && test "$(cat many)" = f && git agent land --undo many && test "$(ls many | wc -l)" = 10001 &&
+	echo mine >many/mine && picture >../before && test_expect_code 2 git agent land many 2>../err && cat ../err && grep "would be overwritten: many/mine$" ../err && picture >../after && test_cmp ../before ../after
+'
+
+test_expect_success 'so does one with very many directories in each other' '
+	begin && d=deep$(printf "/d%.0s" $(seq 150)) && mkdir -p $d && echo x >$d/x && git add -A && git commit -qm deep && git agent start -q --name deep -- sh -c "rm -r deep; echo f >deep" && git agent review --accept-all --critical deep && (ulimit -n 100 && git agent land deep) && test -f deep && git agent land --undo deep && test -f $d/x &&
+	echo mine >$d/mine && test_expect_code 2 git agent land deep 2>../err && cat ../err && grep "would be overwritten: $d/mine$" ../err
+'
+
+test_expect_success NOT_ROOT 'what cannot be looked into is no untracked file, and stays' '
+	begin && git agent start -q --name dark -- sh -c "rm -r d; echo f >d" && git agent review --accept-all --critical dark && mkdir d/dark && chmod 0 d/dark && for how in --merge --rebase; do
+		test_expect_code 2 git agent land $how dark 2>../err && cat ../err && grep "cannot look into .d/dark., which would be overwritten" ../err || exit 1
+	done; rc=$?; chmod 700 d/dark && test $rc = 0 && test -f d/h && git agent land dark && test -f d
+'
+
 # ---- killed between a file and its name
 
 for end in --abort --undo land

@@ -62,6 +62,10 @@ test_expect_success 'what stands in the place of one that git was told not to lo
 	git update-index --no-assume-unchanged sub && for how in --merge --rebase; do refused ": " git agent land $how $s || return 1; done
 '
 
+test_expect_success 'with options for merges: it is named once' '
+	begin_with sub && session "rmdir sub; echo file >sub" && fill sub && git config branch.main.mergeoptions -Xours && refused "${over}sub$" git agent land $s
+'
+
 test_expect_success 'git leaves one that goes' '
 	begin_with sub && session "rmdir sub" && fill sub && git agent land $s && test "$(cat sub/untracked)" = precious && git agent land --undo $s && test "$(cat sub/untracked)" = precious
 '
