@@ -15,10 +15,9 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/sync.h"
-#include "land-internal.h"
+#include "carry.h"
 
 #define PUT_NAME "put" /* in the note, on its way */
-#define FILE_MAX ((size_t)64 << 20)
 
 void land_carries_release(struct land_carries *c)
 {
@@ -31,9 +30,11 @@ void land_carries_release(struct land_carries *c)
 	*c = (struct land_carries){NULL, 0, 0};
 }
 
-static bool present(const struct land_carry *c)
+struct carry_one *carry_find(struct carry_all *a, const char *path)
 {
-	return c->had.mode != GA_MODE_NONE;
+	const struct ga_change *c = ga_changes_find(&a->wanted, path);
+
+	return c ? &a->v[c - a->wanted.v] : NULL;
 }
 
 void land_carry_refuse(struct land *l, const char *path, const char *why)
@@ -101,47 +102,7 @@ bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made)
 	return had->mode != GA_MODE_NONE && made->mode == GA_MODE_NONE;
 }
 
-/* ---- between working tree and blobs ------------------------------------- */
-
-/* One git command in the user's working tree that turns bytes into bytes by the
- * user's own attributes and filters, before anything was merged. 1: it failed. */
-static int filter(struct land *l, const char *const *args, const struct ga_buf *in,
-		  struct ga_buf *out, struct ga_error *err)
-{
-	struct ga_git g = GA_GIT_INIT;
-	int status;
-
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.in = in ? in->ptr : NULL;
-	g.in_len = in ? in->len : 0;
-	g.out = out;
-	g.out_max = FILE_MAX;
-	if (ga_git_run(l->repo, &g, &status, err))
-		return -1;
-	return status != 0;
-}
-
-static int clean(struct land *l, struct land_carry *c, struct ga_error *err)
-{
-	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = { "hash-object", "-w", "--stdin", path, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	int rc = filter(l, args, &c->seen, &out, err);
-
-	if (rc)
-		return rc;
-	ga_buf_chomp(&out);
-	return !ga_oid_parse(out.ptr, out.len, &c->had.oid);
-}
-
-static int smudge(struct land *l, struct land_carry *c, struct ga_error *err)
-{
-	cleanup_free char *path = ga_strf("--path=%s", c->path);
-	const char *const args[] = { "cat-file", "--filters", path, GA_HEX(&c->will.oid), NULL };
-
-	return filter(l, args, NULL, &c->bytes, err);
-}
+/* ---- what is there ------------------------------------------------------ */
 
 static uint32_t file_mode(struct land *l, const struct stat *st, const struct ga_entry *was)
 {
@@ -168,7 +129,7 @@ static const char *look(int root, struct land_carry *c, struct ga_buf *ret, stru
 					  : "it cannot be read";
 	if (fstat(fd, st) || !S_ISREG(st->st_mode))
 		return "no regular file stands there";
-	if (ga_read_fd(fd, FILE_MAX, ret, &ignored))
+	if (ga_read_fd(fd, CARRY_FILE_MAX, ret, &ignored))
 		return "it cannot be read or is too long";
 	*there = true;
 	return NULL;
@@ -216,55 +177,37 @@ static bool is_merged(const struct land *l, const char *path)
 	return has_changes(l, path);
 }
 
-/* 0: `c` is filled; 1: not brought, and why. */
-static int decide(struct land *l, int root, const struct ga_change *want, struct land_carry *c,
-		  const char **why, struct ga_error *err)
+static const char *first_look(struct land *l, int root, struct carry_one *o)
 {
+	const char *why;
 	bool there;
-	int rc;
 
-	*why = "the branch has another version";
-	if (is_merged(l, want->path))
-		return 1;
-	*why = "a symlink or submodule is not brought";
-	if (!is_file(&want->old) || !is_file(&want->new))
-		return 1;
-	*why = look(root, c, &c->seen, &c->st, &there);
-	if (*why)
-		return 1;
-	*why = "git cannot convert it";
-	if (there) {
-		rc = clean(l, c, err);
-		if (rc)
-			return rc;
-		c->had.mode = file_mode(l, &c->st, &want->old);
-	}
-	rc = ga_merge_entry(l->repo, &want->old, &c->had, &want->new, &c->will, err);
-	*why = "it overlaps with your changes";
-	if (rc || ga_entry_equal(&c->had, &c->will) || c->will.mode == GA_MODE_NONE)
-		return rc;
-	*why = "git cannot convert it";
-	return smudge(l, c, err);
+	if (is_merged(l, o->want->path))
+		return "the branch has another version";
+	if (!is_file(&o->want->old) || !is_file(&o->want->new))
+		return "a symlink or submodule is not brought";
+	why = look(root, o->c, &o->c->seen, &o->c->st, &there);
+	if (!why && there)
+		o->c->had.mode = file_mode(l, &o->c->st, &o->want->old);
+	return why;
 }
 
-static int add(struct land *l, int root, const struct ga_change *want, struct land_carry **ret,
-	       struct ga_error *err)
-{
-	struct land_carries *list = &l->carries;
-	struct land_carry *c;
-	const char *why;
-	int rc;
+/* ---- deciding all ------------------------------------------------------- */
 
-	GA_GROW(list->v, list->n, list->cap);
-	*ret = c = &list->v[list->n++];
-	*c = (struct land_carry){
-	    .path = ga_strdup(want->path), .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT};
-	rc = decide(l, root, want, c, &why, err);
-	if (rc > 0) {
-		land_carry_refuse(l, c->path, why);
-		c->will = c->had;
+static int merge_all(struct carry_all *a, struct ga_error *err)
+{
+	for (size_t i = 0; i < a->wanted.n; i++) {
+		struct carry_one *o = &a->v[i];
+		int rc = o->why ? 0
+				: ga_merge_entry(a->l->repo, &o->want->old, &o->c->had,
+						 &o->want->new, &o->c->will, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			o->why = "it overlaps with your changes";
 	}
-	return rc;
+	return 0;
 }
 
 /* A file stays as long as what the agent made of it under another name does not come. */
@@ -277,39 +220,91 @@ static bool stays(struct land *l, struct land_carry *c, bool apart)
 	return true;
 }
 
-int land_carry_decide(struct land *l, struct ga_error *err)
+/* What goes last: so they are looked at, and written. */
+static void list_all(struct carry_all *a)
 {
-	cleanup_changes struct ga_changes wanted = GA_CHANGES_INIT;
-	cleanup_close int root = -1;
-	bool apart = false;
+	struct land_carries *list = &a->l->carries;
 
-	if (land_carry_changes(l, &wanted, err))
-		return -1;
-	if (!wanted.n)
-		return 0;
-	root = land_open_root(l->repo, err);
-	if (root < 0)
-		return -1;
-	/* what goes last */
-	for (int gone = 0; gone < 2; gone++)
-		for (size_t i = 0; i < wanted.n; i++) {
-			const struct ga_change *want = &wanted.v[i];
-			struct land_carry *c;
-			int rc, moved;
+	a->v = ga_calloc(a->wanted.n, sizeof(*a->v));
+	list->n = list->cap = a->wanted.n;
+	list->v = ga_calloc(list->n, sizeof(*list->v));
+	for (size_t n = 0, gone = 0; gone < 2; gone++)
+		for (size_t i = 0; i < a->wanted.n; i++) {
+			const struct ga_change *want = &a->wanted.v[i];
+			struct land_carry *c = &list->v[n];
 
 			if (land_carry_is_gone(&want->old, &want->new) != gone)
 				continue;
-			moved = land_carry_is_moved(l, want, err);
-			rc = moved < 0 ? -1 : add(l, root, want, &c, err);
-			if (rc < 0)
-				return -1;
-			c->moved = moved;
-			c->gone = gone;
-			apart |= rc && moved;
-			if (!rc && !stays(l, c, apart))
-				ga_strv_push(&l->ret->brought, c->path);
+			*c = (struct land_carry){ .path = ga_strdup(want->path), .gone = gone,
+						  .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT };
+			a->v[i] = (struct carry_one){ .want = want, .c = c };
+			n++;
 		}
+}
+
+static int look_at_all(struct carry_all *a, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(a->l->repo, err);
+
+	if (root < 0)
+		return -1;
+	for (size_t i = 0; i < a->wanted.n; i++) {
+		int moved = land_carry_is_moved(a->l, a->v[i].want, err);
+
+		if (moved < 0)
+			return -1;
+		a->v[i].c->moved = moved;
+		a->v[i].why = first_look(a->l, root, &a->v[i]);
+	}
+	return 0;
+}
+
+static void bring(struct carry_all *a)
+{
+	struct land *l = a->l;
+	bool apart = false;
+
+	for (size_t i = 0; i < l->carries.n; i++) {
+		struct land_carry *c = &l->carries.v[i];
+		const char *why = carry_find(a, c->path)->why;
+
+		if (why) {
+			land_carry_refuse(l, c->path, why);
+			c->will = c->had;
+			apart |= c->moved;
+		} else if (!stays(l, c, apart)) {
+			ga_strv_push(&l->ret->brought, c->path);
+		}
+	}
 	ga_strv_sort_unique(&l->ret->brought);
+}
+
+static void all_release(struct carry_all *a)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	ga_changes_release(&a->wanted);
+	free(a->v);
+	if (a->dir)
+		(void)ga_rmtree_at(AT_FDCWD, a->dir, &ignored);
+	free(a->dir);
+}
+
+int land_carry_decide(struct land *l, struct ga_error *err)
+{
+	cleanup_(all_release) struct carry_all a = { .l = l, .wanted = GA_CHANGES_INIT };
+
+	if (land_carry_changes(l, &a.wanted, err))
+		return -1;
+	if (!a.wanted.n)
+		return 0;
+	list_all(&a);
+	/* somebody who only looks may be beside us */
+	a.dir = ga_strf("%s/carry.%d", l->s->dir, (int)getpid());
+	if (ga_rmtree_at(AT_FDCWD, a.dir, err) || ga_mkdir_p(a.dir, 0700, err) ||
+	    look_at_all(&a, err) || carry_clean(&a, err) || merge_all(&a, err) || carry_smudge(&a, err))
+		return -1;
+	bring(&a);
 	return 0;
 }
 
@@ -320,7 +315,7 @@ static mode_t perms(const struct land_carry *c)
 	bool exec = c->will.mode == GA_MODE_EXEC;
 	mode_t mask;
 
-	if (present(c))
+	if (carry_is_there(c))
 		return land_perms(&c->st, exec);
 	mask = umask(0);
 	(void)umask(mask);
@@ -358,7 +353,7 @@ static const char *write_one(int root, int note, struct land_carry *c, const cha
 	why = look(root, c, &now, &st, &there);
 	if (why)
 		return why;
-	if (there != present(c) || now.len != c->seen.len ||
+	if (there != carry_is_there(c) || now.len != c->seen.len ||
 	    memcmp(now.ptr, c->seen.ptr, now.len) != 0)
 		return "it was changed meanwhile";
 	dir = land_open_parent(root, c->path);

@@ -451,6 +451,17 @@ int land_forget_earlier(struct land *l, struct ga_error *err);
 int land_ask_git(struct land *l, const char *const *args, const char *index,
 		 const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
 
+/* scratch.c: on `index`, which is a file of ours: put entries in it, lines as of
+ * land_scratch_line(); what git stores of files of the working tree as it adds them to that, by
+ * which it decides about line ends, as `git ls-files -s -z` says it; and what it writes of all that
+ * is in it, beneath `dir`. 1, and an error: git says no to one of them, and stopped. */
+void land_scratch_line(struct ga_buf *lines, const struct ga_entry *e, const char *path);
+int land_scratch_fill(struct land *l, const char *index, const struct ga_buf *lines,
+		      struct ga_error *err);
+int land_scratch_read(struct land *l, const char *index, const struct ga_buf *paths,
+		      struct ga_buf *ret, struct ga_error *err);
+int land_scratch_write(struct land *l, const char *index, const char *dir, struct ga_error *err);
+
 /* index.c: where the user's index is, and what `git ls-files` says of one (NULL: the user's), as
  * one id. */
 char *land_index_file(const struct land *l);

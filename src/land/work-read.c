@@ -69,12 +69,6 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 
 /* ---- the working tree -------------------------------------------------------------- */
 
-static void add_line(struct ga_buf *lines, const struct ga_entry *e, const char *path)
-{
-	ga_buf_addf(lines, "%06o %s 0\t", e->mode, GA_HEX(&e->oid));
-	ga_buf_add0(lines, path);
-}
-
 /* What git makes of the file, without keeping it: only to see whether it is the same. */
 static int hash(struct land *l, int root, struct work_path *p, struct ga_error *err)
 {
@@ -140,10 +134,6 @@ static int look(struct land *l, int root, struct work_path *p, struct ga_error *
 static int read_files(struct land *l, const struct ga_buf *known, const struct ga_buf *paths,
 		      struct ga_error *err)
 {
-	static const char *const seed[] = { "update-index", "-z", "--index-info", NULL };
-	static const char *const take[] = { "update-index", "-z", "--add", "--replace", "--stdin",
-					    NULL };
-	static const char *const list[] = { "ls-files", "-z", "-s", NULL };
 	cleanup_free char *index = ga_path_join(l->work->dir, "index.work");
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *line;
@@ -151,9 +141,8 @@ static int read_files(struct land *l, const struct ga_buf *known, const struct g
 
 	if (!paths->len)
 		return 0;
-	if ((known->len && land_ask_git(l, seed, index, known, NULL, err)) ||
-	    land_ask_git(l, take, index, paths, NULL, err) ||
-	    land_ask_git(l, list, index, NULL, &out, err))
+	if (land_scratch_fill(l, index, known, err) ||
+	    land_scratch_read(l, index, paths, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
 		struct ga_entry e;
@@ -197,7 +186,7 @@ static int read_work(struct land *l, int root, const struct ga_strv *dirty, stru
 		if (!rc)
 			continue;
 		if (p->index.mode != GA_MODE_NONE)
-			add_line(&known, &p->index, p->path);
+			land_scratch_line(&known, &p->index, p->path);
 		ga_buf_add0(&paths, p->path);
 	}
 	return read_files(l, &known, &paths, err);

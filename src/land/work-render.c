@@ -17,14 +17,6 @@ bool work_is_written(const struct work_path *p)
 	return !p->absent && !ga_entry_equal(&p->work, &p->to_work);
 }
 
-static void add_line(struct ga_buf *lines, const struct ga_entry *e, const char *path)
-{
-	static const struct ga_oid none;
-
-	ga_buf_addf(lines, "%o %s\t", e->mode, GA_HEX(e->mode ? &e->oid : &none));
-	ga_buf_add0(lines, path);
-}
-
 /* ---- files ------------------------------------------------------------------------- */
 
 static int look_at_all(struct land *l, const char *dir, struct ga_error *err)
@@ -49,23 +41,20 @@ static int look_at_all(struct land *l, const char *dir, struct ga_error *err)
 
 int work_render(struct land *l, struct ga_error *err)
 {
-	static const char *const seed[] = { "update-index", "-z", "--index-info", NULL };
 	cleanup_free char *index = ga_path_join(l->work->dir, "index.put");
 	cleanup_free char *dir = ga_path_join(l->work->dir, "new");
-	cleanup_free char *prefix = ga_strf("--prefix=%s/", dir);
-	const char *const write[] = { "checkout-index", "-a", "-q", prefix, NULL };
 	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
 
 	for (size_t i = 0; i < l->work->n; i++) {
 		const struct work_path *p = &l->work->v[i];
 
 		if (work_is_written(p) && p->to_work.mode)
-			add_line(&lines, &p->to_work, p->path);
+			land_scratch_line(&lines, &p->to_work, p->path);
 	}
 	if (!lines.len)
 		return 0;
-	if (ga_mkdir_p(dir, 0700, err) || land_ask_git(l, seed, index, &lines, NULL, err) ||
-	    land_ask_git(l, write, index, NULL, NULL, err))
+	if (ga_mkdir_p(dir, 0700, err) || land_scratch_fill(l, index, &lines, err) ||
+	    land_scratch_write(l, index, dir, err))
 		return -1;
 	return look_at_all(l, dir, err);
 }
@@ -94,7 +83,6 @@ static int flag(struct land *l, const char *index, const char *word, const struc
 
 int work_make_index(struct land *l, struct ga_error *err)
 {
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	cleanup_free char *index = ga_path_join(l->work->dir, "index.new");
 	cleanup_buf struct ga_buf lines = GA_BUF_INIT, skip = GA_BUF_INIT, valid = GA_BUF_INIT;
 
@@ -103,14 +91,14 @@ int work_make_index(struct land *l, struct ga_error *err)
 
 		if (ga_entry_equal(&p->index, &p->to_index))
 			continue;
-		add_line(&lines, &p->to_index, p->path);
+		land_scratch_line(&lines, &p->to_index, p->path);
 		if (p->to_index.mode && p->flagged_skip)
 			ga_buf_add0(&skip, p->path);
 		if (p->to_index.mode && p->flagged_valid)
 			ga_buf_add0(&valid, p->path);
 	}
 	if (copy_index(l, "index", err) || copy_index(l, "index.new", err) ||
-	    (lines.len && land_ask_git(l, args, index, &lines, NULL, err)))
+	    land_scratch_fill(l, index, &lines, err))
 		return -1;
 	return flag(l, index, "--skip-worktree", &skip, err) ||
 	       flag(l, index, "--assume-unchanged", &valid, err) ? -1 : 0;

@@ -119,6 +119,32 @@ test_expect_success 'moved by the agent, and written to meanwhile: the file that
 	session "put f@8M" "git mv f moved; put g@2A" && printf "#!/bin/sh\necho x >moved\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && git agent land $s 2>../out && cat ../out && grep "not brought: moved: it was changed meanwhile" ../out && grep "not brought: f: it is there under another name, which is not brought" ../out && put f@8M9U && git agent land --undo $s && content f@8M9U | test_cmp - f && test "$(cat moved)" = x && content g@ | test_cmp - g
 '
 
+# ---- as git converts it
+
+test_expect_success 'line ends that are kept as they are committed, whatever git would make of a new file' '
+	session "put f%@; git commit -qam crlf; git config core.autocrlf input; put f%@2M" "put f%@2M3A g@2A" && git agent land $s 2>../out && cat ../out && grep "uncommitted: f" ../out && content f%@2M3A | test_cmp - f && git show HEAD:f >../is && content f%@ | test_cmp - ../is && test "$(git diff --numstat f)" = "2	2	f" && git agent land --undo $s && content f%@2M | test_cmp - f
+'
+test_expect_success 'files of many kinds at once: each as git has it, but for those that it cannot convert' '
+	session "put f@2M g@2M run*@2M old@2M w/x@2M" "put f@2M3A g@2M3A run*@2M3A old@2M3A; echo w/x filter=never >w/.gitattributes; put w/x@2M3A; put new@2A" && cat >.git/info/attributes <<-EOF &&
+	f filter=mark
+	g text eol=crlf
+	run working-tree-encoding=UTF-16LE
+	old filter=unsmudged
+	EOF
+	git config filter.mark.clean "sed s/^S//" && git config filter.mark.smudge "sed s/^/S/" && git config filter.unsmudged.clean cat && git config filter.unsmudged.smudge false && git config filter.unsmudged.required true && git config filter.never.smudge "touch ../never; cat" &&
+	sed -i s/^/S/ f && sed -i "s/$/$(printf "\r")/" g && content run*@2M | iconv -f UTF-8 -t UTF-16LE >run && git commit -q --allow-empty -m mine &&
+	for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
+	grep "not brought: old: git cannot convert it" ../out && test "$(grep -c "not brought" ../out)" = 1 &&
+	content f@2M3A | sed s/^/S/ | test_cmp - f && content g%@2M3A | test_cmp - g && content run*@2M3A | iconv -f UTF-8 -t UTF-16LE | test_cmp - run && test -x run && content old@2M | test_cmp - old && content w/x@2M3A | test_cmp - w/x && test ! -e ../never && find .. -name "carry.*" >../left && test_cmp /dev/null ../left
+'
+test_expect_success 'one that git cannot read stays, and the others come' '
+	session "put f@2M g@2M d/h=mine run*@2M old@2M" "put f@2M3A g@2M3A d/h=theirs run*@2M3A old@2M3A" && git commit -q --allow-empty -m mine && echo "d/h filter=bad" >.git/info/attributes && git config filter.bad.clean false && git config filter.bad.required true && for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
+	grep "not brought: d/h: git cannot convert it" ../out && test "$(grep -c "not brought" ../out)" = 1 && are "f@2M3A g@2M3A d/h=mine run*@2M3A old@2M3A" "" ""
+'
+test_expect_success 'thousands of them take seconds' '
+	begin && mkdir many && (cd many && for i in $(seq 2000); do echo 1 >$i; done) && git add -A && git commit -qm many && sed -i "1s/.*/mine/" many/* && s=s$(count) && git agent start -q --name $s -- sh -c "for f in many/*; do echo theirs >>\$f; sed -i 1s/mine/both/ \$f; done" && git commit -q --allow-empty -m mine && git agent review --accept-all --critical $s && GIT_TRACE="$PWD/../trace" git agent land $s 2>../out && grep -c . ../out && grep -l both many/* | wc -l | grep -x 2000 && test "$(grep -c "git hash-object\|git cat-file\|git update-index\|git checkout-index" ../trace)" -lt 20
+'
+
 # ---- flags
 
 test_expect_success 'what is left out is flagged in the review, and decided there' '

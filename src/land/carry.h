@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Uncommitted edits that come back (carry.c), while it is decided about them.
+ */
+#ifndef GA_LAND_CARRY_H
+#define GA_LAND_CARRY_H
+
+#include "land-internal.h"
+
+#define CARRY_FILE_MAX ((size_t)64 << 20)
+
+/* All that are wanted, on their way to l->carries. */
+struct carry_one {
+	const struct ga_change *want;
+	struct land_carry *c;
+	const char *why;       /* it is not brought; NULL: it is */
+	struct ga_entry index; /* what the user's has */
+};
+struct carry_all {
+	struct land *l;
+	struct ga_changes wanted;
+	struct carry_one *v; /* in the order of these */
+	char *dir;           /* files of ours */
+};
+struct carry_one *carry_find(struct carry_all *a, const char *path);
+
+static inline bool carry_is_there(const struct land_carry *c)
+{
+	return c->had.mode != GA_MODE_NONE;
+}
+
+/* What git stores of those that are there (fills c->had.oid), and what it writes of those that will
+ * be others (fills c->bytes). Where it can do neither that is why. */
+int carry_clean(struct carry_all *a, struct ga_error *err);
+int carry_smudge(struct carry_all *a, struct ga_error *err);
+
+#endif
