@@ -299,9 +299,12 @@ int land_untracked_below(struct land *l, int root, const char *path, struct ga_s
 			 struct ga_error *err);
 
 /* options.c: what stands where git could put a file of the session's by options of the user's for
- * merges. And refuse a merge that git left, other than what was judged: it is to be taken back,
- * and l->instead says what to do. */
+ * merges. 1: they name strategies, and something is uncommitted, which git would take out of the
+ * working tree and put back from a stash between them: its permissions would be others. And refuse
+ * a merge that git left, other than what was judged: it is to be taken back, and l->instead says
+ * what to do. */
 int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err);
+int land_options_put_away(struct land *l, struct ga_error *err);
 int land_options_check_left(struct land *l, struct ga_error *err);
 
 /* on-the-way.c: refuse what these commits, one id a line, would come upon as they are made again

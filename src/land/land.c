@@ -165,6 +165,8 @@ static int choose(struct land *l, struct ga_error *err)
 	if (land_check_how(l, err) || land_find_work(l, &f, err))
 		return -1;
 	rc = f.staged.n || f.intended.n || f.changed.n || f.files.n || l->opts->paths;
+	if (!rc)
+		rc = land_options_put_away(l, err);
 	if (!rc) {
 		rc = land_work_wanted(l, err);
 		if (rc > 0)

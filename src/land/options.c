@@ -4,7 +4,8 @@
  * have git merge otherwise than was judged in memory, which knows none of it: not follow a file
  * that was renamed, take a side, another strategy. What comes of that as a whole is judged when it
  * is there (merge.c). Here is what cannot wait until then: files that git would write on the way,
- * and a merge that git leaves to the user.
+ * uncommitted work that it would put away for as long as it tries one strategy after another, and a
+ * merge that git leaves to the user.
  */
 #include <errno.h>
 #include <string.h>
@@ -52,6 +53,56 @@ int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_erro
 		if (way_changed(l, root, &all.v[i], f, err))
 			return -1;
 	return 0;
+}
+
+/* ---- strategies --------------------------------------------------------------------------- */
+
+/* "-s ours", "-nsours", "--strategy=ours", shortened as git has it. Of what only looks so, as it
+ * is in the value of another option, that is said in vain. */
+static bool is_strategy(const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	if (*word != '-')
+		return false;
+	if (word[1] == '-')
+		return n >= strlen("--str") && !strncmp(word, "--strategy", n);
+	/* those that the rest is the value of */
+	word += 1 + strcspn(word + 1, "sXmFS");
+	return *word == 's';
+}
+
+static bool names_strategy(const char *options)
+{
+	cleanup_free char *words = ga_strdup(options);
+
+	for (char *c = words; *c; c++)
+		if (strchr("'\"\\\t\n", *c))
+			*c = ' ';
+	for (char *word = words, *end; *word; word = end) {
+		word += strspn(word, " ");
+		end = word + strcspn(word, " ");
+		if (*end)
+			*end++ = '\0';
+		if (is_strategy(word))
+			return true;
+	}
+	return false;
+}
+
+int land_options_put_away(struct land *l, struct ga_error *err)
+{
+	static const char *const args[] = { "diff", "--quiet", "--no-ext-diff", "--no-textconv",
+					    "--ignore-submodules=dirty", "HEAD", "--", NULL };
+	cleanup_free char *key = find(l);
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	if (!key || !names_strategy(ga_gitconfig_get(&l->config, key)))
+		return 0;
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	return ga_git_run(l->repo, &g, &status, err) ? -1 : status != 0;
 }
 
 /* ---- a merge that was left ---------------------------------------------------------------- */

@@ -269,6 +269,16 @@ static bool converts(const struct work_path *p)
 	return !strcmp(ga_path_base(p->path), ".gitattributes") && work_is_written(p);
 }
 
+/* Something else stands there, which `git status` does not show. */
+static bool is_hidden(const struct work_path *p)
+{
+	return (p->flagged_skip || p->flagged_valid) && p->index.mode == GA_MODE_GITLINK &&
+	       p->work.mode != GA_MODE_GITLINK;
+}
+
+#define UNMARK "git was told not to look there: 'git update-index --no-assume-unchanged PATH' (or " \
+	       "--no-skip-worktree), see to it, then land again"
+
 static int refuse(const struct work *w, struct ga_error *err)
 {
 	static const struct {
@@ -294,15 +304,20 @@ static int refuse(const struct work *w, struct ga_error *err)
 
 	for (size_t h = WORK_EDITED; h < GA_NELEMS(say); h++) {
 		cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+		const char *hint = say[h].hint;
 
-		for (size_t i = 0; i < w->n; i++)
-			if (w->v[i].hurdle == h)
-				ga_strv_push(&paths, h == WORK_STAGED && w->v[i].beside
-							     ? w->v[i].beside
-							     : w->v[i].path);
+		for (size_t i = 0; i < w->n; i++) {
+			const struct work_path *p = &w->v[i];
+
+			if (p->hurdle != h)
+				continue;
+			ga_strv_push(&paths, h == WORK_STAGED && p->beside ? p->beside : p->path);
+			if (h == WORK_SUBMODULE && is_hidden(p))
+				hint = UNMARK;
+		}
 		ga_strv_sort_unique(&paths);
 		if (paths.n)
-			return land_refuse(&paths, say[h].what, say[h].hint, err);
+			return land_refuse(&paths, say[h].what, hint, err);
 	}
 	return 0;
 }

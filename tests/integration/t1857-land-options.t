@@ -45,4 +45,24 @@ test_expect_success 'where there is nothing to leave, they hold' '
 	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put g@2M && git commit -qam mine && git config branch.main.mergeoptions "-X find-renames=99%" && put u.ign=u && git agent land $s && content f@2A | test_cmp - f && content u.ign=u | test_cmp - u.ign
 '
 
+# Between strategies git puts what is uncommitted away, and back with other permissions.
+strategies() {
+	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A" && eval "$2" && put g@8M && chmod 600 g && git config branch.main.mergeoptions "$1" && picture >../before
+}
+for o in '-s resolve -s recursive' '--strategy=ours' '--no-stat -ns octopus' '--strat resolve'; do
+	test_expect_success "strategies beside uncommitted work: it is not touched ($o)" '
+		strategies "$o" "git commit -q --allow-empty -m mine" && for how in --merge --squash; do
+			git agent land --dry-run $how $s && git agent land $how $s && content f@2A | test_cmp - f && git show HEAD:f >../is && content f@2A | test_cmp - ../is && test "$(stat -c %a g)" = 600 && git agent land --undo $s && as_before && test -z "$(git stash list)" || return 1
+		done
+	'
+	test_expect_success "and with a conflict nothing is ($o)" '
+		strategies "$o" "put f@2M; git commit -qam mine" && for how in --merge --squash --no-commit; do
+			test_expect_code 2 git agent land $how $s 2>../err && cat ../err && as_before && test -z "$(git stash list)" || return 1
+		done && git checkout -q g && git config --unset branch.main.mergeoptions && test_expect_code 4 git agent land $s && git agent land --abort $s
+	'
+done
+test_expect_success 'what is no strategy is git'\''s to go by, beside uncommitted work too' '
+	strategies "-X theirs --signoff" "put f@2M; git commit -qam mine" && git agent land $s && content f@2A | test_cmp - f && git log -1 --format=%B | grep Signed-off-by && test "$(stat -c %a g)" = 600
+'
+
 test_done
