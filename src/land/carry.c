@@ -14,9 +14,11 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/rewrite.h"
 #include "ga/sync.h"
 #include "carry.h"
 
+#define COMPARED_MAX 10000
 #define PUT_NAME "put" /* in the note, on its way */
 
 void land_carries_release(struct land_carries *c)
@@ -100,6 +102,20 @@ int land_carry_is_moved(struct land *l, const struct ga_change *c, struct ga_err
 bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made)
 {
 	return had->mode != GA_MODE_NONE && made->mode == GA_MODE_NONE;
+}
+
+bool land_carry_may_be(struct land *l, const char *path, const struct ga_entry *had,
+		       const struct ga_entry *made)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_entry onto;
+
+	/* without lines of its own there is nothing to know it by */
+	return l->compared++ >= COMPARED_MAX ||
+	       ga_tree_entry(l->repo, &l->onto_tree, path, &onto, &ignored) ||
+	       (made->mode != GA_MODE_FILE && made->mode != GA_MODE_EXEC) ||
+	       ga_rewrite_shows(l->repo, had, &onto, had, &ignored) != 1 ||
+	       ga_rewrite_shows(l->repo, had, &onto, made, &ignored) != 0;
 }
 
 /* ---- what is there ------------------------------------------------------ */
@@ -211,9 +227,16 @@ static int merge_all(struct carry_all *a, struct ga_error *err)
 }
 
 /* A file stays as long as what the agent made of it under another name does not come. */
-static bool stays(struct land *l, struct land_carry *c, bool apart)
+static bool stays(struct land *l, struct land_carry *c)
 {
-	if (!apart || !c->gone || ga_entry_equal(&c->had, &c->will))
+	bool apart = false;
+
+	if (!c->gone || ga_entry_equal(&c->had, &c->will))
+		return false;
+	for (size_t i = 0; i < l->carries.n && !apart; i++)
+		apart = l->carries.v[i].away &&
+			land_carry_may_be(l, c->path, &c->was, &l->carries.v[i].made);
+	if (!apart)
 		return false;
 	land_carry_refuse(l, c->path, LAND_CARRY_APART);
 	c->will = c->had;
@@ -236,6 +259,7 @@ static void list_all(struct carry_all *a)
 			if (land_carry_is_gone(&want->old, &want->new) != gone)
 				continue;
 			*c = (struct land_carry){ .path = ga_strdup(want->path), .gone = gone,
+						  .was = want->old, .made = want->new,
 						  .seen = GA_BUF_INIT, .bytes = GA_BUF_INIT };
 			a->v[i] = (struct carry_one){ .want = want, .c = c };
 			n++;
@@ -262,7 +286,6 @@ static int look_at_all(struct carry_all *a, struct ga_error *err)
 static void bring(struct carry_all *a)
 {
 	struct land *l = a->l;
-	bool apart = false;
 
 	for (size_t i = 0; i < l->carries.n; i++) {
 		struct land_carry *c = &l->carries.v[i];
@@ -271,8 +294,8 @@ static void bring(struct carry_all *a)
 		if (why) {
 			land_carry_refuse(l, c->path, why);
 			c->will = c->had;
-			apart |= c->moved;
-		} else if (!stays(l, c, apart)) {
+			c->away = c->moved;
+		} else if (!stays(l, c)) {
 			ga_strv_push(&l->ret->brought, c->path);
 		}
 	}
@@ -381,7 +404,6 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	cleanup_strv struct ga_strv written = GA_STRV_INIT;
 	cleanup_close int root = -1, note = -1;
 	cleanup_free char *part = NULL;
-	bool apart = false;
 
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
@@ -398,12 +420,12 @@ int land_carry_write(struct land *l, struct ga_error *err)
 
 		if (ga_strv_find(&planned, c->path) < 0)
 			continue;
-		left = stays(l, c, apart);
+		left = stays(l, c);
 		if (!left && !ga_entry_equal(&c->had, &c->will))
 			why = write_one(root, note, c, part);
 		if (why) {
 			land_carry_refuse(l, c->path, why);
-			apart |= c->moved;
+			c->away = c->moved;
 		}
 		if (left || why) {
 			if (land_note_left(l, c->path, err))

@@ -23,6 +23,8 @@
 struct land_carry {
 	char *path;
 	bool moved, gone;     /* it has work of another name; or goes, and may be there then */
+	bool away;            /* such a one that is not brought */
+	struct ga_entry was, made; /* what the agent began with, and made of it */
 	struct ga_entry had;  /* what the working tree has, as git would store it */
 	struct ga_entry will; /* what it gets; the same as `had`: nothing to do */
 	struct ga_buf seen;   /* the file's bytes as read, if there was one ... */
@@ -90,6 +92,7 @@ struct land {
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid onto_tree, base_tree, carried_tree; /* for left-out paths */
+	unsigned compared;         /* so many of them with each other */
 	struct land_carries carries;
 	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
 	struct ga_index_marks marks;
@@ -497,5 +500,9 @@ int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *
 int land_carry_is_moved(struct land *l, const struct ga_change *c, struct ga_error *err);
 /* Or does it take away a file with uncommitted work, which may be there under another name? */
 bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made);
+/* Can it be there as that, which was left out for what it has of another name? Not where no line of
+ * its uncommitted work is in it. `had` is what the agent began with. */
+bool land_carry_may_be(struct land *l, const char *path, const struct ga_entry *had,
+		       const struct ga_entry *made);
 
 #endif

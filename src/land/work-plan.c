@@ -19,6 +19,7 @@ void land_work_release(struct land *l)
 		free(l->work->v[i].beside);
 	}
 	free(l->work->v);
+	ga_changes_release(&l->work->away);
 	free(l->work->dir);
 	free(l->work);
 	l->work = NULL;
@@ -205,7 +206,8 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 		moved = land_carry_is_moved(l, c, err);
 		if (moved < 0)
 			return -1;
-		w->apart |= moved;
+		if (moved)
+			(void)ga_changes_add(&w->away, c->path, &c->old, &c->new);
 		/* on the branch as well: somebody put it there since, or an earlier run did */
 		if (p)
 			land_carry_refuse(l, p->path, "the branch has another version");
@@ -333,26 +335,37 @@ static void pass_over(struct land *l, struct work_path *p, const char *why)
 	p->carried = false;
 }
 
+/* Is the file that goes perhaps one of these, which do not come? */
+static bool may_be_any(struct land *l, const struct work_path *p, const struct ga_changes *away)
+{
+	for (size_t i = 0; i < away->n; i++)
+		if (land_carry_may_be(l, p->path, &p->had, &away->v[i].new))
+			return true;
+	return false;
+}
+
 /* A file that the agent gave another name goes as far as that one comes. */
 static void keep_together(struct land *l, struct work *w)
 {
-	bool uncommitted = false;
+	cleanup_changes struct ga_changes uncommitted = GA_CHANGES_INIT;
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct work_path *p = &w->v[i];
 
-		w->apart |= p->moved && !p->carried;
-		uncommitted |= p->moved && ga_entry_equal(&p->to_commit, &p->head) &&
-			       !ga_entry_equal(&p->head, &p->made);
+		if (p->moved && !p->carried)
+			(void)ga_changes_add(&w->away, p->path, &p->had, &p->made);
+		if (p->moved && ga_entry_equal(&p->to_commit, &p->head) &&
+		    !ga_entry_equal(&p->head, &p->made))
+			(void)ga_changes_add(&uncommitted, p->path, &p->had, &p->made);
 	}
 	for (size_t i = 0; i < w->n; i++) {
 		struct work_path *p = &w->v[i];
 
 		if (!p->left_out || !p->carried || !land_carry_is_gone(&p->had, &p->made))
 			continue;
-		if (w->apart && p->work.mode) {
+		if (p->work.mode && may_be_any(l, p, &w->away)) {
 			pass_over(l, p, LAND_CARRY_APART);
-		} else if (uncommitted) {
+		} else if (may_be_any(l, p, &uncommitted)) {
 			p->to_commit = p->head;
 			p->to_index = p->index;
 		}

@@ -51,7 +51,7 @@ struct work_path {
 struct work {
 	struct work_path *v;
 	size_t n, cap;
-	bool apart;                   /* something is not brought that has work of another name */
+	struct ga_changes away;       /* has work of another name, and is not brought */
 	struct ga_oid tree, commit;   /* what is committed; equal to HEAD's: nothing is */
 	char *dir;                    /* where the note is */
 	struct stat index_seen;       /* the index as it was when reading began */

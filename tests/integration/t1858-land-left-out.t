@@ -102,6 +102,20 @@ for beside in : 'put g@8M'; do
 	'
 done
 
+for beside in : 'put old@8M'; do
+	test_expect_success "a file that the agent removed, and another that it moved, which is not asked for: only that one stays ($beside)" '
+		session "put f@8M g@5N" "git mv f moved; rm g; put run*@2A" && eval "$beside" && picture >../before && git agent land --dry-run $s -- g f 2>../dry && git agent land $s -- g f 2>../out && for out in ../dry ../out; do
+			grep "not brought: f: it is there under another name, which is not brought" $out && test "$(grep -c "not brought" $out)" = 1 || return 1
+		done && test ! -e g && content f@8M | test_cmp - f && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+done
+test_expect_success 'the same where the moved one cannot come, with all that lands' '
+	session "put f@8M g@5N" "git mv f moved; rm g; put run*@2A" && put moved=mine && picture >../before && git agent land $s 2>../out && cat ../out && grep "not brought: f: it is there under another name" ../out && grep "not brought: moved: it overlaps" ../out && test "$(grep -c "not brought" ../out)" = 2 && test ! -e g && test -e f && undone
+'
+test_expect_success 'a file that has nothing of its own to know it by stays' '
+	session "rm f; seq 8 >f; put g@5M" "git mv f moved; rm g" && git agent land $s -- f 2>../out; cat ../out; test -e f && seq 8 | test_cmp - f
+'
+
 # ---- after a conflict
 
 for how in merge rebase; do
@@ -135,7 +149,7 @@ test_expect_success 'files of many kinds at once: each as git has it, but for th
 	sed -i s/^/S/ f && sed -i "s/$/$(printf "\r")/" g && content run*@2M | iconv -f UTF-8 -t UTF-16LE >run && git commit -q --allow-empty -m mine &&
 	for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
 	grep "not brought: old: git cannot convert it" ../out && test "$(grep -c "not brought" ../out)" = 1 &&
-	content f@2M3A | sed s/^/S/ | test_cmp - f && content g%@2M3A | test_cmp - g && content run*@2M3A | iconv -f UTF-8 -t UTF-16LE | test_cmp - run && test -x run && content old@2M | test_cmp - old && content w/x@2M3A | test_cmp - w/x && test ! -e ../never && find .. -name "carry.*" >../left && test_cmp /dev/null ../left
+	content f@2M3A | sed s/^/S/ | test_cmp - f && content g%@2M3A | test_cmp - g && content run*@2M3A | iconv -f UTF-8 -t UTF-16LE | test_cmp - run && test -x run && content old@2M | test_cmp - old && content w/x@2M3A | test_cmp - w/x && test ! -e ../never && find ../.local -path "*/work/*" -prune -o -name "carry.*" -print >../left && test_cmp /dev/null ../left
 '
 test_expect_success 'one that git cannot read stays, and the others come' '
 	session "put f@2M g@2M d/h=mine run*@2M old@2M" "put f@2M3A g@2M3A d/h=theirs run*@2M3A old@2M3A" && git commit -q --allow-empty -m mine && echo "d/h filter=bad" >.git/info/attributes && git config filter.bad.clean false && git config filter.bad.required true && for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
