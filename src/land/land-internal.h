@@ -382,7 +382,7 @@ struct land_copy {
 };
 /* Put it at `path`: what stands there goes when the copy is whole, a directory with nothing but
  * directories in it too. Where that is not `over` any more, unless NULL, nothing is touched:
- * GA_ELOSE. */
+ * GA_ELOSE. What somebody writes in the moment between that look and the rename goes. */
 int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err);
 /* Away with such a part that was left when writing `path` was cut short. */
