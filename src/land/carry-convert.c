@@ -59,11 +59,13 @@ static int by_halves(struct carry_all *a, struct carry_one *const *v, size_t n,
 }
 
 /* As git adds them. 1: it cannot, one of them at least. */
-static int clean_some(struct carry_all *a, struct carry_one *const *v, size_t n, struct ga_error *err)
+static int clean_some(struct carry_all *a, struct carry_one *const *v, size_t n,
+		      struct ga_error *err)
 {
 	cleanup_free char *index = ga_path_join(a->dir, "index");
 	cleanup_error struct ga_error refused = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf known = GA_BUF_INIT, paths = GA_BUF_INIT, out = GA_BUF_INIT;
+	cleanup_buf struct ga_buf known = GA_BUF_INIT, paths = GA_BUF_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *line;
 	size_t pos = 0;
 	int rc;

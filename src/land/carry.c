@@ -325,7 +325,8 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 	/* somebody who only looks may be beside us */
 	a.dir = ga_strf("%s/carry.%d", l->s->dir, (int)getpid());
 	if (ga_rmtree_at(AT_FDCWD, a.dir, err) || ga_mkdir_p(a.dir, 0700, err) ||
-	    look_at_all(&a, err) || carry_clean(&a, err) || merge_all(&a, err) || carry_smudge(&a, err))
+	    look_at_all(&a, err) || carry_clean(&a, err) || merge_all(&a, err) ||
+	    carry_smudge(&a, err))
 		return -1;
 	bring(&a);
 	return 0;

@@ -278,8 +278,8 @@ static bool is_hidden(const struct work_path *p)
 	       p->work.mode != GA_MODE_GITLINK;
 }
 
-#define UNMARK "git was told not to look there: 'git update-index --no-assume-unchanged PATH' (or " \
-	       "--no-skip-worktree), see to it, then land again"
+#define UNMARK "git was told not to look there: 'git update-index --no-assume-unchanged PATH' " \
+	       "(or --no-skip-worktree), see to it, then land again"
 
 static int refuse(const struct work *w, struct ga_error *err)
 {
