@@ -29,7 +29,7 @@ settled 'git replace $(git rev-parse agent/$s:f) $(git rev-parse agent/$s:g)'
 # other COMMANDS PATTERN: what they make of it is refused, and taken back
 other() {
 	test_expect_success "nothing of it arrives with $1: taken back, and said" "
-		begin && s=s\$(count) && git agent start -q --name \$s -- sh -c \"\$words put f@2A new=n -old\" && put g@5M && git commit -qam mine && put d/h@8M u=u && { $1; } && picture >../before &&
+		begin && s=s\$(count) && git agent start -q --name \$s -- sh -c \"\$words put f@2A new=n -old\" && put g@5M && git commit -qam mine && put u=u && { $1; } && picture >../before &&
 		for how in --merge '--merge --no-commit' '--squash --no-commit' --squash; do
 			test_expect_code 2 git agent land \$how \$s 2>../err && cat ../err && grep 'something else of it than was checked, which was taken back' ../err && grep 'brings nothing of it' ../err && grep 'hint: .*mergeoptions' ../err && picture >../after && test_cmp ../before ../after && test ! -e .git/MERGE_HEAD && test ! -e .git/SQUASH_MSG && git agent list | grep \"^\$s .*captured\" || return 1
 		done && test_expect_code 2 git agent drop \$s
