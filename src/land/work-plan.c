@@ -212,7 +212,8 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 		if (p)
 			land_carry_refuse(l, p->path, "the branch has another version");
 	}
-	qsort(w->v, w->n, sizeof(*w->v), by_path);
+	if (w->n)
+		qsort(w->v, w->n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < w->n; i++)
 		if (read_entry(l, &l->head_tree, w->v[i].path, &w->v[i].head, err))
 			return -1;
