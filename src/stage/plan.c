@@ -152,7 +152,9 @@ static bool dir_op(struct stage_op *op, struct stage_plan *p)
 
 static bool file_op(struct stage_op *op, struct stage_plan *p)
 {
-	return staged_path(&op->dest, p) && ga_path_below(op->dest, "home");
+	const char *below = staged_path(&op->dest, p) ? ga_path_below(op->dest, "home") : NULL;
+
+	return below && *below;
 }
 
 static bool symlink_op(struct stage_op *op, struct stage_plan *p)
