@@ -96,6 +96,20 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 	return land_ask_id(l, args, ret, err);
 }
 
+bool land_ignores_modes(struct land *l)
+{
+	static const char *const args[] = { "config", "--type=bool", "--get", "core.fileMode",
+					    NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	return !ga_git_run(l->repo, &g, &status, &ignored) && !strcmp(out.ptr, "false\n");
+}
+
 int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 {
 	const char *operation = ga_repo_operation(l->repo);

@@ -104,13 +104,17 @@ bool land_look_here(int root, const char *path, struct land_look *ret)
 				     : ga_blob_id(h.fd, &ret->oid, &ignored));
 }
 
-bool land_look_equal(const struct land_look *a, const struct land_look *b)
+bool land_look_same(const struct land_look *a, const struct land_look *b)
 {
 	if (!a->mode || !b->mode)
 		return !a->mode && !b->mode;
-	return (a->mode & S_IFMT) == (b->mode & S_IFMT) &&
-	       (S_ISLNK(a->mode) || !((a->mode ^ b->mode) & S_IXUSR)) &&
-	       ga_oid_equal(&a->oid, &b->oid);
+	return (a->mode & S_IFMT) == (b->mode & S_IFMT) && ga_oid_equal(&a->oid, &b->oid);
+}
+
+bool land_look_equal(const struct land_look *a, const struct land_look *b)
+{
+	return land_look_same(a, b) &&
+	       (S_ISLNK(a->mode) || !((a->mode ^ b->mode) & S_IXUSR));
 }
 
 mode_t land_perms(const struct stat *st, bool exec)

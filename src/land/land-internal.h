@@ -195,12 +195,12 @@ int land_unmark_left(struct land *l, struct ga_error *err);
 int land_check_marks_elsewhere(struct land *l, struct ga_error *err);
 int land_mark_again(struct land *l, struct ga_error *err);
 /* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
- * stopped without a state of its own. What cannot be is named by the error. 1: all is back; the
- * error names what somebody else had staged meanwhile, which is in files only. */
+ * stopped without a state of its own. What cannot be is named by the error. */
 int land_restore(struct land *l, struct ga_error *err);
 /* Branch, index and files back to l->head by `git reset`, unless that would overwrite files that
- * git does not track: hooks and filters, or the user, may have made some since. The hint says how
- * it is done by hand. */
+ * git does not track: hooks and filters, or the user, may have made some since. What they staged
+ * since, and is none of what l->changes or the tip bring, stays staged. The hint says how it is
+ * done by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
 /* Does the file or link stand there as git writes it, or, unless `whole`, as it begins to? Execute
  * bits do not matter. */
@@ -253,6 +253,8 @@ int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_erro
  * none to print. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
+/* Was git told that permissions mean nothing here (core.fileMode)? Asks git. */
+bool land_ignores_modes(struct land *l);
 /* Refuse an operation of git's in progress; `then` is what to do when it is over. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
 /* What the repository calls this working tree: "" is the main one. Of `l` while it lives. */
@@ -301,7 +303,9 @@ int land_check_worktree(struct land *l, struct ga_error *err);
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err);
 
-/* options.c: what stands where git could put a file of the session's by options of the user's for
+/* options.c: are there options of the user's that git is going to go by? */
+bool land_has_options(struct land *l);
+/* What stands where git could put a file of the session's by options of the user's for
  * merges. 1: they name strategies, and something is uncommitted, which git would take out of the
  * working tree and put back from a stash between them: its permissions would be others. And refuse
  * a merge that git left, other than what was judged: it is to be taken back, and l->instead says
@@ -366,6 +370,8 @@ bool land_may_write(int root, const char *dir);
 bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Permissions but for the owner's right to execute are no difference: an umask may do that. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
+/* Whatever they are, as where git was told not to go by them (land_ignores_modes()). */
+bool land_look_same(const struct land_look *a, const struct land_look *b);
 
 /* Permissions of a file that replaces another: who may read that one may read it, and execute it
  * if it is executable. */

@@ -284,15 +284,25 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
  * branch, and commits made one by one, can give something else. */
 static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error *err)
 {
+	struct ga_changes planned = l->changes;
+	int rc;
+
 	if (ga_oid_equal(tree, &l->merged))
 		return 0;
 	l->merged = *tree;
+	l->changes = (struct ga_changes)GA_CHANGES_INIT;
+	rc = land_check_brought(l, tree, "'git config --get-regexp mergeoptions' may name a "
+					 "strategy that leaves it out", err) ||
+	     ga_tree_diff(l->repo, &l->head_tree, tree, &l->changes, err) ||
+	     land_check_flags(l, err) ? -1 : 0;
+	if (!rc) {
+		ga_changes_release(&planned);
+		return 0;
+	}
+	/* taking it back leaves what hooks staged, which is in none of these */
 	ga_changes_release(&l->changes);
-	if (land_check_brought(l, tree, "'git config --get-regexp mergeoptions' may name a "
-					"strategy that leaves it out", err) ||
-	    ga_tree_diff(l->repo, &l->head_tree, tree, &l->changes, err))
-		return -1;
-	return land_check_flags(l, err);
+	l->changes = planned;
+	return -1;
 }
 
 /* By git, which keeps what is uncommitted elsewhere. */

@@ -36,6 +36,13 @@ static char *find(struct land *l)
 	return options && *options ? ga_steal(&key) : NULL;
 }
 
+bool land_has_options(struct land *l)
+{
+	cleanup_free char *key = find(l);
+
+	return key;
+}
+
 int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

@@ -13,7 +13,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/trace.h"
-#include "land-internal.h"
+#include "in-the-way.h"
 
 /* ---- written by git ------------------------------------------------------------------ */
 
@@ -72,6 +72,95 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 	       land_is_rendered(l, h.fd, path, &e->oid, whole);
 }
 
+/* ---- what is staged ------------------------------------------------------------------ */
+
+/* Under that name, or another, as where a directory was renamed. */
+static bool brings(const struct ga_changes *all, const struct ga_change *c)
+{
+	if (ga_changes_find(all, c->path))
+		return true;
+	for (size_t i = 0; c->new.mode != GA_MODE_NONE && i < all->n; i++)
+		if (ga_oid_equal(&all->v[i].new.oid, &c->new.oid))
+			return true;
+	return false;
+}
+
+/* What the user's commits since changed is in there as well: git's only as the tip has it. */
+static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
+{
+	const struct ga_change *of = ga_changes_find(all, c->path);
+
+	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
+}
+
+/* What else than what is brought hooks that git runs, or the user, have staged meanwhile, from
+ * HEAD as it is now. Of an index with conflicts that cannot be told: nothing. By options of the
+ * user's git may have merged into other files that were there than was looked at. */
+static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *err)
+{
+	bool options = land_has_options(l);
+	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, tree, index, tip;
+
+	if (land_index_tree(l, NULL, &index, &ignored))
+		return 0;
+	if (ga_repo_head(l->repo, &head, &branch, err) ||
+	    ga_commit_tree(l->repo, &head, &tree, err) ||
+	    ga_tree_diff(l->repo, &tree, &index, &staged, err) ||
+	    ga_commit_tree(l->repo, &l->tip, &tip, err) ||
+	    ga_tree_diff(l->repo, &tree, &tip, &all, err))
+		return -1;
+	for (size_t i = 0; i < staged.n; i++) {
+		const struct ga_change *c = &staged.v[i];
+
+		if (!brings(&l->changes, c) && !is_of_tip(&all, c) &&
+		    (!options || c->old.mode == GA_MODE_NONE))
+			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
+	}
+	return 0;
+}
+
+/* What each was, or became, is what the index has. */
+static int stage(struct land *l, const struct ga_changes *others, bool became,
+		 struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+
+	for (size_t i = 0; i < others->n; i++) {
+		const struct ga_change *c = &others->v[i];
+		const struct ga_entry *e = became ? &c->new : &c->old;
+
+		ga_buf_addf(&in, "%o %s\t", e->mode, GA_HEX(&e->oid));
+		ga_buf_add0(&in, c->path);
+	}
+	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
+}
+
+/* Each by its object, since the file may have more than was staged of it. */
+static int stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
+{
+	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv named = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+
+	if (!others->n ||
+	    (!ga_fault_stop("land:stage", &failed) && !stage(l, others, true, &failed)))
+		return 0;
+	for (size_t i = 0; i < others->n; i++)
+		ga_strv_take(&named, ga_strf("%s %s", GA_HEX(&others->v[i].new.oid),
+					     others->v[i].path));
+	list = land_list(&named);
+	if (!err->msg)
+		(void)ga_error_move(err, &failed);
+	(void)ga_error_wrap(err, "what was staged meanwhile is not staged any more: %s", list);
+	err->code = GA_ELOSE;
+	return ga_hint(err, "'git cat-file blob ID' shows what that was, 'git add' stages files "
+			    "again");
+}
+
 /* ---- going back -------------------------------------------------------------------- */
 
 static int fail_in_the_way(const char *then, struct ga_error *err)
@@ -83,7 +172,7 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 	return -1;
 }
 
-int land_go_back(struct land *l, const char *how, struct ga_error *err)
+static int reset(struct land *l, const char *how, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
 	/* of the user's there may be more in the way by the time they do that */
@@ -108,13 +197,27 @@ int land_go_back(struct land *l, const char *how, struct ga_error *err)
 	return ga_hint(err, "%s", then);
 }
 
+/* Git would take what else is staged with what it staged itself. */
+int land_go_back(struct land *l, const char *how, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	int rc;
+
+	if (find_others(l, &others, err) || stage(l, &others, false, err))
+		return -1;
+	rc = reset(l, how, err);
+	return stage_again(l, &others, err) || rc ? -1 : 0;
+}
+
 /* ---- taking it away ------------------------------------------------------------------ */
 
 /* What is to be done about the paths of the landing. */
 struct taking {
+	bool any_mode;         /* permissions are no difference */
 	bool asked;            /* git could say ... */
 	struct ga_strv dirty;  /* ... which tracked paths it finds changed, sorted, */
 	struct ga_strv marked; /* and which it was told not to look at */
+	struct ga_strv modules; /* submodules, each with a directory where it is */
 	struct ga_strv remove, back, lost;
 };
 
@@ -122,6 +225,7 @@ static void taking_release(struct taking *t)
 {
 	ga_strv_release(&t->dirty);
 	ga_strv_release(&t->marked);
+	ga_strv_release(&t->modules);
 	ga_strv_release(&t->remove);
 	ga_strv_release(&t->back);
 	ga_strv_release(&t->lost);
@@ -156,6 +260,7 @@ static void ask(struct land *l, struct taking *t)
 	struct ga_oid tree;
 
 	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
+	t->any_mode = l->marks.hidden && land_ignores_modes(l);
 	t->asked = !list(l, dirty, 3, false, &t->dirty) &&
 		   (!l->marks.hidden || !list(l, marked, 2, true, &t->marked));
 }
@@ -173,8 +278,8 @@ static bool is_as_before(struct land *l, int root, const struct ga_change *c,
 		return !is->mode;
 	if (t->asked && ga_strv_find(&t->marked, c->path) < 0)
 		return ga_strv_find(&t->dirty, c->path) < 0;
-	return land_look_equal(is, &old) ||
-	       (!link && exec == !!(is->mode & S_IXUSR) &&
+	return (t->any_mode ? land_look_same(is, &old) : land_look_equal(is, &old)) ||
+	       (!link && (t->any_mode || exec == !!(is->mode & S_IXUSR)) &&
 		land_is_written(l, root, c->path, &c->old, true));
 }
 
@@ -184,10 +289,12 @@ static void look(struct land *l, int root, const struct ga_change *c, struct tak
 {
 	struct land_look is;
 
-	/* git leaves submodules alone */
-	if (c->old.mode == GA_MODE_GITLINK)
+	/* git leaves submodules alone, unless a file comes there */
+	if (c->old.mode == GA_MODE_GITLINK && land_dir_here(root, c->path))
+		ga_strv_push(&t->modules, c->path);
+	else if (c->old.mode == GA_MODE_GITLINK && !way_replaces(&c->old, &c->new))
 		return;
-	if (!land_look_here(root, c->path, &is))
+	else if (!land_look_here(root, c->path, &is))
 		ga_strv_push(&t->lost, c->path);
 	else if (is_as_before(l, root, c, &is, t))
 		return;
@@ -239,85 +346,38 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 	for (size_t i = 0; i < t.remove.n; i++)
 		if (land_remove(root, t.remove.v[i], NULL, err))
 			return -1;
+	/* with what was put there the directory goes, which a submodule is where it is not
+	 * checked out */
+	for (size_t i = 0; i < t.modules.n; i++)
+		if (!land_dir_here(root, t.modules.v[i]))
+			ga_strv_push(&t.back, t.modules.v[i]);
 	if (check_out(l, root, &t, err))
 		return -1;
 	return t.lost.n ? land_refuse(&t.lost, "files are not as they were", "see 'git status'",
 				      err) : 0;
 }
 
-/* ---- what is staged ------------------------------------------------------------------ */
+/* ---- all of it --------------------------------------------------------------------- */
 
-/* Under that name, or another, as where a directory was renamed. */
-static bool brings(const struct ga_changes *all, const struct ga_change *c)
-{
-	if (ga_changes_find(all, c->path))
-		return true;
-	for (size_t i = 0; c->new.mode != GA_MODE_NONE && i < all->n; i++)
-		if (ga_oid_equal(&all->v[i].new.oid, &c->new.oid))
-			return true;
-	return false;
-}
-
-/* What the user's commits since changed is in there as well: git's only as the tip has it. */
-static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
-{
-	const struct ga_change *of = ga_changes_find(all, c->path);
-
-	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
-}
-
-/* Hooks that git runs, or the user, may have staged something meanwhile, which git would take away
- * with what it staged itself: that stays as it is in files. */
-static int unstage_others(struct land *l, const struct ga_oid *index, struct ga_strv *ret,
-			  struct ga_error *err)
-{
-	static const char *const args[] = { "--literal-pathspecs", "reset", "--quiet",
-					    "--pathspec-from-file=-", "--pathspec-file-nul", NULL };
-	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	struct ga_oid tip;
-
-	if (ga_tree_diff(l->repo, &l->head_tree, index, &staged, err) ||
-	    ga_commit_tree(l->repo, &l->tip, &tip, err) ||
-	    ga_tree_diff(l->repo, &l->head_tree, &tip, &all, err))
-		return -1;
-	for (size_t i = 0; i < staged.n; i++)
-		if (!brings(&l->changes, &staged.v[i]) && !is_of_tip(&all, &staged.v[i])) {
-			ga_strv_push(ret, staged.v[i].path);
-			ga_buf_add0(&in, staged.v[i].path);
-		}
-	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
-}
-
-/* Nothing was staged before, so what is now is of the merge, but for those that are added to
- * `others`: git takes back that, and the files. */
-static int take_staged(struct land *l, struct ga_strv *others, struct ga_error *err)
+/* Nothing was staged before, so what is now is of the merge, or somebody's. */
+static int take_staged(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid tree;
-	bool whole = !land_index_tree(l, NULL, &tree, &ignored);
 
-	if (whole && ga_oid_equal(&tree, &l->head_tree))
-		return 0;
-	return (whole && unstage_others(l, &tree, others, err)) ||
-	       land_go_back(l, "--merge", err) ? -1 : 0;
-}
-
-static int check_others(const struct ga_strv *others, struct ga_error *err)
-{
-	return others->n ? land_refuse(others, "what was staged meanwhile is in files only",
-				       "'git add' stages it again", err) : 0;
+	return !land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree)
+		       ? 0
+		       : land_go_back(l, "--merge", err);
 }
 
 static int restore(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
-	cleanup_strv struct ga_strv others = GA_STRV_INIT;
 
 	/* whoever committed meanwhile is not to be taken back */
-	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, &others, err) &&
+	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, err) &&
 	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
-		return check_others(&others, err) ? 1 : 0;
+		return 0;
 	if (err->code == GA_ELOSE)
 		return -1;
 	/* it broke off, as on a full disk: nobody knows which are not */

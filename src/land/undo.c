@@ -73,6 +73,11 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		       GA_HEX(want));
 }
 
+static bool is_equal(const struct undo *u, const struct land_look *a, const struct land_look *b)
+{
+	return u->any_mode ? land_look_same(a, b) : land_look_equal(a, b);
+}
+
 /* Is what stands there what the note has of it? */
 static bool is_as_before(const struct undo *u, size_t i, const struct land_look *is)
 {
@@ -83,7 +88,7 @@ static bool is_as_before(const struct undo *u, size_t i, const struct land_look 
 
 	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
 		return false;
-	return land_look_equal(is, &was);
+	return is_equal(u, is, &was);
 }
 
 /* Put back by a try that got no further, or not touched yet. */
@@ -101,7 +106,7 @@ static bool may_go(int root, const struct undo *u, size_t i, struct land_look *r
 	const struct undo_file *f = &u->files[i];
 
 	return land_look_here(root, f->path, ret_is) &&
-	       (!ret_is->mode || land_look_equal(ret_is, &f->will) || is_as_before(u, i, ret_is));
+	       (!ret_is->mode || is_equal(u, ret_is, &f->will) || is_as_before(u, i, ret_is));
 }
 
 static bool goes(const struct undo *u, const char *path)
@@ -331,6 +336,7 @@ int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 	cleanup_close int root = land_open_root(l->repo, err);
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
+	u->any_mode = land_ignores_modes(l);
 	/* first: the lock that is noted is of that index */
 	if (root < 0 || undo_check_here(l, u, err))
 		return -1;

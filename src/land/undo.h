@@ -26,6 +26,7 @@ struct undo {
 	int dir;               /* where the note is */
 	bool begun;            /* undoing, or doing it, was begun before, and did not get to its
 				* end: each part is as it was before or after */
+	bool any_mode;         /* permissions are no difference: land_ignores_modes() */
 	bool by_path;          /* beside uncommitted work: this is known as well */
 	bool hidden;           /* git was at work, and did not get to its end: there are files
 				* to be put back (hidden.c) */

@@ -119,4 +119,17 @@ test_expect_success 'staged when undoing had put the index back: that alone is n
 	begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put f@8M && picture >../before && git agent land $s && GIT_AGENT_FAULT=undo:index:kill test_expect_code 137 git agent land --undo $s && put u=u && git add u && test_expect_code 2 git agent land --undo $s 2>../err && cat ../err && grep "the index changed since agent/$s landed: u$" ../err && git restore --staged u && rm u && git agent land --undo $s && picture >../after && test_cmp ../before ../after
 '
 
+# ---- permissions that mean nothing
+
+# no_modes COMMANDS: as on a file system that has none of its own; the user's work is in d/h
+for work in 'put d/h@8M; git add d/h' 'put f@8M'; do
+	test_expect_success "with core.fileMode off what is executable is no difference: $work" '
+		begin && git config core.fileMode false && s=m$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n; git add -A; git commit -qm one" && eval "$work" && picture >../before && git agent land $s && chmod +x f new && git agent land --undo $s && test ! -e new && chmod -x f && picture >../after && test_cmp ../before ../after &&
+		git agent land $s && chmod +x f && put f@2A8M9U && test_expect_code 2 git agent land --undo $s 2>../err && cat ../err && grep ": f\$" ../err && content f@2A8M9U | test_cmp - f
+	'
+done
+test_expect_success 'with core.fileMode on it is one' '
+	begin && git agent start -q --name mon -- sh -c "$words put f@2A" && put f@8M && git agent land mon && chmod +x f && picture >../before && test_expect_code 2 git agent land --undo mon 2>../err && grep "files changed since they were brought: f" ../err && picture >../after && test_cmp ../before ../after
+'
+
 test_done

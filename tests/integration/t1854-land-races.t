@@ -56,19 +56,48 @@ test_expect_success 'the same where there is something else than was looked at: 
 test_expect_success 'what git made cannot be read: how one goes back is said' '
 	begin && git agent start -q --name odd -- sh -c "$words put f@2A" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head && printf "#!/bin/sh\ngit rev-parse HEAD >../made\nprintf %%040d 1 >.git/refs/heads/main\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && picture >../before && test_expect_code 128 git agent land odd 2>../err && cat ../err && grep "hint: what git made of it stays, and nobody looked at it; .git reset --keep $(cat ../head). goes back" ../err && cp ../made .git/refs/heads/main && git reset -q --keep "$(cat ../head)" && picture >../after && test_cmp ../before ../after
 '
-test_expect_success 'what the user stages while git is at work stays, where that is taken back' '
-	begin && git agent start -q --name kept -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && picture >../before && git rev-parse HEAD >../head && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && printf "%s\n" "#!/bin/sh" "$words put mine=precious old@5S; echo x >\"[a-z]*\"; git add mine old \":(literal)[a-z]*\"" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit &&
-	{ git agent land --rebase kept 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: nothing was committed; what was staged meanwhile is in files only: .*mine, old; .git add. stages it again" ../err && rm .git/hooks/post-commit .git/info/attributes && git status --short && git rev-parse HEAD | test_cmp ../head - && content mine=precious | test_cmp - mine && content old@5S | test_cmp - old && echo x | test_cmp - "[a-z]*" && test ! -e n && content f@ | test_cmp - f && test ! -e .git/sequencer && rm mine "[a-z]*" && put old@ && picture >../after && test_cmp ../before ../after
+# staging NAME COMMANDS: two commits are made again, the second of which git cannot begin; COMMANDS run when one is there
+staging() {
+	begin && git agent start -q --name $1 -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && picture >../before && git rev-parse HEAD >../head && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && printf "%s\n" "#!/bin/sh" "$words $2" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && { git agent land --rebase $1 2>../err; test $? -gt 0; } && cat ../err && rm .git/hooks/post-commit .git/info/attributes && git status --short && git rev-parse HEAD | test_cmp ../head - && test ! -e .git/sequencer && test ! -e n && content f@ | test_cmp - f
+}
+test_expect_success 'what the user stages while git is at work stays staged, where that is taken back' '
+	staging kept "put mine=precious old@5S; echo x >\"[a-z]*\"; git add mine old \":(literal)[a-z]*\"; git rm -q --cached run" && grep "^hint: nothing was committed, and files are as they were" ../err && git diff --cached --name-status >../is && printf "A\t[a-z]*\nA\tmine\nM\told\nD\trun\n" | test_cmp - ../is && content mine=precious | test_cmp - mine && content old@5S | test_cmp - old && echo x | test_cmp - "[a-z]*" && git diff --name-only >../is && test ! -s ../is && git reset -q && rm mine "[a-z]*" && put old@ && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'as it was staged, where the file has something else' '
+	staging part "put old@5S new=staged; git add old new; put old@5S8F -new" && grep "^hint: nothing was committed, and files are as they were" ../err && git show :old >../is && content old@5S | test_cmp - ../is && git show :new >../is && content new=staged | test_cmp - ../is && content old@5S8F | test_cmp - old && test ! -e new && git reset -q && put old@ && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'also where git cannot go back' '
+	staging stuck "put old@5S; git add old; put old@5S8F" && git reset -q --hard && printf "%s\n" "#!/bin/sh" "$words put old@5S; git add old; put old@5S8F" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge "echo user >f; false" && { git agent land --rebase stuck 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: files are not as they were: f; .*; .git reset --keep $(cat ../head). goes back" ../err && git show :old >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old &&
+	git cherry-pick --quit; git checkout -q f && git reset -q --keep "$(cat ../head)" && put old@ && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'where it cannot be staged again that is named, by its object' '
+	GIT_AGENT_FAULT=land:stage:fail && export GIT_AGENT_FAULT && staging named "put old@5S; git add old; put old@5S8F" && id=$(content old@5S | git hash-object --stdin) && grep "^hint: .*what was staged meanwhile is not staged any more: .$id old.: stopped at .land:stage.: .*; .git cat-file blob ID. shows what that was, .git add. stages files again$" ../err && git cat-file blob $id >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old
 '
 test_expect_success 'what is staged then of a file that the user committed since, too' '
-	begin && git agent start -q --name since -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && picture >../before && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && printf "%s\n" "#!/bin/sh" "$words put g@5S; git add g" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit &&
-	{ git agent land --rebase since 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: nothing was committed; what was staged meanwhile is in files only: g; .git add. stages it again" ../err && rm .git/hooks/post-commit .git/info/attributes && content g@5S | test_cmp - g && put g@2M && picture >../after && test_cmp ../before ../after
+	staging since "put g@5S; git add g; put g@5S8F" && git show :g >../is && content g@5S | test_cmp - ../is && content g@5S8F | test_cmp - g && git reset -q && put g@2M && picture >../after && test_cmp ../before ../after
 '
-test_expect_success 'nor is it in the way of going on' '
+test_expect_success 'in the way of going on it is named' '
 	begin && git agent start -q --name going -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land --rebase going && put f@2R && git add f && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && printf "%s\n" "#!/bin/sh" "$words put mine=precious; git add mine" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit &&
-	{ git agent land --continue going 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: what you resolved is committed; what was staged meanwhile is in files only: mine; see to that, then .git agent land --continue going" ../err && rm .git/hooks/post-commit .git/info/attributes && content mine=precious | test_cmp - mine && git status --short >../status && echo "?? mine" | test_cmp - ../status &&
-	git agent land --continue going && content n=n | test_cmp - n && content f@2R | test_cmp - f && content mine=precious | test_cmp - mine && git agent list | grep "^going .*landed"
+	{ git agent land --continue going 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: what you resolved is committed; see to that, then .git agent land --continue going" ../err && rm .git/hooks/post-commit .git/info/attributes && content mine=precious | test_cmp - mine && git status --short >../status && echo "A  mine" | test_cmp - ../status &&
+	picture >../before && test_expect_code 2 git agent land --continue going 2>../err && cat ../err && grep "staged changes are in the way: mine$" ../err && picture >../after && test_cmp ../before ../after && git restore --staged mine && git agent land --continue going && content n=n | test_cmp - n && content f@2R | test_cmp - f && content mine=precious | test_cmp - mine && git agent list | grep "^going .*landed"
 '
+# hooked NAME: what a hook stages is here after what was staged is taken back
+hooked() {
+	printf "%s\n" "#!/bin/sh" "$words put old@5S precious=p Makefile=all:; git add old Makefile precious; put old@5S8F" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge
+}
+stays() {
+	cat ../err && rm .git/hooks/post-merge && git show :old >../is && content old@5S | test_cmp - ../is && git show :precious >../is && content precious=p | test_cmp - ../is && content precious=p | test_cmp - precious && content old@5S8F | test_cmp - old && content f@ | test_cmp - f && test ! -e n && git reset -q && rm precious Makefile && put old@
+}
+for how in --squash '--squash --no-commit'; do
+	test_expect_success "$how: what a hook staged stays where flags take it back" '
+		begin && s=h$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put g@2M && git commit -qam mine && picture >../before && hooked && test_expect_code 3 git agent land $how $s 2>../err && grep "git made something else of it than was checked, which was taken back: agent/$s would raise new flags where it lands" ../err && stays && picture >../after && test_cmp ../before ../after
+	'
+done
+for how in --squash --merge; do
+	test_expect_success "$how: and where it is taken back since the user had committed" '
+		begin && s=h$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put g@2M && git commit -qam earlier && hooked && { meanwhile merge "$user" $how $s; test $? = 2; } && grep "your branch moved meanwhile, and what git made of agent/$s there was taken back" ../err && test "$(git log -1 --format=%s)" = users-own && stays && test -z "$(git status --porcelain)"
+	'
+done
 test_expect_success 'a rebase that stops: the commit of the user below what it made stays' '
 	begin && git agent start -q --name low -- sh -c "$words put f@2A; git commit -qam one; put z=z; git add z; git commit -qm two" && put g@2M && git commit -qam earlier && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true &&
 	{ meanwhile cherry-pick "$user" --rebase low; test $? -gt 0; } && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content f@ | test_cmp - f && test ! -e .git/sequencer

@@ -115,4 +115,20 @@ test_expect_success 'given up: the same where commits are made again' '
 	fill old && refused "${over}old$" git agent land --abort $s && git submodule --quiet deinit -f old && git agent land --abort $s && content old@ | test_cmp - old
 '
 
+
+# half_way COMMANDS: they replace an empty submodule, and git, which has done that, cannot write z
+half_way() {
+	does=$1
+	test_expect_success "git stops half way: an empty submodule is there again: $1" '
+		begin_with sub && session "rmdir sub; $does; echo z >z" && git commit -q --allow-empty -m mine && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && for hide in : "git update-index --assume-unchanged old sub"; do
+			eval "$hide" && picture >../before && for how in --merge --squash --rebase --ff-only; do
+				test $how != --ff-only || { git reset -q --keep HEAD^ && picture >../before; } && test_must_fail git agent land $how $s 2>../err && cat ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after && test -d sub && git diff --exit-code || return 1
+			done && git reset -q --keep HEAD@{1} || return 1
+		done
+	'
+}
+half_way 'echo file >sub'
+half_way 'ln -s f sub'
+half_way 'git rm -q --cached sub; mkdir sub; echo x >sub/x'
+
 test_done
