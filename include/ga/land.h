@@ -97,15 +97,15 @@ void ga_land_result_release(struct ga_land_result *r);
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
-/* Finish a landing that was left to the user (GA_ECONFLICT): the commit, then what is brought as
- * uncommitted edits. GA_ECONFLICT again if it is still not possible. Where commits are made again
- * and git cannot begin a later one, what was resolved stays committed: call it again, or abort.
- * GA_ELOSE (nothing touched) where something of the user's is in the way of a later one.
- * GA_EFLAGS where flags block what was resolved, as in ga_land(); of a rebase also what came of it,
- * and then its commits stay. What is finished is what was brought when it began: commits that came
- * to the session since have not landed, and it stays as it was (ret->rest). A merge that the user
- * began counts as one, commits that they pick do not. A squash leaves no sign of what it was: it is
- * finished by hand. */
+/* Finish a landing that was left to the user (GA_ECONFLICT): the commit, unless they made that
+ * themselves and others are to come, then what is brought as uncommitted edits. GA_ECONFLICT again
+ * if it is still not possible. Where commits are made again and git cannot begin a later one, what
+ * was resolved stays committed: call it again, or abort. GA_ELOSE (nothing touched) where
+ * something of the user's is in the way of a later one. GA_EFLAGS where flags block what was
+ * resolved, as in ga_land(); of a rebase also what came of it, and then its commits stay. What is
+ * finished is what was brought when it began: commits that came to the session since have not
+ * landed, and it stays as it was (ret->rest). A merge that the user began counts as one, commits
+ * that they pick do not. A squash leaves no sign of what it was: it is finished by hand. */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     const struct ga_risk_paths *risk, struct ga_land_result *ret,
 		     struct ga_error *err);

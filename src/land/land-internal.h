@@ -58,6 +58,7 @@ struct land_look {
 	struct ga_oid oid;
 };
 
+struct ga_commit;
 struct work;
 
 /* Where lines of the session's come beside lines of the user's. */
@@ -159,6 +160,8 @@ int land_take_made(struct land *l, const char *how, struct ga_error *err);
  * error. The same of the one commit ret->commit, which stays. */
 int land_check_made(struct land *l, const char *how, struct ga_error *err);
 int land_check_on_head(struct land *l, struct ga_error *err);
+/* What git keeps of the author where it makes a commit again: address and second. Of `c`. */
+const char *land_author(const struct ga_commit *c);
 /* The hint where HEAD is elsewhere by now: `why`, and how one goes back to where git began. */
 int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */

@@ -25,7 +25,7 @@ static void picks_release(struct picks *p)
 }
 
 /* The name is in the encoding of its commit. */
-static const char *author(const struct ga_commit *c)
+const char *land_author(const struct ga_commit *c)
 {
 	const char *address = strrchr(c->author, '<');
 
@@ -58,7 +58,7 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 			return ga_fail(err, GA_EFATAL, "cannot tell which commits are made again");
 		if (ga_commit_read(l->repo, &id, &c, err))
 			return -1;
-		ga_strv_push(&ret->authors, author(&c));
+		ga_strv_push(&ret->authors, land_author(&c));
 		ga_strv_take(&ret->subjects, subject(&c));
 	}
 	return 0;
@@ -67,7 +67,7 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 static bool is_pick(const struct picks *p, const struct ga_commit *c)
 {
 	for (size_t i = 0; i < p->authors.n; i++)
-		if (!strcmp(p->authors.v[i], author(c)) &&
+		if (!strcmp(p->authors.v[i], land_author(c)) &&
 		    (is_encoded(c) || strstr(c->message, p->subjects.v[i])))
 			return c->n_parents == 1;
 	return false;

@@ -116,10 +116,87 @@ static int read_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Where that is noted of this working tree, and where HEAD was then. */
+/* Where that is noted of this working tree, and where HEAD was then: git's own list says neither
+ * whether the first was begun, nor what HEAD was when it was not. */
 static char *stopped_file(const struct land *l)
 {
 	return land_own_file(l, "stopped");
+}
+
+static int note_stopped(struct land *l, const struct ga_oid *next, struct ga_error *err)
+{
+	cleanup_free char *file = stopped_file(l), *branch = NULL;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid at;
+
+	if (ga_repo_head(l->repo, &at, &branch, err))
+		return err->msg ? -1 : ga_fail(err, GA_EFATAL, "this branch has no commit");
+	ga_buf_add0(&b, GA_HEX(&at));
+	ga_buf_add0(&b, GA_HEX(next));
+	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+}
+
+/* False: nothing that can be read. */
+static bool read_stopped(const struct land *l, struct ga_oid *at, struct ga_oid *next)
+{
+	cleanup_error struct ga_error none = GA_ERROR_INIT;
+	cleanup_free char *file = stopped_file(l);
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *first, *second;
+	size_t pos = 0;
+
+	if (ga_read_file_at(AT_FDCWD, file, 200, &b, &none))
+		return false;
+	first = ga_buf_next0(&b, &pos);
+	second = first ? ga_buf_next0(&b, &pos) : NULL;
+	return second && ga_oid_parse(first, strlen(first), at) &&
+	       ga_oid_parse(second, strlen(second), next);
+}
+
+/* Is HEAD that commit made again, on top of `at`? Git keeps the author and when they wrote it,
+ * also where it is resolved and committed by hand. */
+static int is_made(struct land *l, const struct ga_oid *head, const struct ga_oid *next,
+		   const struct ga_oid *at, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit is = { .n_parents = 0 }, of = { .n_parents = 0 };
+
+	if (ga_commit_read(l->repo, head, &is, err) || ga_commit_read(l->repo, next, &of, err))
+		return -1;
+	return is.n_parents == 1 && ga_oid_equal(&is.parents[0], at) &&
+	       !strcmp(land_author(&is), land_author(&of));
+}
+
+/* What became of the first of those that are still to be made. */
+enum next {
+	NEXT_NONE,  /* there is none, or nobody can tell whether it was made */
+	NEXT_STOPS, /* git left it to the user, in a state of its own */
+	NEXT_TO_DO, /* git could not begin it, or the user took that state back ... */
+	NEXT_DONE,  /* ... or committed it: git, going on, takes it for that either way */
+};
+
+static int find_next(struct land *l, struct ga_oid *next, enum next *ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid at, head, stopped;
+	int rc = land_read_ref(l, "CHERRY_PICK_HEAD", next, err);
+
+	*ret = rc ? NEXT_NONE : NEXT_STOPS;
+	if (rc <= 0 || ga_repo_operation(l->repo))
+		return rc < 0 ? -1 : 0;
+	rc = read_next(l, next, err);
+	if (rc || !read_stopped(l, &at, &stopped) || !ga_oid_equal(next, &stopped))
+		return rc < 0 ? -1 : 0;
+	rc = ga_repo_head(l->repo, &head, &branch, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_oid_equal(&head, &at)) {
+		*ret = NEXT_TO_DO;
+		return 0;
+	}
+	rc = is_made(l, &head, next, &at, err);
+	if (rc > 0)
+		*ret = NEXT_DONE;
+	return rc < 0 ? -1 : 0;
 }
 
 /* What making that commit again on `l->head_tree` writes, where that can be told path by path,
@@ -161,10 +238,8 @@ static int add_pick(struct land *l, const struct ga_oid *pick, struct ga_error *
 	return 0;
 }
 
-/* Takes away what git wrote of the commit at which it stopped; those before it stay. Fills `at`,
- * where HEAD is, unless that cannot be read. 1 as of land_restore(). */
-static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_oid *at,
-			  struct ga_error *err)
+/* Takes away what git wrote of the commit at which it stopped; those before it stay. */
+static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_error *err)
 {
 	struct land here = { .repo = l->repo, .s = l->s, .opts = l->opts, .tip = l->tip,
 			     .rebase = true, .notes = l->notes, .note = l->note };
@@ -180,7 +255,6 @@ static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_o
 							  : -1;
 	else
 		rc = land_restore(&here, err);
-	*at = here.head;
 	l->hidden_lost |= here.hidden_lost;
 	ga_changes_release(&here.changes);
 	ga_strv_release(&here.conflicted);
@@ -216,46 +290,38 @@ static int fail_first(struct land *l, const struct ga_oid *pick, struct ga_error
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT, second = GA_ERROR_INIT;
 	cleanup_error struct ga_error third = GA_ERROR_INIT;
-	struct ga_oid at;
-	bool left = take_pick_back(l, pick, &at, &failed), stays = go_back(l, &second);
+	bool left = take_pick_back(l, pick, &failed), stays = go_back(l, &second);
 
 	if (!quit(l, &third) && !left && !stays)
 		return ga_hint(err, "nothing was committed, and files are as they were");
-	if (stays)
+	if (stays) {
+		if (second.code != GA_EFATAL)
+			err->code = GA_ELOSE;
 		return ga_hint(err, "%s%s%s; %s", failed.msg ? failed.msg : "", left ? "; " : "",
 			       second.msg, second.hint ? second.hint : "see 'git status'");
+	}
 	return ga_hint(err, "nothing was committed; %s; %s", left ? failed.msg : third.msg,
 		       failed.hint ? failed.hint : "see 'git status'");
 }
 
-/* What the user resolved is committed, and stays. Git itself would pass over the commit at which
- * it stopped, so that is noted. */
+/* What the user resolved is committed, and stays. */
 static int fail_later(struct land *l, const struct ga_oid *pick, struct ga_error *err)
 {
-	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	cleanup_free char *note = stopped_file(l);
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_oid at;
+	cleanup_error struct ga_error failed = GA_ERROR_INIT, unwritten = GA_ERROR_INIT;
+	const char *more, *sep;
 	int rc;
 
 	if (ga_oid_is_zero(pick))
 		return ga_hint(err, "'git log %s..' shows what is committed", GA_HEX(&l->head));
-	rc = take_pick_back(l, pick, &at, &failed);
-	if (rc >= 0) {
-		cleanup_error struct ga_error unwritten = GA_ERROR_INIT;
-
-		ga_buf_add0(&b, GA_HEX(&at));
-		ga_buf_add0(&b, GA_HEX(pick));
-		if (!ga_write_atomic(AT_FDCWD, note, b.ptr, b.len, 0600, &unwritten))
-			return ga_hint(err, "what you resolved is committed; %s%ssee to that, then "
-				       "'git agent land --continue %s' goes on, or --abort goes "
-				       "back", rc ? failed.msg : "", rc ? "; " : "", l->s->name);
-		if (!rc)
-			(void)ga_error_move(&failed, &unwritten);
-	}
-	return ga_hint(err, "what you resolved is committed; %s; %s; 'git cherry-pick %.10s', then "
-		       "'git cherry-pick --continue', goes on", failed.msg,
-		       failed.hint ? failed.hint : "see 'git status'", GA_HEX(pick));
+	rc = take_pick_back(l, pick, &failed);
+	more = rc ? failed.msg : "";
+	sep = rc ? "; " : "";
+	if (note_stopped(l, pick, &unwritten))
+		return ga_hint(err, "what you resolved is committed; %s%s%s; 'git cherry-pick "
+			       "%.10s', then 'git cherry-pick --continue', goes on", more, sep,
+			       unwritten.msg, GA_HEX(pick));
+	return ga_hint(err, "what you resolved is committed; %s%ssee to that, then 'git agent land "
+		       "--continue %s' goes on, or --abort goes back", more, sep, l->s->name);
 }
 
 /* It stopped, and not at a commit that could be resolved; or could not be run to its end. */
@@ -298,6 +364,17 @@ static int pick(struct land *l, const char *const *args, const struct ga_buf *in
 		       : fail_stopped(l, only, err);
 }
 
+/* To be known again when the user has committed it by hand: then git has no state. */
+static int fail_conflict(struct land *l, struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid next;
+
+	if (!read_next(l, &next, &ignored))
+		(void)note_stopped(l, &next, &ignored);
+	return land_fail_left(l, err);
+}
+
 /* On to the end, over commits of which nothing is left, as a rebase does. `only`: the one commit
  * there is, zero for several. */
 static int go_on(struct land *l, int status, const struct ga_oid *only, struct ga_buf *why,
@@ -315,7 +392,7 @@ static int go_on(struct land *l, int status, const struct ga_oid *only, struct g
 			return -1;
 		rc = paths.n ? 0 : is_empty(l, err);
 		if (rc <= 0)
-			return rc < 0 ? -1 : land_fail_left(l, err);
+			return rc < 0 ? -1 : fail_conflict(l, err);
 		ga_buf_clear(why);
 		if (pick(l, skip, NULL, only, &status, why, err))
 			return -1;
@@ -358,12 +435,20 @@ static int make_next(struct land *l, const struct ga_oid *next, int *ret_status,
 /* What is staged since git stopped is the user's, and taking back what git did would take it. */
 static int check_unstaged(struct land *l, struct ga_error *err)
 {
-	int rc = is_empty(l, err);
+	static const char *const args[] = { "diff-index", "--cached", "--name-only", "--no-renames",
+					    "--no-ext-diff", "-z", "HEAD", NULL };
+	cleanup_strv struct ga_strv staged = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
 
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	(void)ga_fail(err, GA_ELOSE, "staged changes are in the way");
-	return ga_hint(err, "unstage them with 'git restore --staged', then go on");
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(&staged, path);
+	return staged.n ? land_refuse(&staged, "staged changes are in the way",
+				      "unstage them with 'git restore --staged', then go on",
+				      err) : 0;
 }
 
 /* Those that are still to be made, but for the one at which git stopped, if it began that: ids. */
@@ -397,46 +482,20 @@ static int check_later(struct land *l, bool begun, struct ga_error *err)
 			       land_check_on_the_way(l, &tree, &commits, err)) ? -1 : 0;
 }
 
-/* After what the user had resolved git stopped at a commit that it could not begin, which leaves
- * no state that git itself would go on from without passing over that commit. Did it, and nothing
- * happened since? 1 and that commit. */
-static int is_stopped(struct land *l, struct ga_oid *next, struct ga_error *err)
-{
-	cleanup_free char *note = stopped_file(l), *branch = NULL;
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_oid at, head, todo;
-	const char *s;
-	size_t pos = 0;
-	int rc;
-
-	if (ga_repo_operation(l->repo) || ga_read_file_at(AT_FDCWD, note, 200, &b, &none))
-		return 0;
-	s = ga_buf_next0(&b, &pos);
-	if (!s || !ga_oid_parse(s, strlen(s), &at))
-		return 0;
-	s = ga_buf_next0(&b, &pos);
-	if (!s || !ga_oid_parse(s, strlen(s), next))
-		return 0;
-	rc = read_next(l, &todo, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = ga_repo_head(l->repo, &head, &branch, err);
-	return rc < 0 ? -1 : !rc && ga_oid_equal(&at, &head) && ga_oid_equal(next, &todo);
-}
-
 static int go_on_later(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { PICK, "--continue", NULL };
 	static const struct ga_oid none;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *todo = sequencer_file(l, "todo");
+	int status = 0, rc;
 	struct ga_oid next;
-	int status = 0, rc = is_stopped(l, &next, err);
+	enum next is;
 
-	if (rc < 0 || (rc > 0 && check_unstaged(l, err)) || check_later(l, !rc, err))
+	if (find_next(l, &next, &is, err) || (is != NEXT_STOPS && check_unstaged(l, err)) ||
+	    check_later(l, is != NEXT_TO_DO, err))
 		return -1;
-	if (rc > 0) {
+	if (is == NEXT_TO_DO) {
 		if (make_next(l, &next, &status, &why, err))
 			return -1;
 		if (status)
@@ -444,7 +503,8 @@ static int go_on_later(struct land *l, struct ga_error *err)
 		/* it was the last one: git is done */
 		if (access(todo, F_OK))
 			return 0;
-	} else {
+	}
+	if (is == NEXT_STOPS) {
 		rc = is_empty(l, err);
 		/* resolved to what is there */
 		if (rc)
@@ -457,12 +517,12 @@ static int go_on_later(struct land *l, struct ga_error *err)
 
 int land_rebase_continue(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *note = stopped_file(l);
+	cleanup_free char *stopped = stopped_file(l);
 
 	l->later = true;
 	if (look_at_names(l, err) || go_on_later(l, err))
 		return -1;
-	(void)unlink(note);
+	(void)unlink(stopped);
 	return 0;
 }
 
@@ -476,17 +536,18 @@ static int fail_not_back(struct land *l, struct ga_error *err)
 int land_rebase_abort(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "cherry-pick", "--abort", NULL };
-	cleanup_free char *note = stopped_file(l), *branch = NULL;
+	cleanup_free char *branch = NULL, *stopped = stopped_file(l);
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid next, head, to;
-	int rc = is_stopped(l, &next, err);
+	enum next is;
 
-	if (rc < 0)
+	if (find_next(l, &next, &is, err))
 		return -1;
-	if (rc) {
+	/* git would stay where HEAD is by now */
+	if (is != NEXT_STOPS) {
 		if (check_unstaged(l, err) || go_back(l, err) || quit(l, err))
 			return -1;
-		(void)unlink(note);
+		(void)unlink(stopped);
 		return 0;
 	}
 	if (ga_commit_tree(l->repo, &l->head, &to, err) || land_check_way_back(l, &to, err))
@@ -548,15 +609,13 @@ int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_o
 		     struct ga_error *err)
 {
 	struct ga_oid oid;
-	int rc = is_stopped(l, &oid, err);
+	enum next is;
+	int rc;
 
-	if (!rc) {
-		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &oid, err);
-		if (rc > 0)
-			return 0;
-	}
-	if (rc < 0 || ga_oid_is_zero(tip))
-		return rc < 0 ? -1 : 0;
+	if (find_next(l, &oid, &is, err))
+		return -1;
+	if (is == NEXT_NONE || ga_oid_is_zero(tip))
+		return 0;
 	rc = ends_with(l, &oid, last, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(l->repo, &oid, tip, err);

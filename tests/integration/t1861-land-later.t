@@ -49,7 +49,7 @@ test_expect_success 'resolved to what is there, and then the next one stops' '
 	resolved n && git checkout -q HEAD f && test_must_fail git agent land --continue n 2>../err && cat ../err && test "$(git rev-parse HEAD)" = "$(cat ../head)" && content f@2M | test_cmp - f && test ! -e a && eval "$mended" && git agent land --continue n && git agent list | grep "^n .*landed" && content f@2M9B | test_cmp - f && test -e z
 '
 test_expect_success 'what git wrote and cannot be told from work of the user is named' '
-	resolved o && git config filter.odd.smudge "cat; date +%N; echo \$\$" && echo "a filter=odd" >>.git/info/attributes && test_must_fail git agent land --continue o 2>../err && cat ../err && grep "^hint: what you resolved is committed; files are not as they were: a; see .git status.; .git cherry-pick [0-9a-f]*., then .git cherry-pick --continue., goes on" ../err && test "$(git log -1 --format=%s)" = one && rm a && eval "$mended" && eval "$(sed -n "s/^hint: .*\(git cherry-pick [0-9a-f][0-9a-f]*\).*/\1/p" ../err)" && GIT_EDITOR=: git cherry-pick --continue && test "$(git log --format=%s HEAD~3..)" = "three
+	resolved o && git config filter.odd.smudge "cat; date +%N; echo \$\$" && echo "a filter=odd" >>.git/info/attributes && test_must_fail git agent land --continue o 2>../err && cat ../err && grep "^hint: what you resolved is committed; files are not as they were: a; see to that, then .git agent land --continue o. goes on, or --abort goes back" ../err && test "$(git log -1 --format=%s)" = one && test_expect_code 2 git agent land --continue o 2>../err && grep "would be overwritten: a$" ../err && rm a && eval "$mended" && git agent land --continue o && test "$(git log --format=%s HEAD~3..)" = "three
 two
 one"
 '
@@ -57,6 +57,39 @@ test_expect_success 'a cherry-pick of the user that waits is not touched' '
 	begin && git agent start -q --name w -- sh -c "$words put g@2A" && git switch -q -c side && put f@2S && git commit -qam s1 && put f@3S && git commit -qam s2 && git switch -q main && put f@2M && git commit -qam mine && ! git cherry-pick side~ side && git checkout -q HEAD f && git commit -q --allow-empty -m s1 && test -e .git/sequencer/todo && picture >../before && for how in --dry-run "--dry-run --rebase" --rebase; do
 		{ git agent land $how w 2>../err || grep "a cherry-pick is in progress" ../err; } && test -e .git/sequencer/todo && picture >../after && test_cmp ../before ../after || return 1
 	done
+'
+
+# ---- what the user resolved they commit by git itself
+
+# by_hand NAME: so it is, and git has no state of its own then
+by_hand() {
+	resolved $1 && eval "$mended" && GIT_EDITOR=: git commit -q && test ! -e .git/CHERRY_PICK_HEAD && test "$(git log -1 --format=%s)" = one
+}
+test_expect_success 'committed by git commit: --continue goes on with the others' '
+	by_hand ch && git agent land --continue ch && finished ch
+'
+test_expect_success 'with another message, and amended' '
+	by_hand cm && git commit -q --amend -m other && put g@5S && git add g && picture >../before && test_expect_code 2 git agent land --continue cm 2>../err && grep "staged changes are in the way: g$" ../err && picture >../after && test_cmp ../before ../after && git reset -q && put g@ && git agent land --continue cm && git commit -q --amend --no-edit --allow-empty && test "$(git log --format=%s HEAD~3..)" = "three
+two
+other"
+'
+test_expect_success '--abort goes back over it' '
+	by_hand ca && git rev-parse HEAD >../made && put g@5S && git add g && picture >../before && test_expect_code 2 git agent land --abort ca 2>../err && grep "staged changes are in the way: g$" ../err && picture >../after && test_cmp ../before ../after && git reset -q && put g@ && git agent land --abort ca && picture >../after && test_cmp ../start ../after && test ! -e .git/sequencer && git reflog | grep "^$(git rev-parse --short "$(cat ../made)")" && test_expect_code 128 git agent land --abort ca && test_expect_code 4 git agent land --rebase ca && git agent land --abort ca && picture >../after && test_cmp ../start ../after
+'
+test_expect_success 'the next one cannot be begun: nothing is passed over' '
+	by_hand cn && eval "$broken" && test_must_fail git agent land --continue cn 2>../err && grep "^hint: what you resolved is committed; see to that" ../err && test_must_fail git agent land --continue cn && eval "$mended" && git agent land --continue cn && finished cn
+'
+test_expect_success 'with a commit of the user on top it is theirs to go on, as no --undo may take that' '
+	by_hand cu && git commit -q --allow-empty -m users-own && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cu 2>../err && grep "no landing of agent/cu was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done && GIT_EDITOR=: git cherry-pick --continue && git log --format=%s HEAD~4.. >../log && printf "three\ntwo\nusers-own\none\n" | test_cmp - ../log
+'
+test_expect_success 'given back to before it: it is made again, not passed over' '
+	resolved cr && eval "$mended" && git reset -q --hard && put d/h@9U && test ! -e .git/CHERRY_PICK_HEAD && test_expect_code 4 git agent land --continue cr && put f@2R && git add f && git agent land --continue cr && finished cr
+'
+test_expect_success 'gone on by git cherry-pick --continue, which stops at another: as ever' '
+	begin && git agent start -q --name ct -- sh -c "$words put f@2A; git commit -qam one; put a=new; git add a; git commit -qm two; put f@2A9B; git commit -qam three; put z=z; git add z; git commit -qm four" && put f@2M9N && git commit -qam mine && picture >../start && for c in --abort --continue; do
+		test_expect_code 4 git agent land --rebase ct && put f@2R9N && git add f && { GIT_EDITOR=: git cherry-pick --continue || :; } && test -e a && test -e .git/CHERRY_PICK_HEAD && git checkout -q --theirs f && put f@2R9B && git add f && git agent land $c ct || return 1
+		test $c = --continue || { picture >../after && test_cmp ../start ../after; } || return 1
+	done && git log --format=%s HEAD~4.. >../log && printf "four\nthree\ntwo\none\n" | test_cmp - ../log && content f@2R9B | test_cmp - f && git agent list | grep "^ct .*landed" && git agent land --undo ct && picture >../after && test_cmp ../start ../after
 '
 
 # ---- what stands where a commit writes, though all of them together do not
