@@ -89,6 +89,9 @@ void ga_land_result_release(struct ga_land_result *r);
  * meanwhile: a GiB of them, GA_ELOSE for more. A copy that could not be put back stays in the
  * session's directory, and every function here but a dry run tries again before anything else.
  *
+ * One of another session that was killed half way here is to be taken back first (GA_ELOSE), by
+ * ga_land_abort() of that one; nor is anything undone or gone on with until then.
+ *
  * Two landings, or what undoes, goes on with or gives up one, are never at work in one working
  * tree: the second is refused, GA_EFATAL.
  *

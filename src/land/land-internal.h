@@ -400,6 +400,7 @@ void land_sweep(int root, const char *path, const char *part);
  * Nothing there is fine. */
 int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err);
 
+#define LAND_NOTES "undo" /* in the directory of the session */
 #define LAND_NOTE_MAX ((size_t)64 << 20) /* any file of one */
 #define LAND_NOTE_MAGIC "git-agent landing 3"
 /* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
@@ -457,6 +458,10 @@ int land_take_back(struct land *l, struct ga_error *err);
  * is 2 if HEAD is where it was and git left nothing to be gone on with. With `only_look` that
  * there is one is an error, and so is always that nobody can tell whether there is. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
+/* Refuse one of another session that was killed in this working tree, where nothing else happened
+ * since: what it has half done is nothing to land on, nor to undo beside. For who has the lock of
+ * land_begin(). */
+int land_check_others(const struct land *l, struct ga_error *err);
 /* What is there arrived otherwise, and HEAD is about to be noted as what brought it: no note of an
  * earlier landing is what undoing that could go by, unless it is of one that brought just this.
  * They stay, with the copies they have, below a note of nothing. */

@@ -333,6 +333,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     : land_recover(&l, o->dry_run, err);
 
 	ret->taken_back = rc == 1;
+	if (rc >= 0 && !o->dry_run)
+		rc = land_check_others(&l, err);
 	if (rc >= 0)
 		rc = prepare(&l, err);
 	/* made for looking into it, and nothing came of it */
@@ -417,7 +419,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 		(void)ga_hint(err, "'git agent land %s' lands it anew", s->name);
 	}
 	if (rc >= 0)
-		rc = finish(&l, err);
+		rc = land_check_others(&l, err) || finish(&l, err) ? -1 : 0;
 	if (lock >= 0 && land_mark_again(&l, rc ? &second : err))
 		rc = -1;
 	land_release(&l);

@@ -111,14 +111,9 @@ bool undo_noted(const struct undo *u, const char *name, struct ga_oid *ret)
 	       ga_oid_parse(b.ptr, b.len, ret);
 }
 
-static void set_left(struct undo *u, const char *path)
-{
-	for (size_t i = 0; i < u->n; i++)
-		u->files[i].left |= !strcmp(u->files[i].path, path);
-}
-
 static int read_left(struct undo *u, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *path;
 	size_t pos = 0;
@@ -129,7 +124,10 @@ static int read_left(struct undo *u, struct ga_error *err)
 	if (ga_read_file_at(u->dir, LAND_NOTE_LEFT, LAND_NOTE_MAX, &b, err))
 		return -1;
 	while ((path = ga_buf_next0(&b, &pos)))
-		set_left(u, path);
+		ga_strv_push(&left, path);
+	ga_strv_sort_unique(&left);
+	for (size_t i = 0; i < u->n; i++)
+		u->files[i].left = ga_strv_find(&left, u->files[i].path) >= 0;
 	return pos == b.len ? 0 : ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
 }
 

@@ -193,7 +193,7 @@ static int put_state(struct note *n, struct ga_error *err)
 
 char *land_notes(const struct ga_session *s)
 {
-	return ga_path_join(s->dir, "undo");
+	return ga_path_join(s->dir, LAND_NOTES);
 }
 
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err)
@@ -448,13 +448,12 @@ int land_note_made(struct land *l, struct ga_error *err)
 int land_note_left(struct land *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_LEFT, l->notes, l->note);
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_close int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+				    0600);
 
-	if ((!access(file, F_OK) || errno != ENOENT) &&
-	    ga_read_file_at(AT_FDCWD, file, LAND_NOTE_MAX, &b, err))
-		return -1;
-	ga_buf_add0(&b, path);
-	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+	return fd < 0 || ga_write_full(fd, path, strlen(path) + 1)
+		       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot note what was left")
+		       : 0;
 }
 
 int land_note_done(struct land *l, struct ga_error *err)

@@ -4,6 +4,8 @@
  * taken back at once, one that was killed by whoever comes next. Of one that git was at work on
  * only the files come back that git was told not to look at.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -214,6 +216,77 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 	free(l.notes);
 	return rc;
 }
+
+/* ---- of other sessions ---------------------------------------------------------------- */
+
+/* Most have come to their end, which is to be seen without reading more of them. */
+static bool may_be_half_done(const char *notes)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *done = NULL, *begun = NULL;
+	unsigned last;
+
+	if (land_note_last(notes, &last, &unread) || !last)
+		return false;
+	done = ga_strf("%s/%u/" LAND_NOTE_DONE, notes, last);
+	begun = ga_strf("%s/%u/" UNDO_BEGUN, notes, last);
+	return access(done, F_OK) || !access(begun, F_OK);
+}
+
+/* Here, and nothing happened since? What cannot be read is for who asks about that session. */
+static bool is_half_done(struct land *l, const struct undo *u)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *branch = NULL;
+	enum since since = SINCE_WENT_ON;
+	struct ga_oid head;
+
+	if (strcmp(u->worktree, land_worktree(l)) != 0)
+		return false;
+	if (u->by_path && u->begun)
+		return !find_since(l, u, &since, &unread) && since == SINCE_NOTHING;
+	return u->hidden && !ga_repo_head(l->repo, &head, &branch, &unread) &&
+	       ga_oid_equal(&head, &u->head);
+}
+
+static int check_other(struct ga_repo *r, const char *dir, const char *name, struct ga_error *err)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_(undo_release) struct undo u = UNDO_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	struct land l = { .repo = r, .s = &s };
+	int rc = 0;
+
+	if (ga_session_load_from(dir, name, &s, &unread))
+		return 0;
+	if (!undo_read(&l, &u, &unread) && is_half_done(&l, &u))
+		rc = fail_interrupted(&s, err);
+	free(l.notes);
+	return rc;
+}
+
+int land_check_others(const struct land *l, struct ga_error *err)
+{
+	cleanup_free char *all = ga_path_parent(l->s->dir);
+	DIR *d = opendir(all);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the sessions");
+	while (!rc && (e = readdir(d))) {
+		cleanup_free char *dir = ga_path_join(all, e->d_name);
+		cleanup_free char *notes = ga_path_join(dir, LAND_NOTES);
+
+		if (ga_session_name_ok(e->d_name) && strcmp(e->d_name, l->s->name) != 0 &&
+		    may_be_half_done(notes))
+			rc = check_other(l->repo, dir, e->d_name, err);
+	}
+	(void)closedir(d);
+	return rc;
+}
+
+/* ---- what came of it -------------------------------------------------------------------- */
 
 /* What merging the tip into HEAD of then gives: 0; 1: nothing that git could commit. */
 static int merge_again(const struct land *now, const struct undo *u, struct ga_oid *ret,

@@ -407,7 +407,8 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err)
 {
+	const struct land l = { .repo = r, .s = s };
 	cleanup_close int lock = land_begin(r, err);
 
-	return lock < 0 ? -1 : undo_last(r, s, ret_head, err);
+	return lock < 0 || land_check_others(&l, err) ? -1 : undo_last(r, s, ret_head, err);
 }

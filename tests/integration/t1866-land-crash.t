@@ -104,6 +104,17 @@ do
 	'
 done
 
+test_expect_success 'killed, and then another session: it is named, and nothing is touched, as long as it stands in the way' '
+	begin && git agent start -q --name oa -- sh -c "$words put f@2A -g" && git agent start -q --name ob -- sh -c "$words put d/h@2B" && git agent start -q --name oc -- sh -c "$words put c=c" && git agent land oc && put f@8M && picture >../start && rm -rf ../other && git worktree add -q ../other && { GIT_AGENT_FAULT=land:files:kill git agent land oa; test $? = 137; } && picture >../before &&
+	for c in "land ob" "land --squash ob" "land ob -- d" "land --undo oc"; do
+		test_expect_code 2 git agent $c 2>../err && cat ../err && grep "a landing of agent/oa was interrupted$" ../err && grep "^hint: .git agent land --abort oa. takes it back" ../err && picture >../after && test_cmp ../before ../after || return 1
+	done && (cd ../other && git agent land ob && git agent land --undo ob) && git agent land --abort oa && picture >../after && test_cmp ../start ../after && git agent land ob && git agent land --undo ob && git agent land --undo oc &&
+	{ GIT_AGENT_FAULT=land:files:kill git agent land oa; test $? = 137; } && rm -f .git/index.lock && git commit -qam "by hand" && git agent land ob
+'
+test_expect_success 'killed while git was at work, beside files that it was told not to look at, and then another session' '
+	begin && git agent start -q --name ha -- sh -c "$words put f@2A" && git agent start -q --name hb -- sh -c "$words put g@2B" && git update-index --assume-unchanged old && put old@8M && picture >../start && { GIT_AGENT_FAULT=land:kept:kill git agent land ha; test $? = 137; } && test_expect_code 2 git agent land hb 2>../err && grep "a landing of agent/ha was interrupted$" ../err && git agent land --abort ha && picture >../after && test_cmp ../start ../after && git agent land hb
+'
+
 # asks NAME PATTERN: neither drop nor gc moves its note to the trash
 asks() {
 	test_expect_code 2 git agent drop $1 2>../err && cat ../err && grep "$2" ../err && git agent gc >../out 2>../says && ! grep "session $1" ../out && git agent drop --force --dry-run $1 && test -e "$(echo "$HOME"/.local/state/git-agent/*/sessions/$1/undo/1)/record"
