@@ -230,6 +230,8 @@ int land_rebase_check_free(struct land *l, struct ga_error *err);
 /* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
  * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
 int land_fail_left(struct land *l, struct ga_error *err);
+/* Why there is no commit of what is all resolved. */
+const char *land_why_uncommitted(const struct land *l);
 int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);

@@ -34,6 +34,13 @@ static bool is_resolved(const struct land *l)
 			 : l->conflicts;
 }
 
+/* Of commits that are made again l->head is where the first of them began. */
+const char *land_why_uncommitted(const struct land *l)
+{
+	return l->rebase || land_stays(l) ? "a hook or signing refused it"
+					  : "you, or a hook of yours, committed meanwhile";
+}
+
 /* git began the merge and left it: a conflict, or the commit was refused. */
 int land_fail_left(struct land *l, struct ga_error *err)
 {
@@ -51,9 +58,8 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			       "--continue %s'; or --abort to go back", l->s->name);
 	}
 	if (!paths.n) {
-		(void)ga_fail(
-		    err, GA_ECONFLICT,
-		    "the merge is done but was not committed: a hook or signing refused it");
+		(void)ga_fail(err, GA_ECONFLICT, "the merge is done but was not committed: %s",
+			      land_why_uncommitted(l));
 		return ga_hint(err, "'git agent land --continue %s' tries again, --abort goes back",
 			       l->s->name);
 	}

@@ -79,11 +79,28 @@ static bool is_staged(const struct land *l)
 	return l->opts->how == GA_LAND_SQUASH || l->opts->no_commit;
 }
 
+static bool is_merge(const struct land *l, const struct ga_commit *c)
+{
+	return c->n_parents == 2 && ga_oid_equal(&c->parents[1], &l->tip);
+}
+
 static bool is_made(const struct land *l, const struct ga_commit *c, const struct picks *p)
 {
-	if (l->rebase)
-		return is_pick(p, c);
-	return c->n_parents == 2 && ga_oid_equal(&c->parents[1], &l->tip);
+	return l->rebase ? is_pick(p, c) : is_merge(l, c);
+}
+
+/* Git still has the merge as one that waits when a hook runs after it, so what that commits looks
+ * like another: then git made the one below, and the one on top is the hook's. */
+static int below_merge(struct land *l, const struct ga_commit *top, struct ga_oid *at,
+		       struct ga_error *err)
+{
+	cleanup_commit struct ga_commit below = { .n_parents = 0 };
+
+	if (ga_commit_read(l->repo, &top->parents[0], &below, err))
+		return -1;
+	if (!is_merge(l, &below))
+		*at = top->parents[0];
+	return 0;
 }
 
 /* Below the commits on top that git made. */
@@ -100,9 +117,9 @@ static int walk(struct land *l, struct ga_oid *at, struct ga_error *err)
 			return -1;
 		if (!is_made(l, &c, &picks))
 			break;
-		*at = c.parents[0];
 		if (!l->rebase)
-			break;
+			return below_merge(l, &c, at, err);
+		*at = c.parents[0];
 	}
 	return 0;
 }
@@ -143,7 +160,7 @@ static int judge_top(struct land *l, struct ga_error *err)
 	cleanup_free char *branch = NULL;
 	struct ga_oid head, tree;
 
-	if (!l->rebase)
+	if (!l->rebase && !(is_staged(l) && land_has_options(l)))
 		return 0;
 	if (ga_repo_head(l->repo, &head, &branch, err) ||
 	    ga_commit_tree(l->repo, &head, &tree, err))
@@ -163,8 +180,9 @@ static int fail_on_top(struct land *l, struct ga_error *err)
 
 	if (!judge_top(l, err)) {
 		(void)ga_fail(err, GA_ELOSE, "%s", what);
-		return ga_hint(err, "'git log %.10s..' shows what is there; 'git agent land %s' "
-			       "lands what is not", GA_HEX(&l->head), l->s->name);
+		return ga_hint(err, "'git log %.10s..' shows what is there, also what a hook of "
+			       "yours committed; 'git agent land %s' lands what is not",
+			       GA_HEX(&l->head), l->s->name);
 	}
 	(void)ga_error_wrap(err, "%s", what);
 	free(err->hint);
@@ -173,15 +191,29 @@ static int fail_on_top(struct land *l, struct ga_error *err)
 		       "flagged", GA_HEX(&l->head), l->s->name);
 }
 
+/* All that was staged is in a commit by now, as where a hook of the user's committed it. */
+static int is_committed(struct land *l, const struct ga_oid *head, struct ga_error *err)
+{
+	struct ga_oid index, tree;
+
+	return land_index_tree(l, NULL, &index, err) || ga_commit_tree(l->repo, head, &tree, err)
+		       ? -1
+		       : ga_oid_equal(&index, &tree);
+}
+
 int land_take_made(struct land *l, const char *how, struct ga_error *err)
 {
 	/* git leaves it, and the next commit of the user's would begin with it */
 	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
 	struct land there = *l;
 	struct ga_oid head;
+	int rc;
 
 	if (land_began_at(l, &head, &there.head, err))
 		return -1;
+	rc = is_staged(l) && !ga_oid_equal(&head, &l->head) ? is_committed(l, &head, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : fail_on_top(l, err);
 	if (!is_staged(l) && ga_oid_equal(&head, &there.head) && !ga_oid_equal(&head, &l->head))
 		return fail_on_top(l, err);
 	if (land_go_back(&there, how, err))
@@ -213,5 +245,7 @@ int land_check_made(struct land *l, const char *how, struct ga_error *err)
 		return -1;
 	(void)ga_fail(err, GA_ELOSE, "your branch moved meanwhile, and what git made of agent/%s "
 		      "there was taken back", l->s->name);
-	return ga_hint(err, "you are at %.10s; land again", GA_HEX(&began));
+	return ga_hint(err, "you are at %.10s; land again, or, if a hook of yours commits, "
+		       "'git -c core.hooksPath=/dev/null agent land %s'", GA_HEX(&began),
+		       l->s->name);
 }

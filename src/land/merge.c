@@ -155,7 +155,7 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 {
 	cleanup_free char *line = land_first_line(why);
 
-	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
+	(void)ga_fail(err, status == 128 && land_stays(l) ? GA_EFATAL : GA_ELOSE,
 		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
 	return fail_stopped(l, status == GAVE_UP, err);
 }
@@ -384,8 +384,8 @@ static int squash(struct land *l, struct ga_error *err)
 	if (!run_git(l, commit, &status, &why, err)) {
 		if (!status)
 			return land_read_result(l, err) || land_check_on_head(l, err) ? -1 : 0;
-		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: a "
-						 "hook or signing refused it");
+		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: %s",
+			      land_why_uncommitted(l));
 	}
 	return ga_hint(err, "'git commit' tries again, 'git reset --merge' goes back");
 }

@@ -106,6 +106,38 @@ test_expect_success 'a squash that the user commits before is committed on top o
 	begin && git agent start -q --name sq -- sh -c "$words put f@2A; git commit -qam one" && put g@2M && git commit -qam earlier && { meanwhile "commit --quiet -m" "echo user >mine && git add mine && git commit -qm users-own --only mine" --squash sq; test $? = 2; } && grep "your branch moved while agent/sq was brought, and nothing was taken back of that" ../err && test "$(git log -1 --format=%s HEAD^)" = users-own && git agent land sq && git agent list | grep "^sq .*landed" && picture >../before && test_must_fail git agent land --undo sq && picture >../after && test_cmp ../before ../after
 '
 
+# ---- a hook that commits
+
+# committing NAME HOOK HOW: that hook commits a file of its own, once; then landing says SAYS, with the status CODE, and the hook's commit and its file are there, as is what is uncommitted
+committing() {
+	h=$1 how=$2 commit=$3 code=$4 says=$5
+	test_expect_success "a $h hook that commits ($commit), $how" '
+		begin && s=c$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && { test "$how" = --ff-only || { put g@2M && git commit -qam earlier; }; } && put old@8U && rm -f ../once && printf "%s\n" "#!/bin/sh" "test ! -e ../once || exit 0; touch ../once; n=ooked; echo hook >h\$n; git add h\$n; git commit -q --no-verify -m hooks-own $commit; exit 0" >.git/hooks/$h && chmod +x .git/hooks/$h &&
+		test_expect_code $code git agent land $how $s 2>../err && cat ../err && git log --oneline --graph && grep "$says" ../err && test -e ../once && git show HEAD:hooked | grep hook && grep hook hooked && content old@8U | test_cmp - old && picture >../before && if grep "committed: you" ../err; then
+			case $how in --merge) git agent land --abort $s ;; *) git reset -q --merge ;; esac && git diff --cached --exit-code && git show HEAD:hooked && test ! -e n && content old@8U | test_cmp - old
+			exit
+		elif grep "git reset --keep" ../err; then
+			exit
+		fi && test_must_fail git agent land --undo $s && picture >../after && test_cmp ../before ../after && git agent land $how $s && case "$how" in *no-commit) git commit -qm squashed ;; esac && content f@2A | test_cmp - f && content n=n | test_cmp - n && content old@8U | test_cmp - old && git cat-file -e HEAD:hooked && git agent list | grep "^$s .*landed"
+	'
+}
+top='your branch moved while agent/c[0-9]* was brought, and nothing was taken back of that'
+back='your branch moved meanwhile, and what git made of agent/c[0-9]* there was taken back'
+committing post-merge --merge '' 2 "$top"
+committing post-merge --ff-only '' 2 "$top"
+committing post-merge --squash '' 2 "$top"
+committing post-merge --squash '-- h$n' 2 "$back"
+committing post-merge '--squash --no-commit' '-- h$n' 2 "$back"
+committing post-commit --squash '' 2 "$top"
+committing pre-merge-commit --merge '-- h$n' 4 'the merge is done but was not committed: you, or a hook of yours, committed meanwhile'
+committing pre-commit --squash '-- h$n' 4 'the changes are staged but not committed: you, or a hook of yours, committed meanwhile'
+committing commit-msg --merge '' 2 'git refused to merge agent/c'
+committing post-commit --rebase '' 2 "$top\|$back"
+committing prepare-commit-msg --rebase '' 2 'git refused to merge agent/c'
+test_expect_success 'as is said, without hooks it lands' '
+	begin && git agent start -q --name nohook -- sh -c "$words put f@2A" && git commit -q --allow-empty -m mine && printf "%s\n" "#!/bin/sh" "git commit -q --allow-empty -m hooks-own -- f" >.git/hooks/post-merge && printf "%s\n" "#!/bin/sh" "git commit -q --allow-empty --only -m hooks-own" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && test_expect_code 2 git agent land --squash nohook 2>../err && cat ../err && eval "$(sed -n "s/^hint: .*, or, if a hook of yours commits, .\(git -c .* agent land\) \(nohook\).$/\1 --squash \2/p" ../err)" && git agent list | grep "^nohook .*landed" && content f@2A | test_cmp - f && git log -1 --format=%s | grep Squash && git agent land --undo nohook
+'
+
 # ---- what comes to the session while a conflict waits
 
 # conflicted NAME HOW: two commits, of which the first conflicts
