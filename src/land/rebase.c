@@ -116,8 +116,12 @@ static int read_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Where that is noted of this working tree, and where HEAD was then: git's own list says neither
- * whether the first was begun, nor what HEAD was when it was not. */
+/* Where that is noted of this working tree: git's own list says neither whether the first was
+ * begun, nor what HEAD was when it was not, and is gone once the last is committed. */
+struct stopped {
+	struct ga_oid at, next, began; /* HEAD then, that commit, and HEAD before the first */
+};
+
 static char *stopped_file(const struct land *l)
 {
 	return land_own_file(l, "stopped");
@@ -133,24 +137,28 @@ static int note_stopped(struct land *l, const struct ga_oid *next, struct ga_err
 		return err->msg ? -1 : ga_fail(err, GA_EFATAL, "this branch has no commit");
 	ga_buf_add0(&b, GA_HEX(&at));
 	ga_buf_add0(&b, GA_HEX(next));
+	ga_buf_add0(&b, GA_HEX(&l->head));
 	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
 /* False: nothing that can be read. */
-static bool read_stopped(const struct land *l, struct ga_oid *at, struct ga_oid *next)
+static bool read_stopped(const struct land *l, struct stopped *ret)
 {
+	struct ga_oid *const ids[] = { &ret->at, &ret->next, &ret->began };
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_free char *file = stopped_file(l);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	const char *first, *second;
 	size_t pos = 0;
 
 	if (ga_read_file_at(AT_FDCWD, file, 200, &b, &none))
 		return false;
-	first = ga_buf_next0(&b, &pos);
-	second = first ? ga_buf_next0(&b, &pos) : NULL;
-	return second && ga_oid_parse(first, strlen(first), at) &&
-	       ga_oid_parse(second, strlen(second), next);
+	for (size_t i = 0; i < GA_NELEMS(ids); i++) {
+		const char *s = ga_buf_next0(&b, &pos);
+
+		if (!s || !ga_oid_parse(s, strlen(s), ids[i]))
+			return false;
+	}
+	return true;
 }
 
 /* Is HEAD that commit made again, on top of `at`? Git keeps the author and when they wrote it,
@@ -174,26 +182,33 @@ enum next {
 	NEXT_DONE,  /* ... or committed it: git, going on, takes it for that either way */
 };
 
-static int find_next(struct land *l, struct ga_oid *next, enum next *ret, struct ga_error *err)
+/* Fills `began` where git has no state to read that from. */
+static int find_next(struct land *l, struct ga_oid *next, enum next *ret, struct ga_oid *began,
+		     struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
-	struct ga_oid at, head, stopped;
-	int rc = land_read_ref(l, "CHERRY_PICK_HEAD", next, err);
+	struct stopped stopped;
+	struct ga_oid head;
+	int rc = land_read_ref(l, "CHERRY_PICK_HEAD", next, err), listed;
 
 	*ret = rc ? NEXT_NONE : NEXT_STOPS;
 	if (rc <= 0 || ga_repo_operation(l->repo))
 		return rc < 0 ? -1 : 0;
-	rc = read_next(l, next, err);
-	if (rc || !read_stopped(l, &at, &stopped) || !ga_oid_equal(next, &stopped))
-		return rc < 0 ? -1 : 0;
+	listed = read_next(l, next, err);
+	if (listed < 0 || !read_stopped(l, &stopped) ||
+	    (!listed && !ga_oid_equal(next, &stopped.next)))
+		return listed < 0 ? -1 : 0;
 	rc = ga_repo_head(l->repo, &head, &branch, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (ga_oid_equal(&head, &at)) {
-		*ret = NEXT_TO_DO;
+	*next = stopped.next;
+	*began = stopped.began;
+	if (ga_oid_equal(&head, &stopped.at)) {
+		/* without a list the user gave it up */
+		*ret = listed ? NEXT_NONE : NEXT_TO_DO;
 		return 0;
 	}
-	rc = is_made(l, &head, next, &at, err);
+	rc = is_made(l, &head, next, &stopped.at, err);
 	if (rc > 0)
 		*ret = NEXT_DONE;
 	return rc < 0 ? -1 : 0;
@@ -369,8 +384,12 @@ static int fail_conflict(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid next;
+	int rc = read_next(l, &next, &ignored);
 
-	if (!read_next(l, &next, &ignored))
+	/* there is no list of a single one */
+	if (rc > 0)
+		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &next, &ignored);
+	if (!rc)
 		(void)note_stopped(l, &next, &ignored);
 	return land_fail_left(l, err);
 }
@@ -488,11 +507,11 @@ static int go_on_later(struct land *l, struct ga_error *err)
 	static const struct ga_oid none;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *todo = sequencer_file(l, "todo");
+	struct ga_oid next, began;
 	int status = 0, rc;
-	struct ga_oid next;
 	enum next is;
 
-	if (find_next(l, &next, &is, err) || (is != NEXT_STOPS && check_unstaged(l, err)) ||
+	if (find_next(l, &next, &is, &began, err) || (is != NEXT_STOPS && check_unstaged(l, err)) ||
 	    check_later(l, is != NEXT_TO_DO, err))
 		return -1;
 	if (is == NEXT_TO_DO) {
@@ -500,10 +519,10 @@ static int go_on_later(struct land *l, struct ga_error *err)
 			return -1;
 		if (status)
 			return go_on(l, status, &none, &why, err);
-		/* it was the last one: git is done */
-		if (access(todo, F_OK))
-			return 0;
 	}
+	/* it was the last one: git is done */
+	if (is != NEXT_STOPS && access(todo, F_OK))
+		return 0;
 	if (is == NEXT_STOPS) {
 		rc = is_empty(l, err);
 		/* resolved to what is there */
@@ -541,7 +560,7 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	struct ga_oid next, head, to;
 	enum next is;
 
-	if (find_next(l, &next, &is, err))
+	if (find_next(l, &next, &is, &to, err))
 		return -1;
 	/* git would stay where HEAD is by now */
 	if (is != NEXT_STOPS) {
@@ -558,7 +577,10 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	if (ga_git_ok(l->repo, &g, err) || ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
 	/* which git only warns of */
-	return ga_oid_equal(&head, &l->head) ? 0 : fail_not_back(l, err);
+	if (!ga_oid_equal(&head, &l->head))
+		return fail_not_back(l, err);
+	(void)unlink(stopped);
+	return 0;
 }
 
 int land_rebase_check_free(struct land *l, struct ga_error *err)
@@ -608,11 +630,11 @@ static int ends_with(struct land *l, const struct ga_oid *at, const struct ga_oi
 int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
 		     struct ga_error *err)
 {
-	struct ga_oid oid;
+	struct ga_oid oid, began;
 	enum next is;
 	int rc;
 
-	if (find_next(l, &oid, &is, err))
+	if (find_next(l, &oid, &is, &began, err))
 		return -1;
 	if (is == NEXT_NONE || ga_oid_is_zero(tip))
 		return 0;
@@ -624,5 +646,8 @@ int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_o
 	rc = ga_is_ancestor(l->repo, &oid, &l->head, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return read_head(l, err) ? -1 : 1;
+	if (is == NEXT_STOPS)
+		return read_head(l, err) ? -1 : 1;
+	l->head = began;
+	return 1;
 }

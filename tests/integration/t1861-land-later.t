@@ -85,6 +85,14 @@ test_expect_success 'with a commit of the user on top it is theirs to go on, as 
 test_expect_success 'given back to before it: it is made again, not passed over' '
 	resolved cr && eval "$mended" && git reset -q --hard && put d/h@9U && test ! -e .git/CHERRY_PICK_HEAD && test_expect_code 4 git agent land --continue cr && put f@2R && git add f && git agent land --continue cr && finished cr
 '
+for commits in '' 'put a=new; git add a; git commit -qm zero;'; do
+	test_expect_success "the last one, or the only one: git has nothing left, and it has landed all the same ($commits)" '
+		begin && s=l$(count) && git agent start -q --name $s -- sh -c "$words $commits put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && put u=u && picture >../start && test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && GIT_EDITOR=: git commit -q && test ! -e .git/sequencer && git agent land --continue $s && content f@2R | test_cmp - f && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../start ../after &&
+		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && GIT_EDITOR=: git commit -q && git agent land --abort $s && picture >../after && test_cmp ../start ../after &&
+		test_expect_code 4 git agent land --rebase $s && git cherry-pick --abort && picture >../after && test_cmp ../start ../after && for c in --continue --abort; do test_expect_code 128 git agent land $c $s || return 1; done && picture >../after && test_cmp ../start ../after &&
+		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && git commit -qm resolved && git commit -q --allow-empty -m users-own && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c $s || return 1; done && picture >../after && test_cmp ../before ../after
+	'
+done
 test_expect_success 'gone on by git cherry-pick --continue, which stops at another: as ever' '
 	begin && git agent start -q --name ct -- sh -c "$words put f@2A; git commit -qam one; put a=new; git add a; git commit -qm two; put f@2A9B; git commit -qam three; put z=z; git add z; git commit -qm four" && put f@2M9N && git commit -qam mine && picture >../start && for c in --abort --continue; do
 		test_expect_code 4 git agent land --rebase ct && put f@2R9N && git add f && { GIT_EDITOR=: git cherry-pick --continue || :; } && test -e a && test -e .git/CHERRY_PICK_HEAD && git checkout -q --theirs f && put f@2R9B && git add f && git agent land $c ct || return 1
