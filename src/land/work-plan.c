@@ -193,6 +193,9 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 			p = add(w, l->conflicted.v[i]);
 		p->conflict = true;
 	}
+	/* of a path that conflicts and is left out as well there is one, too */
+	n = w->n;
+	qsort(w->v, n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < left_out->n; i++) {
 		const struct ga_change *c = &left_out->v[i];
 		struct work_path *p = find(w, n, c->path);

@@ -75,9 +75,9 @@ test_expect_success 'work on no branch: tags, older stashes, other working trees
 test_expect_success 'tags that were made or moved inside are named, as nothing else would say that there were some' '
 	make_repo tags "git commit -q --allow-empty -m first; git tag -am t theirs; git tag moved" && cd tags && git agent start --name g -- sh -c "
 		git tag light; git tag of-a-blob HEAD:a; git commit -q --allow-empty -m one; git tag -am notes v1; git tag -f moved" 2>../err &&
-	grep "note: tags made inside are not taken as tags: light, moved, of-a-blob, v1$" ../err && test "$(git tag | tr "\n" " ")" = "moved theirs " &&
-	git agent start --name h -- sh -c "git tag -d theirs; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git tag \$i; done" 2>../err && grep "as tags: 1, 10, .* and 2 more$" ../err &&
-	git agent start --name i -- git tag -d moved 2>../err && ! grep "tags made" ../err
+	grep "note: tags that are not here, or are others here, are not taken: light, moved, of-a-blob, v1$" ../err && test "$(git tag | tr "\n" " ")" = "moved theirs " &&
+	git agent start --name h -- sh -c "git tag -d theirs; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git tag \$i; done" 2>../err && grep "are not taken: 1, 10, .* and 2 more$" ../err &&
+	git agent start --name i -- git tag -d moved 2>../err && ! grep "tags that" ../err
 '
 
 test_expect_success 'what was in the middle of something is said, and what git put aside for that is kept' '
