@@ -24,7 +24,7 @@ struct ga_import_limits {
 				    * of `hide`; and what their names come to together */
 	uint64_t max_path_bytes;
 	uint64_t max_all_paths;    /* the same, of all of them together */
-	unsigned timeout_ms;       /* for reading the stream, and again for each git command */
+	unsigned timeout_ms;       /* for all of an import, from its beginning */
 };
 /* Which of these was the reason of a refusal. */
 enum ga_import_over {

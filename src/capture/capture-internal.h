@@ -20,6 +20,7 @@ struct capture {
 	bool words;                   /* the last failure was told in words of the agent's */
 	unsigned allowed_ms;          /* what git inside was given for the step at hand ... */
 	unsigned left_ms;             /* ... and what is left of it */
+	int64_t until;                /* when what is imported has to be there */
 	struct ga_oid base_tree;      /* what lies beneath the layers */
 	struct ga_oid from, under;    /* what history stands on, and is published on ... */
 	struct ga_oid from_tree;      /* ... and what that has */
@@ -98,9 +99,13 @@ void close_inside(struct capture *c);
  * choose its words. */
 bool must_fail(const struct capture *c, const struct ga_error *inner);
 
-/* Take a pack stream in: quarantine, limits, checks, then the repository's own
- * objects. 1: refused, with the reason for people in `*ret_reason` (owned). `tips` of
- * commits are checked with all that they reach but `hide` does not. */
+/* From now on imports, and what goes before them, may take ten times git_time, all together. */
+void begin_import(struct capture *c);
+/* Of that: what is left, in milliseconds. */
+unsigned import_left(const struct capture *c);
+/* Take a pack stream in, in the time that is left for it: quarantine, limits, checks, then the
+ * repository's own objects. 1: refused, with the reason for people in `*ret_reason` (owned). `tips`
+ * of commits are checked with all that they reach but `hide` does not. */
 int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err);
 

@@ -488,6 +488,7 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	fd = ga_scratch_file(c->s->dir, err);
 	if (fd < 0 || git(cl, args, &in, NULL, fd, err))
 		return -1;
+	begin_import(c);
 	rc = take_pack(c, fd, NULL, 0, NULL, 0, &reason, err);
 	if (rc == 1) {
 		cleanup_buf struct ga_buf q = GA_BUF_INIT;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "capture-internal.h"
-#include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/import.h"
 #include "ga/path.h"
@@ -16,7 +15,6 @@
 
 #define MAX_NAMED 10 /* refs, in notes */
 #define MAX_TRIES 20 /* to find which of them are refused */
-#define MOST_TIMES 4 /* as long as the first try may take, for all together */
 
 struct fetching {
 	struct capture *c;
@@ -25,7 +23,6 @@ struct fetching {
 	size_t n_theirs;
 	uint64_t files, bytes;      /* of the private git dir */
 	unsigned tries;             /* that are left */
-	int64_t deadline;
 	bool limit;                 /* the last one was refused for a limit */
 	size_t named;               /* refs that were given up */
 };
@@ -50,6 +47,22 @@ static int measure(struct fetching *f, struct ga_error *err)
 	return 0;
 }
 
+/* Git inside gets no more than is left for all of it. Returns 1 if that is nothing. */
+static int allow_packing(struct fetching *f, char **ret_reason)
+{
+	struct capture *c = f->c;
+	unsigned left = import_left(c);
+
+	if (!left) {
+		*ret_reason = limit_met(c, GA_LIMIT_GIT_TIME, "checking the commits took too long");
+		return 1;
+	}
+	allow_inside(c, f->files, f->bytes);
+	if (c->allowed_ms > left)
+		c->allowed_ms = c->left_ms = left;
+	return 0;
+}
+
 /* Have everything that the tips reach and the host has not packed, and take it. */
 static int export(struct fetching *f, const struct ga_buf *in, const struct ga_oid *tips, size_t n,
 		  char **ret_reason, struct ga_error *err)
@@ -67,9 +80,8 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 
 	if (fd < 0)
 		return -1;
-	allow_inside(c, f->files, f->bytes);
-	if (!f->deadline)
-		f->deadline = ga_now_ms() + (int64_t)c->allowed_ms * MOST_TIMES;
+	if (allow_packing(f, ret_reason))
+		return 1;
 	x.args = args;
 	x.in = in->ptr;
 	x.in_len = in->len;
@@ -202,7 +214,7 @@ static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct
 static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			struct ga_error *err)
 {
-	if (n > 1 && f->tries && !f->limit && ga_now_ms() < f->deadline)
+	if (n > 1 && f->tries && !f->limit)
 		return fetch_part(f, tips, n / 2, err) ||
 				       fetch_part(f, tips + n / 2, n - n / 2, err)
 			       ? -1
@@ -267,9 +279,15 @@ int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga
 	if (!n)
 		return 0;
 	find_theirs(&f, host);
-	rc = measure(&f, err) ? -1 : fetch(&f, tips, n, &reason, err);
-	if (rc > 0)
+	if (measure(&f, err))
+		return -1;
+	begin_import(c);
+	rc = fetch(&f, tips, n, &reason, err);
+	if (rc > 0) {
+		/* a stash that takes for ever is to leave HEAD some of it */
+		begin_import(c);
 		rc = fetch_by_worth(&f, tips, n, reason, err);
+	}
 	if (rc)
 		return -1;
 	note_given_up(&f);

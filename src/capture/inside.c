@@ -169,6 +169,18 @@ void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits
 	};
 }
 
+void begin_import(struct capture *c)
+{
+	c->until = ga_now_ms() + (int64_t)c->e->limits->git_time * MOST * 1000;
+}
+
+unsigned import_left(const struct capture *c)
+{
+	int64_t now = ga_now_ms();
+
+	return now < c->until ? (unsigned)(c->until - now) : 0;
+}
+
 /* Which of the user's limits the import was over; false: none of them. */
 static bool limit_of(enum ga_import_over over, enum ga_limit *ret)
 {
@@ -207,7 +219,7 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 	int rc;
 
 	ga_capture_import_limits(c->e->limits, &limits);
-
+	limits.timeout_ms = import_left(c);
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agent's objects");
 	if (ga_import_begin(c->e->repo, &limits, &im, err))

@@ -14,6 +14,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
+#include "ga/clock.h"
 #include "ga/import.h"
 #include "ga/progress.h"
 
@@ -27,6 +28,7 @@ enum { TYPE_COMMIT = 1, TYPE_TREE, TYPE_BLOB, TYPE_TAG, TYPE_OFS_DELTA = 6, TYPE
 struct scan {
 	int fd;
 	const struct ga_import_limits *l;
+	int64_t deadline;
 	uint64_t left;           /* not read yet, without the trailer */
 	uint64_t total;
 	const char *reason;      /* set on refusal ... */
@@ -199,6 +201,8 @@ static bool scan_entry(struct scan *s)
 	uint64_t size;
 	bool delta;
 
+	if (ga_now_ms() >= s->deadline)
+		return beyond(s, GA_IMPORT_TIME, GA_IMPORT_LATE);
 	if (!entry_head(s, &type, &size))
 		return false;
 	delta = type == TYPE_OFS_DELTA || type == TYPE_REF_DELTA;
@@ -235,14 +239,16 @@ static bool scan_pack(struct scan *s, int64_t delay_ms)
 	return (!s->left && s->pos == s->len) || refuse(s, "something follows the last object");
 }
 
-int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t delay_ms,
-		   enum ga_import_over *ret_over, char **ret_reason, struct ga_error *err)
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t deadline,
+		   int64_t delay_ms, enum ga_import_over *ret_over, char **ret_reason,
+		   struct ga_error *err)
 {
 	cleanup_free struct scan *s = ga_calloc(1, sizeof(*s));
 	bool ok;
 
 	s->fd = fd;
 	s->l = l;
+	s->deadline = deadline;
 	s->left = size < TRAILER ? 0 : size - TRAILER;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");

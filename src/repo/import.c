@@ -29,6 +29,7 @@
 struct ga_import {
 	struct ga_repo *r;
 	struct ga_import_limits l;
+	int64_t deadline;
 	enum ga_import_over over;
 	struct ga_quarantine *q;
 	git_odb *saved; /* the handle's own while it reads through the quarantine */
@@ -47,6 +48,7 @@ int ga_import_begin(struct ga_repo *r, const struct ga_import_limits *l, struct 
 		return -1;
 	im = ga_calloc(1, sizeof(*im));
 	*im = (struct ga_import){ .r = r, .l = *l, .q = q,
+				 .deadline = ga_now_ms() + l->timeout_ms,
 				 .progress_delay_ms = GA_PROGRESS_NEVER };
 	*ret = im;
 	return 0;
@@ -76,6 +78,16 @@ static int beyond(struct ga_import *im, enum ga_import_over which, const char *r
 	im->over = which;
 	*ret_reason = ga_strdup(reason);
 	return 1;
+}
+
+static bool is_late(const struct ga_import *im)
+{
+	return ga_now_ms() >= im->deadline;
+}
+
+static int late(struct ga_import *im, char **ret_reason)
+{
+	return beyond(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
 }
 
 /* The handle gets its own object database back: one that has a vanished
@@ -122,11 +134,10 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 		 struct ga_error *err)
 {
 	cleanup_free char *buf = ga_malloc(CHUNK);
-	int64_t deadline = ga_now_ms() + im->l.timeout_ms;
 	uint64_t size = 0;
 
 	for (;;) {
-		int rc = wait_for(from, deadline);
+		int rc = wait_for(from, im->deadline);
 		ssize_t got = rc ? -1 : read(from, buf, CHUNK);
 
 		if (rc > 0)
@@ -171,15 +182,17 @@ static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_r
 	struct ga_git g = *what;
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
-	int64_t deadline = ga_now_ms() + im->l.timeout_ms;
+	int64_t left = im->deadline - ga_now_ms();
 
+	if (left <= 0)
+		return late(im, ret_reason);
 	g.errout = &errout;
 	g.object_dir = im->q->path;
-	g.timeout_ms = im->l.timeout_ms;
+	g.timeout_ms = (unsigned)left;
 	if (!ga_git_ok(im->r, &g, &e))
 		return 0;
-	if (ga_now_ms() >= deadline)
-		return beyond(im, GA_IMPORT_TIME, "checking the commits took too long", ret_reason);
+	if (is_late(im))
+		return late(im, ret_reason);
 	*ret_reason = first_complaint(&errout);
 	if (!*ret_reason)
 		*ret_reason = ga_strdup(e.msg);
@@ -216,8 +229,8 @@ int ga_import_pack(struct ga_import *im, int fd, char **ret_reason, struct ga_er
 	(void)unlink(path);
 	rc = spool(im, fd, file, &size, ret_reason, err);
 	if (!rc)
-		rc = ga_import_scan(file, size, &im->l, im->progress_delay_ms, &im->over,
-				    ret_reason, err);
+		rc = ga_import_scan(file, size, &im->l, im->deadline, im->progress_delay_ms,
+				    &im->over, ret_reason, err);
 	return rc ? rc : index_pack(im, file, ret_reason, err);
 }
 
@@ -252,7 +265,9 @@ static int judge_object(const git_oid *id, void *data)
 
 	if (git_odb_read_header(&size, &type, w->odb, id))
 		return -1;
-	if (size > w->im->l.max_object_bytes)
+	if (is_late(w->im))
+		(void)late(w->im, &w->reason);
+	else if (size > w->im->l.max_object_bytes)
 		(void)beyond(w->im, GA_IMPORT_OBJECT_BYTES, "an object is too large", &w->reason);
 	else if (type != GIT_OBJECT_BLOB && size > TREE_MAX)
 		w->reason = ga_strdup("a tree or commit is too large");
@@ -372,6 +387,8 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 		struct ga_oid id, tree;
 		int rc;
 
+		if (is_late(im))
+			return late(im, ret_reason);
 		if (!ga_oid_parse(p, GA_OID_HEXSZ, &id))
 			return ga_fail(err, GA_EFATAL, "git rev-list printed no commit");
 		if (ga_commit_tree(im->r, &id, &tree, err))

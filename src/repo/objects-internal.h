@@ -130,11 +130,13 @@ void ga_quarantine_free(struct ga_quarantine *q);
 
 struct ga_import_limits;
 
+#define GA_IMPORT_LATE "checking the commits took too long" /* a reason */
+
 /* Read a whole pack of `size` bytes from the start of `fd` and compare what it
- * says about itself with the limits, inflating no more than they allow, and say how far
- * that is after `delay_ms` (ga/progress.h). Returns 0, 1 and a reason, or -1. */
-int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t delay_ms,
-		   enum ga_import_over *ret_over, char **ret_reason,
+ * says about itself with the limits, inflating no more than they allow, until `deadline`, and say
+ * how far that is after `delay_ms` (ga/progress.h). Returns 0, 1 and a reason, or -1. */
+int ga_import_scan(int fd, uint64_t size, const struct ga_import_limits *l, int64_t deadline,
+		   int64_t delay_ms, enum ga_import_over *ret_over, char **ret_reason,
 		   struct ga_error *err);
 
 /* Check one object's bytes. NULL, or why it is refused (owned by the caller). */

@@ -246,6 +246,22 @@ test_expect_success 'a checkout that the agent narrowed: what is gone with that 
 
 test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
 	make_repo only && cd only &&
+# What all of it and HEAD are given is done at once; from then on git is busy with a pack for most of the time there is.
+test_expect_success 'packs that keep git busy outside get a time for all of them: HEAD comes, what else is late is said' '
+	make_repo slow && cd slow && evil="git update-ref refs/heads/evil \$(git commit-tree -p HEAD -m evil \$({ printf \"100644 .git\\0\"; git rev-parse HEAD:a | perl -ne \"print pack(q(H40), \\\$_)\"; } | git hash-object -w --stdin --literally -t tree))" &&
+	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name s -- sh -c "$evil; git tag alone \$(git commit-tree -p HEAD -m alone HEAD:); git branch side \$(git commit-tree -p HEAD -m side HEAD:); echo h >h && git add h && git commit -qm head"; test $? = 137; } &&
+	mkdir ../slow-git && real=$(command -v git) && cat >../slow-git/git <<-EOF &&
+	#!/bin/sh
+	case " \$* " in *" index-pack "*) echo x >>$PWD/../slow-git/n; test \$(wc -l <$PWD/../slow-git/n) -le 3 || sleep 15;; esac
+	exec $real "\$@"
+	EOF
+	chmod +x ../slow-git/git && PATH=$PWD/../slow-git:$PATH "$GIT_AGENT" -c limits.capture.git_time=2 capture s 2>../err; cat ../err; cat ../slow-git/n
+	test "$(git log -1 --format=%s agent/s)" = head && ! git for-each-ref refs/agent/s/heads refs/agent/s/others | grep . && git agent show s >../show &&
+	for what in "agent.s branch evil" "agent.s branch side" "no branch (refs/tags/alone)"; do grep "note: .*$what was not taken, and stays in the session (checking the commits took too long (limits.capture.git_time: 2s))" ../show || exit 1; done &&
+	test "$(wc -l <../slow-git/n)" -le 5 && grep "note: for what is beyond a limit, raise limits.capture.git_time in .*git agent capture s" ../show &&
+	git agent capture s 2>../err && test "$(git log -1 --format=%s refs/agent/s/heads/side)" = side && git agent show s | grep "branch evil was not taken.*hasDotgit"
+'
+
 	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&
 	grep "nothing to commit" ../err && grep "next: git for-each-ref refs/agent/h/" ../err &&
 	git agent start --name s -- sh -c "echo st >a && git stash -q" && git agent start --name n -- git branch another &&

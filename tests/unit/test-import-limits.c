@@ -113,6 +113,36 @@ static void gt05_stalled_stream(void **state)
 	assert_nothing_came_in("stall", "stalled");
 }
 
+/* The time is for all of it: what is not done by then is not begun. */
+static void gt05_time_is_for_all(void **state)
+{
+	static const char script[] = "commit HEAD^{tree}";
+	cleanup_repo struct ga_repo *r = NULL;
+	struct ga_import_limits l = wide;
+	cleanup_free char *reason = NULL, *path = in_scratch("late/pack");
+	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	cleanup_close int fd = -1;
+	struct ga_import *im;
+	struct ga_oid tip, base;
+
+	(void)state;
+	make_pair("late");
+	tip = OID("late", "%s%s", LIB, script);
+	base = OID("late", "git -C host rev-parse HEAD");
+	SH("late", "cd agent; set -- %s %s; %s", GA_HEX(&tip), GA_HEX(&base), PACK);
+	r = open_repo("late/host");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	l.timeout_ms = 3000;
+	OK(ga_import_begin(r, &l, &im, &err));
+	OK(ga_import_pack(im, fd, &reason, &err));
+	(void)sleep(3);
+	assert_int_equal(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
+	assert_string_equal(reason, "checking the commits took too long");
+	assert_int_equal(ga_import_over(im), GA_IMPORT_TIME);
+	ga_import_free(im);
+	assert_nothing_came_in("late", "late");
+}
+
 /* A delta of a few bytes that would come to a gigabyte. */
 static void gt05_delta_bomb(void **state)
 {
@@ -194,6 +224,7 @@ int main(void)
 		cmocka_unit_test(limits),
 		cmocka_unit_test(gt05_trees_beyond_limits),
 		cmocka_unit_test(gt05_stalled_stream),
+		cmocka_unit_test(gt05_time_is_for_all),
 		cmocka_unit_test(gt05_delta_bomb),
 		cmocka_unit_test(leftovers_are_swept),
 		cmocka_unit_test(sweeping_spares_the_living),
