@@ -115,8 +115,39 @@ static void capture_env(struct ga_start_env *e, struct capture_sandbox *payload,
 					.progress_delay_ms = e->progress_delay_ms };
 }
 
-int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct ga_sandbox **ended,
-		  struct ga_report *ret, struct ga_error *err)
+static void release_own(struct ga_start_env *own)
+{
+	ga_gitconfig_release(&own->config);
+	ga_repo_free(own->repo);
+}
+
+/* The working tree that the session was started in, where this is run in another one of the
+ * repository: its HEAD, configuration and files are what the work is compared with. False: it is
+ * the one at hand, or is not there any more. */
+static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
+		     struct ga_start_env *own)
+{
+	const struct ga_repo_info *here = ga_repo_info(e->repo), *there;
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	cleanup_repo struct ga_repo *r = NULL;
+
+	if (!strcmp(here->workdir, s->project) || ga_repo_open(s->project, &r, &gone))
+		return false;
+	there = ga_repo_info(r);
+	if (strcmp(there->workdir, s->project) != 0 ||
+	    strcmp(there->commondir, here->commondir) != 0)
+		return false;
+	*own = *e;
+	own->config = (struct ga_gitconfig)GA_GITCONFIG_INIT;
+	own->loading = NULL;
+	if (ga_gitconfig_load(r, &own->config, &gone))
+		return false;
+	own->repo = ga_steal(&r);
+	return true;
+}
+
+static int capture_in(struct ga_start_env *e, struct ga_session *s, int lock,
+		      struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err)
 {
 	struct capture_sandbox c = { .e = e, .s = s, .ended = ended, .base = GA_BASE_INIT };
 	cleanup_(ga_links_release) struct ga_links links = GA_LINKS_INIT;
@@ -133,6 +164,21 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct
 		start_note_captured(s, ret);
 	ga_base_release(&c.base);
 	ga_spec_release(&c.spec);
+	return rc;
+}
+
+int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct ga_sandbox **ended,
+		  struct ga_report *ret, struct ga_error *err)
+{
+	struct ga_start_env own;
+	int rc;
+
+	if (!open_own(e, s, &own))
+		return capture_in(e, s, lock, ended, ret, err);
+	rc = capture_in(&own, s, lock, ended, ret, err);
+	/* found when it was first needed */
+	e->bwrap = own.bwrap;
+	release_own(&own);
 	return rc;
 }
 

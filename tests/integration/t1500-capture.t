@@ -235,17 +235,6 @@ test_expect_success 'more than a limit allows is not taken in parts, but for HEA
 	git agent capture p && test "$(git for-each-ref refs/agent/p/heads | wc -l)" = 4
 '
 
-test_expect_success 'a checkout that the agent narrowed: what is gone with that is said' '
-	make_repo narrow "mkdir e f; echo e >e/e; echo f >f/f" && cd narrow && find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
-	git status >/dev/null && git agent start --name s -- git sparse-checkout set --cone d 2>../err &&
-	grep "note: the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" ../err &&
-	git agent start --name t -- sh -c "git sparse-checkout set --cone d; git sparse-checkout disable; rm e/e" 2>../err && ! grep narrowed ../err &&
-	test "$(git diff --name-status HEAD agent/t)" = "$(printf "D\te/e")" &&
-	mkdir ../patterns && touch ../patterns/sparse-checkout && git agent start --name links -- sh -c "git config core.sparseCheckout true; rm -rf .git/info; ln -s $PWD/../patterns .git/info; rm f/f" 2>../err && ! grep narrowed ../err
-'
-
-test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
-	make_repo only && cd only &&
 # What all of it and HEAD are given is done at once; from then on git is busy with a pack for most of the time there is.
 test_expect_success 'packs that keep git busy outside get a time for all of them: HEAD comes, what else is late is said' '
 	make_repo slow && cd slow && evil="git update-ref refs/heads/evil \$(git commit-tree -p HEAD -m evil \$({ printf \"100644 .git\\0\"; git rev-parse HEAD:a | perl -ne \"print pack(q(H40), \\\$_)\"; } | git hash-object -w --stdin --literally -t tree))" &&
@@ -273,6 +262,17 @@ test_expect_success 'packs that keep git busy outside get a time for all of them
 	git agent show n >../out && grep "next: git agent drop n" ../out && git agent drop n && git agent drop --force h s
 '
 
+test_expect_success 'a checkout that the agent narrowed: what is gone with that is said' '
+	make_repo narrow "mkdir e f; echo e >e/e; echo f >f/f" && cd narrow && find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
+	git status >/dev/null && git agent start --name s -- git sparse-checkout set --cone d 2>../err &&
+	grep "note: the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" ../err &&
+	git agent start --name t -- sh -c "git sparse-checkout set --cone d; git sparse-checkout disable; rm e/e" 2>../err && ! grep narrowed ../err &&
+	test "$(git diff --name-status HEAD agent/t)" = "$(printf "D\te/e")" &&
+	mkdir ../patterns && touch ../patterns/sparse-checkout && git agent start --name links -- sh -c "git config core.sparseCheckout true; rm -rf .git/info; ln -s $PWD/../patterns .git/info; rm f/f" 2>../err && ! grep narrowed ../err
+'
+
+test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
+	make_repo only && cd only &&
 test_expect_success 'nothing of the agent'\''s on any ref reaches a terminal raw' '
 	make_repo raw && cd raw && esc="$(printf "\033]0;x\007")" && git agent start --name r -- sh -c "
 		git switch -q -c side && echo s >s && git add s && git commit -qm \"side $esc\" && echo t >t && git add t && git commit -qm plain &&
