@@ -96,6 +96,7 @@ void note_unkept(struct capture *c, const char *note)
 struct bad_refs {
 	struct ga_buf names; /* the first few, for people */
 	size_t n;
+	bool more;            /* than are counted: git's messages about them were cut */
 };
 
 static void bad_release(struct bad_refs *bad)
@@ -114,17 +115,21 @@ static void add_bad(struct bad_refs *bad, const char *name)
 	ga_buf_addf(&bad->names, "%s%s", bad->names.len ? ", " : ": ", q);
 }
 
-/* Git says of such a ref that it passes it over, and goes on. */
+/* Git says of such a ref that it passes it over, and goes on. Of what it says in all, only the
+ * beginning is kept: there an end is a line's. */
 static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
 {
 	static const char *const says[] = { "warning: ignoring broken ref ",
 					    "warning: ignoring ref with broken name " };
 
+	bad->more = errout->len && errout->ptr[errout->len - 1] != '\n';
 	for (size_t i = 0; i < GA_NELEMS(says); i++)
 		for (const char *p = errout->ptr; (p = strstr(p, says[i]));) {
 			cleanup_free char *name = NULL;
 
 			p += strlen(says[i]);
+			if (!strchr(p, '\n'))
+				break;
 			name = ga_strndup(p, strcspn(p, "\n"));
 			if (is_wanted(name, strlen(name)))
 				add_bad(bad, name);
@@ -174,7 +179,8 @@ static void note_bad(struct capture *c, const struct bad_refs *bad, bool more)
 	if (!bad->n && !more)
 		return;
 	if (bad->n > MAX_NAMED)
-		rest = ga_strf(" and %zu more", bad->n - MAX_NAMED);
+		rest = ga_strf(" and %s%zu more", bad->more ? "at least " : "",
+			       bad->n - MAX_NAMED);
 	note = ga_strf("not all of the agent's branches could be read%s%s",
 		       bad->names.len ? bad->names.ptr : "", rest ? rest : "");
 	c->unread = true;
@@ -189,7 +195,7 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
 					    "refs/heads/", "refs/stash", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
-	cleanup_(bad_release) struct bad_refs bad = { GA_BUF_INIT, 0 };
+	cleanup_(bad_release) struct bad_refs bad = { .names = GA_BUF_INIT };
 	struct inside x = INSIDE_INIT;
 	bool more = false;
 	int status;
@@ -370,7 +376,8 @@ void refuse_history(struct capture *c, const char *reason)
 	cleanup_free char *note = NULL;
 
 	ga_quote_add(&q, reason, strlen(reason));
-	note = ga_strf("the agent's commits were not taken (%s): its work is one commit", q.ptr);
+	note = ga_strf("the agent's commits were not taken (%s): its work is one commit, "
+		      "if any file differs from its base", q.ptr);
 	note_unkept(c, note);
 	c->unread = true;
 	c->head = (struct ga_oid){ { 0 } };

@@ -229,6 +229,17 @@ test_expect_success 'a branch of yours that the agent merged counts against no l
 	git agent show m-more | grep "commits were not taken (there are too many commits"
 '
 
+test_expect_success 'commits that are not taken and left no file: no commit is promised' '
+	make_repo empty && cd empty && git agent -c limits.capture.commits=1 start --name e -- sh -c "git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2" &&
+	git agent show e | grep "commits were not taken (.*): its work is one commit, if any file differs from its base\$" && ! git rev-parse -q --verify agent/e
+'
+
+test_expect_success 'more broken refs than git is heard about: not counted as if these were all' '
+	make_repo broken && cd broken && long=$(printf "%060d" 0) && for n in 20 1000; do
+		git agent start --name b$n -- sh -c "for i in \$(seq $n); do echo x >.git/refs/heads/$long\$i; done" && git agent show b$n >../b$n || exit 1
+	done && grep "could be read: .* and 10 more\$" ../b20 && grep "could be read: .* and at least [0-9]* more\$" ../b1000
+'
+
 test_expect_success 'more than a limit allows is not taken in parts, but for HEAD' '
 	make_repo parts && cd parts && git agent -c limits.capture.commits=5 start --name p -- sh -c "for i in 1 2 3 4; do git switch -q -c side\$i agent/p; for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done; done; git switch -q agent/p; git commit -q --allow-empty -m head" 2>../err; cat ../err
 	test "$(git log -1 --format=%s agent/p)" = head && ! git for-each-ref refs/agent/p/heads | grep . && test "$(grep -c "note: the agent.s branch side. was not taken, and stays in the session (.*limits.capture.commits" ../err)" = 4 &&
@@ -251,17 +262,6 @@ test_expect_success 'packs that keep git busy outside get a time for all of them
 	git agent capture s 2>../err && test "$(git log -1 --format=%s refs/agent/s/heads/side)" = side && git agent show s | grep "branch evil was not taken.*hasDotgit"
 '
 
-	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&
-	grep "nothing to commit" ../err && grep "next: git for-each-ref refs/agent/h/" ../err &&
-	git agent start --name s -- sh -c "echo st >a && git stash -q" && git agent start --name n -- git branch another &&
-	for n in h s
-	do
-		test_expect_code 2 git agent drop $n 2>../err && grep "branches or a stash" ../err && grep "hint: .*refs/agent/$n/" ../err &&
-		git agent list | grep "^$n .*other refs" && git agent land $n 2>../err && grep "nothing to land" ../err && grep "for-each-ref refs/agent/$n/" ../err || return 1
-	done && git agent list | grep "^n .*no change" &&
-	git agent show n >../out && grep "next: git agent drop n" ../out && git agent drop n && git agent drop --force h s
-'
-
 test_expect_success 'a checkout that the agent narrowed: what is gone with that is said' '
 	make_repo narrow "mkdir e f; echo e >e/e; echo f >f/f" && cd narrow && find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
 	git status >/dev/null && git agent start --name s -- git sparse-checkout set --cone d 2>../err &&
@@ -273,6 +273,17 @@ test_expect_success 'a checkout that the agent narrowed: what is gone with that 
 
 test_expect_success 'where branches or a stash are all there is, list and land say so and drop asks first' '
 	make_repo only && cd only &&
+	git agent start --name h -- sh -c "git switch -q -c side && git commit -q --allow-empty -m side && git switch -q agent/h" 2>../err &&
+	grep "nothing to commit" ../err && grep "next: git for-each-ref refs/agent/h/" ../err &&
+	git agent start --name s -- sh -c "echo st >a && git stash -q" && git agent start --name n -- git branch another &&
+	for n in h s
+	do
+		test_expect_code 2 git agent drop $n 2>../err && grep "branches or a stash" ../err && grep "hint: .*refs/agent/$n/" ../err &&
+		git agent list | grep "^$n .*other refs" && git agent land $n 2>../err && grep "nothing to land" ../err && grep "for-each-ref refs/agent/$n/" ../err || return 1
+	done && git agent list | grep "^n .*no change" &&
+	git agent show n >../out && grep "next: git agent drop n" ../out && git agent drop n && git agent drop --force h s
+'
+
 test_expect_success 'nothing of the agent'\''s on any ref reaches a terminal raw' '
 	make_repo raw && cd raw && esc="$(printf "\033]0;x\007")" && git agent start --name r -- sh -c "
 		git switch -q -c side && echo s >s && git add s && git commit -qm \"side $esc\" && echo t >t && git add t && git commit -qm plain &&
@@ -322,8 +333,17 @@ test_expect_success 'captured in another working tree of the repository, or wher
 		test "$(git log -1 --format=%s refs/agent/$1/heads/other)" = other && test "$(git cat-file blob agent/$1:1.lf)" = 1; } &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$work"; test $? = 137; } && (cd ../there && git agent list | grep "^x .*captured" && came x) &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name z -- sh -c "$work"; test $? = 137; } && (cd ../there && echo other >a && git agent capture z && came z) &&
-	git agent show z | grep "note: whether the working tree changed .* is not known" && ! git agent show z | grep "not always its base" &&
+	! git agent show z | grep "note: .*working tree" &&
 	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name y -- sh -c "$work"; test $? = 137; } && cd .. && mv here elsewhere && cd elsewhere && git agent capture y && came y
+'
+
+test_expect_success 'captured in another working tree: the HEAD, files and configuration of its own count' '
+	make_repo whose && cd whose && git config extensions.worktreeConfig true && git worktree add -q ../whose-wt && git -C ../whose-wt config --worktree core.fileMode false &&
+	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name o -- sh -c "echo 1 >f; echo 1 >g; chmod +x a"; test $? = 137; } && echo mine >f && echo mine >g && git add g && git commit -qm g &&
+	cd ../whose && echo mine >g && git add g && git commit -qm other && git rm -q g && git commit -qm gone && git agent capture o 2>../err; cat ../err
+	git agent show o >../show && grep "note: held back, .*: f\$" ../show && test "$(git ls-tree agent/o a | cut -c1-6)" = 100644 &&
+	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name l -- sh -c "echo 1 >h"; test $? = 137; } && echo seen >a && cd ../whose && git agent capture l && git agent show l | grep "note: the working tree changed while the session ran on it" &&
+	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name k -- sh -c "echo 1 >i"; test $? = 137; } && rm .git && cd ../whose && git agent capture k && git agent show k | grep "note: whether the working tree changed .* is not known" && test "$(git cat-file blob agent/k:i)" = 1
 '
 
 test_expect_success 'an amended base: one commit, the agent'\''s own beside it' '
