@@ -227,7 +227,8 @@ static void note_tags(const struct others *x)
 	if (x->n_tags > MAX_NAMED)
 		ga_buf_addf(&b, " and %zu more", x->n_tags - MAX_NAMED);
 	if (x->n_tags)
-		ga_strv_pushf(&x->c->notes, "tags that are not here, or are others here, are not taken: %s", b.ptr);
+		ga_strv_pushf(&x->c->notes, "tags that are not here, or are others here, are not "
+					    "taken: %s", b.ptr);
 }
 
 /* Not those of remotes: what was fetched is somebody else's, and there. */
