@@ -58,7 +58,6 @@ struct land_look {
 	struct ga_oid oid;
 };
 
-struct ga_commit;
 struct work;
 
 /* Where lines of the session's come beside lines of the user's. */
@@ -160,8 +159,10 @@ int land_take_made(struct land *l, const char *how, struct ga_error *err);
  * error. The same of the one commit ret->commit, which stays. */
 int land_check_made(struct land *l, const char *how, struct ga_error *err);
 int land_check_on_head(struct land *l, struct ga_error *err);
-/* What git keeps of the author where it makes a commit again: address and second. Of `c`. */
-const char *land_author(const struct ga_commit *c);
+/* Is `commit` that one made again, on top of `at`? 1 yes. Git keeps the author and when they wrote
+ * it, also where it is resolved and committed by hand. */
+int land_is_made_again(struct land *l, const struct ga_oid *commit, const struct ga_oid *of,
+		       const struct ga_oid *at, struct ga_error *err);
 /* The hint where HEAD is elsewhere by now: `why`, and how one goes back to where git began. */
 int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */

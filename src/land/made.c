@@ -25,11 +25,22 @@ static void picks_release(struct picks *p)
 }
 
 /* The name is in the encoding of its commit. */
-const char *land_author(const struct ga_commit *c)
+static const char *author(const struct ga_commit *c)
 {
 	const char *address = strrchr(c->author, '<');
 
 	return address ? address : c->author;
+}
+
+int land_is_made_again(struct land *l, const struct ga_oid *commit, const struct ga_oid *of,
+		       const struct ga_oid *at, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit is = { .n_parents = 0 }, was = { .n_parents = 0 };
+
+	if (ga_commit_read(l->repo, commit, &is, err) || ga_commit_read(l->repo, of, &was, err))
+		return -1;
+	return is.n_parents == 1 && ga_oid_equal(&is.parents[0], at) &&
+	       !strcmp(author(&is), author(&was));
 }
 
 /* In another than the usual one, which git makes of it, or made it of. */
@@ -58,7 +69,7 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 			return ga_fail(err, GA_EFATAL, "cannot tell which commits are made again");
 		if (ga_commit_read(l->repo, &id, &c, err))
 			return -1;
-		ga_strv_push(&ret->authors, land_author(&c));
+		ga_strv_push(&ret->authors, author(&c));
 		ga_strv_take(&ret->subjects, subject(&c));
 	}
 	return 0;
@@ -67,7 +78,7 @@ static int picks_read(struct land *l, struct picks *ret, struct ga_error *err)
 static bool is_pick(const struct picks *p, const struct ga_commit *c)
 {
 	for (size_t i = 0; i < p->authors.n; i++)
-		if (!strcmp(p->authors.v[i], land_author(c)) &&
+		if (!strcmp(p->authors.v[i], author(c)) &&
 		    (is_encoded(c) || strstr(c->message, p->subjects.v[i])))
 			return c->n_parents == 1;
 	return false;

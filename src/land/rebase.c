@@ -118,8 +118,10 @@ static int read_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
 
 /* Where that is noted of this working tree: git's own list says neither whether the first was
  * begun, nor what HEAD was when it was not, and is gone once the last is committed. */
+#define LEFT "left"
 struct stopped {
 	struct ga_oid at, next, began; /* HEAD then, that commit, and HEAD before the first */
+	bool left;                     /* to the user, and not just not begun */
 };
 
 static char *stopped_file(const struct land *l)
@@ -127,7 +129,7 @@ static char *stopped_file(const struct land *l)
 	return land_own_file(l, "stopped");
 }
 
-static int note_stopped(struct land *l, const struct ga_oid *next, struct ga_error *err)
+static int note_stopped(struct land *l, const struct ga_oid *next, bool left, struct ga_error *err)
 {
 	cleanup_free char *file = stopped_file(l), *branch = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -138,6 +140,7 @@ static int note_stopped(struct land *l, const struct ga_oid *next, struct ga_err
 	ga_buf_add0(&b, GA_HEX(&at));
 	ga_buf_add0(&b, GA_HEX(next));
 	ga_buf_add0(&b, GA_HEX(&l->head));
+	ga_buf_add0(&b, left ? LEFT : "");
 	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
@@ -148,30 +151,19 @@ static bool read_stopped(const struct land *l, struct stopped *ret)
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	cleanup_free char *file = stopped_file(l);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *s;
 	size_t pos = 0;
 
 	if (ga_read_file_at(AT_FDCWD, file, 200, &b, &none))
 		return false;
 	for (size_t i = 0; i < GA_NELEMS(ids); i++) {
-		const char *s = ga_buf_next0(&b, &pos);
-
+		s = ga_buf_next0(&b, &pos);
 		if (!s || !ga_oid_parse(s, strlen(s), ids[i]))
 			return false;
 	}
-	return true;
-}
-
-/* Is HEAD that commit made again, on top of `at`? Git keeps the author and when they wrote it,
- * also where it is resolved and committed by hand. */
-static int is_made(struct land *l, const struct ga_oid *head, const struct ga_oid *next,
-		   const struct ga_oid *at, struct ga_error *err)
-{
-	cleanup_commit struct ga_commit is = { .n_parents = 0 }, of = { .n_parents = 0 };
-
-	if (ga_commit_read(l->repo, head, &is, err) || ga_commit_read(l->repo, next, &of, err))
-		return -1;
-	return is.n_parents == 1 && ga_oid_equal(&is.parents[0], at) &&
-	       !strcmp(land_author(&is), land_author(&of));
+	s = ga_buf_next0(&b, &pos);
+	ret->left = s && !strcmp(s, LEFT);
+	return s;
 }
 
 /* What became of the first of those that are still to be made. */
@@ -208,7 +200,8 @@ static int find_next(struct land *l, struct ga_oid *next, enum next *ret, struct
 		*ret = listed ? NEXT_NONE : NEXT_TO_DO;
 		return 0;
 	}
-	rc = is_made(l, &head, next, &stopped.at, err);
+	/* of one that was not begun what is there since is somebody's own */
+	rc = stopped.left ? land_is_made_again(l, &head, next, &stopped.at, err) : 0;
 	if (rc > 0)
 		*ret = NEXT_DONE;
 	return rc < 0 ? -1 : 0;
@@ -331,7 +324,7 @@ static int fail_later(struct land *l, const struct ga_oid *pick, struct ga_error
 	rc = take_pick_back(l, pick, &failed);
 	more = rc ? failed.msg : "";
 	sep = rc ? "; " : "";
-	if (note_stopped(l, pick, &unwritten))
+	if (note_stopped(l, pick, false, &unwritten))
 		return ga_hint(err, "what you resolved is committed; %s%s%s; 'git cherry-pick "
 			       "%.10s', then 'git cherry-pick --continue', goes on", more, sep,
 			       unwritten.msg, GA_HEX(pick));
@@ -390,7 +383,7 @@ static int fail_conflict(struct land *l, struct ga_error *err)
 	if (rc > 0)
 		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &next, &ignored);
 	if (!rc)
-		(void)note_stopped(l, &next, &ignored);
+		(void)note_stopped(l, &next, true, &ignored);
 	return land_fail_left(l, err);
 }
 

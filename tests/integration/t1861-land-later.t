@@ -29,7 +29,7 @@ test_expect_success 'the next commit cannot be begun: what was resolved stays, a
 	stopped c && test_must_fail git agent land --continue c 2>../err && grep "^hint: what you resolved is committed" ../err && test "$(git rev-parse HEAD^)" = "$(cat ../head)" && eval "$mended" && git agent land --continue c && finished c
 '
 test_expect_success 'the same with the work of the user in between: that is not mistaken for it' '
-	stopped u && eval "$mended" && git commit -q --allow-empty -m mine && test_expect_code 128 git agent land --continue u 2>../err && grep "no landing of agent/u was left" ../err && test_expect_code 128 git agent land --abort u && test -e .git/sequencer && git log -1 --format=%s | grep -x mine
+	stopped u && eval "$mended" && GIT_AUTHOR_DATE="$(git log -1 --format=%ad --date=raw agent/u~)" git commit -q --allow-empty -m mine && test_expect_code 128 git agent land --continue u 2>../err && grep "no landing of agent/u was left" ../err && test_expect_code 128 git agent land --abort u && test -e .git/sequencer && git log -1 --format=%s | grep -x mine
 '
 test_expect_success 'what the user staged since is not taken for what git did' '
 	stopped t && put mine=m d/h@8S && git add mine d/h && picture >../staged && for c in --continue --abort; do
