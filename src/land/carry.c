@@ -289,10 +289,12 @@ static void bring(struct carry_all *a)
 
 	for (size_t i = 0; i < l->carries.n; i++) {
 		struct land_carry *c = &l->carries.v[i];
-		const char *why = carry_find(a, c->path)->why;
+		const struct carry_one *o = carry_find(a, c->path);
 
-		if (why) {
-			land_carry_refuse(l, c->path, why);
+		if (!o)
+			GA_BUG("a list of its own");
+		if (o->why) {
+			land_carry_refuse(l, c->path, o->why);
 			c->will = c->had;
 			c->away = c->moved;
 		} else if (!stays(l, c)) {
