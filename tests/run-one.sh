@@ -6,7 +6,10 @@
 # is ended after TEST_TIMEOUT seconds.
 t=$1
 LSAN_OPTIONS=suppressions=$TEST_SRCDIR/tests/lib/lsan.supp:print_suppressions=0
-export LSAN_OPTIONS
+# A finding of a process whose messages nobody reads is a file all the same: run-tests.sh looks for it.
+ASAN_OPTIONS=log_path=$TEST_RESULTS/finding
+UBSAN_OPTIONS=log_path=$TEST_RESULTS/finding
+export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
 base=$TEST_RESULTS/$(echo "$t" | tr / _)
 case $t in
 *.t) set -- /bin/sh "$TEST_SRCDIR/$t" ;;

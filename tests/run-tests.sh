@@ -53,8 +53,18 @@ repeat() {
 }
 shown=0
 [ $st = 0 ] || repeat
+# What sanitizers found, each in a file of the process it was in; also where no test has noticed.
+findings=0
+for f in "$TEST_RESULTS"/finding.*; do
+	[ -e "$f" ] || continue
+	findings=$((findings + 1))
+	[ "$findings" -le 20 ] || continue
+	echo "==== $f"
+	head -n 100 "$f"
+done
 # shellcheck disable=SC2046
 set -- $(count)
+set -- "$1" "$(($2 + findings))" "$3"
 [ "$2" = 0 ] || st=1
 [ "$1" != 0 ] || st=1
 echo "$1 passed, $2 failed, $3 skipped"

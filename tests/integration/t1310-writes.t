@@ -20,8 +20,7 @@ preload=$TEST_BUILDDIR/tests/helpers/failwrite.so
 seed=${SEED:-$(date +%s)}
 sample=${WRITES_COUNT-30}
 # a preloaded library comes before the sanitizer's: that is meant
-ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
-export ASAN_OPTIONS
+ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 
 # ---- what is captured: base_KIND makes the repository r, agent_KIND works in it, and full_KIND
 # ---- looks whether some of that has arrived

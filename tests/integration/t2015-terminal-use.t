@@ -153,7 +153,7 @@ test_expect_success 'whatever ends it, the terminal is as it was: modes of the l
 		grep -ao "st=[0-9]*" ../out >>../statuses
 	done && tr "\n" " " <../statuses >../got && echo "st=0 st=3 st=137 st=139 st=137 st=137 st=137 " | tr -d "\n" | test_cmp - ../got &&
 	for sig in TERM HUP SEGV ABRT; do
-		$pty expect=ready mode=raw signal=$sig expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" start -q -- sh ./script >../out && check || { echo $sig; return 1; }
+		ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0 $pty expect=ready mode=raw signal=$sig expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" start -q -- sh ./script >../out && check || { echo $sig; return 1; }
 	done
 '
 

@@ -39,9 +39,9 @@ GIT_CONFIG_NOSYSTEM=1
 GIT_AGENT=$TEST_BUILDDIR/git-agent # not exported: tests run `git agent`, from PATH
 # Of a build with sanitizers: a finding is a signal, no status a command might have meant.
 # The leak checker is a tracer, and finds nobody to trace in a sandbox or under strace; limits
-# are for the programs to set.
-ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:disable_coredump=0
-UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1
+# are for the programs to set. tests/run-one.sh has said where findings are kept.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1:detect_leaks=0:disable_coredump=0
+UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}abort_on_error=1:print_stacktrace=1
 export TRASH HOME LC_ALL TZ TERM PATH GIT_CONFIG_NOSYSTEM ASAN_OPTIONS UBSAN_OPTIONS
 mkdir "$HOME" || exit 1
 git config --global user.name 'A U Thor'
