@@ -43,7 +43,7 @@ missing() {
 	for mod in jsonschema yaml; do
 		python3 -c "import $mod" 2>/dev/null || /usr/bin/python3 -c "import $mod" 2>/dev/null || echo "python3-$mod"
 	done
-	for lib in libgit2 yaml-0.1 libseccomp jansson zlib cmocka; do
+	for lib in libgit2 yaml-0.1 libseccomp jansson nettle zlib cmocka; do
 		pkg-config --exists "$lib" 2>/dev/null || echo "$lib"
 	done
 	echo 'int main(void){return 0;}' >conftest-$$.c
@@ -80,6 +80,7 @@ libgit2:libgit2-dev:libgit2-devel:libgit2
 yaml-0.1:libyaml-dev:libyaml-devel:libyaml
 libseccomp:libseccomp-dev:libseccomp-devel:libseccomp
 jansson:libjansson-dev:jansson-devel:jansson
+nettle:nettle-dev:nettle-devel:nettle
 zlib:zlib1g-dev:zlib-devel:zlib
 cmocka:libcmocka-dev:libcmocka-devel:cmocka
 static-libc:libc6-dev:glibc-static:glibc

@@ -73,7 +73,7 @@ gate_clang_tidy() {
 	# what pkg-config says is meant to be split
 	# shellcheck disable=SC2046
 	set -- -std=gnu11 -O2 -D_GNU_SOURCE -DHAVE_CONFIG_H -DGA_LIBEXECDIR='""' -include "$TEST_BUILDDIR/config.h" \
-		-Iinclude -I"$TEST_BUILDDIR/src/land" $(pkg-config --cflags libgit2 jansson yaml-0.1 zlib libseccomp)
+		-Iinclude -I"$TEST_BUILDDIR/src/land" $(pkg-config --cflags libgit2 jansson nettle yaml-0.1 zlib libseccomp)
 	printf '%s\n' src/*/*.c | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
 }
 

@@ -22,6 +22,7 @@ static const struct {
 	{ "libgit2", GA_VERSION_GIT2 },
 	{ "libseccomp", GA_VERSION_SECCOMP },
 	{ "jansson", GA_VERSION_JANSSON },
+	{ "nettle", GA_VERSION_NETTLE },
 	{ "libyaml", GA_VERSION_YAML },
 	{ "zlib", GA_VERSION_ZLIB },
 	{ "compiler", __VERSION__ },
