@@ -18,7 +18,7 @@ void *ga_realloc(void *p, size_t n) __attribute__((returns_nonnull));
 /* Grow an array: like realloc(p, n * size), aborting on overflow. */
 void *ga_reallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
-/* At most `n` bytes of `s`, always terminated. */
+/* A copy of at most `n` bytes of `s`, always terminated. */
 char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
 void *ga_memdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
 char *ga_strf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
@@ -34,8 +34,9 @@ void ga_cleanup_freep(void *pp);
 /* `cleanup_(ga_buf_release) struct ga_buf b = GA_BUF_INIT;` */
 #define cleanup_(fn) __attribute__((cleanup(fn)))
 
-/* Hand over ownership: gives the pointer and leaves NULL behind. Of the pointer's own type all
- * through: one kind of pointer written as another is not C. */
+/* Hand over ownership: yields the pointer and leaves NULL behind. The temporaries have the
+ * pointer's own type, because accessing one pointer type through an lvalue of another is
+ * undefined. */
 #define ga_steal(pp)                                                                \
 	({                                                                          \
 		__typeof__(pp) ga_from_ = (pp);                                     \

@@ -27,9 +27,9 @@ void ga_buf_add(struct ga_buf *b, const void *p, size_t n);
 void ga_buf_adds(struct ga_buf *b, const char *s);
 void ga_buf_addch(struct ga_buf *b, char c);
 void ga_buf_addf(struct ga_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* `s` and its terminating NUL: for NUL-separated records. */
+/* Append `s` with its terminating NUL: for NUL-separated records. */
 void ga_buf_add0(struct ga_buf *b, const char *s);
-/* Room for `n` more bytes; returns where they go. `len` is the caller's to raise. */
+/* Make room for `n` more bytes and return where they go. The caller adds what it wrote to `len`. */
 char *ga_buf_reserve(struct ga_buf *b, size_t n);
 /* Shorten to `len` bytes (no-op if already shorter). */
 void ga_buf_truncate(struct ga_buf *b, size_t len);

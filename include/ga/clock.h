@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time for deadlines: it never goes back and nobody can set it.
+ * Time for deadlines: a clock that never runs backwards and that nobody can set.
  */
 #ifndef GA_CLOCK_H
 #define GA_CLOCK_H
@@ -9,8 +9,8 @@
 
 /* CLOCK_MONOTONIC in milliseconds. */
 int64_t ga_now_ms(void);
-/* What is left until `deadline` as poll(2) wants it: 0 when it has passed, -1 (for
- * ever) for the deadline 0. */
+/* The milliseconds left until `deadline`, as the timeout of poll(2): 0 once it has passed, -1 (no
+ * timeout) if `deadline` is 0. */
 int ga_poll_timeout(int64_t deadline);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading one file in git-config syntax, by libgit2: the state files of
- * sessions. What a file includes is left out.
+ * Reading one file in git-config syntax with libgit2: the state files of sessions. Include
+ * directives are not followed.
  */
 #ifndef GA_CONFIGFILE_H
 #define GA_CONFIGFILE_H
@@ -9,8 +9,8 @@
 #include "ga/error.h"
 #include "ga/repo.h"
 
-/* Items in file order, scope "file", origin the path. A file that does not
- * parse is an error that names it. */
+/* Items are in file order, with scope "file" and the path as origin. A file that does not parse is
+ * an error that names it. The caller releases `*ret`. */
 int ga_configfile_read(const char *path, struct ga_gitconfig *ret, struct ga_error *err);
 
 #endif

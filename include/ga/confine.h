@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Limits of what a session may use of the machine: memory, tasks and processor by the kernel, here;
- * time, output and layers by who watches it (src/start/watch.c).
+ * Limits on what a session may use of the machine. Those on memory, tasks and processor time are
+ * enforced by the kernel and set up here; those on time, output and layers are watched by the
+ * supervisor (src/start/watch.c).
  *
- * Tasks of an ordinary user's session are counted by a resource limit, which since Linux 5.14
- * counts those of the sandbox's own user namespace alone. All else needs a cgroup: one beside our
- * own where that is delegated to us, or a scope of systemd's, the user's own or, for root, the
- * system's. Where there is none, memory is limited for each process by itself, and the rest cannot
- * be.
+ * The tasks of an ordinary user's session are limited by RLIMIT_NPROC, which since Linux 5.14
+ * counts the processes of the sandbox's own user namespace only. Everything else needs a cgroup:
+ * one beside our own where that is delegated to us, else a scope made by systemd (the user's
+ * manager or, for root, the system's). Without either, memory is limited per process by a resource
+ * limit, and processor time cannot be limited.
  */
 #ifndef GA_CONFINE_H
 #define GA_CONFINE_H
@@ -20,37 +21,38 @@
 #include "ga/strv.h"
 
 enum ga_confined {
-	GA_CONFINED_NOT,     /* no limit, or one by default that cannot be had here */
-	GA_CONFINED_RLIMIT,  /* memory: of each process */
-	GA_CONFINED_CGROUP,  /* made beside our own */
-	GA_CONFINED_SYSTEMD, /* a scope */
+	GA_CONFINED_NOT,     /* no limit was asked for, or a default one cannot be had here */
+	GA_CONFINED_RLIMIT,  /* a resource limit; for memory: of each process */
+	GA_CONFINED_CGROUP,  /* a cgroup made beside our own */
+	GA_CONFINED_SYSTEMD, /* a scope of systemd's */
 };
 const char *ga_confined_name(enum ga_confined c); /* "none", "rlimit", "cgroup", "systemd" */
 
 struct ga_confine {
 	struct ga_use_limits limits;
 	enum ga_confined memory, tasks, cpu;
-	char *cgroup;  /* where ours is to be made; NULL */
-	char *busctl;  /* what asks systemd; NULL: there is no manager that can be asked */
-	bool system;   /* systemd's own manager, not the user's */
+	char *cgroup;  /* where to make our cgroup, or NULL */
+	char *busctl;  /* path of busctl(1), to ask systemd; NULL: no manager can be asked */
+	bool system;   /* ask the system's manager, not the user's */
 };
 #define GA_CONFINE_INIT { .memory = GA_CONFINED_NOT }
 void ga_confine_release(struct ga_confine *c);
 #define cleanup_confine cleanup_(ga_confine_release)
 
-/* How can these be had here? Looks at the host; `env` is the caller's environment, `path` $PATH.
- * One that was asked for and cannot be had is an error (GA_ESTART). */
+/* Decide how each limit of `l` can be enforced on this host; changes nothing. `env` is the caller's
+ * environment, `path` the value of PATH. A limit that the user asked for and that cannot be
+ * enforced is an error (GA_ESTART). */
 int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const char *path,
 		    struct ga_confine *ret, struct ga_error *err);
-/* For people and the state file: "LIMIT VALUE BY", one for each limit that is set, the watched ones
- * ("watch") too. Adds to `ret`. */
+/* Append to `ret`, for people and the state file, "LIMIT VALUE BY" for each limit that is set; BY
+ * is "watch" for those that the supervisor watches. */
 void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret);
 
-/* Put a sandbox that is ready, with nothing of the agent's in it yet, under these. What was made
- * for it goes with ga_run_end(). */
+/* Apply the limits to a sandbox that is ready and runs nothing of the agent's yet. The cgroup or
+ * scope made for it is removed by ga_run_end(). */
 int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_error *err);
-/* How many of its processes the kernel has ended for want of memory, where a cgroup limits that;
- * before ga_run_end(). */
+/* How many of its processes the kernel killed for lack of memory (0 unless a cgroup limits it).
+ * Call before ga_run_end(). */
 uint64_t ga_run_oom_kills(const struct ga_sandbox *sb, const struct ga_confine *c);
 
 #endif

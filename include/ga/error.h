@@ -2,16 +2,15 @@
  *
  * The one way functions fail.
  *
- * A function that can fail returns 0 or -1 and takes `struct ga_error *err`
- * last. On failure it fills `err` exactly once; on success it leaves it
- * alone. `err` is never NULL. Library code neither prints nor exits: the
- * command line prints the error once and maps its code to an exit status.
+ * A function that can fail returns 0 or -1 and takes `struct ga_error *err` last. On failure it
+ * fills `err` exactly once; on success it leaves it alone. `err` is never NULL. Library code
+ * neither prints nor exits: the command line prints the error once and maps its code to an exit
+ * status.
  *
- * The message is one line, lower case, without the program's name, and names
- * the object in single quotes. The hint, if any, says what to do next; a command in
- * it has its words from ga_quote_shell(). Names go through ga_escape() first, or
- * through ga_quote() where no quotes stand around them; the printer escapes control
- * characters once more.
+ * The message is one line, lower case, without the program's name, and names the object in single
+ * quotes. The hint, if any, says what to do next; the words of a command in it are quoted by
+ * ga_quote_shell(). Names go through ga_escape() first, or through ga_quote() where no quotes stand
+ * around them; the printer escapes control characters once more.
  */
 #ifndef GA_ERROR_H
 #define GA_ERROR_H
@@ -57,8 +56,8 @@ int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
 int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Attach what to do next to an error already set; returns -1. A hint that is
- * already there stays: the innermost one knows most. */
+/* Attach what to do next to an error that is already set; returns -1. A hint that is already there
+ * stays: the innermost one knows most. */
 int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Put context in front: "cannot start session 'x'" becomes
@@ -66,22 +65,22 @@ int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(pr
 int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Hand over: `to`, which holds no error, gets that of `from`, which holds none any
- * more. Returns -1. */
+/* Move the error of `from` to `to`, which must hold none; `from` holds none afterwards. Returns
+ * -1. */
 int ga_error_move(struct ga_error *to, struct ga_error *from);
 
-/* That they return -1 is told to whoever compiles a call: that nothing is read after a failure
- * which only a success fills in is then seen by compilers and analyzers. */
+/* The wrappers make the -1 visible at each call, so that compilers and analyzers see that nothing
+ * is read after a failure which only a success fills in. */
 #define ga_fail(...) ({ (void)ga_fail(__VA_ARGS__); -1; })
 #define ga_fail_errno(...) ({ (void)ga_fail_errno(__VA_ARGS__); -1; })
 #define ga_hint(...) ({ (void)ga_hint(__VA_ARGS__); -1; })
 #define ga_error_wrap(...) ({ (void)ga_error_wrap(__VA_ARGS__); -1; })
 #define ga_error_move(to, from) ({ (void)ga_error_move((to), (from)); -1; })
 
-/* Does a message, ours or a program's, say that a disk or a quota is full? NULL does not. */
+/* Does a message, ours or a program's, say that a disk or a quota is full? False for NULL. */
 bool ga_means_no_space(const char *text);
-/* The same, or that a disk is broken or read-only. For messages of our own: they end in what
- * strerror() says. */
+/* The same, or that a disk is broken or read-only. Only for messages of our own, which end in
+ * strerror()'s text. */
 bool ga_means_disk_trouble(const char *text);
 
 /* Exit status of a code (the second column above). */

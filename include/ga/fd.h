@@ -26,10 +26,10 @@ static inline int ga_steal_fd(int *fd)
 	return v;
 }
 
-/* Descriptors beside a message of a unix socket. To be sent with it: `room` has CMSG_SPACE(n *
- * sizeof(int)) bytes, is aligned as a struct cmsghdr, and stays until then; `n` is not 0. Of what
- * came with one, in h->msg_control: the first `n` are the caller's, the others are closed; returns
- * how many there are. */
+/* Descriptors that travel with a message of a unix socket (SCM_RIGHTS). To send `n` > 0 of them:
+ * `room` has CMSG_SPACE(n * sizeof(int)) bytes, is aligned as a struct cmsghdr, and must live until
+ * the message is sent. Of those received with a message, in h->msg_control: the first `n` become
+ * the caller's, the others are closed; returns how many were put into `ret`. */
 struct msghdr;
 void ga_put_fds(struct msghdr *h, void *room, const int *fds, size_t n);
 size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
@@ -41,8 +41,8 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
  * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
 
-/* Would following `path`, links and all, leave the directory, or go round in circles? What is
- * not there leads nowhere. */
+/* Would following `path` with all its links leave the directory, or loop? False for what does not
+ * exist. */
 bool ga_leads_out(int dirfd, const char *path);
 
 /* Read a whole regular file of at most `max` bytes. `path` is resolved by
@@ -51,44 +51,45 @@ bool ga_leads_out(int dirfd, const char *path);
  * error. Appends to `out`. */
 int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
-/* Append what the regular file at `path` beneath `dirfd` holds, resolved as by ga_openat_beneath().
- * Where there is none, or none that can be opened, that is nothing. 1: it is longer than `max`, and
- * `out` as it was. */
+/* Append the content of the regular file at `path` beneath `dirfd`, resolved as by
+ * ga_openat_beneath(). A file that is missing or cannot be opened counts as empty. Returns 1, with
+ * `out` unchanged, if it is longer than `max`. */
 int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
-/* Are both regular files with the same bytes? What cannot be read is not. Offsets stay. */
+/* Are both regular files with the same content? False if one cannot be read. File offsets do not
+ * change. */
 bool ga_same_content(int a, int b);
-/* What tells this boot of the machine from others; empty where nothing does. Caller frees. */
+/* The kernel's identifier of the current boot; "" if it cannot be read. The caller frees it. */
 char *ga_boot_id(void);
 /* Write everything; retries short writes and EINTR. Returns 0 or -1 with errno. */
 int ga_write_full(int fd, const void *p, size_t n);
 
-/* A new file of these bytes, not waited for; one that is there is an error. What was written
- * before a failure stays. */
+/* Create a file with this content, without fsync; it is an error if it exists. After a failure what
+ * was written so far stays. */
 int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		 struct ga_error *err);
 
-/* fsync(2), but for a directory of a file system that cannot do that (EINVAL): git takes that for
- * done, and there is nothing else to do. */
+/* fsync(2), except that EINVAL, which some file systems give for a directory, counts as success, as
+ * in git: nothing more could be done. */
 int ga_fsync(int fd);
-/* Have the system begin to write a file to the disk, and go on: several files are there sooner
- * if each was begun before the first is waited for. No replacement for fsync(2). */
+/* Start writing a file to the disk without waiting: several files get there sooner if all writes
+ * are started before the first is waited for. No replacement for fsync(2). */
 void ga_write_out(int fd);
 
-/* Replace `path` by these bytes: exclusive temporary beside it, fsync, rename,
- * fsync of the directory. A reader sees the old or the new file, never less. */
+/* Replace `path` by this content: an exclusive temporary file beside it, fsync, rename, fsync of
+ * the directory. A reader sees the old or the new file, never a part. */
 int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		    struct ga_error *err);
 
-/* The same, and `first` is called before the new file, on the disk by then, has the name. If it
- * fails the file stays as it was. */
+/* The same, but calls `first` once the new file is on the disk and before it is renamed. If `first`
+ * fails, the old file stays. */
 int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 			  int (*first)(void *payload, struct ga_error *err), void *payload,
 			  struct ga_error *err);
 
-/* Is there nothing in the directory, or no such directory? What cannot be read is not empty. */
+/* Is the directory empty or missing? False if it cannot be read. */
 bool ga_dir_is_empty(const char *path);
 
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
@@ -110,25 +111,25 @@ int ga_memfd(const char *name, const void *p, size_t n, struct ga_error *err);
 /* Random bytes, for names nobody can guess. */
 int ga_random(void *p, size_t n, struct ga_error *err);
 
-/* Take flock(2) on an open descriptor; `wait` false: fails at once.
- * Returns 0, 1 if somebody else holds it, -1 on error. */
+/* Take flock(2) on an open descriptor; with `wait` false it does not block. Returns 0, 1 if
+ * somebody else holds it, -1 on error. */
 int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err);
-/* Give a lock back for everybody who inherited the descriptor, which closing
- * ours would not do. */
+/* Release a lock for every process that inherited the descriptor; closing ours would not do
+ * that. */
 void ga_funlock(int fd);
 
-/* A file of no name in `dir`, to read and write. A descriptor, or -1 with an error. */
+/* An unnamed file in `dir`, open to read and write. Returns a descriptor, or -1 with an error. */
 int ga_scratch_file(const char *dir, struct ga_error *err);
-/* Write `n` bytes to a nameless file in `dir`, and to the disk: an error says why they cannot
- * be. Nothing remains. */
+/* Test whether `n` bytes can be written to the disk in `dir`, with an unnamed file that leaves
+ * nothing behind; the error says why not. */
 int ga_probe_write(const char *dir, size_t n, struct ga_error *err);
-/* Are less than that many bytes free where `dir` is, for us? */
+/* Does the file system of `dir` have fewer than `bytes` bytes free for this user? */
 bool ga_disk_below(const char *dir, uint64_t bytes);
-/* Is next to nothing? */
+/* Is next to nothing free there? */
 bool ga_disk_full(const char *dir);
-/* Is a full disk or quota behind this error: because it says so, or because next to nothing is
- * free where `dir` is? Git does not always say why it could not write. Then the message begins
- * with "no space left". */
+/* Is a full disk or quota the cause of this error, because its message says so or because next to
+ * nothing is free where `dir` is (git does not always say why it could not write)? If so, the
+ * message is made to begin with "no space left". */
 bool ga_explain_full(struct ga_error *err, const char *dir);
 
 #endif

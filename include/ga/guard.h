@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The guard of a repository (agent.guard in its git configuration, which no agent can write): high
- * paths are held back as well (ga_flag_holds()), and while anything is undecided, hooks of ours
- * keep plain git from bringing it to a branch, or pushing it.
+ * The guard of a repository, switched by agent.guard in its git configuration, which no agent can
+ * write. While it is on, high paths are held back as well (ga_flag_holds()), and as long as
+ * anything is undecided, hooks of ours keep plain git from bringing it to a branch or pushing it.
  *
  *     <commondir>/git-agent/guard/
  *         {reference-transaction,pre-push,post-merge}   the hooks
- *         {paths,lines,commits}   what they look for: paths, each with a NUL behind it; entries as
- *                                 `git ls-tree` shows them; ids
- *         hooks/   stands in for the user's hook directory, where need be
+ *         {paths,lines,commits}   what they look for: paths, each ended by a NUL; entries as
+ *                                 `git ls-tree` prints them; commit ids
+ *         hooks/   takes the place of the user's hook directory where needed
  */
 #ifndef GA_GUARD_H
 #define GA_GUARD_H
@@ -18,32 +18,35 @@
 #include "ga/error.h"
 #include "ga/repo.h"
 
-/* How the hooks are there. */
+/* How the hooks are installed. */
 enum ga_guard_how {
 	GA_GUARD_NOT,
-	GA_GUARD_HOOKS,     /* links in the repository's hook directory, which has none of these */
-	GA_GUARD_DIRECTORY, /* core.hooksPath names ours, whose hooks run the user's */
-	GA_GUARD_CONFIG,    /* hook.git-agent-*.event, with a git that has it (2.54) */
+	GA_GUARD_HOOKS,     /* symlinks in the repository's hook directory, where no such hooks
+			     * are */
+	GA_GUARD_DIRECTORY, /* core.hooksPath names our directory, whose hooks run the user's,
+			     * too */
+	GA_GUARD_CONFIG,    /* hook.git-agent-*.event, where git knows that (2.54) */
 };
 struct ga_guard {
 	bool on;
-	size_t undecided;      /* flags of all sessions, those that block landing ... */
-	size_t sessions;       /* ... and how many have some */
+	size_t undecided;      /* flags of all sessions that block landing ... */
+	size_t sessions;       /* ... and the number of sessions that have any */
 	enum ga_guard_how how;
-	bool elsewhere;        /* core.hooksPath is set where it counts more: ours is not used */
+	bool elsewhere;        /* core.hooksPath is set where it takes precedence: our hooks are not
+			        * used */
 };
 
 /* Set or unset agent.guard in the repository's own configuration. */
 int ga_guard_set(struct ga_repo *r, const struct ga_gitconfig *c, bool on, struct ga_error *err);
 
-/* Bring hooks and what they look for to what sessions are now: there while the guard is on
- * and something is undecided, else gone without a trace. Safe to repeat after a crash. `ret` may be
- * NULL; without `change` it is all that is done. */
+/* Bring the hooks and the lists they look into in line with the current sessions: installed while
+ * the guard is on and something is undecided, else removed without a trace. Safe to repeat after a
+ * crash. Without `change` only `ret`, which may be NULL, is filled. */
 int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, struct ga_guard *ret,
 		     struct ga_error *err);
 
-/* Is the guard off, by what git's configuration was when `c` was read, and nothing of it there?
- * Then there is nothing to refresh. */
+/* Is the guard off in the configuration `c`, with no trace of it left? Then there is nothing to
+ * refresh. */
 bool ga_guard_idle(const struct ga_repo *r, const struct ga_gitconfig *c);
 
 /* "not", "hooks", "directory", "config" */

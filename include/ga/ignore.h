@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gitignore(5) as text: lists of patterns, the innermost deciding. Nothing here
- * touches the file system or the repository.
+ * gitignore(5) on text alone: a stack of pattern lists, of which the innermost match decides.
+ * Nothing here touches the file system or the repository.
  */
 #ifndef GA_IGNORE_H
 #define GA_IGNORE_H
@@ -11,8 +11,8 @@
 
 struct ga_ignore_list;
 
-/* A stack of lists: the host's excludes lowest, the root's .gitignore above it,
- * then one for each directory on the way down that has one. */
+/* A stack of lists: the host's excludes lowest, the root's .gitignore above them, then one for each
+ * directory on the way down that has a .gitignore. */
 struct ga_ignore {
 	struct ga_ignore_list *v;
 	size_t n, cap;
@@ -21,21 +21,21 @@ struct ga_ignore {
 
 void ga_ignore_release(struct ga_ignore *ig);
 
-/* Add the text of one file of patterns that stands in `dir` ("" for the root, NULL for
- * what belongs to no directory). A text without a pattern adds nothing. */
+/* Push the text of one pattern file that lies in `dir` ("" for the root, NULL for one that belongs
+ * to no directory). A text without patterns adds nothing. */
 void ga_ignore_push(struct ga_ignore *ig, const char *dir, const char *text, size_t n);
-/* Back to the depth `n` that `ig->n` had before. */
+/* Pop back to the depth `n` that `ig->n` had before. */
 void ga_ignore_pop(struct ga_ignore *ig, size_t n);
 
 enum ga_ignore_verdict { GA_IGNORE_UNDECIDED, GA_IGNORE_NO, GA_IGNORE_YES };
 
-/* What the lists say about `path` itself. The rule that nothing beneath an
- * ignored directory can be taken back is the caller's: it asks on the way down
- * and stops asking beneath a directory that is ignored. */
+/* What the lists say about `path` itself. The rule that nothing beneath an ignored directory can be
+ * re-included is up to the caller, who asks on the way down and stops at a directory that is
+ * ignored. */
 enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *path, bool is_dir);
 
-/* Which pattern decides, for people and quoted: "'!x/' of 'dir/.gitignore'", or of the user's own
- * excludes. NULL: none does. The caller frees it. */
+/* The pattern that decides, quoted, for people: "'!x/' of 'dir/.gitignore'", or of the user's own
+ * excludes; NULL if none does. The caller frees it. */
 char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir);
 
 #endif
