@@ -1,48 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * What git-agent and git-agent-init say to each other over one
- * SOCK_SEQPACKET socket. Shared by src/run and src/init (which is static and
- * includes nothing else of the project but this header).
+ * The control protocol between git-agent and git-agent-init, over one SOCK_SEQPACKET socket. Shared
+ * by src/run and src/init (which is static and includes no other header of the project but
+ * ga/connects.h).
  *
- * git-agent-init CONTROL_FD PROJECT, pid 1 of the sandbox, inherits that socket from bwrap,
- * standard input and output on /dev/null and standard error on the supervisor's log pipe.
- * It is non-dumpable, sends GA_CTL_READY, then serves requests. End of
- * file on the socket at any time means: kill everything and exit. It never
- * exits while the socket is open unless told GA_CTL_QUIT.
+ * git-agent-init CONTROL_FD PROJECT, pid 1 of the sandbox, inherits that socket from bwrap, with
+ * standard input and output on /dev/null and standard error on the supervisor's log pipe. It is
+ * non-dumpable, sends GA_CTL_READY, then serves requests. End of file on the socket at any time
+ * means: kill everything and exit. It never exits while the socket is open unless told GA_CTL_QUIT.
  *
- * Every GA_CTL_WATCH_MS, and before it reports that a command ended, init looks whether what is
- * mounted at PROJECT is still there: the directories above it lie in a home that this agent,
- * others and the user can rearrange. If not, it says GA_CTL_LOST, once.
+ * Every GA_CTL_WATCH_MS, and before it reports that a command ended, init checks that the project
+ * is still mounted at PROJECT: the directories above it lie in a home that this agent, others and
+ * the user can rearrange. If it is not, init says GA_CTL_LOST, once.
  *
- * Every process inside is started by a GA_CTL_SPAWN request. One message is one
- * struct ga_ctl_msg; a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a
- * pipe with the payload, then, with GA_SPAWN_TTY, one pty end, else three
- * (standard input, output, error). Payload, read to end of file, at most
- * GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
+ * Every process inside is started by a GA_CTL_SPAWN request. One message is one struct ga_ctl_msg;
+ * a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a pipe with the payload, then,
+ * with GA_SPAWN_TTY, one pty end, else three (standard input, output, error). Payload, read to end
+ * of file, at most GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
  *
  * The terminal is the sandbox's own: GA_CTL_PTY asks for one, and init opens it in the /dev/pts
- * that its commands see, else they could not find a name for it there. The descriptor in the answer
- * is the only one that ever comes out, and is taken for nothing but the master of a pty.
+ * that its commands see, where alone they find a name for it. The descriptor in the answer is the
+ * only one that ever comes out of the sandbox, and it is used only if it is the master of a pty.
  *
- * With GA_SPAWN_TTY a small leader process takes the terminal as the
- * controlling one of a new session and runs the command in a foreground process group of
- * its own, so that Ctrl-C, Ctrl-Z and fg work; without, the command gets a session of its own.
- * The leader outlives the command until the other end of the terminal is closed: its exit would
- * hang the terminal up and throw away output that was not read yet. A hang-up before
- * that is passed on to the command.
+ * With GA_SPAWN_TTY a small leader process makes the terminal the controlling one of a new session
+ * and runs the command in a foreground process group of its own, so that Ctrl-C, Ctrl-Z and fg
+ * work; without it, the command gets a session of its own. The leader outlives the command until
+ * the other end of the terminal is closed: its exit would hang up the terminal and discard output
+ * that was not read yet. A hang-up before that is passed on to the command.
  *
- * With GA_SPAWN_RENAMES init serves renames of directories, of the command and all it starts, that
- * the overlay refuses (EXDEV): calls of rename, renameat and renameat2 are announced to it by a
- * second filter (seccomp_unotify(2)). A directory is moved under a temporary name that begins with
- * GA_CTL_MOVING, beside where it goes; one is left only by a sandbox that was killed meanwhile.
+ * With GA_SPAWN_RENAMES init performs those renames of directories, by the command and all it
+ * starts, that the overlay refuses with EXDEV: a second filter announces calls of rename, renameat
+ * and renameat2 to it (seccomp_unotify(2)). A directory is moved under a temporary name that begins
+ * with GA_CTL_MOVING, beside its destination; such a name is left over only if the sandbox was
+ * killed meanwhile.
  *
- * After GA_CTL_LEARN every connect(2) of a command to an internet address is told on the socket
- * that came with it (ga/connects.h), and waits for the answer. Where calls cannot be announced a
- * command is not executed then.
+ * After GA_CTL_LEARN every connect(2) of a command to an internet address is announced on the
+ * socket that came with that message (ga/connects.h) and blocks until it is answered. If such calls
+ * cannot be announced, the command is not executed.
  *
- * CWD is made, with the directories above it, where it is missing. argv[0] is looked up in the
- * PATH of the given environment. The command starts with default
- * signal dispositions, an empty mask and no descriptor but 0, 1 and 2.
+ * CWD and its parents are created if they are missing. argv[0] is looked up in the PATH of the
+ * given environment. The command starts with default signal dispositions, an empty mask and no
+ * descriptor but 0, 1 and 2.
  */
 #ifndef GA_CONTROL_H
 #define GA_CONTROL_H
@@ -58,14 +56,15 @@ enum ga_ctl_type {
 	GA_CTL_PTY,       /* open a terminal */
 	GA_CTL_LEARN,     /* with a socket; once, before the first command */
 	/* from init */
-	GA_CTL_READY,     /* value64: inode of the pid namespace; with SCM_CREDENTIALS */
-	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed;
-			   * flags: errno if GA_SPAWN_RENAMES cannot be had here */
-	GA_CTL_FAILED,    /* id, value: errno, flags: what kept it from being executed */
+	GA_CTL_READY,     /* value64: inode of the pid namespace; sent with SCM_CREDENTIALS */
+	GA_CTL_STARTED,   /* id, value: its process group inside; the command was executed. flags:
+			   * errno if GA_SPAWN_RENAMES cannot be had here */
+	GA_CTL_FAILED,    /* id, value: errno, flags: the enum ga_ctl_step that failed; it was not
+			   * executed */
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
-	GA_CTL_PTY_OPEN,  /* its master by SCM_RIGHTS, or value: errno */
-	GA_CTL_LOST,      /* the project is no longer where it was mounted; id 0 */
+	GA_CTL_PTY_OPEN,  /* the pty's master by SCM_RIGHTS, or value: errno */
+	GA_CTL_LOST,      /* the project is no longer mounted where it was; id 0 */
 };
 
 #define GA_CTL_WATCH_MS 2000
@@ -76,7 +75,7 @@ enum ga_ctl_step {
 	GA_CTL_STEP_TTY,       /* taking the terminal as the controlling one */
 	GA_CTL_STEP_CWD,       /* entering the directory */
 	GA_CTL_STEP_EXEC,      /* executing the program */
-	GA_CTL_STEP_LEARN,     /* having its connections announced */
+	GA_CTL_STEP_LEARN,     /* arranging that its connections are announced */
 };
 
 enum ga_spawn_flags {

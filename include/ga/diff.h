@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines that differ between two versions of a path. Made in process from the
- * bytes of the blobs: no attribute, diff driver, textconv, filter or
- * configuration has a say, so nothing in the repository can hide a change or
- * run a program. Binary is what has a NUL byte near its beginning.
+ * The lines that differ between two versions of a path, computed in process from the bytes of the
+ * blobs: no attribute, diff driver, textconv, filter or configuration is consulted, so nothing in
+ * the repository can hide a change or run a program. A blob is binary if it has a NUL byte near its
+ * beginning.
  */
 #ifndef GA_DIFF_H
 #define GA_DIFF_H
@@ -18,11 +18,12 @@
 
 /* A blob longer than this is not compared line by line. */
 #define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
-/* Nor are so many lines, of both sides together, between what these begin and end with alike:
- * where they are permuted, time grows as their square root times their number. */
+/* Nor are files compared that have more than this many lines, of both sides together, between their
+ * common beginning and end: for permuted lines, time grows as their number times its square
+ * root. */
 #define GA_DIFF_LINES_MAX ((size_t)500000)
-/* What ga_diff_stat() reads at most in all; files after that have no line counts. A line that may
- * differ counts as GA_DIFF_LINE_COST bytes at least. */
+/* The bytes that ga_diff_stat() reads at most in all; files after that get no line counts. Each
+ * line that may differ counts as at least GA_DIFF_LINE_COST bytes. */
 #define GA_DIFF_LINE_COST ((size_t)32)
 #define GA_DIFF_TOTAL_MAX ((size_t)512 << 20)
 
@@ -31,7 +32,7 @@ struct ga_diff_lines {
 	int64_t additions, deletions; /* -1: binary; GA_DIFF_NOT_COUNTED: above a limit */
 };
 
-/* What differs between two trees, with line counts. `lines` runs parallel to
+/* The paths that differ between two trees, with line counts; `lines` runs parallel to
  * `changes.v`. */
 struct ga_diff_stat {
 	struct ga_changes changes; /* sorted by path */
@@ -45,15 +46,15 @@ void ga_diff_stat_release(struct ga_diff_stat *s);
 int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct ga_oid *new_tree,
 		 struct ga_diff_stat *ret, struct ga_error *err);
 
-/* The lines of one of many changes. `*total` begins at 0 and is what was read for all of them:
- * beyond GA_DIFF_TOTAL_MAX there are no counts. */
+/* Count the lines of one of many changes. `*total` starts at 0 and sums up what was read for all of
+ * them; beyond GA_DIFF_TOTAL_MAX there are no counts. */
 int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 		  struct ga_diff_lines *ret, struct ga_error *err);
 
-/* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+',
- * '-' or '\', raw bytes. Returns 0; 1 if a side is binary and `as_text` is false; 2
- * if a side is longer than GA_DIFF_BLOB_MAX, or both have too many lines; nothing is appended then.
- * A gitlink's content is the line "Subproject commit ID". */
+/* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+', '-' or '\', raw
+ * bytes. Returns 0; or, appending nothing, 1 if a side is binary and `as_text` is false, 2 if a
+ * side is longer than GA_DIFF_BLOB_MAX or both have too many lines. The content of a gitlink is the
+ * line "Subproject commit ID". */
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err);
 

@@ -11,9 +11,9 @@
 #include "ga/error.h"
 
 /* Append {"time": now, "event": `event`, ...fields}. Takes over the reference `fields` (may be
- * NULL). A line that would be longer than GA_JOURNAL_LINE_MAX bytes is replaced by one without the
- * fields and with "cut": true. Returns 0 or -1 with errno; a journal that cannot be written must
- * never stop a session. */
+ * NULL). Where the line would be longer than GA_JOURNAL_LINE_MAX bytes, {"cut": true} replaces the
+ * fields. Returns 0 or -1 with errno; a journal that cannot be written must never stop a
+ * session. */
 #define GA_JOURNAL_LINE_MAX ((size_t)1 << 20)
 int ga_journal(const char *session_dir, const char *event, json_t *fields);
 

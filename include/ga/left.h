@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture leaves in a session, as a list: read off the layers, kept in the
- * report and shown by the review.
+ * What capture leaves in a session, as a list: read from the layers, kept in the report and shown
+ * by the review.
  */
 #ifndef GA_LEFT_H
 #define GA_LEFT_H
@@ -14,7 +14,7 @@ enum ga_left_kind {
 	GA_LEFT_IGNORED,    /* ignored, and tracked by neither the base nor a commit of the agent */
 	GA_LEFT_SPECIAL,    /* fifo, socket, device */
 	GA_LEFT_REPOSITORY, /* a nested repository */
-	GA_LEFT_SUBMODULE,  /* below a gitlink of the base */
+	GA_LEFT_SUBMODULE,  /* beneath a gitlink of the base */
 	GA_LEFT_NAME,       /* a name no tree may hold */
 	GA_LEFT_REFUSED,    /* content `git fsck` would refuse */
 	GA_LEFT_UNREADABLE,
@@ -22,7 +22,7 @@ enum ga_left_kind {
 };
 const char *ga_left_kind_name(enum ga_left_kind k); /* "ignored", "special", ... */
 
-/* What stays in the session: one line a directory or file, counts added up below it. */
+/* What stays in the session: one entry per directory or file, with the count and bytes below it. */
 struct ga_left {
 	char *path;
 	enum ga_left_kind kind;
@@ -34,17 +34,17 @@ struct ga_left_list {
 };
 #define GA_LEFT_INIT { NULL, 0, 0 }
 void ga_left_release(struct ga_left_list *l);
-/* Add all lines of another list. */
+/* Add all entries of another list. */
 void ga_left_extend(struct ga_left_list *l, const struct ga_left_list *from);
-/* Add to the line of this path and kind, or begin one. */
+/* Add to the entry of this path and kind, or begin one. */
 void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
 		 uint64_t bytes);
 void ga_left_sort(struct ga_left_list *l); /* by path */
-/* For people: several ignored lines below one directory at the top become one line of
- * that directory. `l` is sorted; appends to `ret`. */
+/* For people: merge several ignored entries below one top-level directory into one entry for that
+ * directory. `l` is sorted; appends to `ret`. */
 void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret);
 
-/* One file of what such a line stands for. */
+/* A single file that such an entry stands for. */
 struct ga_left_file {
 	char *path;
 	enum ga_left_kind kind;

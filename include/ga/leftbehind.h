@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture left in a session's layers, file by file. Hostile input as ever: by descriptor,
- * beneath the layer, no symlink followed, under the limits of the walk.
+ * What capture left in a session's layers, file by file. The layers are hostile input: they are
+ * read by descriptor, beneath the layer, without following a symlink, and under the limits of the
+ * walk.
  */
 #ifndef GA_LEFTBEHIND_H
 #define GA_LEFTBEHIND_H
@@ -13,15 +14,15 @@
 #include "ga/session.h"
 #include "ga/strv.h"
 
-/* Every file that the lines of a report stand for, sorted; with `only`, those at and beneath
- * these paths. Ignored directories are gone through; of the other kinds the line is all there is
- * to tell. What was removed in a shared directory is no file. A directory that cannot be
- * listed, or goes beyond a limit, is there itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
+/* List every file that the entries `lines` of a report stand for, sorted; with `only`, just those
+ * at and beneath these paths. Ignored directories are walked; for the other kinds the entry itself
+ * is all there is to tell. What was deleted in a shared directory is no file. A directory that
+ * cannot be listed or exceeds a limit is listed itself, as GA_LEFT_UNREADABLE or GA_LEFT_LIMIT. */
 int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
 		   const struct ga_left_list *lines, const struct ga_strv *only,
 		   struct ga_left_files *ret, struct ga_error *err);
 
-/* Open a path of the project in the layer that has it. A descriptor, or -1 with errno. */
+/* Open a path of the project in whichever layer has it. Returns a descriptor, or -1 with errno. */
 int ga_left_open(const struct ga_session *s, const char *path, int flags);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits that the user sets, as values that are passed down: those of a capture (what each is
- * for, and what happens where it is met: docs/capture.md) and those of what a session may use (0:
- * none). Times are in seconds, sizes in bytes.
+ * The limits that the user sets, as values: those of a capture (docs/capture.md says what each is
+ * for and what happens when it is reached), and those on what a session may use (0: none). Times
+ * are in seconds, sizes in bytes.
  */
 #ifndef GA_LIMITS_H
 #define GA_LIMITS_H
@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 struct ga_limits {
-	/* of what is read from layers */
+	/* on what is read from layers */
 	uint64_t depth, entries, file_size, total_size, rules_size;
-	/* of the agent's commits */
+	/* on the agent's commits */
 	uint64_t commits, history, branches, pack_size, objects, object_size, unpacked_size;
-	uint64_t read_time; /* for one reading of a layer */
-	uint64_t git_time;  /* for git over little work; ten times as much at most */
-	uint32_t lowered;   /* a bit for each that a repository's file set */
+	uint64_t read_time; /* for one walk of a layer */
+	uint64_t git_time;  /* for a git command with little to do; others get up to ten times as
+			     * much */
+	uint32_t lowered;   /* bit 1 << enum ga_limit for each that a repository's file set */
 };
 
 enum ga_limit {
@@ -38,28 +39,28 @@ enum ga_limit {
 };
 #define GA_LIMITS_N (GA_LIMIT_GIT_TIME + 1)
 
-/* While a session runs. */
+/* Limits while a session runs. */
 struct ga_use_limits {
-	uint64_t memory; /* of all processes together */
+	uint64_t memory; /* all processes together */
 	uint64_t tasks;  /* processes and threads */
-	uint64_t cpu;    /* percent of one processor */
+	uint64_t cpu;    /* in percent of one processor */
 	uint64_t time;   /* from start to end */
 	uint64_t output; /* what the command writes to its terminal or streams */
-	uint64_t upper;  /* what its layers take of the disk */
-	uint64_t setup, ready, finish; /* seconds for what runs beside the command */
-	bool tasks_default; /* nobody asked for that number */
+	uint64_t upper;  /* disk space of its layers */
+	uint64_t setup, ready, finish; /* for the commands that run beside the agent */
+	bool tasks_default; /* `tasks` is the default, not what somebody asked for */
 };
 
 /* "limits.capture.depth" */
 const char *ga_limit_key(enum ga_limit l);
-/* The value of it in `l`, as text. The caller frees it. */
+/* The value of that limit in `l`, as text. The caller frees it. */
 char *ga_limit_text(const struct ga_limits *l, enum ga_limit which);
 static inline bool ga_limit_is_lowered(const struct ga_limits *l, enum ga_limit which)
 {
 	return l->lowered >> which & 1;
 }
 
-/* Those that no configuration changed. */
+/* The defaults. */
 void ga_limits_default(struct ga_limits *ret);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-/* The name in `names` nearest to `word`, or NULL if none is near. A name that is NULL is none.
- * The cost is that of both words: cut one that may be long. */
+/* The name in `names` nearest to `word` by edit distance, or NULL if none is near. NULL entries are
+ * skipped. The cost grows with the product of both lengths: shorten a word that may be long. Points
+ * into `names`. */
 const char *ga_nearest(const char *word, const char *const *names, size_t n);
 
 #endif
