@@ -16,8 +16,8 @@ struct ga_limits {
 	/* on the agent's commits */
 	uint64_t commits, history, branches, pack_size, objects, object_size, unpacked_size;
 	uint64_t read_time; /* for one walk of a layer */
-	uint64_t git_time;  /* for a git command with little to do; others get up to ten times as
-			     * much */
+	uint64_t git_time;  /* for one git command inside; for reading all of the agent's commits,
+			     * ten times as much */
 	uint32_t lowered;   /* bit 1 << enum ga_limit for each that a repository's file set */
 };
 

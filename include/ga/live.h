@@ -43,7 +43,7 @@ void ga_live_remove(const char *dir);
 struct ga_live_peer {
 	int fd;
 	pid_t pid;       /* the supervisor's */
-	bool detached;   /* the session has no terminal of its supervisor's */
+	bool detached;   /* the supervisor itself has no terminal (`start -d`) */
 	bool before;     /* `setup` runs, before the agent, */
 	bool after;      /* or `finish`, after it */
 	bool attached;   /* a terminal is attached */

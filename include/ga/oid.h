@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A git object id and what a tree says about a path, as plain values: so
- * that they can cross folders without libgit2.
+ * A git object id and what a tree records for a path, as plain values that can cross folders
+ * without libgit2.
  */
 #ifndef GA_OID_H
 #define GA_OID_H
@@ -17,8 +17,8 @@ struct ga_oid {
 	unsigned char id[GA_OID_RAWSZ];
 };
 
-/* Exactly 40 hexadecimal digits, then a NUL or end of the `n` given bytes.
- * Returns false and leaves `*ret` alone for anything else. */
+/* Parse exactly 40 hexadecimal digits that end at a NUL or at the end of the `n` bytes. Returns
+ * false and leaves `*ret` alone for anything else. */
 bool ga_oid_parse(const char *hex, size_t n, struct ga_oid *ret);
 /* Writes 40 lower case digits and a NUL; returns `out`. */
 char *ga_oid_hex(const struct ga_oid *oid, char out[GA_OID_HEXSZ + 1]);
@@ -26,7 +26,7 @@ bool ga_oid_equal(const struct ga_oid *a, const struct ga_oid *b);
 int ga_oid_cmp(const struct ga_oid *a, const struct ga_oid *b);
 bool ga_oid_is_zero(const struct ga_oid *oid);
 
-/* A hex rendering that lives until the end of the full expression's block. */
+/* The hex text of an id; it lives until the end of the enclosing block. */
 #define GA_HEX(oid) ga_oid_hex((oid), (char[GA_OID_HEXSZ + 1]){ 0 })
 
 /* Modes a git tree may hold; 0 means "no entry". */
@@ -46,8 +46,8 @@ struct ga_entry {
 
 bool ga_entry_equal(const struct ga_entry *a, const struct ga_entry *b);
 
-/* One changed path between two trees. Never a directory: directories are
- * changed by the changes below them. */
+/* One changed path between two trees. Never a directory: a changed directory is expressed by the
+ * changes beneath it. */
 struct ga_change {
 	char *path; /* owned; '/'-separated, relative to the root, any byte but NUL */
 	struct ga_entry old; /* mode GA_MODE_NONE: the path is new */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A map from object ids to numbers: sets of ids, and indices into arrays.
+ * A map from object ids to numbers, used for sets of ids and for indices into arrays.
  */
 #ifndef GA_OIDMAP_H
 #define GA_OIDMAP_H
@@ -21,9 +21,9 @@ struct ga_oidmap {
 
 void ga_oidmap_release(struct ga_oidmap *m);
 #define cleanup_oidmap __attribute__((cleanup(ga_oidmap_release)))
-/* False, changing nothing, if `oid` is there already. `value` is below SIZE_MAX. */
+/* Add an id; `value` is below SIZE_MAX. Returns false, changing nothing, if it is there already. */
 bool ga_oidmap_add(struct ga_oidmap *m, const struct ga_oid *oid, size_t value);
-/* False, leaving `*ret` (which may be NULL) alone, if `oid` is not there. */
+/* Look an id up. Returns false, leaving `*ret` (which may be NULL) alone, if it is not there. */
 bool ga_oidmap_get(const struct ga_oidmap *m, const struct ga_oid *oid, size_t *ret);
 
 #endif

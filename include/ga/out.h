@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that is written while it is still being made, so that who reads it need not wait for its
+ * Text that is written while it is still being produced, so that a reader need not wait for its
  * end.
  */
 #ifndef GA_OUT_H
@@ -13,8 +13,8 @@
 #include "ga/error.h"
 
 struct ga_out {
-	struct ga_buf text; /* what is not written yet; all of it where `write` is NULL */
-	/* Returns 0; 1: nobody reads on, and nothing more is to be made; -1. */
+	struct ga_buf text; /* not written yet; all of the text if `write` is NULL */
+	/* Returns 0; 1: nobody reads any more, so produce no more; or -1. */
 	int (*write)(void *to, const char *text, size_t n, struct ga_error *err);
 	void *to;
 };
@@ -22,7 +22,8 @@ struct ga_out {
 void ga_out_release(struct ga_out *o);
 #define cleanup_out cleanup_(ga_out_release)
 
-/* Write what there is now, or, the second, if it is worth it. Return what `write` does. */
+/* Write the pending text; ga_out_offer() does so only once there is enough to be worth it. Both
+ * return what `write` does, or 0. */
 int ga_out_flush(struct ga_out *o, struct ga_error *err);
 int ga_out_offer(struct ga_out *o, struct ga_error *err);
 

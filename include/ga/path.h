@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* "a" + "b" -> "a/b"; no doubled slash if `a` ends in one; "" + "b" -> "b".
- * The caller frees it. */
+/* Join: "a", "b" -> "a/b", without a doubled slash if `a` ends in one; "", "b" -> "b". The caller
+ * frees it. */
 char *ga_path_join(const char *a, const char *b);
 
-/* Is `path` equal to `dir` or beneath it? Both absolute and normalised. */
+/* Is `path` equal to `dir` or beneath it? Both are absolute and normalised. */
 bool ga_path_inside(const char *path, const char *dir);
 
 /* The part of `path` beneath `dir` ("" if equal), or NULL if not inside.
@@ -26,26 +26,26 @@ const char *ga_path_base(const char *path);
  * The caller frees it. */
 char *ga_path_parent(const char *path);
 
-/* Resolve `path` against directory `dir`, both relative to one root ("" is the root itself), by
- * text alone. NULL if it leaves the root or is absolute. The caller frees it. */
+/* Resolve `path` against directory `dir`, both relative to one root ("" is the root itself),
+ * textually. NULL if it leaves the root or is absolute. The caller frees it. */
 char *ga_path_resolve(const char *dir, const char *path);
 
-/* A relative path that git may hold: not empty, no empty, "." or ".."
- * component, no leading or trailing slash. */
+/* Could git store this relative path: not empty, no empty, "." or ".." component, no leading or
+ * trailing slash? */
 bool ga_path_relative_ok(const char *path);
 
 /* Order of git's trees: byte order, a directory sorting as if it ended in '/'. */
 int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_t blen, bool bdir);
 
-/* Would this one component mean ".git" on any file system? Case, trailing dots
- * and spaces, ":stream", backslash, NTFS short names (git~N) and code points
- * HFS+ ignores are all folded (git's fsck rule hasDotgit, on all platforms). */
+/* Would this single component mean ".git" on some file system? Folds case, trailing dots and
+ * spaces, ":stream", backslash, NTFS short names (git~N) and the code points that HFS+ ignores
+ * (git's fsck rule hasDotgit, on all platforms). */
 bool ga_path_component_is_dotgit(const char *name, size_t n);
 
-/* Is any component of it one of those, backslashes parting components too? */
+/* Is any component of `path` such a name? Backslashes separate components, too. */
 bool ga_path_names_dotgit(const char *path);
 
-/* The same folding against another dot name, such as ".gitmodules". */
+/* Does the component fold to `dotname` in the same way, such as ".gitmodules"? */
 bool ga_path_component_folds_to(const char *name, size_t n, const char *dotname);
 
 #endif
