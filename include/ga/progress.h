@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far a long step is, in the way git says it: one line on standard error, written over while it
- * counts, and nothing where the step is over before the delay. Whether somebody looks is the
- * caller's to know: nothing here asks for a terminal.
+ * The progress of a long step, shown in git's way: one line on standard error that is overwritten
+ * while counting, and nothing if the step is over before the delay. The caller decides whether
+ * anybody is looking: nothing here checks for a terminal.
  *
  *     ga_progress_begin(&p, delay_ms, "Capturing files", 0);
  *     ... ga_progress_step(&p) for each ...
@@ -17,18 +17,17 @@
 #define GA_PROGRESS_NEVER ((int64_t)-1)
 
 struct ga_progress {
-	const char *title; /* borrowed; ours, and no name of anybody's */
-	uint64_t n, total; /* total 0: not known */
-	int64_t due;       /* when to write the next time; < 0: never */
+	const char *title; /* borrowed; a text of ours, printed as it is */
+	uint64_t n, total; /* total 0: unknown */
+	int64_t due;       /* when to write next (ga_now_ms()); < 0: never */
 	bool shown;
 };
 
-/* `delay_ms`: GA_PROGRESS_NEVER, or how long to wait before the first line. */
+/* `delay_ms`: how long to wait before the first line, or GA_PROGRESS_NEVER. */
 void ga_progress_begin(struct ga_progress *p, int64_t delay_ms, const char *title, uint64_t total);
-/* One more is done. Costs next to nothing: the clock is read for one of many. */
+/* One more is done. Cheap: only one in many calls reads the clock. */
 void ga_progress_step(struct ga_progress *p);
-/* The last line, if there was one before; done, unless it is known that it is not. What follows
- * begins a new one. */
+/* End the line, if one was shown: with ", done" unless the known total was not reached. */
 void ga_progress_end(struct ga_progress *p);
 
 #endif

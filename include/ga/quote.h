@@ -16,11 +16,11 @@
 /* Valid UTF-8 without surrogates, overlong forms or code points over 10FFFF. */
 bool ga_utf8_valid(const char *s, size_t n);
 
-/* Decode the code point at `s`, of which `n` > 0 bytes may be read. Returns its
- * length in bytes, 0 if they are no valid UTF-8. */
+/* Decode the code point at `s`, of which `n` > 0 bytes may be read. Returns its length in bytes, 0
+ * if the bytes are no valid UTF-8. */
 size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
-/* A code point that looks like a space, in any script; tab is one. */
+/* Does this code point look like a space, in any script? Tab counts. */
 bool ga_is_blank(uint32_t c);
 
 /* Append `n` bytes of `s` with everything unsafe written as an escape:
@@ -30,34 +30,32 @@ bool ga_is_blank(uint32_t c);
  * text, UTF-8 included, stays as it is. */
 void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
 
-/* The same for text of several lines: newline and tab stay, and a backslash
- * stays single. */
+/* The same for text of several lines: newline and tab stay, and a backslash is not doubled. */
 void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
 
-/* A path or name for people, where no quotes stand around it (lists, columns, notes):
- * in double quotes, with '"' escaped too, if it
- * held anything ga_quote_add() changes, a space, a quote, or is empty; bare
- * otherwise. The caller frees it. */
+/* A path or name for people, where no quotes stand around it (lists, columns, notes): bare, or in
+ * double quotes, with '"' escaped too, if it is empty or contains a space, a quote or anything that
+ * ga_quote_add() changes. The caller frees it. */
 char *ga_quote(const char *s);
 
-/* A name for a message that puts it in single quotes itself: "cannot open '%s'".
+/* A name for a message that puts it in single quotes itself: "cannot open '%s'". The result of
  * ga_quote_add() as a string; the caller frees it. */
 char *ga_escape(const char *s);
 
-/* A word for a POSIX shell command line that is shown for copying: bare if it
- * is plain, else in single quotes. The caller frees it. */
+/* A word of a POSIX shell command line that is shown for copying: bare if it is plain, else in
+ * single quotes. The caller frees it. */
 char *ga_quote_shell(const char *s);
 
 /* Append `s` as git writes it between double quotes in listings and patches (core.quotePath): for
- * programs, not for a terminal. Returns whether anything became an escape: git leaves the quotes
- * out where nothing did. */
+ * programs, not for a terminal. Returns whether anything was escaped: if not, git leaves the quotes
+ * out. */
 bool ga_quote_git_add(struct ga_buf *out, const char *s);
 
 /* Base64 (RFC 4648, with padding). The caller frees it. */
 char *ga_base64(const void *p, size_t n);
 
-/* Append what `s` encodes to `out`. Only what ga_base64() gives is taken: no blanks, padding in
- * place, unused bits zero; false, with nothing appended, for anything else. */
+/* Decode base64 and append it to `out`. Accepts only what ga_base64() produces: no blanks, padding
+ * in place, unused bits zero. Returns false, appending nothing, for anything else. */
 bool ga_base64_decode(const char *s, struct ga_buf *out);
 
 #endif

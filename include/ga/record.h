@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recording of a session's terminal: asciicast v2, a JSON object and then an event a line, in
- * transcript.cast of the session's directory, those of later runs in transcript-2.cast and so on.
- * What is in it went through the terminal filter, whatever the session's own was set to, and
- * lacks what asks a terminal for an answer: whoever shows it to a terminal gets nothing typed.
- * Input is never in it. Output that went to no terminal has CR LF for its line ends, as a
- * terminal would have shown it.
+ * The recording of a session's terminal in asciicast v2 (a JSON object, then one event per line):
+ * transcript.cast in the session's directory, and transcript-2.cast and so on for later runs. All
+ * of it went through the terminal filter, whatever the session's own setting, and sequences that
+ * ask a terminal for an answer are left out, so that showing it on a terminal makes that type
+ * nothing. Input is never recorded. Output that went to no terminal has its line ends as CR LF, as
+ * a terminal would have shown it.
  */
 #ifndef GA_RECORD_H
 #define GA_RECORD_H
@@ -24,64 +24,66 @@ struct ga_record_opts {
 	const char *dir;              /* the session's */
 	const char *title;
 	const struct ga_strv *command;
-	const char *const *envp;      /* of the command: TERM is taken from it */
-	uint64_t max;                 /* bytes of the file, from GA_RECORD_LEAST */
+	const char *const *envp;      /* the command's environment, for TERM */
+	uint64_t max;                 /* greatest size of the file in bytes, at least
+				       * GA_RECORD_LEAST */
 };
 #define GA_RECORD_LEAST ((uint64_t)64 << 10)
 
 struct ga_recorder;
-/* Nothing is made before there is something to write. What cannot be written ends the recording,
- * and nothing else. Memory is bounded, writes are of some 64 KiB each, and nothing is synced. */
+/* Begin a recording. No file is created before there is something to write. A write error ends the
+ * recording and nothing else. Memory is bounded, writes are about 64 KiB each, and nothing is
+ * synced. */
 struct ga_recorder *ga_record_begin(const struct ga_record_opts *o);
-/* What ga_run_session() is to tell; it lasts as long as the recorder. */
+/* The sink for ga_run_session(); it lives as long as the recorder. */
 const struct ga_run_sink *ga_record_sink(struct ga_recorder *r);
-/* Write what there is: for every so often. */
+/* Write what is buffered; call it now and then. */
 void ga_record_flush(struct ga_recorder *r);
-/* Name of the file in the directory; NULL: there is none. */
+/* Name of the file in the directory; NULL if there is none yet. */
 const char *ga_record_name(const struct ga_recorder *r);
-/* Why it ended before the session did, for people; NULL: it did not. */
+/* Why the recording ended before the session did, for people; NULL if it did not. */
 const char *ga_record_stopped(const struct ga_recorder *r);
-/* Undo in it what is left switched on in the terminal, write the rest and close. */
+/* Record what undoes the terminal state that is left switched on, write the rest and close. */
 void ga_record_end(struct ga_recorder *r);
 void ga_record_free(struct ga_recorder *r); /* NULL is fine */
 
 /* ---- reading */
 
-/* Those of a directory, in the order of runs; adds to `ret`. */
+/* The names of a directory's recordings, in the order of the runs; adds to `ret`. */
 void ga_record_names(const char *dir, struct ga_strv *ret);
 
 struct ga_record_event {
-	uint64_t us;      /* microseconds since the beginning; never less than of the one before */
-	char kind;        /* 'o' output, 'r' size ("80x24"), 'm' mark, 'i' */
-	const char *data; /* UTF-8; until the next call */
+	uint64_t us;      /* microseconds since the beginning; never decreases */
+	char kind;        /* 'o' output, 'r' resize ("80x24"), 'm' marker, 'i' input */
+	const char *data; /* UTF-8; valid until the next call */
 	size_t n;
 };
 struct ga_record;
-/* One at a time, in little memory: a line of more than 1 MiB, or that is no event, is passed over,
- * and so is one that is not finished yet. */
+/* Read events one at a time, in bounded memory. A line that is longer than 1 MiB, no event or not
+ * finished yet is skipped. */
 int ga_record_open(const char *dir, const char *name, struct ga_record **ret, struct ga_error *err);
-/* 1: an event; 0: no more; -1. */
+/* Returns 1 with an event, 0 at the end, -1 on error. */
 int ga_record_next(struct ga_record *r, struct ga_record_event *ret, struct ga_error *err);
-/* Seconds since the epoch when it began; 0: not known. */
+/* When the recording began, in seconds since the epoch; 0: unknown. */
 uint64_t ga_record_time(const struct ga_record *r);
-/* How many lines were passed over. */
+/* How many lines were skipped. */
 size_t ga_record_damaged(const struct ga_record *r);
 void ga_record_close(struct ga_record *r); /* NULL is fine */
 
-/* Show them, one after the other, on the terminal that standard output is: through the filter, and
- * with everything undone that they leave switched on, however it ends. Ctrl-C and q end it. Keys,
- * and what the terminal answers, are read away meanwhile. A signal that ends a program does its
- * work once the terminal is as it was. */
+/* Replay recordings one after the other on the terminal on standard output: through the filter, and
+ * undoing all terminal state they leave switched on, however it ends. Ctrl-C and q end it. Other
+ * keys, and what the terminal answers, are read and discarded. A signal that would end a program
+ * takes effect once the terminal is restored. */
 struct ga_replay_opts {
-	double speed;    /* times as fast */
-	double max_idle; /* seconds that a pause lasts, before that; 0: as long as it did */
+	double speed;    /* factor of the speed */
+	double max_idle; /* longest pause in seconds, before `speed` applies; 0: no limit */
 };
 int ga_replay(const char *dir, const struct ga_strv *names, const struct ga_replay_opts *o,
 	      struct ga_error *err);
 
-/* Recorded output as plain text: sequences are left out, what they overwrote with a carriage
- * return or took back too, and what is drawn elsewhere on the screen begins a line. What comes
- * out is safe to show (ga/quote.h). Zero is its start. */
+/* Recorded output as plain text: escape sequences are removed, and so is text that was overwritten
+ * after a carriage return or erased; what is drawn elsewhere on the screen begins a new line. The
+ * result is safe to show (ga/quote.h). All zero is the initial state. */
 struct ga_record_text {
 	struct ga_buf line;
 	uint8_t state;
@@ -90,7 +92,7 @@ struct ga_record_text {
 };
 #define GA_RECORD_TEXT_INIT { .line = GA_BUF_INIT }
 void ga_record_text(struct ga_record_text *t, const char *p, size_t n, struct ga_buf *out);
-/* The line that was not finished. */
+/* Append the last, unfinished line. */
 void ga_record_text_end(struct ga_record_text *t, struct ga_buf *out);
 void ga_record_text_release(struct ga_record_text *t);
 
