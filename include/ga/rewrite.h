@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the agent's history to the published one: replayed off the user's
- * uncommitted work, with critical paths held back.
+ * From the agent's history to the published one: replayed without the user's uncommitted work, and
+ * with critical paths held back.
  */
 #ifndef GA_REWRITE_H
 #define GA_REWRITE_H
@@ -12,95 +12,99 @@
 #include "ga/risk.h"
 #include "ga/strv.h"
 
-/* What rules said of a change before. */
+/* What rules said of a change when they ran on it before. */
 struct ga_classified {
 	struct ga_oid old, new; /* trees */
 	struct ga_changes changes;
 	struct ga_flags flags;
 };
 
-/* A commit of the user's uncommitted work, and what is published in its place. */
+/* A commit of the user's uncommitted work, and the commit that replaces it in the published
+ * history. */
 struct ga_stand {
 	struct ga_oid work, on;
 };
 
 struct ga_rewrite_opts {
-	const struct ga_oid *base;  /* what the agent's history stands on */
-	const struct ga_oid *onto;  /* what the published one stands on; base if none was carried */
-	const struct ga_stand *stands; /* commits of uncommitted work that parts of the history
-					* stand on besides, oldest first ... */
-	size_t n_stands;               /* ... how many; with base == onto there are none */
-	const struct ga_oid *since; /* flags are of all from here on; NULL: from `onto` */
-	const struct ga_oid *users; /* a commit of the user's: what it has as well is no flag of
+	const struct ga_oid *base;  /* the base of the agent's history */
+	const struct ga_oid *onto;  /* the base of the published one; == base if nothing was
+				     * carried */
+	const struct ga_stand *stands; /* further commits of uncommitted work that parts of the
+				        * history are based on, oldest first ... */
+	size_t n_stands;               /* ... and their number; with base == onto there are none */
+	const struct ga_oid *since; /* report flags for everything since this commit; NULL: since
+				     * `onto` */
+	const struct ga_oid *users; /* a commit of the user's: what it has, too, is not flagged in
 				     * what came before `onto`; may be NULL */
-	const struct ga_oid *tip;   /* the agent's history, base an ancestor */
-	bool rest;                  /* `tip` is what the agent left uncommitted: published only if
-				     * something of it stays */
-	bool fresh;                 /* all of it is one commit on base, made a moment ago: what the
-				     * host has needs no looking at */
+	const struct ga_oid *tip;   /* tip of the agent's history, of which base is an ancestor */
+	bool rest;                  /* `tip` is a commit of what the agent left uncommitted:
+				     * published only if something of it remains */
+	bool fresh;                 /* the history is one commit on base, made a moment ago: no need
+				     * to look for it on the host */
 	const struct ga_host_facts *facts;
-	const struct ga_classified *known; /* by the same facts; may be NULL */
-	const struct ga_strv *hold_always; /* paths held back whatever their rules say (tracked
-					    * by the agent but ignored or untracked on the
+	const struct ga_classified *known; /* results by the same facts; may be NULL */
+	const struct ga_strv *hold_always; /* paths that are held back whatever the rules say
+					    * (tracked by the agent but ignored or untracked on the
 					    * host); may be NULL */
-	/* Is this what shows at the path beneath all that the agent wrote? Then a filter of the
-	 * user's that did not run on it is a reason to hold it back, but none to ask. May be NULL;
-	 * 0, or -1 with an error. */
+	/* Callback: is this blob what the layers below all that the agent wrote show at the path?
+	 * Then a filter of the user's that did not run on it is a reason to hold it back, but not
+	 * to ask the user. May be NULL; returns 0, or -1 with an error. */
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
 	void *payload;
-	uint64_t merges;            /* what carrying over may cost in all commits but the last, as
-				     * of ga_merge_entry_within(); 0: 4 GiB, about a minute */
-	const char *committer;      /* of commits the tool makes: "Name <mail> time zone" */
+	uint64_t merges;            /* what the merges of all commits but the last may cost in all,
+				     * as in ga_merge_entry_within(); 0: 4 GiB, about a minute */
+	const char *committer;      /* of commits that the tool makes: "Name <mail> time zone" */
 	const char *session;        /* name, for the held commit's message */
 };
 
 struct ga_rewrite {
-	struct ga_oid tip;          /* published; == opts.tip when nothing had to change, and
-				     * == opts.onto when all that was changed is held or left out */
-	struct ga_oid carried;      /* history before replay, if base != onto; else zero */
-	struct ga_oid orig;         /* history before holding back; zero when nothing was held */
-	struct ga_oid held;         /* child of `tip` with everything; zero when nothing is held */
-	struct ga_oid full;         /* tree of `tip` with everything */
+	struct ga_oid tip;          /* the published tip; == opts.tip if nothing had to change, ==
+				     * opts.onto if everything that was changed is held or left
+				     * out */
+	struct ga_oid carried;      /* the history before the replay, if base != onto; else zero */
+	struct ga_oid orig;         /* the history before holding back; zero if nothing is held */
+	struct ga_oid held;         /* child of `tip` with everything; zero if nothing is held */
+	struct ga_oid full;         /* the tree of `tip` with everything */
 	struct ga_strv held_paths;
-	struct ga_strv left_out;    /* what `tip` lacks: not to be told from the user's work, or
-				     * that under another name */
-	struct ga_strv unsure;      /* what was too much to look for that in: `tip` has it, or a
-				     * commit before it */
+	struct ga_strv left_out;    /* what `tip` lacks, because it cannot be separated from the
+				     * user's work or is that work under another name */
+	struct ga_strv unsure;      /* what was too much to search for the user's work: it is in
+				     * `tip`, or in a commit before it */
 	struct ga_strv summed;      /* what was too much to carry over in each commit: `tip` has all
-				     * that was done to it, those before may not */
-	struct ga_flags flags;      /* of the whole range: since -> tip plus held, and what
-				     * commits from base on had; each path once for a rule */
+				     * that was done to it, earlier commits may not */
+	struct ga_flags flags;      /* on the whole range: since -> tip plus held, and what single
+				     * commits from base on had; each path once per rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
 };
 #define GA_REWRITE_INIT { 0 }
 void ga_rewrite_release(struct ga_rewrite *r);
 
-/* Every commit of base..tip that no branch, remote branch or tag of the host (the
- * tool's own branches apart) reaches is mapped, parents first: its tree is carried over
- * off the uncommitted work that it stands on (base: to `onto`; of those a merge joins it is the
- * latest) by three-way per path and without what is made of that under other names, then
- * critical paths get the value a parent known to the host has, else the first rewritten
- * parent's (closed over file/directory collisions); a parent older than `onto` is not
- * asked. A value that a parent known to the host has is never held back. Unchanged
- * commits keep their ids. Author and dates stay; signatures of changed commits are
- * dropped. `*ret` is released first. */
+/* Map every commit of base..tip that no branch, remote branch or tag of the host reaches (the
+ * tool's own branches apart), parents first. First its tree is carried over from the uncommitted
+ * work it is based on (base: to `onto`; for a merge of several, the latest), by a three-way merge
+ * per path and without what was made from that work under other names. Then each critical path gets
+ * the value of a parent that the host knows, else that of the first rewritten parent (closed over
+ * file/directory collisions); a parent older than `onto` is not asked. A value that a parent known
+ * to the host has is never held back. Unchanged commits keep their ids. Author and dates stay;
+ * signatures of changed commits are dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 
-/* Is a line that the file `with` has and `without` has not in `is`, which was merged to be without
- * them? To a merge by lines one that was moved within a file is one gone and another one come.
- * 1 yes, or they are too long to tell or no text; 0, also if one of the three is no file. */
+/* Does `is`, which was merged to be without them, contain any line that the file `with` has and
+ * `without` lacks? (A merge by lines takes a line that was moved within a file for one removed and
+ * another one added.) Returns 1 if so, or if the files are too long to tell or no text; 0 if not,
+ * or if one of the three is no file. */
 int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 		     const struct ga_entry *without, const struct ga_entry *is,
 		     struct ga_error *err);
 
-/* Before all that: whatever of the agent's becomes a ref of any kind is shown by `git log --all`
- * as it is. Commits that `tips` reach and nothing of the host's (as above), with control
- * characters in their message or names, or with a message in an encoding that could hide some,
- * are rewritten with them escaped, and so are those that stand on them; each tip becomes what
- * it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: how many
- * had some. */
+/* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent's
+ * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and
+ * that have control characters in their message or names, or a message in an encoding that could
+ * hide some, are rewritten with those escaped, and so are their descendants; each tip is replaced
+ * by what it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: the
+ * number of commits that had some. */
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *keeps, struct ga_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flags: rules that fire on changed paths. The table of rules is data
- * (docs/flags.md); what the host itself makes critical is passed in as a value.
+ * Flags: rules that fire on changed paths. The table of rules is data (docs/flags.md); what the
+ * state of the host makes critical is passed in as a value.
  */
 #ifndef GA_RISK_H
 #define GA_RISK_H
@@ -24,10 +24,10 @@ struct ga_rule {
 	const char *category;
 	enum ga_severity severity;
 	bool editor;           /* "+E": an editor runs it in a trusted workspace */
-	bool on_delete;        /* fires on removal too: what goes is a guard */
-	/* Gitignore-style, separated by ", ", with {a,b} for alternatives; NULL: a
-	 * predicate in code only. They cover files, never directories; without a
-	 * leading '/' they hold at any depth. Matched against folded names. */
+	bool on_delete;        /* fires on removal, too: what is removed is a guard */
+	/* Gitignore-style, separated by ", ", with {a,b} for alternatives; NULL: the rule is a
+	 * predicate in code only. Patterns cover files, never directories; without a leading '/'
+	 * they match at any depth. They are matched against folded names. */
 	const char *patterns;
 	const char *reason;
 };
@@ -40,69 +40,73 @@ struct ga_flag {
 	enum ga_severity severity;
 	char *path;            /* owned */
 	char *reason;          /* owned; quoted, one line */
-	struct ga_entry entry; /* what it is about: the verdict binds to it */
-	struct ga_strv also;   /* ids of other path rules that fired, by name: they make no flag
-				* of their own */
+	struct ga_entry entry; /* what the flag is about; a verdict binds to it */
+	struct ga_strv also;   /* ids of other path rules that fired on the name: they get no flag
+			        * of their own */
 };
 struct ga_flags {
 	struct ga_flag *v;
 	size_t n, cap;
 };
 #define GA_FLAGS_INIT { NULL, 0, 0 }
-void ga_flag_release(struct ga_flag *f); /* what one owns */
+void ga_flag_release(struct ga_flag *f); /* release what one flag owns */
 void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
-/* Severity down, then path, then rule. */
+/* Sort by descending severity, then path, then rule. */
 void ga_flags_sort(struct ga_flags *f);
 
-/* What is configured about paths (agentdev.yaml(5), `risk`). Patterns that ga_pattern_ok() takes
- * cover files and links, "DIR/" what is beneath; without a leading '/' they hold at any depth. But
- * for `allow` they are matched against folded names, and a link is covered by patterns of what is
- * beneath it, as with rules. */
+/* What the user configures about paths (agentdev.yaml(5), `risk`). Patterns, which ga_pattern_ok()
+ * accepts, cover files and symlinks, and "DIR/" what is beneath DIR; without a leading '/' they
+ * match at any depth. Except for `allow`, they are matched against folded names, and a symlink is
+ * also covered by patterns for what is beneath it, as with rules. */
 struct ga_risk_paths {
-	struct ga_strv add;   /* any change is flagged, high */
-	struct ga_strv allow; /* none is, but for what is critical, what the host's state says of
-			       * a path, `hold` and `block`, and what is about several paths */
-	struct ga_strv hold;  /* flagged high and held back, until it is accepted */
-	struct ga_strv block; /* flagged critical and held back, and never accepted (ga/land.h) */
-	struct ga_strv filters; /* no paths: filters of git's configuration that run inside, so that
-				 * what they are to convert is (agentdev.yaml(5), `filters`) */
+	struct ga_strv add;   /* any change is flagged high */
+	struct ga_strv allow; /* none is flagged, except for what is critical, what the state of the
+			       * host says of a path, `hold` and `block`, and what is about several
+			       * paths */
+	struct ga_strv hold;  /* flagged high and held back until it is accepted */
+	struct ga_strv block; /* flagged critical and held back, and cannot be accepted
+			       * (ga/land.h) */
+	struct ga_strv filters; /* no paths, but the names of git filters that run inside, so that
+				 * what they are to convert is converted (agentdev.yaml(5),
+				 * `filters`) */
 };
 #define GA_RISK_PATHS_INIT { .add = GA_STRV_INIT }
 void ga_risk_paths_release(struct ga_risk_paths *p);
 #define cleanup_risk_paths cleanup_(ga_risk_paths_release)
-/* Does `block` cover a path, which is a link or a submodule (`link`)? */
+/* Does `block` cover this path? `link`: it is a symlink or a submodule. */
 bool ga_risk_blocks(const struct ga_risk_paths *p, const char *path, bool link);
 
 struct ga_configured;
 struct ga_matcher;
 struct ga_fact_index;
 
-/* What the host's own state makes critical: gathered from the host side only. */
+/* What the state of the host makes critical; gathered on the host's side only. */
 struct ga_host_facts {
 	struct ga_host_fact {
 		char *path;       /* relative to the root, normalised; "" with `dir`: everything */
-		bool dir;         /* everything beneath it; else exactly this path */
+		bool dir;         /* the path and everything beneath it; else exactly this path */
 		const char *rule; /* static id */
 		char *reason;     /* owned; quoted, one line */
 	} *v;
 	size_t n, cap;
-	struct ga_strmap by_path; /* of `v` */
+	struct ga_strmap by_path; /* index into `v` */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
-	struct ga_strv raised;    /* rule ids that a host hook's tools raise to critical ... */
-	struct ga_strv raised_by; /* ... and, parallel, what raises them */
+	struct ga_strv raised;    /* ids of rules that the tools of a host hook raise to critical
+				   * ... */
+	struct ga_strv raised_by; /* ... and, parallel to it, what raises them */
 	bool guard;               /* agent.guard is set: high paths are held back too */
-	/* Filters that do not run inside (all but LFS's and those of `filters`) by their names; if
-	 * there are any, what core.attributesFile and info/attributes say, else NULL. */
+	/* Names of the filters that do not run inside (all except LFS's and those of `filters`); if
+	 * there are any, the content of core.attributesFile and info/attributes, else NULL. */
 	struct ga_strv filters;
 	char *attributes, *info_attributes;
-	/* Not gathered: a tree whose attributes count in each change besides those of its two, so
-	 * that no commit on the way can put them out of force. Zero: none. */
+	/* Not gathered: a tree whose attributes apply to every change in addition to those of its
+	 * own two trees, so that no commit on the way can disable them. Zero: none. */
 	struct ga_oid attributes_tree;
-	char *attributes_dir;     /* its working tree: files of attributes there that the tree
-				   * lacks count as well; or NULL */
-	char *lfs_store;          /* where LFS objects are; NULL: nobody knows */
-	/* From ga_host_facts_gather(), when the facts are complete; each may be NULL. */
+	char *attributes_dir;     /* its working tree: attributes files there that the tree lacks
+				   * apply as well; or NULL */
+	char *lfs_store;          /* where LFS objects are stored; NULL: unknown */
+	/* Made by ga_host_facts_gather() when the facts are complete; each may be NULL. */
 	struct ga_matcher *matcher;   /* of the rules */
 	struct ga_fact_index *index;  /* of the facts */
 	struct ga_configured *configured; /* of what is configured */
@@ -111,55 +115,55 @@ struct ga_host_facts {
 void ga_host_facts_release(struct ga_host_facts *h);
 #define cleanup_host_facts cleanup_(ga_host_facts_release)
 
-/* Reads the host's git configuration (as `c`), its hook directory, scripts of the
- * working tree that hooks name, and .envrc; names are looked up in HEAD's tree.
- * HEAD's whole tree is listed only if a hook names something by its last part.
- * What a hook reaches is followed one script further. Bounded; where something is not followed
- * to its end, every path counts. Of a submodule, what its superproject's hooks and configuration
- * reach in it counts as well (ga_host_facts_extend()). `paths` (NULL: nothing is configured) is
- * copied; it is of this repository alone. */
+/* Gather the facts: reads the host's git configuration (as `c`), its hook directory, scripts of the
+ * working tree that hooks name, and .envrc; names are looked up in HEAD's tree. HEAD's whole tree
+ * is listed only if a hook names something by its last component. What a hook runs is followed one
+ * script further. Bounded; where something is not followed to its end, every path counts. For a
+ * submodule, what its superproject's hooks and configuration reach in it counts as well
+ * (ga_host_facts_extend()). `paths` (NULL: nothing is configured) is copied; it applies to this
+ * repository only. */
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
 			 const struct ga_risk_paths *paths, struct ga_host_facts *ret,
 			 struct ga_error *err);
 
-/* Add what another repository's facts say of a submodule of it at `path`: of paths in it, and,
- * where they are about everything around it, of all of it. */
+/* Add what another repository's facts say about a submodule of it at `path`: facts on paths in it,
+ * and those on everything around it, which then apply to all of it. */
 void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *of,
 			  const char *path);
 
-/* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty
- * tree): every rule on every changed path, content read through the repository, at
- * most 10 MiB of a blob. What cannot be inspected is flagged high, "could not be
- * inspected", and is no error. Of path rules that fire on one path the most severe and
- * specific makes the flag, which names the others as well. `h` may be NULL. Appends to
- * `ret`, which is then sorted as a whole: severity down, then path. */
+/* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty tree): every
+ * rule on every changed path, with content read through the repository, at most 10 MiB of a blob.
+ * What cannot be inspected is flagged high, "could not be inspected", and is no error. Of the path
+ * rules that fire on one path, the most severe and specific makes the flag, which lists the others.
+ * `h` may be NULL. Appends to `ret`, which is then sorted as a whole: severity down, then path. */
 int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct ga_oid *old_tree,
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err);
 
-/* Path rules and host facts only, for paths that are not in a tree (what was left
- * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and
- * links: of a directory (`dir`) only its name and host facts count. `h` may be NULL; without
- * a matcher rules are compiled anew for each call. Appends, unsorted. */
+/* The same by path rules and host facts only, for paths that are not in a tree (what was left
+ * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and symlinks: for
+ * a directory (`dir`) only its name and host facts count. `h` may be NULL; without a matcher, rules
+ * are compiled anew on each call. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 
-/* What there is to say of what capture left behind because it is ignored, and because of its type
- * and permissions (`f->mode`; 0: nobody looked). `severe`: so is what rules say of the path. */
+/* Flags for what capture left behind because it is ignored, and for its type and permissions
+ * (`f->mode`; 0: unknown). `severe`: what the rules say of the path is severe, so this is, too. */
 void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
-/* Is it, so that something may well load or run the file from where it lies? */
+/* Is the flag one of those for which something may well load or run the file from where it lies? */
 bool ga_flag_is_severe_in_place(const struct ga_flag *f);
 
-/* Both: what ga_classify_path() says, and that. */
+/* Both: what ga_classify_path() and what ga_classify_place() say. */
 void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *f,
 		      struct ga_flags *ret);
 
-/* A flag of a rule on something that the caller found; `detail` (quoted, may be NULL) is copied. */
+/* Add a flag of a rule on something that the caller found; `detail` (quoted, may be NULL) is
+ * copied. */
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail);
 
-/* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones
- * where the guard is on. `h` may be NULL. */
+/* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones if
+ * the guard is on. `h` may be NULL. */
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f);
 
 #endif
