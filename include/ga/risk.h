@@ -148,9 +148,10 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 
 /* Flags for what capture left behind because it is ignored, and for its type and permissions
- * (`f->mode`; 0: unknown). `severe`: what the rules say of the path is severe, so this is, too. */
+ * (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
+ * ga_flag_is_severe_in_place() is true. */
 void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
-/* Is the flag one of those for which something may well load or run the file from where it lies? */
+/* Does the flag say that something may well load or run the file from where it lies? */
 bool ga_flag_is_severe_in_place(const struct ga_flag *f);
 
 /* Both: what ga_classify_path() and what ga_classify_place() say. */

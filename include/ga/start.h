@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The flow of a session: from the user's working tree to a running sandbox and
- * from there to a captured branch.
+ * The flow of a session: from the user's working tree to a running sandbox and from there to a
+ * captured branch.
  */
 #ifndef GA_START_H
 #define GA_START_H
@@ -21,57 +21,60 @@
 #include "ga/session.h"
 #include "ga/strv.h"
 
-/* What a session can reach, as it is configured. The lists are borrowed. */
+/* What a session can reach, as configured. The lists are borrowed. */
 struct ga_start_network {
 	enum ga_network mode;
 	const struct ga_strv *allow, *sockets, *publish; /* as in struct ga_config; NULL: none */
-	const char *allow_at; /* where `allow` is set, if not for `mode`, and nobody said so; or
-			       * NULL */
-	const struct ga_strv *options; /* what of it the command line said, as KEY=VALUE; NULL */
-	bool by_repository; /* its file made `mode` stricter than the user's settings */
-	bool learn;         /* reach all, by a network of its own, and list that; no other mode */
+	const char *allow_at; /* where `allow` is set, if `mode` makes it useless and nobody said
+			       * so; or NULL */
+	const struct ga_strv *options; /* what the command line set of it, as KEY=VALUE; NULL */
+	bool by_repository; /* the repository's file made `mode` stricter than the user's
+			     * settings */
+	bool learn;         /* reach everything through a network of its own, and list what was
+			     * reached; no other mode */
 };
 
 /* What the flows need to know of the host; filled by the command line. */
 struct ga_start_env {
 	struct ga_repo *repo;
 	struct ga_gitconfig config;
-	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once it is read */
-	char *state_root;           /* of all repositories */
-	char *state_dir;            /* of this one, below it */
+	struct ga_gitconfig_load *loading; /* see ga_start_config(); NULL once `config` is read */
+	char *state_root;           /* state directory of all repositories */
+	char *state_dir;            /* that of this repository, below it */
 	char *home;                 /* the real $HOME, resolved */
 	char *path;                 /* $PATH */
-	char *agent_home;           /* shown in its place: ~/aihome, or what is configured */
+	char *agent_home;           /* shown in place of `home`: ~/aihome, or as configured */
 	enum ga_home_mode home_mode; /* of the session at hand */
-	struct ga_presets agents;   /* of the user's own */
-	struct ga_strv tools;       /* absolute paths of more directories with programs */
-	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to be shown, as configured */
-	struct ga_strv env_pass, env_set; /* names of the host's variables, and NAME=VALUE */
-	struct ga_limits limits;    /* of captures, as the session at hand is configured */
-	struct ga_risk_paths risk;  /* paths that are flagged otherwise, as it is configured ... */
-	struct ga_risk_paths risk_own; /* ... and of submodules: by the user alone */
+	struct ga_presets agents;   /* the user's own agents */
+	struct ga_strv tools;       /* absolute paths of further directories with programs */
+	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to show, as configured */
+	struct ga_strv env_pass, env_set; /* names of the host's variables to pass, and NAME=VALUE
+					   * to set */
+	struct ga_limits limits;    /* on captures, as configured for this session */
+	struct ga_risk_paths risk;  /* the setting `risk` for this session ... */
+	struct ga_risk_paths risk_own; /* ... and for its submodules: of the user's file alone */
 	struct ga_use_limits use;   /* what a session may use */
-	uint64_t disk_free;         /* bytes that a session leaves to others */
-	uint64_t transcript;        /* bytes of a recording; 0: sessions are not recorded */
+	uint64_t disk_free;         /* bytes of disk space that a session leaves free */
+	uint64_t transcript;        /* greatest size of a recording in bytes; 0: do not record */
 	struct ga_start_network net; /* of the session at hand */
-	bool renames;               /* of directories are served inside */
-	bool nested;                /* sandboxes can be made in the session at hand */
+	bool renames;               /* serve renames of directories inside */
+	bool nested;                /* this session's programs may create sandboxes of their own */
 	const char *config_file;    /* the user's, for messages; borrowed */
 	char *stage, *init;         /* absolute paths of the two helpers */
 	char *bwrap;                /* found on demand; NULL before */
 	const char *const *environ; /* the host's environment */
-	bool progress;              /* long steps say how far they are, on standard error ... */
-	int64_t progress_delay_ms;  /* ... those of ours once they took longer than that */
+	bool progress;              /* show the progress of long steps on standard error ... */
+	int64_t progress_delay_ms;  /* ... for those of ours, once they have taken this long */
 };
 
-/* Wait for the host's git configuration, which git reads while a start does other
- * things. Nothing to do if it is there. */
+/* Wait for the host's git configuration, which git reads while a start does other things. Does
+ * nothing if it has been read. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
-/* A session without a terminal of the caller's. */
+/* A session that does not use the caller's terminal. */
 struct ga_detach {
-	unsigned columns, rows; /* of the terminal it gets */
-	/* its command was executed: nothing is said from here on */
+	unsigned columns, rows; /* size of the terminal it gets */
+	/* Called when its command was executed; nothing may be printed from then on. */
 	void (*begun)(const struct ga_session *s, void *payload);
 	void *payload;
 };
@@ -82,26 +85,27 @@ struct ga_start_opts {
 	const char *message;
 	bool live;
 	enum ga_dirty dirty;
-	bool hide_ignored; /* show no ignored file, instead of all or what .worktreeinclude lists */
+	bool hide_ignored; /* show no ignored file, instead of all of them or those that
+			    * .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
 	const struct ga_detach *detach; /* NULL: it has the caller's terminal or streams */
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
-	const struct ga_strv *expose; /* absolute paths that are shown all the same */
-	/* as ga/service.h has them; NULL: none */
+	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
+	/* in the form of ga/service.h; NULL: none */
 	const struct ga_strv *setup, *services, *finish;
-	bool no_setup, no_services, no_finish; /* without these all the same */
-	bool quiet;      /* what they write is not shown */
-	const struct ga_strv *feedback; /* of a resume: files whose bytes the agent is given */
+	bool no_setup, no_services, no_finish; /* do without these */
+	bool quiet;      /* do not show what they write */
+	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };
 
-/* A populated submodule is a part of the session: it has a session of its own, of the same name,
+/* A populated submodule is a part of the session: it has a session of its own with the same name,
  * in its own repository, which begins, runs and ends with the superproject's. */
 struct ga_part;
 
-/* A session made ready to run. */
+/* A session that is ready to run. */
 struct ga_start {
 	struct ga_session session;
 	int lock;               /* the session's lock, held until everything is over */
@@ -110,111 +114,117 @@ struct ga_start {
 	struct ga_part *parts;
 	size_t n_parts, cap_parts;
 	struct ga_spec spec;
-	struct ga_sandbox *sandbox; /* coming up, nothing of the agent's in it yet; then ended */
-	struct ga_confine confine; /* what it may use */
-	struct ga_net_plan plan; /* what it can reach, with GA_NETWORK_ALLOW or to learn that */
+	struct ga_sandbox *sandbox; /* starting, with nothing of the agent's in it yet; later
+				     * ended */
+	struct ga_confine confine; /* its limits */
+	struct ga_net_plan plan; /* what it can reach, for GA_NETWORK_ALLOW and for learning */
 	struct ga_relay *relay; /* NULL: it needs none */
-	int ports;              /* holds its range of ports; -1 */
-	const struct ga_preset *preset; /* of the command, or NULL; of ga_start_env, or built in */
+	int ports;              /* descriptor that reserves its range of ports; -1 */
+	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
+					 * is built in */
 	struct ga_strv argv;    /* command with the preset's flags */
-	char *own;              /* the program inside that is run in place of its first word
-				 * (ga/agents.h); NULL: PATH says */
-	char *cwd;              /* to start in: where the user stands, if that is there inside */
-	char *transcript;       /* what it was recorded in, in the session's directory; NULL */
-	struct ga_strv banner;  /* what was decided, for people, line by line */
-	struct ga_strv notes;   /* what of it is for the end of the banner */
-	size_t carried;         /* uncommitted paths in the base */
-	struct ga_strv setup, services, finish; /* what runs beside the agent, if anything */
+	char *own;              /* the program inside to run instead of argv's first word
+				 * (ga/agents.h); NULL: look that up in PATH */
+	char *cwd;              /* directory to start in: the user's current one if it exists
+				 * inside */
+	char *transcript;       /* file name of its recording, in the session's directory; NULL */
+	struct ga_strv banner;  /* what was decided, for people, one line each */
+	struct ga_strv notes;   /* those lines of it that come last */
+	size_t carried;         /* number of uncommitted paths in the base */
+	struct ga_strv setup, services, finish; /* commands that run beside the agent */
 	bool unfiltered, quiet;
 	bool resumed;           /* by ga_start_resume() */
-	struct ga_detach detach; /* `begun` NULL: it is not */
-	struct ga_live *live;   /* from before it runs to the end of all */
+	struct ga_detach detach; /* `begun` NULL: it is not detached */
+	struct ga_live *live;   /* exists from before it runs to the end of everything */
 };
 #define GA_START_INIT \
 	{ .session = GA_SESSION_INIT, .lock = -1, .home_lock = -1, .base = GA_BASE_INIT, \
 	  .ports = -1 }
 void ga_start_release(struct ga_start *s);
 
-/* What can be begun before the repository is open, and while it is: the sandbox, for the project
- * that it most likely is. Of `e` only paths count, no repository. On failure nothing is left of
- * it; ga_start_prepare() goes on with it, or begins anew. */
+/* Begin what is possible before the repository is open, and while it is being opened: the sandbox,
+ * for the project that it most likely is. Of `e` only paths are used, no repository. On failure
+ * nothing is left of it. ga_start_prepare() continues with it, or begins anew. */
 int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
 		   struct ga_error *err);
-/* The same for a program that hands it over to the next: as ga_run_begin_beside() says. */
+/* The same for a program that hands the sandbox over to the next one, as with
+ * ga_run_begin_beside(). */
 int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga_sandbox **ret,
 			  struct ga_error *err);
-/* And for that next one (ga_run_take_over()). Takes over `begun`. */
+/* And for that next program (ga_run_take_over()). Takes over `begun`. */
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
 		   bool own_network, struct ga_start *ret, struct ga_error *err);
-/* For who begins a sandbox before the settings of a repository are known: does it most likely have
- * a network of its own? A start that found it to be otherwise has left word. */
+/* For beginning a sandbox before the settings of a repository are known: does this project most
+ * likely have a network of its own? A start that found it otherwise has left a note. */
 bool ga_start_guess_network(const struct ga_start_env *e, const char *project);
 
-/* Everything before the agent: scan, snapshot, base tree, layers, git dir, the
- * sandbox begun, refs, worktree entry, state NEW. Signals are taken over as ga/run.h says
- * until ga_start_run() returns or `ret` is released. On failure nothing is left behind. */
+/* Everything before the agent runs: scan, snapshot, base tree, layers, git dir, the sandbox begun,
+ * refs, worktree entry, state NEW. Signals are taken over as ga/run.h describes until
+ * ga_start_run() returns or `ret` is released. On failure nothing is left behind. */
 int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		     struct ga_error *err);
 
-/* The same decisions without making anything: `banner` and `argv` are filled. */
+/* Make the same decisions without creating anything: only `banner` and `argv` are filled. */
 int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *ret,
 		  struct ga_error *err);
 
-/* The same for a session that was captured: the same layers, in which git inside has brought what
- * was done to the branch on the host since, and with the branch as its private HEAD. `o` says no
- * more than command (`argc` 0: its own again), message, secrets, feedback and filter. Takes over
- * `s` and its lock. On failure the session is as it was, or its layers have some of that. */
-#define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files */
+/* Prepare to resume a captured session: the same layers, into which git inside has brought what was
+ * done to the branch on the host since, and the branch as its private HEAD. Of `o` only command
+ * (`argc` 0: the session's own), message, secrets, feedback and filter are used. Takes over `s` and
+ * its lock. On failure the session is as it was, except that its layers may have some of those
+ * changes. */
+#define GA_FEEDBACK_MAX ((size_t)1 << 20) /* bytes of all files together */
 int ga_start_resume(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_session *s,
 		    int *lock, struct ga_start *ret, struct ga_error *err);
 
-/* Where the user stands, if that is in the project; or its root. Caller frees. */
+/* The user's current directory if it is in the project, else the project's root. The caller frees
+ * it. */
 char *ga_start_cwd(const char *project);
 
-/* Run the agent to its end. The state is RUNNING from before anything inside
- * could write until capture. If the sandbox could not be started the session is discarded, unless
- * it was resumed: capture gives what there was. */
+/* Run the agent to its end. The state is RUNNING from before anything inside could write, until
+ * capture. If the sandbox could not be started, the session is discarded, unless it was resumed:
+ * then capture brings what there was. */
 int ga_start_run(struct ga_start_env *e, struct ga_start *s, int *ret_status, struct ga_error *err);
 
-/* Turn what a session left into commits, refs and a report (`lock` held, nothing running). Should
- * its layers have to be mounted, `*ended`, the sandbox they were used in, is finished first (NULL,
- * or a pointer to NULL: there is none). */
+/* Turn what a session left into commits, refs and a report (`lock` held, nothing running). If its
+ * layers have to be mounted, `*ended`, the sandbox that used them, is finished first (NULL, or a
+ * pointer to NULL: there is none). */
 int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
 		     struct ga_sandbox **ended, struct ga_report *ret, struct ga_error *err);
 
-/* A session found on disk whose lock is free (now held by the caller): NEW ones that never ran are
- * removed (1); RUNNING ones get state INTERRUPTED once nothing of them is alive. */
+/* Recover a session found on disk whose lock was free and is now held by the caller: a NEW one,
+ * which never ran, is removed (returns 1); a RUNNING one gets state INTERRUPTED once nothing of it
+ * is alive. */
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 
 /* Remove a session that never ran: refs, worktree entry, directory. */
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 
-/* A part of a session on disk, as long as a call lasts. */
+/* A part of a session on disk, valid during one call. */
 struct ga_part_at {
 	const char *path;           /* in the superproject */
 	const char *dir;            /* its working tree on the host */
 	struct ga_session *s;       /* NULL: it was dropped */
-	int lock;                   /* its lock, if that was asked for, or -1 */
-	struct ga_start_env *env;   /* of its repository; NULL: that is not there any more ... */
+	int lock;                   /* its lock, if it was asked for, or -1 */
+	struct ga_start_env *env;   /* of its repository; NULL: that does not exist any more ... */
 	const struct ga_error *why; /* ... for this reason */
 };
 typedef int ga_part_fn(const struct ga_part_at *at, void *payload, struct ga_error *err);
-/* Call `fn` for each part of a session, with `lock` waiting for its lock first (then the
- * session's own is held and nothing runs); without, the environment has no configuration. Parts
- * of parts are left to `fn`. A part whose state cannot be read is an error. */
+/* Call `fn` for each part of a session. With `lock`, each part's lock is waited for first (the
+ * caller holds the session's own, and nothing runs); without, `at->env` has no git configuration.
+ * Parts of parts are up to `fn`. A part whose state cannot be read is an error. */
 int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err);
 
-/* Show a running session, and its parts, what the host replaced in the directories that it shares,
- * and those of them that were themselves made anew. Of `o` only what it says of secrets counts:
- * they are kept out of these as at a start. */
+/* Make a running session and its parts see what the host replaced in the shared directories, and
+ * shared directories that were themselves made anew. Of `o` only what concerns secrets is used:
+ * they are masked there as at a start. */
 struct ga_live_peer;
 int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
 		     const struct ga_session *s, const struct ga_live_peer *peer,
 		     const char *stage_dir, struct ga_error *err);
 
-/* The tree a session would be captured as now, for diff; `notes` (added to): what a limit kept out
- * of it. */
+/* The tree that capture would yield now, for diff; adds to `notes` what a limit kept out of it. */
 int ga_start_peek(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret_tree,
 		  struct ga_strv *notes, struct ga_error *err);
 

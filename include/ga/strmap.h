@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings to numbers, several for one string. Keys are borrowed: they must
+ * A map from strings to numbers, with several numbers per string. Keys are borrowed: they must
  * outlive the map. The hash is seeded, so that nobody can choose keys that collide.
  */
 #ifndef GA_STRMAP_H
@@ -14,7 +14,7 @@ struct ga_strmap {
 		const char *key;
 		size_t len;
 		uint64_t hash;
-		int32_t first, last; /* of its nodes */
+		int32_t first, last; /* indices of the key's nodes */
 	} *slots;
 	size_t n, n_slots;
 	struct ga_strmap_node {
@@ -29,7 +29,8 @@ struct ga_strmap {
 void ga_strmap_release(struct ga_strmap *m);
 #define cleanup_strmap cleanup_(ga_strmap_release)
 void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t value);
-/* Index of the first node of a key, -1 if it has none; nodes are in the order added. */
+/* The index of the key's first node, -1 if it has none. Its nodes follow in the order in which they
+ * were added. */
 int32_t ga_strmap_first(const struct ga_strmap *m, const char *key, size_t len);
 
 #endif

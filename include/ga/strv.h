@@ -26,13 +26,13 @@ void ga_strv_push(struct ga_strv *sv, const char *s);         /* copies */
 void ga_strv_push_n(struct ga_strv *sv, const char *s, size_t n);
 void ga_strv_take(struct ga_strv *sv, char *s);               /* takes ownership */
 void ga_strv_pushf(struct ga_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Add several, the last argument being NULL. */
+/* Append several strings; the last argument is NULL. */
 void ga_strv_push_many(struct ga_strv *sv, ...) __attribute__((sentinel));
 void ga_strv_extend(struct ga_strv *sv, const struct ga_strv *more);
 bool ga_strv_has(const struct ga_strv *sv, const char *s);
-/* Byte order (strcmp); duplicates are removed. */
+/* Sort in byte order (strcmp) and remove duplicates. */
 void ga_strv_sort_unique(struct ga_strv *sv);
-/* The index of `s` in a vector so sorted, or -1. */
+/* The index of `s` in a vector sorted like that, or -1. */
 ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program inside writes, on its way to the user's terminal. Sequences that make the
- * terminal type what the writer chose, or that reach beyond its window, are taken out by one
- * table; the rest goes on byte for byte. What the program switched on and left on is known, and
- * can be undone.
+ * The filter for a program's output on its way to the user's terminal. One table says which
+ * sequences are removed: those that make the terminal type what the writer chose, or that reach
+ * beyond its window. Everything else is passed on byte for byte. The filter keeps track of what the
+ * program switched on and left on, so that it can be undone.
  *
- * Terminals differ in where they take a malformed sequence to end. So what comes out has one
- * reading: every sequence is well-formed and ends before the next begins, a string ends by BEL
- * (OSC only) or ST and holds no control but CR, LF and TAB, no C1 control begins anything. For
- * that, control characters within a sequence go in front of it, what is malformed is dropped,
- * and a string that something interrupts is ended.
+ * Terminals differ in where they consider a malformed sequence to end. So the output has only one
+ * reading: every sequence is well-formed and ends before the next begins; a string ends with BEL
+ * (OSC only) or ST and contains no control characters but CR, LF and TAB; no C1 control begins
+ * anything. To that end, control characters within a sequence are moved in front of it, malformed
+ * sequences are dropped, and a string that something interrupts is terminated.
  *
- * It is a pure state machine: how its input is cut into pieces changes nothing. It keeps back
- * nothing but an unfinished character, and an unfinished sequence until what decides on it is
- * there, the longest being GA_TERMFILTER_HELD bytes.
+ * It is a pure state machine: how its input is cut into pieces makes no difference. It holds back
+ * nothing but an incomplete character, and a sequence that cannot be decided on yet, at most
+ * GA_TERMFILTER_HELD bytes.
  */
 #ifndef GA_TERMFILTER_H
 #define GA_TERMFILTER_H
@@ -25,8 +25,8 @@
 /* ---- the table */
 
 enum ga_termkind {
-	GA_TERM_CONTROL, /* a byte below 0x20, outside of strings */
-	GA_TERM_C1,      /* 0x80 to 0x9f, as a byte that is part of no character or as U+0080... */
+	GA_TERM_CONTROL, /* a byte below 0x20, outside strings */
+	GA_TERM_C1,      /* 0x80 to 0x9f, as a byte that belongs to no character, or as U+0080... */
 	GA_TERM_ESC,     /* ESC, intermediate bytes, a final byte */
 	GA_TERM_CSI,     /* ESC [, parameters, intermediate bytes, a final byte */
 	GA_TERM_OSC,     /* ESC ], a number, ;, text */
@@ -34,15 +34,15 @@ enum ga_termkind {
 	GA_TERM_APC,     /* ESC _, text */
 	GA_TERM_PM,      /* ESC ^, text */
 	GA_TERM_SOS,     /* ESC X, text */
-	GA_TERM_TITLE,   /* ESC k, text: of screen and tmux */
+	GA_TERM_TITLE,   /* ESC k, text: a title, for screen and tmux */
 };
 
 enum ga_termverdict {
 	GA_TERM_DROP,
 	GA_TERM_PASS,
-	GA_TERM_ASK,     /* passes, where somebody waits for the answer */
-	GA_TERM_REPLACE, /* by U+FFFD */
-	GA_TERM_MORE,    /* not in the table: what follows decides */
+	GA_TERM_ASK,     /* passes, unless nobody waits for the terminal's answer */
+	GA_TERM_REPLACE, /* is replaced by U+FFFD */
+	GA_TERM_MORE,    /* never in the table: what follows decides */
 };
 
 enum ga_termcond {
@@ -52,18 +52,19 @@ enum ga_termcond {
 	GA_TERM_FILE,  /* a graphics command that names a file or shared memory */
 };
 
-/* The first row that fits decides; each kind ends with one that fits all. */
+/* The first row that matches decides; the last row of each kind matches everything. */
 struct ga_termrule {
 	enum ga_termkind kind;
 	const char *name;      /* several rows may share one */
 	enum ga_termverdict verdict;
 	const char *why;
 	const char *example;
-	const char *mark;      /* the private marker is one of these, "" none; NULL: whatever */
-	const char *inter;     /* exactly these intermediate bytes; NULL: whatever */
-	const char *finals;    /* the final byte is one of these; NULL: whatever */
+	const char *mark;      /* the private marker is one of these, or "" for none; NULL: any */
+	const char *inter;     /* exactly these intermediate bytes; NULL: any */
+	const char *finals;    /* the final byte is one of these; NULL: any */
 	enum ga_termcond cond;
-	uint16_t lo, hi;       /* of parameters, of the number of an OSC; 0, 0 there: whatever */
+	uint16_t lo, hi;       /* range of parameters, or of the number of an OSC (there 0, 0 is
+			        * any) */
 	const char *prefix;    /* how the text begins */
 	const char *first;     /* its first byte is one of these */
 };
@@ -74,53 +75,56 @@ const struct ga_termrule *ga_termfilter_rules(size_t *ret_n);
 
 #define GA_TERMFILTER_HELD ((size_t)1024)
 
-/* What was switched on. */
+/* What was switched on and not off again. */
 struct ga_termstate {
 	uint64_t modes;       /* a bit for each row of the table of modes */
-	uint32_t colours;     /* that were set: by what resets them, 104 and up */
-	uint16_t keyboard[2]; /* depth of the stack of flags, on the main and the other screen */
+	uint32_t colours;     /* colours that were set, by the OSC number that resets them, 104 and
+			       * up */
+	uint16_t keyboard[2]; /* keyboard protocol: depth of the stack of flags, on the main and the
+			       * alternate screen */
 	bool keyboard_set[2];
 	uint8_t modkeys;      /* a bit for each kind of modified keys */
 	bool rendition, region, charset, shifted, cursor, keypad, link, progress, pointer;
-	bool palette;         /* of the Linux console */
+	bool palette;         /* the palette of the Linux console */
 	bool status_line, locator;
 };
 
-/* Zero is its start. */
+/* All zero is the initial state. */
 struct ga_termfilter {
 	struct ga_termstate on;
-	bool mute;           /* the caller's: nobody waits for answers, as when something is shown
-			      * again. What makes the terminal give one is dropped */
+	bool mute;           /* set by the caller: nobody waits for answers, as in a replay; what
+			      * makes the terminal answer is dropped */
 	uint8_t state;
-	uint8_t kind;        /* of the string */
-	bool malformed;      /* the sequence */
+	uint8_t kind;        /* kind of the current string */
+	bool malformed;      /* the current sequence is malformed */
 	bool escape;         /* in a string, the last byte was ESC */
-	bool doubled;        /* in the string, two of them stand for one */
-	uint32_t number;     /* of the OSC */
-	uint8_t field;       /* of its text: how many ; came */
-	uint8_t filled;      /* a bit for each field that is not empty */
+	bool doubled;        /* in the string, ESC is doubled */
+	uint32_t number;     /* number of the OSC */
+	uint8_t field;       /* of its text: the number of ';' so far */
+	uint8_t filled;      /* of its text: a bit for each field that is not empty */
 	bool chosen;         /* its text is more than numbers and question marks */
 	char second;         /* first byte of the second field */
 	uint8_t part_n, part_need;
-	unsigned char part[4]; /* an unfinished character */
+	unsigned char part[4]; /* an incomplete character */
 	size_t held_n;
 	char held[GA_TERMFILTER_HELD];
 };
 #define GA_TERMFILTER_INIT { .state = 0 }
 
-/* What comes out for `n` bytes at most. */
+/* The greatest output for `n` bytes of input. */
 #define GA_TERMFILTER_ROOM(n) (3 * (size_t)(n) + GA_TERMFILTER_HELD + 16)
-/* The bytes of `in` go in; returns how many bytes came out at `out`. */
+/* Filter the `n` bytes of `in` into `out`, which has GA_TERMFILTER_ROOM(n) bytes. Returns the
+ * number of bytes written there. */
 size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *out);
 
 #define GA_TERMFILTER_END ((size_t)1024)
-/* What ends an unfinished string and undoes what is still switched on, into `out`, which has
- * GA_TERMFILTER_END bytes. Returns how many, none if there is nothing to undo. `cut`: what came
- * out did not all go to the terminal. `f` is as at the start after it. For signal handlers, too. */
+/* Write to `out`, which has GA_TERMFILTER_END bytes, what ends an unfinished string and undoes what
+ * is still switched on. Returns the number of bytes, 0 if there is nothing to undo. `cut`: not all
+ * of the earlier output went to the terminal. Resets `f`. May be called from a signal handler. */
 size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out);
 
-/* The other way round: what switches on in a fresh terminal which of it can be told, into `out`,
- * which has GA_TERMFILTER_END bytes. Returns how many. */
+/* The reverse: write to `out`, which has GA_TERMFILTER_END bytes, what switches these states on in
+ * a fresh terminal, as far as they are known. Returns the number of bytes. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out);
 
 #endif

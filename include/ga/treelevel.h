@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One directory of a git tree as a sorted array, for walks that go down a tree
- * beside something else and look up every name once.
+ * One directory of a git tree as a sorted array, for walks that descend a tree alongside something
+ * else and look up every name once.
  */
 #ifndef GA_TREELEVEL_H
 #define GA_TREELEVEL_H
@@ -13,8 +13,9 @@
 struct ga_tree_level {
 	struct ga_level_entry {
 		const char *name;      /* points into `names` */
-		struct ga_entry entry; /* modes git writes no more (100664): the one they mean */
-	} *v;                          /* by name, byte order (git sorts directories otherwise) */
+		struct ga_entry entry; /* obsolete modes (100664) are normalised */
+	} *v;                          /* sorted by name in byte order (git orders directories
+				        * differently) */
 	size_t n;
 	char *names;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which contents of a repository's settings the user trusts: each with a NUL and, a line each, what
- * it was shown to let agents do. What that is depends on the user's own settings, so the same
- * content is another one once it would loosen more of them.
+ * Which contents of a repository's configuration file the user trusts. A trusted text is the file,
+ * then a NUL, then one line for each thing the user was told that it lets agents do. Those lines
+ * depend on the user's own settings, so the same file needs trust anew once it would loosen more of
+ * them.
  *
- * Each is kept whole, so that what changed since can be shown, in a file of its own that is named
- * after the SHA-256 of it: <state directory of the repository>/trust/<64 hex digits>, mode 0600.
- * State directories are never visible inside a sandbox and belong to the user alone (ga/session.h),
- * so nobody but him gets a content in there. A file whose content is not what its name says, or
- * that is not his, counts for nothing.
+ * Each text is kept whole, so that later changes can be shown, in a file named after its SHA-256:
+ * <state directory of the repository>/trust/<64 hex digits>, mode 0600. State directories are never
+ * visible inside a sandbox and belong to the user alone (ga/session.h), so nobody else can put a
+ * text there. A file whose content does not match its name, or that is not the user's, is ignored.
  */
 #ifndef GA_TRUST_H
 #define GA_TRUST_H
@@ -21,14 +21,14 @@
 #include "ga/error.h"
 #include "ga/sha.h"
 
-/* More than that are not kept: the one that was trusted first goes. */
+/* Further ones are not kept: the one that was trusted first is removed. */
 #define GA_TRUST_MAX 64
 
 struct ga_trusted {
 	char id[GA_SHA256_HEXSZ + 1];
-	uint64_t when;      /* it was trusted; seconds since 1970 */
-	uint32_t when_ns;   /* and nanoseconds: two within one second are told apart */
-	struct ga_buf text; /* up to the NUL: the file */
+	uint64_t when;      /* when it was trusted, in seconds since 1970 */
+	uint32_t when_ns;   /* and nanoseconds, to order two within one second */
+	struct ga_buf text; /* the whole text; up to the NUL it is the file */
 };
 struct ga_trust_list {
 	struct ga_trusted *v; /* the latest first */
@@ -38,15 +38,16 @@ struct ga_trust_list {
 void ga_trust_list_release(struct ga_trust_list *l);
 #define cleanup_trust_list cleanup_(ga_trust_list_release)
 
-/* What a content is called there. */
+/* The id of a text: its SHA-256. */
 void ga_trust_id(const void *text, size_t n, char ret[GA_SHA256_HEXSZ + 1]);
-/* 1 if this very content is trusted, 0 if not. `dir` is the state directory of the repository,
- * which need not be there. */
+/* Is this very text trusted? Returns 1 or 0. `dir` is the state directory of the repository, which
+ * need not exist. */
 int ga_trust_has(const char *dir, const void *text, size_t n, struct ga_error *err);
-/* What is trusted already counts as trusted now. `dir` is there. On the disk when it returns. */
+/* Trust a text; if it is trusted already, its time is renewed. `dir` exists. On the disk when this
+ * returns. */
 int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *err);
 int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *err);
-/* One by its id, or (NULL) all. 1 if there is none. */
+/* Revoke the text with this id or, if NULL, all. Returns 1 if there is none. */
 int ga_trust_revoke(const char *dir, const char *id, struct ga_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry <commondir>/worktrees/agent-<name>: while it is there, `git worktree
- * list` shows the session and git refuses to switch to, move or delete its
- * branch. It names a working tree that does not exist on the host and is locked,
- * so nothing prunes it and no command can enter it.
+ * The entry <commondir>/worktrees/agent-<name>: while it exists, `git worktree list` shows the
+ * session and git refuses to switch to, move or delete its branch. It names a working tree that
+ * does not exist on the host and is locked, so nothing prunes it and no command can enter it.
  */
 #ifndef GA_WORKTREE_H
 #define GA_WORKTREE_H
@@ -12,15 +11,16 @@
 #include "ga/repo.h"
 #include "ga/session.h"
 
-/* Make it, or make it anew if a crash left one of this session. Fails if a
- * working tree of the user's has that name. */
+/* Create the entry, or replace one that a crash of this session left. Fails if a working tree of
+ * the user's has that name. */
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, beneath
- * which it must neither move nor go away, or if a rebase or bisection there comes back to it. */
+/* Fail (GA_EFATAL) if the session's branch is checked out in a working tree of the user's, where it
+ * must neither move nor be deleted, or if a rebase or bisection in progress there will return to
+ * it. */
 int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* Remove it if it is this session's. None, or a foreign one, is no error. */
+/* Remove the entry if it is this session's. It is no error if there is none, or another's. */
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 #endif
