@@ -33,7 +33,7 @@ struct ga_guard {
 	size_t sessions;       /* ... and the number of sessions that have any */
 	enum ga_guard_how how;
 	bool elsewhere;        /* core.hooksPath is set where it takes precedence: our hooks are not
-			        * used */
+				* used */
 };
 
 /* Set or unset agent.guard in the repository's own configuration. */

@@ -89,7 +89,7 @@ struct ga_live_watch {
 	/* Returns 0, or GA_LIVE_UNREAD: stop, nobody reads on. */
 	int (*output)(void *payload, const char *p, size_t n);
 	void (*missed)(void *payload); /* some output was missed because we were too slow; or
-				        * NULL */
+					* NULL */
 	void *payload;
 };
 /* Returns 0, or 1 if `output` stopped it. */

@@ -30,7 +30,7 @@ struct ga_rewrite_opts {
 	const struct ga_oid *onto;  /* the base of the published one; == base if nothing was
 				     * carried */
 	const struct ga_stand *stands; /* further commits of uncommitted work that parts of the
-				        * history are based on, oldest first ... */
+					* history are based on, oldest first ... */
 	size_t n_stands;               /* ... and their number; with base == onto there are none */
 	const struct ga_oid *since; /* report flags for everything since this commit; NULL: since
 				     * `onto` */

@@ -42,7 +42,7 @@ struct ga_flag {
 	char *reason;          /* owned; quoted, one line */
 	struct ga_entry entry; /* what the flag is about; a verdict binds to it */
 	struct ga_strv also;   /* ids of other path rules that fired on the name: they get no flag
-			        * of their own */
+				* of their own */
 };
 struct ga_flags {
 	struct ga_flag *v;

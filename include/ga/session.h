@@ -71,7 +71,7 @@ struct ga_session {
 	struct ga_strv skipped;  /* what was left out of its view, for people */
 	struct ga_strv masked;   /* paths of secrets that are masked ... */
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
-				        * content */
+					* content */
 	struct ga_strv limits;   /* limits on what it may use, in the form of
 				  * ga_confine_describe() */
 	char *network;           /* "host", "allow", "none", "learn"; NULL: made by an older

@@ -64,7 +64,7 @@ struct ga_termrule {
 	const char *finals;    /* the final byte is one of these; NULL: any */
 	enum ga_termcond cond;
 	uint16_t lo, hi;       /* range of parameters, or of the number of an OSC (there 0, 0 is
-			        * any) */
+				* any) */
 	const char *prefix;    /* how the text begins */
 	const char *first;     /* its first byte is one of these */
 };

@@ -15,7 +15,7 @@ struct ga_tree_level {
 		const char *name;      /* points into `names` */
 		struct ga_entry entry; /* obsolete modes (100664) are normalised */
 	} *v;                          /* sorted by name in byte order (git orders directories
-				        * differently) */
+					* differently) */
 	size_t n;
 	char *names;
 };

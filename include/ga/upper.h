@@ -56,7 +56,7 @@ struct ga_upper_result {
 	struct ga_strv newly_ignored_by; /* ... and, parallel to it, the pattern and file that do
 					  * it, for people, quoted */
 	struct ga_strv set_id, linked; /* changed files with a set-id bit, and with further hard
-				        * links */
+					* links */
 	struct ga_strv notes;         /* oddities that were met, for people, quoted */
 	uint64_t met;                 /* limits that kept something out: a bit 1 << enum ga_limit
 				       * for each */
@@ -90,11 +90,11 @@ struct ga_upper_files {
 	struct ga_strv open;   /* git can open them ... */
 	uint64_t bytes;        /* ... and the sum of their sizes */
 	struct ga_strv closed; /* git can tell their attributes but not open them: their mode or
-			        * that of a directory forbids it */
+				* that of a directory forbids it */
 	struct ga_strv barred; /* not even that: git would block at a fifo where it looks for
-			        * attributes */
+				* attributes */
 	struct ga_strv unsure; /* those of `open` and `closed` for which there are attributes that
-			        * git cannot read */
+				* git cannot read */
 };
 #define GA_UPPER_FILES_INIT { .bytes = 0 }
 void ga_upper_files_release(struct ga_upper_files *f);
