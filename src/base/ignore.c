@@ -9,7 +9,7 @@
 #include "ga/quote.h"
 #include "ga/wildmatch.h"
 
-#define REASON_MAX 200 /* bytes of a pattern, in a reason */
+#define REASON_MAX 200 /* bytes of a pattern that a reason shows */
 
 struct pattern {
 	char *text;     /* without '!', leading and trailing slash */
@@ -23,7 +23,7 @@ struct pattern {
 struct ga_ignore_list {
 	char *dir;
 	size_t dir_len;
-	bool own; /* of no directory: the user's */
+	bool own; /* belongs to no directory: the user's excludes */
 	struct pattern *v;
 	size_t n, cap;
 };
@@ -50,8 +50,8 @@ void ga_ignore_release(struct ga_ignore *ig)
 	ig->cap = 0;
 }
 
-/* Trailing spaces do not count unless a backslash stands before them. A line
- * that ends in a lone backslash keeps its spaces; it matches nothing anyway. */
+/* Trailing spaces are ignored unless a backslash precedes them. A line that ends in a lone
+ * backslash keeps its spaces; it matches nothing anyway. */
 static size_t trimmed(const char *s, size_t n)
 {
 	size_t end = 0;
@@ -126,8 +126,8 @@ void ga_ignore_push(struct ga_ignore *ig, const char *dir, const char *text, siz
 	ig->v[ig->n++] = l;
 }
 
-/* The literal beginning is compared first and the rest by wildcard: so "a**" is
- * an "a" and then "**", as git has it, and most patterns cost one comparison. */
+/* The literal prefix is compared first and the rest as a wildcard pattern: "a**" is thus an "a" and
+ * then "**", as in git, and most patterns cost one comparison. */
 static bool match(const struct pattern *p, const char *name, size_t len, bool icase)
 {
 	if (p->literal > len ||
@@ -150,7 +150,7 @@ static const char *below(const struct ga_ignore_list *l, const char *path, bool 
 	return path + l->dir_len + 1;
 }
 
-/* The pattern that decides, and its list; NULL: none. */
+/* The pattern that decides, and its list; NULL: none does. */
 static const struct pattern *find(const struct ga_ignore *ig, const char *path, bool is_dir,
 				  const struct ga_ignore_list **ret_list)
 {
@@ -194,7 +194,7 @@ char *ga_ignore_reason(const struct ga_ignore *ig, const char *path, bool is_dir
 
 	if (!p)
 		return NULL;
-	/* one line can be as long as a file, and hide any number of paths */
+	/* a line can be as long as the file, and ignore any number of paths */
 	text = ga_strf("%s%s%.*s%s", p->negated ? "!" : "",
 		       !p->base_only && !strchr(p->text, '/') ? "/" : "", REASON_MAX, p->text,
 		       strlen(p->text) > REASON_MAX ? "..." : p->dir_only ? "/" : "");

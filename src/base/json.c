@@ -6,15 +6,15 @@
 #include "ga/alloc.h"
 #include "ga/quote.h"
 
-/* jansson fails here for want of memory or for a string that is no UTF-8, which
- * every caller has looked at before. */
+/* jansson can fail here only for lack of memory or for a string that is not UTF-8, which every
+ * caller has ruled out. */
 static void set_new(json_t *obj, const char *key, json_t *value)
 {
 	if (json_object_set_new(obj, key, value))
 		GA_BUG("a JSON object cannot take a member");
 }
 
-/* JSON text has no byte strings. NUL-terminated, so U+0000 does not occur. */
+/* JSON has no byte strings. `s` is NUL-terminated, so U+0000 does not occur. */
 static json_t *from_bytes(const char *s, bool *ret_base64)
 {
 	size_t n = strlen(s);

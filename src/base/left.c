@@ -35,7 +35,7 @@ void ga_left_release(struct ga_left_list *l)
 void ga_left_add(struct ga_left_list *l, const char *path, enum ga_left_kind kind, uint64_t count,
 		 uint64_t bytes)
 {
-	/* a walk adds to the line it added to last: no search needed for thousands */
+	/* a walk adds to the entry it added to last, so no search is needed */
 	struct ga_left *last = l->n ? &l->v[l->n - 1] : NULL;
 
 	if (last && last->kind == kind && !strcmp(last->path, path)) {
@@ -80,7 +80,7 @@ void ga_left_sort(struct ga_left_list *l)
 	l->n = n;
 }
 
-/* The line's first directory, or nothing if it lies at the top. */
+/* The length of the entry's top-level directory; 0 if it is at the top or not ignored. */
 static size_t top_of(const struct ga_left *l)
 {
 	const char *slash = strchr(l->path, '/');
@@ -94,7 +94,7 @@ void ga_left_group(const struct ga_left_list *l, struct ga_left_list *ret)
 		size_t len = top_of(&l->v[i]);
 		cleanup_free char *top = ga_strndup(l->v[i].path, len);
 
-		/* what has the same beginning, slash and all, is sorted side by side */
+		/* entries with the same prefix, including the slash, are adjacent */
 		for (n = i + 1; len && n < l->n; n++)
 			if (top_of(&l->v[n]) != len || strncmp(l->v[n].path, top, len) != 0)
 				break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/out.h"
 
-/* A write costs more than this many bytes do. */
+/* Below this, the system call costs more than copying the bytes. */
 #define WORTH_IT ((size_t)16 << 10)
 
 void ga_out_release(struct ga_out *o)

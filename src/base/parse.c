@@ -102,7 +102,7 @@ struct unit {
 	uint64_t is;
 };
 
-/* The ones that are written come first, the smallest last. */
+/* Those used for output come first, in descending order down to "". */
 static const struct unit sizes[] = {
 	{ "TiB", (uint64_t)1 << 40 }, { "GiB", 1 << 30 }, { "MiB", 1 << 20 }, { "KiB", 1 << 10 },
 	{ "", 1 },

@@ -8,8 +8,8 @@
 #include "ga/alloc.h"
 #include "ga/clock.h"
 
-#define EVERY_STEPS 64  /* looks at the clock */
-#define EVERY_MS 100    /* writes */
+#define EVERY_STEPS 64  /* between looks at the clock */
+#define EVERY_MS 100    /* between writes */
 
 void ga_progress_begin(struct ga_progress *p, int64_t delay_ms, const char *title, uint64_t total)
 {
@@ -17,7 +17,8 @@ void ga_progress_begin(struct ga_progress *p, int64_t delay_ms, const char *titl
 				   .due = delay_ms < 0 ? -1 : ga_now_ms() + delay_ms };
 }
 
-/* In one write, so that nothing comes between. One that fails or is short changes nothing. */
+/* In one write, so that nothing gets in between. An error ends the display; a short write is
+ * ignored. */
 static void show(struct ga_progress *p, const char *end)
 {
 	cleanup_free char *line =

@@ -40,8 +40,8 @@ size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 	return len;
 }
 
-/* Code points that change how their neighbours look, or look like nothing:
- * the rules name-bidi-zero-width and invisible-chars are about the same. */
+/* Code points that change how their neighbours look, or are invisible; the rules
+ * name-bidi-zero-width and invisible-chars are about the same. */
 static bool deceptive(uint32_t c)
 {
 	static const struct {
@@ -146,7 +146,7 @@ char *ga_escape(const char *s)
 	return ga_buf_steal(&out);
 }
 
-/* Of any script: to the eye a name ends there. */
+/* Blanks of any script count: to the eye, a name ends there. */
 static bool has_blank(const char *s)
 {
 	size_t left = strlen(s), len;
@@ -237,7 +237,7 @@ char *ga_base64(const void *p, size_t n)
 	return ga_buf_steal(&out);
 }
 
-/* One group of four digits; how many bytes it stands for, 0 if it is no group. */
+/* Decode a group of four digits. Returns the number of bytes, 0 if it is malformed. */
 static size_t decode_group(const char *s, bool last, unsigned char out[3])
 {
 	size_t digits = s[2] != '=' ? s[3] != '=' ? 4 : 3 : 2;
@@ -255,7 +255,7 @@ static size_t decode_group(const char *s, bool last, unsigned char out[3])
 	out[0] = (unsigned char)(v >> 16);
 	out[1] = (unsigned char)(v >> 8);
 	out[2] = (unsigned char)v;
-	/* the same bytes written in another way are refused */
+	/* other encodings of the same bytes are refused */
 	if ((digits == 3 && out[2]) || (digits == 2 && (out[1] || out[2])))
 		return 0;
 	return digits - 1;

@@ -44,7 +44,7 @@ static void grow(struct ga_strmap *m)
 	struct ga_strmap_slot *old = m->slots;
 	size_t n_old = m->n_slots;
 
-	/* Without randomness the map still works, only its order could be guessed. */
+	/* Without randomness the map still works, but colliding keys could be chosen. */
 	if (!m->seed && getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uint64_t)(uintptr_t)m;
 	m->n_slots = n_old ? n_old * 2 : 64;

@@ -12,8 +12,8 @@
 
 #include "ga/quote.h"
 
-/* The one thing outside the command line that outlives a call: a fault point is
- * meant to be reachable from anywhere without being handed down. */
+/* The only state outside the command line that outlives a call: a fault point must be reachable
+ * from anywhere without being passed down. */
 static int trace_fd = -1;
 static struct timespec trace_begun;
 
@@ -43,7 +43,7 @@ static void trace_line(const char *what, const char *const *words)
 		ga_quote_add(&b, *words, strlen(*words));
 	}
 	ga_buf_addch(&b, '\n');
-	/* in one write, so that those of several processes do not mix */
+	/* in one write, so that lines of several processes do not mix */
 	if (write(trace_fd, b.ptr, b.len) < 0)
 		trace_fd = -1;
 	errno = saved;
@@ -80,7 +80,7 @@ int ga_fault(const char *point)
 	if (fault_how == 's')
 		return raise(SIGSTOP);
 	if (fault_how == 'k') {
-		/* what a power cut or the OOM killer does: no handler, no atexit */
+		/* like a power cut or the OOM killer: no handler, no atexit */
 		(void)raise(SIGKILL);
 		abort();
 	}

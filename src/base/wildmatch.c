@@ -112,8 +112,8 @@ static const uchar *match_bracket(const uchar *p, uchar c, bool icase)
 	return matched != negated && c != '/' ? p + 1 : NULL;
 }
 
-/* Match one character of text, not the terminator, against the element of the
- * pattern at `p`, which is no '*'. Returns what follows it, NULL if no match. */
+/* Match one character of text, not the terminator, against the element of the pattern at `p`, which
+ * is not '*'. Returns what follows the element, NULL if it does not match. */
 static const uchar *match_one(const uchar *p, uchar c, bool icase)
 {
 	if (icase)
@@ -134,25 +134,23 @@ static const uchar *match_one(const uchar *p, uchar c, bool icase)
 	return *p && c == (icase ? to_lower(*p) : *p) ? p + 1 : NULL;
 }
 
-/* Is the run of stars from `p` to `end` a whole component of two or more? */
+/* Is the run of stars from `p` to `end` a whole component of at least two? */
 static bool is_globstar(const uchar *pattern, const uchar *p, const uchar *end)
 {
 	return end - p >= 2 && (p == pattern || p[-1] == '/') &&
 	       (!end[0] || end[0] == '/' || (end[0] == '\\' && end[1] == '/'));
 }
 
-/*
- * Two places to come back to are enough. A '*' never crosses a '/', and among
- * the stars of one component only the last needs retrying: had an earlier one
- * matched more, the rest would have less text for the same pattern. The same
- * holds for the last "**" among components. So nothing is tried twice from
- * the same pair of places, and the time is polynomial whatever the pattern.
- */
+/* Two points to backtrack to are enough. A '*' never crosses a '/', and among the stars of one
+ * component only the last needs retrying: had an earlier one matched more, the rest would have less
+ * text for the same pattern. The same holds for the last "**" among components. So nothing is tried
+ * twice from the same pair of points, and the time is polynomial whatever the pattern. */
 bool ga_wildmatch(const char *pattern, const char *text, bool icase)
 {
 	const uchar *start = (const uchar *)pattern, *p = start;
 	const uchar *t = (const uchar *)text;
-	const uchar *star_p = NULL, *star_t = NULL; /* behind the '*'; what it has not eaten */
+	const uchar *star_p = NULL, *star_t = NULL; /* pattern behind the '*'; text it has not
+						     * consumed */
 	const uchar *deep_p = NULL, *deep_t = NULL; /* the same for a "**" with its slash */
 	const uchar *next;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The layers of configuration over the table.
+ * Applying the layers of configuration to the table of keys.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "ga/yaml.h"
 #include "schema.h"
 
-#define LIST_MAX 1000 /* of a key */
-#define SHOWN 60 /* bytes of what somebody wrote, in messages */
+#define LIST_MAX 1000 /* words of one key */
+#define SHOWN 60 /* bytes of the user's text that a message shows */
 
 const char *ga_origin_name(enum ga_origin o)
 {
@@ -82,12 +82,13 @@ void ga_config_defaults(struct ga_config *c, const char *home, const char *state
 
 /* ---- one value ------------------------------------------------------------- */
 
-/* Where it stands: a file, or the command line (name NULL). */
+/* Where a value comes from: a file, or the command line (name NULL). */
 struct place {
 	enum ga_origin origin;
 	const char *name;
 	unsigned line, column;
-	struct ga_grants *grants; /* collects what needs trust; NULL: the settings say what of it */
+	struct ga_grants *grants; /* collects what needs trust; NULL: handle it as the configuration
+				   * says */
 };
 
 static char *shown(const char *text)
@@ -139,9 +140,9 @@ static int fail_looser(const struct ga_config *c, const struct place *p,
 
 enum verdict { TAKEN, LEFT_OUT, NEEDS_TRUST };
 
-/* A repository's file is written by whoever wrote the repository. Of what it says and what the user
- * says the stricter counts. What is looser than that and than what is built in is for the user to
- * allow: nobody but its writer has wanted it yet. */
+/* A repository's file is written by whoever wrote the repository. Of its value and the user's, the
+ * stricter one counts. A value looser than both the user's and the default needs the user's
+ * permission: so far only the file's author asked for it. */
 static enum verdict judge(const struct ga_config *c, const struct config_key *k, uint64_t n)
 {
 	cleanup_config struct ga_config built_in = GA_CONFIG_INIT;
@@ -164,12 +165,12 @@ static void add_grant(const struct ga_config *c, const struct place *p, const st
 					  config_grant_text(c, k, text), p->line, p->column };
 }
 
-/* 1: it stays as it is. */
+/* Returns 1 if the key keeps its value. */
 static int check_repository(struct ga_config *c, const struct place *p,
 			    const struct config_key *k, const char *text,
 			    const union config_value *v, struct ga_error *err)
 {
-	/* a path is no number */
+	/* only words and numbers have an order */
 	enum verdict verdict = judge(c, k, k->repository == KEY_TRUST ? 0 : v->n);
 	cleanup_free char *what = NULL;
 
@@ -190,7 +191,7 @@ static int check_repository(struct ga_config *c, const struct place *p,
 	return ga_hint(err, "'git agent trust' shows what it lets agents do, and asks");
 }
 
-/* Is there no room for `text`, of which the key takes another? */
+/* Is the list of the key full, if `text` is added? */
 static bool is_full(const struct ga_config *c, const struct config_key *k, const char *text)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -215,7 +216,7 @@ static int fail_full(const struct place *p, const struct config_key *k, struct g
 	return fail_at(p, err, what);
 }
 
-/* A file's place is that of its last word. */
+/* The position recorded for a list is that of its last word. */
 static void note_set(struct ga_config *c, const struct config_key *k, const struct place *p)
 {
 	struct ga_config_set *s = &c->set[k - config_keys];
@@ -328,7 +329,7 @@ static int store_service(struct ga_config *c, const struct config_key *k, const 
 	cleanup_free char *word = ga_strf("%s%s: %s", name, what, y->kind == GA_YAML_TEXT ?
 					  y->text : "");
 
-	/* without a command it is none that the key takes */
+	/* not of this form: let the key reject it */
 	return set(c, k, word, &p, err);
 }
 
@@ -378,7 +379,7 @@ static int fail_member(const struct place *in, const struct config_key *k,
 	return fail_at(&p, err, what);
 }
 
-/* One value of a member: WORD, or NAME: WORD for NAME=WORD. */
+/* One value of a member: WORD, or NAME: WORD, which means NAME=WORD. */
 static int store_member(struct ga_config *c, const struct config_key *k, const struct place *in,
 			const char *head, const struct ga_yaml *y, bool pair, struct ga_error *err)
 {
@@ -447,7 +448,7 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 		return read_pairs(c, k, &p, item, err);
 	if (k && config_is_list(k) && k->type != KEY_PAIRS && item->kind == GA_YAML_LIST)
 		return read_list(c, k, &p, item, err);
-	/* a list with nothing in it */
+	/* an empty list */
 	if (k && config_is_list(k) && item->kind == GA_YAML_TEXT && item->plain &&
 	    !*item->text)
 		return 0;
@@ -518,7 +519,7 @@ int ga_config_grants(const struct ga_config *c, const char *name, const void *te
 
 int ga_config_read_user(struct ga_config *c, struct ga_error *err)
 {
-	/* people keep it as a link to a file elsewhere */
+	/* it may be a symlink, for people who keep it elsewhere */
 	cleanup_close int fd = open(c->user_file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_free char *q = NULL;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of keys as JSON Schema (draft 7), for editors: what they read as numbers and booleans
- * are words to us.
+ * The table of keys as a JSON Schema (draft 7) for editors, which read some of our words as numbers
+ * and booleans.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ static json_t *any_of(json_t *a, json_t *b, json_t *c)
 	return j;
 }
 
-/* "on" and "true" are booleans to some. */
+/* Some YAML versions read "on" and "true" as booleans. */
 static json_t *words(const struct config_key *k)
 {
 	json_t *j = json_object(), *list = json_array();
@@ -86,7 +86,7 @@ static json_t *nothing(void)
 	return j;
 }
 
-/* One word stands for a list of it. */
+/* A list, or a single word in place of a list of one. */
 static json_t *list_of(const char *pattern)
 {
 	json_t *j = json_object();
@@ -109,7 +109,8 @@ static json_t *pairs(void)
 	return any_of(j, nothing(), NULL);
 }
 
-/* A name with a shell command, or with that and what says that it is ready. */
+/* A service: a name with a shell command, or with a command and the one that tells that it is
+ * ready. */
 static json_t *service(void)
 {
 	json_t *j = json_object(), *properties = json_object(), *required = json_array();
@@ -134,7 +135,7 @@ static json_t *services(void)
 	return any_of(j, list_of(NULL), NULL);
 }
 
-/* Names with members, each of which is a word, a list of them, or pairs. */
+/* Names with members, each of them a word, a list of words, or pairs. */
 static json_t *members(const struct config_key *k)
 {
 	json_t *j = json_object(), *one = json_object(), *properties = json_object();
@@ -186,7 +187,7 @@ static char *description(const struct config_key *k)
 	return ga_strf("%s%s", k->help, may[k->repository]);
 }
 
-/* What the map `name` of `in` has, made where it is not there yet. */
+/* The properties of the map `name` in `in`, created if it is not there yet. */
 static json_t *properties_of(json_t *in, const char *name, size_t n)
 {
 	cleanup_free char *key = ga_strndup(name, n);
@@ -197,7 +198,7 @@ static json_t *properties_of(json_t *in, const char *name, size_t n)
 	map = json_object();
 	types = json_array();
 	add(types, json_string("object"));
-	/* all in it commented out */
+	/* a group whose keys are all commented out */
 	add(types, json_string("null"));
 	put(map, "type", types);
 	put(map, "additionalProperties", json_false());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Agents of the user's own: the words of a setting become presets.
+ * Agents defined by the user: the words of the setting `agents` become presets.
  */
 #include <string.h>
 
@@ -28,8 +28,8 @@ struct ga_own_preset {
 
 /* ---- words -------------------------------------------------------------------- */
 
-/* What follows the name and a member, whose number is `*ret`, and the name's length; NULL: nothing
- * does, or it is no such word. */
+/* Split "NAME MEMBER: VALUE": returns VALUE, the number of the member and the length of the name.
+ * NULL if the word is not of this form. */
 static const char *split(const char *word, size_t *ret_name, enum member *ret)
 {
 	const char *value = strstr(word, ": ");
@@ -45,7 +45,7 @@ static const char *split(const char *word, size_t *ret_name, enum member *ret)
 	return NULL;
 }
 
-/* Below home, which may be said. */
+/* A path relative to home, which may be written with "~/". */
 static const char *below_home(const char *value)
 {
 	return strncmp(value, "~/", 2) ? value : value + 2;

@@ -8,19 +8,18 @@
 #define LIST(...) (const char *const[]){ __VA_ARGS__, NULL }
 #define NONE (const char *const[]){ NULL }
 
-/* Of those whose keys agents for any model are passed. */
+/* The hosts of the providers whose keys are passed to agents that work with any model. */
 #define MODEL_HOSTS                                                                        \
 	"api.anthropic.com:443", "api.openai.com:443", "generativelanguage.googleapis.com:443", \
 	"openrouter.ai:443"
 
-/* Inside, the sandbox is what keeps the agent in; its own questions before
- * every command would only stop it from working alone. Claude Code refuses that
- * flag as root unless IS_SANDBOX says where it runs, which it does to every command.
- * None of them updates itself: the user says when, by `git agent agents update`.
- *
- * Looked up in Claude Code 2.1, Codex 0.169, OpenCode 1.18, Gemini CLI 0.61 and Copilot CLI 1.0
- * themselves, and for the others in their documentation. Hosts are those that the agent itself
- * speaks to, for models by the keys that are passed. */
+/* Inside, the sandbox is what confines the agent; its own questions before every command would only
+ * stop it from working alone. Claude Code refuses the flag that turns them off as root unless
+ * IS_SANDBOX is set, which its commands see, too. No agent updates itself: the user does that with
+ * `git agent agents update`. The values were looked up in Claude Code 2.1, Codex 0.169, OpenCode
+ * 1.18, Gemini CLI 0.61 and Copilot CLI 1.0 themselves, for the others in their documentation. The
+ * hosts are those that the agent itself connects to, and for models those that go with the keys
+ * that are passed. */
 static const struct ga_preset presets[] = {
 	{ .name = "claude", .package = "@anthropic-ai/claude-code",
 	  .login = "type /login inside",
@@ -60,7 +59,7 @@ static const struct ga_preset presets[] = {
 	  .set = LIST("OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_PERMISSION={\"*\":\"allow\"}"),
 	  .hosts = LIST(MODEL_HOSTS, "models.dev:443", "opencode.ai:443",
 			"registry.npmjs.org:443") },
-	/* a word behind it would be taken for which conversation: flags follow */
+	/* it takes a word behind it for the conversation to resume, so only flags may follow */
 	{ .name = "gemini", .package = "@google/gemini-cli",
 	  .login = "choose one inside; NO_BROWSER=1 has it print an address",
 	  .state = LIST(".gemini"),
@@ -72,7 +71,7 @@ static const struct ga_preset presets[] = {
 	  .keys = LIST("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 	  .pass = LIST("GEMINI_MODEL", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_PROJECT",
 		       "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "NO_BROWSER"),
-	  /* or it takes its --yolo back */
+	  /* without this it ignores --yolo */
 	  .set = LIST("GEMINI_CLI_TRUST_WORKSPACE=true"),
 	  .hosts = LIST("accounts.google.com:443", "aiplatform.googleapis.com:443",
 			"cloudcode-pa.googleapis.com:443", "generativelanguage.googleapis.com:443",
@@ -114,14 +113,14 @@ static const struct ga_preset presets[] = {
 	  .login = "run 'goose configure' inside",
 	  .keys = LIST("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY"),
 	  .pass = LIST("GOOSE_PROVIDER", "GOOSE_MODEL"),
-	  /* there is no keyring inside */
+	  /* no keyring is available inside */
 	  .set = LIST("GOOSE_MODE=auto", "GOOSE_DISABLE_KEYRING=1"),
 	  .hosts = LIST(MODEL_HOSTS) },
 	{ .name = "bash", .state = NONE, .logins = NONE, .flags = NONE, .resume = NONE,
 	  .keys = NONE, .pass = NONE, .set = NONE, .hosts = NONE },
 };
 
-/* Of a name: what there is in the table. */
+/* The preset of this name in the table. */
 static const struct ga_preset *find_built_in(const char *name)
 {
 	for (size_t i = 0; i < GA_NELEMS(presets); i++)
@@ -145,7 +144,7 @@ const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i)
 	for (size_t k = 0; own && k < own->n; k++) {
 		const struct ga_preset *p = preset_own_at(own, k);
 
-		/* one in place of another was there before */
+		/* one that replaces a built-in preset was returned in its place */
 		if (!find_built_in(p->name) && !i--)
 			return p;
 	}

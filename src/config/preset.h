@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Agents of the user's own among presets.
+ * User-defined agents among the presets.
  */
 #ifndef CONFIG_PRESET_H
 #define CONFIG_PRESET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Settings as text.
+ * Configuration values as text.
  */
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool is_plain(const char *text)
 	return *text != '\0';
 }
 
-/* `n` 0: a byte that is none, which the environment can have and no YAML. */
+/* `n` 0: a byte that is not UTF-8, which the environment can contain and YAML cannot. */
 static void print_character(const char *s, size_t n, uint32_t c, struct ga_buf *out)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -106,7 +106,8 @@ static void print_pairs(const struct ga_strv *pairs, struct ga_buf *out)
 	ga_buf_addch(out, '}');
 }
 
-/* The names of maps that the key is in and the one before was not; its own name. */
+/* Print the names of the maps that contain this key and did not contain the one before, then its
+ * own name. */
 static void print_name(const char *name, const char *before, struct ga_buf *out)
 {
 	unsigned depth = 0;

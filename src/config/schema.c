@@ -62,7 +62,7 @@ static size_t name_length(const char *text)
 	return n;
 }
 
-/* Names that have another value inside, whatever is said here. */
+/* Environment variables that we set ourselves inside, whatever is configured. */
 static bool is_reserved(const char *text, size_t n)
 {
 	static const char *const names[] = {
@@ -91,7 +91,7 @@ bool config_is_assignment(const char *text)
 	return n && !is_reserved(text, n) && text[n] == '=' && strlen(text) <= 32 * KiB;
 }
 
-/* What can stand in "filter.NAME.clean" on git's command line. */
+/* A name that can be used in "filter.NAME.clean" on git's command line. */
 static bool is_filter(const char *text)
 {
 	for (const char *p = text; *p; p++)
@@ -100,26 +100,26 @@ static bool is_filter(const char *text)
 	return *text;
 }
 
-/* `member` of struct ga_config is what it fills. */
+/* `member`: the member of struct ga_config that the key fills. */
 #define KEY(key, kind, may, member, text)                                             \
 	.name = key, .type = KEY_##kind, .repository = KEY_##may,                     \
 	.offset = offsetof(struct ga_config, member), .value = text, .limit = NO_LIMIT
 
-/* A limit of captures: member, id, type, default, least, most. What the most is for: a walk holds
- * a descriptor for each level; what a walk finds comes back in one answer; the rest is far beyond
- * what makes sense, and no sum of it overflows. */
+/* A limit on captures: member, id, type, default, minimum, maximum. The maxima: a walk holds a
+ * descriptor for each level; its result comes back in one answer; the others are far beyond what
+ * makes sense, and no sum of them overflows. */
 #define LIMIT(member, id, kind, text, least, most, about)                                 \
 	{ .name = "limits.capture." #member, .type = KEY_##kind, .repository = KEY_TIGHTEN, \
 	  .offset = offsetof(struct ga_config, limits.member), .value = text, .min = least, \
 	  .max = most, .limit = GA_LIMIT_##id, .help = about }
 
-/* The same of what a session may use. */
+/* The same for a limit on what a session may use. */
 #define USE(member, kind, text, most, about)                                          \
 	{ .name = "limits." #member, .type = KEY_##kind, .repository = KEY_TIGHTEN,   \
 	  .offset = offsetof(struct ga_config, use.member), .value = text, .max = most, \
 	  .limit = KEY_OR_NONE, .help = about }
 
-/* Shell commands, all of which run, the same twice too. */
+/* A list of shell commands, all of which run, repeated ones as well. */
 #define COMMANDS                                                                      \
 	.check = ga_command_ok, .repeats = true,                                      \
 	.takes = "shell commands, of 16 KiB at most, without control characters"
@@ -269,7 +269,7 @@ const struct config_key *config_find(const char *name)
 	return NULL;
 }
 
-/* What follows the group in a key's name; NULL if the key is not in it. */
+/* What follows the group in a key's name; NULL if the key is not in the group. */
 static const char *name_in(const struct config_key *k, const char *group)
 {
 	size_t n = strlen(group);
@@ -308,7 +308,7 @@ char *config_nearest(const char *group, const char *word)
 {
 	char *ret = ga_strdup(group);
 
-	/* what is before a dot may be wrong as well as what is behind it */
+	/* each part of a dotted word may be misspelt */
 	for (const char *p = word; ret; p++) {
 		size_t n = strcspn(p, ".");
 		cleanup_free char *part = ga_strndup(p, n), *in = ret;
@@ -334,7 +334,7 @@ static bool parse_word(const struct config_key *k, const char *text, uint64_t *r
 	return false;
 }
 
-/* Absolute, or in the user's home; nothing in it that leads elsewhere than it looks. */
+/* A path that is absolute or begins with "~/", and has no component such as "..". */
 static char *parse_path(const char *user_home, const char *text)
 {
 	const char *rel = !strncmp(text, "~/", 2) ? text + 2 : text[0] == '/' ? text + 1 : NULL;
@@ -357,7 +357,7 @@ static bool parse_number(const struct config_key *k, const char *text, uint64_t 
 {
 	bool ok;
 
-	/* octal to some, decimal to others */
+	/* octal to some YAML parsers, decimal to others */
 	if (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
 		return false;
 	ok = k->type == KEY_SIZE   ? ga_parse_size(text, k->max, ret)
@@ -450,7 +450,7 @@ bool config_is_looser(const struct config_key *k, uint64_t n, uint64_t than)
 	return k->type == KEY_WORD ? n < than : n > than;
 }
 
-/* The pair that has the name of this one, or NULL. */
+/* The pair with the same NAME as `pair`, or NULL. */
 static char **pair_of(struct ga_strv *pairs, const char *pair)
 {
 	size_t n = strcspn(pair, "=") + 1;

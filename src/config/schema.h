@@ -17,60 +17,63 @@ enum key_type {
 	KEY_TIME,
 	KEY_PATTERNS,
 	KEY_PATHS,
-	KEY_TEXTS, /* a list of what `check` accepts, kept as it was written */
-	KEY_PAIRS, /* a map of names, kept as a list of NAME=VALUE; a name counts as last set */
+	KEY_TEXTS, /* a list of words that `check` accepts, kept as they were written */
+	KEY_PAIRS, /* a map, kept as a list of NAME=VALUE; for each name the last value counts */
 };
 
 /* What a repository's file may do with a key. */
 enum key_may {
 	KEY_NEVER,
-	KEY_STRICTER, /* a number: lower it; a word: give one that stands later in its list; a
-		       * list: add to it */
-	KEY_TIGHTEN,  /* the same, and the other way once the user trusts what it says */
-	KEY_TRUST,    /* nothing, unless the user trusts what it says (ga_config.trusted) */
+	KEY_STRICTER, /* a number: lower it; a word: choose a later one of its list; a list: add to
+		       * it */
+	KEY_TIGHTEN,  /* the same, and the opposite once the user trusts the file */
+	KEY_TRUST,    /* nothing, unless the user trusts the file (ga_config.trusted) */
 };
 
-/* A number whose 0 is no limit at all, and looser than any other. */
+/* A number of which 0 means no limit, the loosest value. */
 #define KEY_OR_NONE (-2)
 #define NO_LIMIT (-1)
 
 struct config_key {
-	const char *name; /* from the top, with dots */
+	const char *name; /* full name, with dots */
 	enum key_type type;
 	enum key_may repository;
 	size_t offset;    /* in struct ga_config: unsigned, char *, uint64_t or struct ga_strv by
 			   * type */
-	const char *value; /* default, as a file would have it; NULL: ga_config_defaults() knows */
-	const char *const *words; /* KEY_WORD, or what KEY_PATH takes besides; ended by NULL */
-	uint64_t min, max;        /* numbers */
+	const char *value; /* default, as written in a file; NULL: set by ga_config_defaults() */
+	const char *const *words; /* KEY_WORD: the words; KEY_PATH: words that it accepts besides
+				   * paths; ended by NULL */
+	uint64_t min, max;        /* for numbers */
 	int limit;                /* enum ga_limit, NO_LIMIT, or KEY_OR_NONE */
 	const char *help;
-	bool (*check)(const char *text); /* KEY_TEXTS: is it one? */
+	bool (*check)(const char *text); /* KEY_TEXTS: is this word valid? */
 	const char *takes;               /* KEY_TEXTS: what `check` accepts, for messages */
 	const char *grants; /* KEY_TRUST: what it lets an agent do, for people, with "%s" for the
 			     * value (or the word of a list) */
-	bool (*worse)(const char *text); /* KEY_TRUST: does this one grant more: */
-	const char *more;                /* what is said behind that, then */
-	bool repeats;                    /* KEY_TEXTS: the same can be in it twice */
-	bool named;                      /* KEY_TEXTS: of services, which can have names */
-	const char *const *members;      /* KEY_TEXTS: names, each with lists of these; or NULL */
+	bool (*worse)(const char *text); /* KEY_TRUST: does this value grant more ... */
+	const char *more;                /* ... then this is added to `grants` */
+	bool repeats;                    /* KEY_TEXTS: a word may occur twice */
+	bool named;                      /* KEY_TEXTS: the list is one of services, which can have
+					  * names */
+	const char *const *members;      /* KEY_TEXTS: the list is a map of names, each with these
+					  * members; or NULL */
 };
 extern const struct config_key config_keys[GA_CONFIG_KEYS];
 
-/* Names, and NAME=VALUE, that can be given to an environment; a name may end in '*'. */
+/* Valid names of environment variables to pass (a name may end in '*'), and valid NAME=VALUE. */
 bool config_is_variable(const char *text);
 bool config_is_assignment(const char *text);
 
 /* The key of exactly this name, or NULL. */
 const struct config_key *config_find(const char *name);
-/* Is it the name of a map in which there are keys? */
+/* Is it the name of a group of keys? */
 bool config_is_group(const char *name);
-/* The key or group in `group` ("" at the top) nearest to `word`, which may have dots; NULL if none
- * is near. The caller frees it. */
+/* The key or group in `group` ("" is the top level) nearest to `word`, which may contain dots; NULL
+ * if none is near. The caller frees it. */
 char *config_nearest(const char *group, const char *word);
 
-/* Read a value. False if it is none that the key takes; then `ret`, which holds what it would
- * take, for people. A path or pattern is the caller's to free. */
+/* Parse a value. Returns false if the key does not accept it, with what it accepts in `ret`, for
+ * people. The caller frees a path or pattern. */
 union config_value {
 	uint64_t n;
 	char *path;
@@ -78,13 +81,13 @@ union config_value {
 bool config_value_parse(const struct config_key *k, const char *user_home, const char *text,
 			union config_value *ret, struct ga_buf *ret_takes);
 uint64_t config_number(const struct ga_config *c, const struct config_key *k);
-/* Of a key that is a list, or pairs. */
+/* Is the key a list, or pairs? */
 bool config_is_list(const struct config_key *k);
-/* Is `n` looser than `than`? Of numbers and words. */
+/* Is `n` looser than `than`? For numbers and words. */
 bool config_is_looser(const struct config_key *k, uint64_t n, uint64_t than);
 const struct ga_strv *config_list(const struct ga_config *c, const struct config_key *k);
 void config_store(struct ga_config *c, const struct config_key *k, union config_value v);
-/* What storing `text` grants an agent, for people. The caller frees it. */
+/* What storing `text` would grant an agent, for people. The caller frees it. */
 char *config_grant_text(const struct ga_config *c, const struct config_key *k, const char *text);
 
 #endif

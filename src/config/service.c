@@ -40,8 +40,8 @@ bool ga_service_name_ok(const char *name)
 	return n && n <= GA_SERVICE_NAME_MAX && !name[n];
 }
 
-/* What follows the name; then `*ret_name` is its length, and whether it says how to see that the
- * service is up. Without a name all of it is the command. */
+/* Split a word: returns the command, the length of the name (0: none), and whether the command
+ * tells that the service is up. */
 static const char *split(const char *text, size_t *ret_name, bool *ret_ready)
 {
 	size_t n = name_length(text), k = n;
@@ -81,7 +81,7 @@ static struct ga_service *find(const struct ga_services *s, const char *name)
 	return NULL;
 }
 
-/* Of the program's name what a service's may have; "service" where that is nothing. */
+/* A name made from the program's name as far as a service may be called that; else "service". */
 static char *make_name(const struct ga_services *s, const char *command)
 {
 	const char *word = command + strspn(command, " \t\n"), *slash;
@@ -133,7 +133,7 @@ void ga_services_parse(const struct ga_strv *words, struct ga_services *ret)
 {
 	for (size_t i = 0; i < words->n; i++)
 		add(ret, words->v[i]);
-	/* none is to have a name that another was given */
+	/* names made here must not collide with names given later in the list */
 	for (size_t i = 0; i < ret->n; i++)
 		if (!ret->v[i].name)
 			ret->v[i].name = make_name(ret, ret->v[i].command);
@@ -150,7 +150,7 @@ char *ga_command_text(const char *command, size_t most)
 	if (n <= most) {
 		cleanup_free char *all = ga_strndup(p, n);
 
-		/* backslashes are a shell's */
+		/* keep backslashes single: they are the shell's */
 		if (!strpbrk(all, "\n\t"))
 			ga_quote_add_text(&b, all, n);
 		else

@@ -15,7 +15,7 @@
 #include "ga/yaml.h"
 
 #define DIR_NAME "trust"
-/* Words for people are longer than what they are about. */
+/* The lines for people are longer than the file they are about. */
 #define TRUSTED_MAX (16 * GA_YAML_BYTES_MAX)
 
 void ga_trust_list_release(struct ga_trust_list *l)
@@ -42,7 +42,7 @@ static int fail_open(const char *path, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 }
 
-/* 1 and -1 as a descriptor if there is none. */
+/* Returns 1, with the descriptor -1, if the directory does not exist. */
 static int open_dir(const char *dir, int *ret, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, DIR_NAME);
@@ -62,7 +62,7 @@ static int open_dir(const char *dir, int *ret, struct ga_error *err)
 	return 0;
 }
 
-/* 0 if it is what its name says and the user's. */
+/* Returns 0 if the file's content matches its name and it belongs to the user. */
 static int read_one(int at, const char *name, struct ga_trusted *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -152,7 +152,7 @@ static int drop_oldest(const char *dir, int at, struct ga_error *err)
 	return 0;
 }
 
-/* On the disk as well, or what is in it is not. */
+/* Make and sync the directory, without which a file in it would not survive a power cut. */
 static int make_dir(const char *dir, const char *path, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path);

@@ -7,7 +7,7 @@
 
 #include "ga/quote.h"
 
-#define SHOWN 40 /* bytes of a key, in messages */
+#define SHOWN 40 /* bytes of a key that a message shows */
 
 struct loader {
 	yaml_parser_t parser;
@@ -44,7 +44,7 @@ static int fail_at(struct loader *l, const yaml_mark_t *m, const char *what)
 	return ga_yaml_fail(l->err, GA_EFATAL, l->name, line_of(m), column_of(m), "%s", what);
 }
 
-/* What the reader stumbles over has an offset only. All before it is UTF-8. */
+/* Report an error of the reader, which knows only an offset. Everything before it is UTF-8. */
 static int fail_offset(struct loader *l, size_t offset, const char *what)
 {
 	yaml_mark_t m = { 0 };
@@ -96,7 +96,7 @@ static const yaml_char_t *tag_of(const yaml_event_t *ev)
 						     : ev->data.mapping_start.tag;
 }
 
-/* What there is in YAML and not here. */
+/* Refuse the features of YAML that are not allowed here. */
 static int check_node(struct loader *l, const yaml_event_t *ev, unsigned depth)
 {
 	if (ev->type == YAML_ALIAS_EVENT)
@@ -120,7 +120,7 @@ static int take_text(struct loader *l, const yaml_event_t *ev, char **ret)
 	const char *text = (const char *)ev->data.scalar.value;
 	size_t n = ev->data.scalar.length;
 
-	/* an escape makes one */
+	/* an escape sequence can produce a NUL */
 	if (memchr(text, '\0', n))
 		return fail_at(l, &ev->start_mark, "there is a NUL in this text");
 	*ret = ga_strndup(text, n);
@@ -204,7 +204,7 @@ static int take_map(struct loader *l, unsigned depth, struct ga_yaml *ret)
 	}
 }
 
-/* The node that begins with this event; the events it takes besides are read here. */
+/* Build the node that begins with this event, reading the further events that belong to it. */
 static int take_node(struct loader *l, const yaml_event_t *ev, unsigned depth, struct ga_yaml *ret)
 {
 	if (check_node(l, ev, depth))
@@ -239,14 +239,14 @@ static int take_top(struct loader *l, struct ga_yaml *ret)
 	if (!rc)
 		rc = take_node(l, &ev, 0, ret);
 	if (!rc && ret->kind == GA_YAML_TEXT && ret->plain && !*ret->text)
-		ga_yaml_release(ret); /* "---" and nothing */
+		ga_yaml_release(ret); /* a document with "---" and no content */
 	else if (!rc && ret->kind != GA_YAML_MAP)
 		rc = fail_at(l, &ev.start_mark, "keys are expected here, as in 'dirty: refuse'");
 	yaml_event_delete(&ev);
 	return rc;
 }
 
-/* `*ret_end`: the stream is over. */
+/* `*ret_end`: the stream has ended. */
 static int take_event(struct loader *l, bool *had, bool *ret_end, struct ga_yaml *ret)
 {
 	yaml_event_t ev;
@@ -278,7 +278,7 @@ int ga_yaml_parse(const char *name, const void *text, size_t n, struct ga_yaml *
 	if (!yaml_parser_initialize(&l.parser))
 		GA_BUG("yaml_parser_initialize");
 	yaml_parser_set_input_string(&l.parser, text, n);
-	/* else the file would choose */
+	/* otherwise the file would choose the encoding */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	while (!rc && !end)
 		rc = take_event(&l, &had, &end, &top);

@@ -40,7 +40,7 @@ static char *line(const char *event, json_t *fields)
 	return s;
 }
 
-/* Of an event that is too long, that it was. */
+/* The line of an event; if that is too long, one that only says so. */
 static char *bounded_line(const char *event, json_t *fields)
 {
 	char *s = line(event, fields);
@@ -75,7 +75,7 @@ int ga_journal(const char *session_dir, const char *event, json_t *fields)
 		return -1;
 	if ((size_t)n == b.len)
 		return 0;
-	/* the next event is not to be read as part of this one */
+	/* so that the next event does not continue this incomplete line */
 	(void)!write(fd, "\n", 1);
 	errno = ENOSPC;
 	return -1;
@@ -94,7 +94,7 @@ static int read_end(const char *path, struct ga_buf *out, struct ga_error *err)
 	if (st.st_size > (off_t)GA_JOURNAL_READ_MAX &&
 	    lseek(fd, st.st_size - (off_t)GA_JOURNAL_READ_MAX, SEEK_SET) < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-	/* it may grow meanwhile */
+	/* the file may grow while it is read */
 	return ga_read_fd(fd, GA_JOURNAL_READ_MAX * 2, out, err);
 }
 

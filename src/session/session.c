@@ -92,7 +92,7 @@ bool ga_session_name_ok(const char *name)
 	for (size_t i = 0; i < n; i++)
 		if (!name_char(name[i]))
 			return false;
-	/* the rest is what git refuses in a ref name, and what looks like an option */
+	/* the rest is what git refuses in a ref name, or looks like an option */
 	return name_char(name[0]) && !strchr("._-", name[0]) && name[n - 1] != '.' &&
 	       !strstr(name, "..") && !(n > 5 && !strcmp(name + n - 5, ".lock"));
 }
@@ -104,7 +104,7 @@ char *ga_session_stem(const char *command)
 	char *out = ga_malloc(GA_SESSION_NAME_MAX);
 	size_t n = 0;
 
-	/* room for "-" and a number behind it */
+	/* leave room for "-" and a number */
 	for (; *p && n < GA_SESSION_NAME_MAX - 12; p++) {
 		char c = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
 
@@ -122,7 +122,7 @@ char *ga_session_ref(const struct ga_session *s, const char *what)
 	return ga_strf(GA_SESSION_REFS "%s/%s", s->name, what);
 }
 
-/* A session's branch as it is on a remote: "refs/remotes/<remote>/agent/<name>". */
+/* Is it a session's branch on a remote: "refs/remotes/<remote>/agent/<name>"? */
 static bool is_remote_session(const char *name)
 {
 	return !strncmp(name, "refs/remotes/", 13) && strstr(name + 13, "/agent/");

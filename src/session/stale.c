@@ -9,13 +9,13 @@
 #include "ga/path.h"
 #include "ga/session.h"
 
-/* Made, and never given a name; or on its way out. */
+/* Is it a directory that was not given its name yet, or is being removed? */
 static bool is_temporary(const char *name)
 {
 	return !strncmp(name, ".new-", 5) || !strncmp(name, ".stale-", 7);
 }
 
-/* Its maker holds its lock from the beginning. 1: it lives. */
+/* Returns 1 if its maker, which holds its lock from the beginning, is alive. */
 static int in_use(int sessions, const char *name, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(name, "lock");
@@ -43,7 +43,7 @@ int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_s
 		struct stat st;
 		int rc;
 
-		/* a moment old, it has no lock yet */
+		/* one made a moment ago may not have its lock yet */
 		if (fstatat(at, all.v[i], &st, AT_SYMLINK_NOFOLLOW) || st.st_mtime >= before)
 			continue;
 		rc = in_use(at, all.v[i], &lock, err);

@@ -45,7 +45,8 @@ static int check_parents(const char *dir, struct ga_error *err)
 	}
 }
 
-/* `dir` made if missing, writable, and nobody else's to change; its real path. */
+/* Make `dir` if it is missing, and check that it is writable and that nobody else can change it;
+ * returns its real path. */
 static int own_dir(const char *base, const char *dir, char **ret, struct ga_error *err)
 {
 	cleanup_free char *real = NULL;

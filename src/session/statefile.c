@@ -136,7 +136,7 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 		put(b, f->key, *(const bool *)at ? "true" : "false");
 		break;
 	case STATE:
-		/* that it was interrupted is found anew by who has its lock */
+		/* INTERRUPTED is not stored: whoever holds the lock finds that out anew */
 		put(b, f->key, ga_state_name(*(const enum ga_state *)at == GA_STATE_INTERRUPTED ?
 			       GA_STATE_RUNNING : *(const enum ga_state *)at));
 		break;
@@ -148,8 +148,8 @@ static void put_field(struct ga_buf *b, const struct field *f, const struct ga_s
 	}
 }
 
-/* Is the state file that stands there whole? A damaged one, or none, must not take the
- * place of the former state, which still serves. */
+/* Is the current state file whole? A damaged or missing one must not replace the former state,
+ * which still serves. */
 static bool is_whole(int dir)
 {
 	static const char end[] = "[end]\n\tcomplete = true\n";
@@ -160,10 +160,11 @@ static bool is_whole(int dir)
 	       b.len >= sizeof(end) - 1 && !strcmp(b.ptr + b.len - (sizeof(end) - 1), end);
 }
 
-/* Is this state worth waiting for the disk? Until a session has a result, a power cut
- * takes no more than the layers lose anyway, whose overlay is volatile: it is as well
- * off with the state before, or removed. A result is on refs, and those are synced. One that had
- * a result and runs again would be taken for done, and what it does then for nothing. */
+/* Does this state have to reach the disk? Until a session has a result, a power cut loses no more
+ * than the layers lose anyway, whose overlay is volatile: the former state, or the session's
+ * removal, is just as good. A result is referred to by refs, which are synced. And if a session
+ * that had a result runs again, the old state on disk would call it done, and its new work would be
+ * ignored. */
 static bool must_last(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
@@ -172,8 +173,8 @@ static bool must_last(const struct ga_session *s)
 	       !ga_oid_is_zero(&s->held) || !ga_oid_is_zero(&s->bring);
 }
 
-/* The state of a session that lasted is on the disk. It goes when what takes its place is there
- * as well. */
+/* The state of a session that must last is on the disk: make sure that its replacement is, too,
+ * before it goes. */
 static int settle(int dir, const struct ga_session *s)
 {
 	cleanup_close int fd = -1;
@@ -184,8 +185,8 @@ static int settle(int dir, const struct ga_session *s)
 	return fd >= 0 && fsync(fd) ? -1 : 0;
 }
 
-/* The former state is read until the new one is whole, so this one can be written in place.
- * Replacing a file by another makes the file system begin to write that to the disk. */
+/* Readers use the former state until the new one is whole, so this one can be written in place.
+ * (Replacing a file by renaming makes the file system start writing it to the disk.) */
 static int write_quick(int dir, const struct ga_session *s, const struct ga_buf *b,
 		       struct ga_error *err)
 {
@@ -235,7 +236,7 @@ int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **fi
 		put_field(&b, &fields[i], s);
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
 
-	/* refs that were made are a result too, be they a stash or branches alone */
+	/* refs are a result as well, even if they are just a stash or other branches */
 	if (must_last(s) || (first && *first) ? write_lasting(dir, &b, first, err)
 					      : write_quick(dir, s, &b, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
@@ -284,7 +285,7 @@ static bool get_field(const struct field *f, struct ga_session *s, const char *v
 	case BOOL:
 		return ga_parse_bool(value, (bool *)at);
 	case STATE:
-		/* one of them is never stored */
+		/* INTERRUPTED is never stored */
 		return ga_state_parse(value, (enum ga_state *)at) &&
 		       *(enum ga_state *)at != GA_STATE_INTERRUPTED;
 	case LIST:
@@ -294,7 +295,7 @@ static bool get_field(const struct field *f, struct ga_session *s, const char *v
 	return false;
 }
 
-/* As for -1, with an error: its writer was killed, or is at it. */
+/* Like -1, with an error set: the writer was killed, or is still writing. */
 #define CUT_SHORT 1
 
 static int read_state(const char *path, const char *name, struct ga_session *ret,
@@ -345,8 +346,8 @@ static int no_state(const char *dir, const char *name, struct ga_error *err)
 	return hint_damaged(dir, name, err);
 }
 
-/* The state, or the former one: every step of a session can be done again from that. What is
- * saved twice meanwhile can be missed in both places. */
+/* Read the state, or else the former one, from which every step of a session can be repeated. If
+ * the session is saved twice meanwhile, both attempts can miss. */
 static int read_either(const char *file, const char *old, const char *name, struct ga_session *ret,
 		       struct ga_error *err)
 {
@@ -356,7 +357,7 @@ static int read_either(const char *file, const char *old, const char *name, stru
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 		const struct timespec t = { 0, READ_PAUSE_NS };
 
-		/* whoever writes may have to wait for a processor */
+		/* give the writer time to be scheduled */
 		if (again > 1)
 			(void)nanosleep(&t, NULL);
 		ga_error_release(err);
@@ -379,11 +380,11 @@ int ga_session_load_from(const char *dir, const char *name, struct ga_session *r
 	cleanup_free char *upper = ga_path_join(dir, "upper");
 	int rc;
 
-	/* made without becoming a session, if nothing ever ran over its layers */
+	/* it was made but never became a session, unless something ran over its layers */
 	if (access(file, F_OK) && access(old, F_OK) && access(file, F_OK))
 		return ga_dir_is_empty(upper) ? 1 : no_state(dir, name, err);
 	rc = read_either(file, old, name, ret, err);
-	/* nor with its first state cut short */
+	/* the same if its first state was cut short */
 	if (rc == CUT_SHORT && access(old, F_OK) && ga_dir_is_empty(upper)) {
 		ga_error_release(err);
 		return 1;

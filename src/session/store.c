@@ -27,7 +27,7 @@ static int make_layers(const char *dir, struct ga_error *err)
 	return 0;
 }
 
-/* -1 with errno as well. */
+/* Returns -1 with errno and an error. */
 static int open_lock(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "lock");
@@ -74,8 +74,8 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err)
 	return ga_rmtree_at(at, name, err);
 }
 
-/* A directory of a session that never got a state file belongs to nobody once
- * its lock is free: its maker died. Returns 1 if it is in use. */
+/* Remove a directory that never got a state file, if its lock is free: then its maker died. Returns
+ * 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *old = ga_path_join(dir, "session.old");
@@ -86,7 +86,7 @@ static int clear_stale(const char *dir, struct ga_error *err)
 
 	lock = open_lock(dir, err);
 	if (lock < 0 && errno == ENOENT) {
-		/* somebody removed it a moment ago */
+		/* somebody else has just removed it */
 		ga_error_release(err);
 		return 0;
 	}
@@ -95,20 +95,21 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc;
-	/* The same, and perhaps took the name: the lock is not of what stands there. */
+	/* Somebody else removed it and perhaps reused the name: our lock is not that of the
+	 * directory there now. */
 	if (!is_lock_of(lock, dir))
 		return 0;
-	/* once more: its maker may have saved it, and gone, a moment ago */
+	/* check again: its maker may have saved it and finished just now */
 	if (!access(file, F_OK) || !access(old, F_OK))
 		return 1;
-	/* a power cut can take the state file and leave what an agent wrote: not ours to
-	 * remove. rmdir() says whether there is anything. */
+	/* a power cut can lose the state file and keep what an agent wrote, which is not ours to
+	 * remove. rmdir() fails if there is anything. */
 	if (rmdir(upper) && errno != ENOENT)
 		return 1;
 	return ga_session_remove_dir(dir, err);
 }
 
-/* Give the directory made under a temporary name the name `name`. 0 done, 1 taken. */
+/* Rename the directory made under a temporary name to `name`. Returns 0, or 1 if that is taken. */
 static int take_name(const char *state_dir, const char *tmp, const char *name, char **ret,
 		     struct ga_error *err)
 {
@@ -160,7 +161,8 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
 	file = ga_path_join(dir, "session");
 	if (!access(file, F_OK))
 		return name_taken(name, err);
-	/* where there is a session its branch is taken as well, but deleting that would not do */
+	/* an existing session's branch is taken as well, but then deleting the branch is not the
+	 * remedy */
 	if (ga_strv_has(taken, name) && access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "branch 'agent/%s', or one below it, exists already",
 			      name);
@@ -195,7 +197,7 @@ static int numbered(const char *state_dir, const char *tmp, const char *stem,
 		cleanup_free char *try = ga_strf("%s-%u", stem, i);
 		cleanup_free char *file = ga_path_join(try, "session");
 
-		/* the usual answer, for every number taken so far, and soon given */
+		/* the usual case for low numbers, so checked in the cheapest way */
 		if (!faccessat(at, file, F_OK, 0) || ga_strv_has(taken, try))
 			continue;
 		if (take_name(state_dir, tmp, try, &s->dir, err) < 0)
@@ -216,8 +218,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 	cleanup_close int lock = -1, at = -1;
 	int rc;
 
-	/* complete and locked before it has a name: whoever sees it by its name
-	 * without a lock knows that its maker is gone */
+	/* complete and locked before it gets its name: if it is seen by its name without a lock,
+	 * its maker is gone */
 	if (!mkdtemp(tmp)) {
 		cleanup_free char *q = ga_escape(sessions);
 

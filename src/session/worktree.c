@@ -13,14 +13,14 @@
 
 #define MAX_LINK 8192 /* bytes of a gitdir file */
 
-/* What stands in the entry's `gitdir`. The directory it names never exists:
- * `git worktree repair` and `remove` leave a missing working tree alone. */
+/* The content of the entry's `gitdir`. The directory it names never exists: `git worktree repair`
+ * and `remove` leave a missing working tree alone. */
 static char *gitdir_line(const struct ga_session *s)
 {
 	return ga_strf("%s/worktree/.git\n", s->dir);
 }
 
-/* Is there an entry, and is it ours? 1 ours, 0 none, 2 somebody else's. */
+/* Whose entry is it? Returns 1 if ours, 0 if there is none, 2 if somebody else's. */
 static int whose(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(name, "gitdir"), *want = gitdir_line(s);
@@ -33,19 +33,19 @@ static int whose(int fd, const char *name, const struct ga_session *s, struct ga
 			return 0;
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat 'worktrees/%s'", name);
 	}
-	/* `gitdir` is written last: without it the entry was cut short in the making,
-	 * which git does under another name's lock and we under this one's */
+	/* `gitdir` is written last: an entry without it was not completed. git makes entries under
+	 * another name's lock, we make ours under this session's */
 	if (!S_ISDIR(st.st_mode))
 		return 2;
 	if (fstatat(fd, file, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 1 : 2;
 	if (ga_read_file_at(fd, file, MAX_LINK, &have, &ignored))
 		return 2;
-	/* empty after a power cut: git's own never are */
+	/* empty after a power cut; git's own entries never are */
 	return have.len && strcmp(have.ptr, want) ? 2 : 1;
 }
 
-/* Not synced, as git does not either: it is made again when it is missing. */
+/* Write a file without syncing it, as git does: a missing entry is made again. */
 static int put(int dir, const char *name, const char *text, struct ga_error *err)
 {
 	return ga_write_new(dir, name, text, strlen(text), 0666, err);
@@ -79,15 +79,15 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s/%s'", q, name);
-	/* locked first: `git worktree prune` removes what is incomplete but not locked;
-	 * gitdir last: git passes over entries without it */
+	/* first `locked`: `git worktree prune` removes entries that are incomplete and not locked;
+	 * last `gitdir`: git ignores entries without it */
 	if (put(dir, "locked", "a git-agent session is using it\n", err) ||
 	    put(dir, "commondir", "../..\n", err) || put(dir, "HEAD", head, err))
 		return -1;
 	return put(dir, "gitdir", link, err);
 }
 
-/* First what git would look for: it passes over what is left if the rest cannot be removed. */
+/* Remove first what git looks at: it ignores what is left if the rest cannot be removed. */
 static int remove_entry(int fd, const char *name, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(name, "gitdir");
@@ -114,13 +114,13 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 		return rc < 0 ? -1 : 0;
 	if (remove_entry(fd, name, err))
 		return -1;
-	/* as git does: gone with the last entry; not empty is the usual answer */
+	/* as git does: the directory goes with the last entry; usually it is not empty */
 	(void)rmdir(parent);
 	return 0;
 }
 
-/* Does a rebase or a bisection in this git dir come back to the branch? git keeps its name there,
- * and HEAD is on no branch meanwhile. */
+/* Will a rebase or a bisection in this git dir return to the branch? git records the branch's name
+ * there, while HEAD is detached. */
 static bool is_in_use(const char *gitdir, const char *branch)
 {
 	static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name",
@@ -174,7 +174,7 @@ int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	ga_buf_chomp(&out);
-	/* the session's own entry, whose working tree is on nobody's disk */
+	/* the session's own entry, whose working tree does not exist */
 	if (!out.len || ga_path_inside(out.ptr, s->dir))
 		return check_operations(r, s, err);
 	q = ga_escape(out.ptr);

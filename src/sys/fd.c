@@ -23,7 +23,7 @@
 #include "ga/quote.h"
 
 #define PROBE_CHUNK ((size_t)64 << 10)
-#define ALMOST_NOTHING (16u << 10) /* bytes: not enough for a ref and its lock */
+#define ALMOST_NOTHING (16u << 10) /* bytes; not enough for a ref and its lock file */
 
 void ga_cleanup_closep(int *fd)
 {
@@ -34,8 +34,8 @@ void ga_cleanup_closep(int *fd)
 	errno = saved;
 }
 
-/* The error openat2 would have given at the last component, where openat() with
- * O_NOFOLLOW takes the link itself (O_PATH) or says ENOTDIR (O_DIRECTORY). */
+/* Give the error that openat2 gives for a symlink as the last component: openat() with O_NOFOLLOW
+ * opens the link itself (O_PATH) or fails with ENOTDIR (O_DIRECTORY). */
 static int refuse_link(int at, const char *name, int fd)
 {
 	cleanup_close int opened = fd;
@@ -74,7 +74,7 @@ static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
 		}
 		if (!p[n]) {
 			next = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-			/* with both, the caller means the link */
+			/* with both flags, the caller wants the link itself */
 			if ((flags & O_PATH) && (flags & O_NOFOLLOW))
 				return next;
 			return refuse_link(at, name, next);
@@ -91,11 +91,12 @@ static int open_stepwise(int dirfd, const char *path, int flags, mode_t mode)
 
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode)
 {
-	/* O_TMPFILE holds the bit of O_DIRECTORY */
+	/* O_TMPFILE includes the bit of O_DIRECTORY */
 	bool creates = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
-		.mode = creates ? mode : 0, /* EINVAL where nothing can be created */
+		.mode = creates ? mode : 0, /* openat2 fails with EINVAL on a mode if nothing can be
+					     * created */
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
@@ -113,7 +114,7 @@ bool ga_leads_out(int dirfd, const char *path)
 	};
 	cleanup_close int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 
-	/* where only the kernel could follow links safely, none is trusted */
+	/* without openat2 links cannot be followed safely, so none may be there */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = ga_openat_beneath(dirfd, path, O_PATH, 0);
 	return fd < 0 && (errno == EXDEV || errno == ELOOP);
@@ -305,7 +306,7 @@ bool ga_dir_is_empty(const char *path)
 	return empty;
 }
 
-/* mkdir() that takes a directory that is there, or a symlink to one. */
+/* mkdir() that accepts an existing directory, or a symlink to one. */
 static int make_dir(const char *path, mode_t mode)
 {
 	struct stat st;
@@ -353,7 +354,7 @@ static int copy_bytes(int src, int dst)
 		if (n < 0)
 			break;
 	}
-	/* not on this pair of file systems: by hand, from where it stopped */
+	/* not supported between these file systems: copy by hand, from where it stopped */
 	while ((n = read(src, buf, sizeof(buf))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -421,7 +422,7 @@ int ga_scratch_file(const char *dir, struct ga_error *err)
 
 	if (fd >= 0)
 		return fd;
-	/* not every file system has nameless files */
+	/* not every file system supports O_TMPFILE */
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0) {
 		q = ga_escape(dir);

@@ -9,7 +9,7 @@
 #define MOUNTINFO "/proc/self/mountinfo"
 #define MOUNTINFO_MAX ((size_t)16 << 20)
 
-/* "\040" and the like; in place. */
+/* Decode escapes such as "\040", in place. */
 static void unescape(char *s)
 {
 	char *to = s;

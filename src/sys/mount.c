@@ -14,8 +14,8 @@
 #include "ga/buf.h"
 #include "ga/fd.h"
 
-/* <sys/mount.h> is left out: C libraries differ in which of the new calls they
- * wrap, and some define the constants of <linux/mount.h> a second time. */
+/* <sys/mount.h> is not included: C libraries differ in which of the new calls they wrap, and some
+ * define the constants of <linux/mount.h> again. */
 
 static int set_option(int fs, const char *key, const char *value)
 {
@@ -28,7 +28,7 @@ int ga_mount_attach(int copy, int at)
 			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-/* What has been set up with fsconfig(2), mounted on `at`. */
+/* Mount on `at` what has been configured with fsconfig(2). Returns a descriptor of its root. */
 static int create_and_attach(int fs, unsigned attr, int at)
 {
 	cleanup_close int root = -1;
@@ -56,7 +56,7 @@ int ga_mount_devpts(int at)
 	cleanup_close int fs = (int)syscall(SYS_fsopen, "devpts", FSOPEN_CLOEXEC);
 	int root;
 
-	/* each is an instance of its own since Linux 4.7 */
+	/* since Linux 4.7 each mount is a separate instance */
 	if (fs < 0 || set_option(fs, "ptmxmode", "0666") || set_option(fs, "mode", "0620"))
 		return -1;
 	root = create_and_attach(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, at);
@@ -66,15 +66,15 @@ int ga_mount_devpts(int at)
 	return 0;
 }
 
-/* By mount(2): fsconfig takes no option longer than 255 bytes, and "lowerdir+",
- * which would give one layer at a time, came only with Linux 6.7. */
+/* Uses mount(2), because fsconfig accepts no option longer than 255 bytes, and "lowerdir+", which
+ * adds one layer at a time, came only with Linux 6.7. */
 int ga_mount_overlay(int at, const int *lowers, size_t n, int upper, int work)
 {
 	cleanup_buf struct ga_buf opts = GA_BUF_INIT;
 	cleanup_free char *target = ga_strf("/proc/self/fd/%d", at);
 
-	/* index=off: lower layers are shared by sessions, and with an index the
-	 * second overlay over one of them is refused */
+	/* index=off: sessions share lower layers, and with an index a second overlay over one of
+	 * them is refused */
 	ga_buf_addf(&opts, "userxattr,%sindex=off,lowerdir=", upper < 0 ? "" : "volatile,");
 	for (size_t i = 0; i < n; i++)
 		ga_buf_addf(&opts, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
@@ -119,7 +119,7 @@ static int reconfigure(int at, bool read_only)
 
 int ga_mount_refresh(int at)
 {
-	/* without an upper layer it is read-only, and has to be told to stay so */
+	/* an overlay without an upper layer is read-only and must be told to stay so */
 	return reconfigure(at, false) && (errno != EROFS || reconfigure(at, true)) ? -1 : 0;
 }
 
@@ -154,11 +154,11 @@ int ga_mount_disown(int copy, int userns)
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (unsigned)userns };
 	unsigned flags = AT_EMPTY_PATH;
 
-	/* a copy of what is shared (most of a machine that systemd runs) is its peer: what were
-	 * laid over a file of it would lie over that of the machine */
+	/* a copy of a shared mount (the default under systemd) is its peer: what is mounted on the
+	 * copy would appear on the host as well */
 	if (ga_mount_share(copy, false))
 		return -1;
-	/* all of them, or none */
+	/* applies to all mounts below, or to none */
 	if (!syscall(SYS_mount_setattr, copy, "", flags | AT_RECURSIVE, &attr, sizeof(attr)))
 		return 0;
 	return syscall(SYS_mount_setattr, copy, "", flags, &attr, sizeof(attr)) ? -1 : 1;

@@ -19,7 +19,7 @@ static int write_file(const char *path, const char *text)
 {
 	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	/* one write: the kernel takes an id map in a single piece */
+	/* in one write: the kernel accepts an id map only as a whole */
 	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }
 
@@ -48,7 +48,8 @@ int ga_ns_unshare_mounts(void)
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
-/* PID_NS_INIT_INO of linux/nsfs.h: part of the kernel's interface, and older than that name. */
+/* PID_NS_INIT_INO of linux/nsfs.h: a stable part of the kernel's interface that is older than that
+ * name. */
 #define FIRST_PIDNS 0xEFFFFFFCu
 
 int ga_ns_unshare_pids(bool *ret_blind)
@@ -62,7 +63,7 @@ int ga_ns_unshare_pids(bool *ret_blind)
 
 int ga_ns_show_pids(void)
 {
-	/* what is shared comes in from where it is made, and is tied to that alone */
+	/* a slave: mounts propagate in from the stage's namespace, and none out */
 	return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) ||
 	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ? -1 : 0;
 }
@@ -103,9 +104,9 @@ int ga_ns_drop_caps(void)
 	bool root = geteuid() == 0;
 
 	memset(caps, 0, sizeof(caps));
-	/* Since Linux 5.12 uid 0 can be mapped into a further user namespace only by
-	 * one who had CAP_SETFCAP when that was made, and bwrap makes one. It is
-	 * a capability over this namespace and means nothing inside bwrap's. */
+	/* Since Linux 5.12 uid 0 can be mapped into a new user namespace only by a process that had
+	 * CAP_SETFCAP when that was created, and bwrap creates one. It is a capability over this
+	 * namespace and means nothing inside bwrap's. */
 	if (root)
 		caps[CAP_TO_INDEX(CAP_SETFCAP)].permitted =
 			caps[CAP_TO_INDEX(CAP_SETFCAP)].effective = CAP_TO_MASK(CAP_SETFCAP);

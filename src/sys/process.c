@@ -38,12 +38,12 @@ struct child {
 	int pidfd;
 	struct stream out, errout;
 	int in, keep;        /* the child's ends */
-	int64_t deadline;    /* of ga_now_ms(), 0: none */
+	int64_t deadline;    /* on the clock of ga_now_ms(); 0: none */
 };
 
 struct ga_process_job {
-	struct ga_process p; /* its words may be gone by now */
-	char *name;          /* the first of them, escaped */
+	struct ga_process p; /* argv and other words may be freed by now */
+	char *name;          /* argv[0], escaped, for messages */
 	struct child c;
 };
 
@@ -68,8 +68,8 @@ static void child_release(struct child *c)
 	ga_cleanup_closep(&c->pidfd);
 }
 
-/* Descriptors 0 to 2 are replaced one after the other in the child, so a
- * source must not be one of them unless it already is where it belongs. */
+/* Duplicate a descriptor to 3 or above: the child replaces 0 to 2 one after the other, so no source
+ * may be one of them. */
 static int lift(int fd, int *ret, struct ga_error *err)
 {
 	*ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -96,7 +96,8 @@ static int open_stream(struct stream *s, struct ga_buf *to, struct ga_error *err
 		if (rc)
 			return -1;
 	}
-	/* only our end: O_NONBLOCK is a property of the open file, and each end is its own */
+	/* only our end: O_NONBLOCK belongs to the open file description, and each end has its
+	 * own */
 	if (fcntl(s->fd, F_SETFL, O_NONBLOCK))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot prepare a pipe");
 	return 0;
@@ -111,8 +112,8 @@ static int open_null(int flags, int *ret, struct ga_error *err)
 	return lift(fd, ret, err);
 }
 
-/* Input is a sealed file in memory, not a pipe: the child reads it at its own
- * speed and there is no SIGPIPE to think of. */
+/* Input is a sealed file in memory, not a pipe: the child reads it at its own pace and SIGPIPE
+ * cannot occur. */
 static int open_streams(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
 	if (p->keep_fd >= 0 && lift(p->keep_fd, &c->keep, err))
@@ -149,7 +150,7 @@ static int file_actions(const struct ga_process *p, const struct child *c,
 		rc = posix_spawn_file_actions_adddup2(fa, c->out.child, 1);
 	if (!rc && c->errout.child >= 0)
 		rc = posix_spawn_file_actions_adddup2(fa, c->errout.child, 2);
-	/* the others are in place by now, should one of them have been number 3 */
+	/* last, because one of the others might have been number 3 */
 	if (!rc && c->keep >= 0)
 		rc = posix_spawn_file_actions_adddup2(fa, c->keep, 3);
 	if (!rc)
@@ -159,7 +160,7 @@ static int file_actions(const struct ga_process *p, const struct child *c,
 	return rc;
 }
 
-/* Lower a limit of ours, which the child inherits. 0: leave it. */
+/* Lower a limit of ours, which the child inherits, and save the old one. 0: leave it. */
 static int lower_limit(__rlimit_resource_t resource, uint64_t max, struct rlimit *was,
 		       struct ga_error *err)
 {
@@ -175,8 +176,8 @@ static int lower_limit(__rlimit_resource_t resource, uint64_t max, struct rlimit
 		       ga_fail_errno(err, GA_EFATAL, errno, "cannot limit a process") : 0;
 }
 
-/* What is searched of $PATH: directories with absolute names. An empty list would be taken for
- * where one stands, so it is never that. */
+/* The directories of a PATH that have absolute names. Never empty, because an empty PATH means the
+ * current directory. */
 static char *absolute_path(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -205,7 +206,7 @@ static void make_environment(const char *const *from, struct ga_strv *ret)
 	}
 }
 
-/* As posix_spawnp(), with no PATH but that. */
+/* Like posix_spawnp(), but with only those directories of PATH. */
 static int spawn_found(const struct ga_process *p, pid_t *ret,
 		       const posix_spawn_file_actions_t *fa, const posix_spawnattr_t *at)
 {
@@ -217,13 +218,13 @@ static int spawn_found(const struct ga_process *p, pid_t *ret,
 
 	if (!file)
 		return ENOENT;
-	/* the prototype wants char *const *, though nothing is written through it */
+	/* the prototype wants char *const *, though it writes nothing through it */
 	memcpy(&argv, &p->argv, sizeof(argv));
 	make_environment(p->envp ? p->envp : ours, &env);
 	return posix_spawn(ret, file, fa, at, argv, env.v);
 }
 
-/* Who outlives a terminal needs those that work for him to do so, too. */
+/* If we are to outlive the terminal, the programs we run must, too. */
 static bool ignores_hangup(void)
 {
 	struct sigaction sa;
@@ -232,8 +233,8 @@ static bool ignores_hangup(void)
 	       sa.sa_handler == SIG_IGN;
 }
 
-/* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not
- * grow with ours. */
+/* posix_spawn shares our memory until exec (CLONE_VFORK), so its cost does not depend on our
+ * size. */
 static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct ga_error *err)
 {
 	posix_spawn_file_actions_t fa;
@@ -270,7 +271,8 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 	return 0;
 }
 
-/* Of ours, while it is started, too: the sanitizers' own memory is more than that. */
+/* The limit applies to ourselves while the program is started; the sanitizers' own memory exceeds
+ * it. */
 #ifdef GA_SANITIZERS
 #define MEMORY_LIMIT(p) 0
 #else
@@ -295,7 +297,7 @@ static int spawn(const struct ga_process *p, struct child *c, struct ga_error *e
 	return rc;
 }
 
-/* Standard error keeps its end: the last lines say what went wrong. */
+/* Keep only the end of standard error: the last lines say what went wrong. */
 static void keep_tail(struct stream *s, size_t max)
 {
 	size_t n = s->to->len - s->start;
@@ -306,7 +308,7 @@ static void keep_tail(struct stream *s, size_t max)
 	ga_buf_truncate(s->to, s->start + max);
 }
 
-/* Read what is there. Returns 1 if the stream went over `max`. */
+/* Read what is available. Returns 1 if the stream exceeded `max`. */
 static int drain(struct stream *s, size_t max, bool tail, struct ga_error *err)
 {
 	while (s->fd >= 0) {
@@ -345,8 +347,8 @@ static int drain_all(struct ga_process_job *j, struct ga_error *err)
 	return drain(&j->c.errout, ERROUT_MAX, true, err);
 }
 
-/* Wait for more, and read it. `*gone`: the child itself is, and nothing more comes; a descendant
- * that keeps a pipe open (a daemon it left) does not hold us. */
+/* Wait for output, and read it. `*gone`: the child has ended and nothing more of it comes; a
+ * descendant that keeps a pipe open (a daemon) does not hold us. */
 static int pump_once(struct ga_process_job *j, bool *gone, struct ga_error *err)
 {
 	struct child *c = &j->c;
@@ -363,7 +365,7 @@ static int pump_once(struct ga_process_job *j, bool *gone, struct ga_error *err)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");
 	if (drain_all(j, err))
 		return -1;
-	*gone = f[0].revents; /* it was before we read */
+	*gone = f[0].revents; /* it had ended before we read */
 	return 0;
 }
 
@@ -413,7 +415,7 @@ static struct ga_process_job *job_new(const struct ga_process *p)
 	return j;
 }
 
-/* Its time begins now. */
+/* Start the timeout and open the pidfd. */
 static int watch(struct ga_process_job *j, struct ga_error *err)
 {
 	if (j->p.timeout_ms)
@@ -433,7 +435,7 @@ int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, st
 		job_free(j);
 		return -1;
 	}
-	/* our copies of the child's ends would keep its streams from ending */
+	/* our copies of the child's ends would keep the streams open */
 	ga_cleanup_closep(&c->in);
 	ga_cleanup_closep(&c->out.child);
 	ga_cleanup_closep(&c->errout.child);
@@ -459,7 +461,7 @@ int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga
 	return 0;
 }
 
-/* The other end of a pipe that was handed over, if there is to be one. */
+/* Take our end of a pipe that was handed over, if there is to be one. */
 static bool take_stream(const char **text, struct ga_buf *to, struct stream *s)
 {
 	int fd;

@@ -10,22 +10,22 @@
 #include "ga/fd.h"
 #include "ga/quote.h"
 
-/* A tree an agent made may be deeper than any stack or descriptor table, so
- * the walk holds two directories: where it stands, and the top. A directory
- * inside a directory is first emptied if it has no subdirectory, otherwise
- * its subdirectories are moved up to the top one by one and emptied from there:
- * no depth, no recursion, no "..". What is gone meanwhile is what was wanted: two
- * commands can be at the same tree. */
+/* A tree that an agent made may be deeper than any stack or descriptor table, so the walk holds
+ * only two directories: the current one and the top. A directory is emptied of files, and its
+ * subdirectories that are not empty are moved up to the top, one by one, to be emptied there: no
+ * depth limit, no recursion, no "..". It is no error if something disappears meanwhile, because two
+ * commands may be removing the same tree. */
 struct rm {
-	int top;           /* everything is deleted from here */
+	int top;           /* directory that everything is moved up to */
 	dev_t dev;
-	unsigned long seq; /* for names at the top */
+	unsigned long seq; /* for temporary names in it */
 };
 
-/* How often what another command brings up to the top may come after the last look. */
+/* How often the top may turn out not to be empty at the end because another command moved something
+ * up there. */
 #define LATE_MAX 100
 
-/* A bind mount from the same file system has the device of what surrounds it. */
+/* st_dev does not tell a bind mount of the same file system from its surroundings. */
 static bool is_mount_root(int fd)
 {
 	struct statx stx;
@@ -41,7 +41,7 @@ static int open_dir(int at, const char *name, dev_t dev)
 
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES) {
-		/* mode 000, as overlay's work/work has: it is ours, so we may */
+		/* mode 000, as overlayfs gives work/work: it is ours, so we may change it */
 		cleanup_close int p = openat(at, name,
 					     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		cleanup_free char *proc = ga_strf("/proc/self/fd/%d", p);
@@ -53,16 +53,16 @@ static int open_dir(int at, const char *name, dev_t dev)
 	if (fd < 0 || fstat(fd, &st))
 		return -1;
 	if (st.st_dev != dev || is_mount_root(fd)) {
-		errno = EXDEV; /* a mount: deleting through it would delete elsewhere */
+		errno = EXDEV; /* a mount: deleting would affect another place */
 		return -1;
 	}
-	/* moving a directory elsewhere needs write permission on itself */
+	/* moving a directory needs write permission on the directory itself */
 	if ((st.st_mode & 0700) != 0700 && fchmod(fd, 0700))
 		return -1;
 	return ga_steal_fd(&fd);
 }
 
-/* Bring the directory `name` up to the top under a name that is free. */
+/* Move the directory `name` up to the top, under a free name. */
 static int move_up(struct rm *rm, int fd, const char *name)
 {
 	cleanup_close int sub = open_dir(fd, name, rm->dev);
@@ -118,8 +118,8 @@ static int empty_dir(struct rm *rm, int fd)
 	return rc;
 }
 
-/* Empty every directory at the top by one level; what was below comes up beside it. `*again`
- * becomes true where there was one. */
+/* Empty every directory at the top by one level; what was below that moves up beside it. Sets
+ * `*again` if there was any. */
 static int pass(struct rm *rm, bool *again)
 {
 	cleanup_close int copy = openat(rm->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -190,7 +190,7 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 			continue;
 		if (errno != ENOTEMPTY || late++ == LATE_MAX)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
-		/* another command may have brought something up to the top after the last look */
+		/* another command may have moved something up since */
 		again = true;
 	} while (again);
 	return 0;

@@ -17,9 +17,9 @@
 struct ga_sync_beside {
 	struct ga_strv own;
 	const struct ga_strv *paths;
-	atomic_size_t next; /* which of them nobody has taken yet */
+	atomic_size_t next; /* index of the next path to sync */
 	atomic_int error;   /* errno of the first failure, 0: none */
-	size_t failed;      /* which it was: to be read when no thread is left */
+	size_t failed;      /* index of that path; to be read when no thread is left */
 	pthread_t threads[THREADS];
 	size_t started;
 };
@@ -48,12 +48,13 @@ static void *sync_next(void *p)
 	return NULL;
 }
 
-/* The disk takes several at once, and most of an fsync is waiting for it. */
+/* Several fsyncs run in parallel: a disk handles many at once, and most of an fsync is waiting for
+ * it. */
 static void start(struct ga_sync_beside *b, size_t most)
 {
 	sigset_t all, old;
 
-	/* a thread inherits the mask: signals are for those who wait for them */
+	/* a thread inherits the mask, so signals go to the main thread alone */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (b->started < most &&
@@ -79,7 +80,7 @@ int ga_sync_paths(const struct ga_strv *paths, struct ga_error *err)
 {
 	struct ga_sync_beside b = { .paths = paths };
 
-	/* for one or two a thread is not worth it */
+	/* starting a thread is not worth it for one or two paths */
 	start(&b, paths->n / 3 < THREADS ? paths->n / 3 : THREADS);
 	return finish(&b, err);
 }
