@@ -22,7 +22,7 @@ struct request {
 	char **argv, **envp;
 };
 
-/* To end of file; -1 with errno, E2BIG beyond the limit. */
+/* Read the payload to end of file. Returns -1 with errno, E2BIG beyond the limit. */
 static int read_payload(int fd, struct request *r)
 {
 	size_t cap = 0;
@@ -125,11 +125,11 @@ bool read_failure(int fd, struct exec_failure *ret)
 	return n == (ssize_t)sizeof(*ret);
 }
 
-/* Ignored signals would stay ignored through exec. */
+/* Reset all dispositions, as ignored signals would stay ignored through exec. */
 static void default_signals(void)
 {
-	/* the kernel's struct sigaction, all zero: SIG_DFL; by the raw call, since the C
-	 * library does not let go of the two signals it keeps for itself */
+	/* the kernel's struct sigaction, all zero: SIG_DFL. The raw call, because the C library
+	 * refuses the two signals that it uses itself */
 	static const unsigned long dfl[4];
 	sigset_t none;
 
@@ -139,7 +139,8 @@ static void default_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Git has no empty directories: one that the user stands in is not in what a session is made of. */
+/* Enter the working directory, creating it if need be: git does not record empty directories, so
+ * the one where the user is may be missing in the session. */
 static int enter(char *cwd)
 {
 	if (!chdir(cwd))
@@ -155,7 +156,7 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
-/* A session that learns would learn less than it says without. */
+/* Without this a session that learns would learn less than it says. */
 static void announce(int report, struct announced a)
 {
 	if (a.sock < 0 || !renames_announce(a.sock, a.renames, a.connects))
@@ -171,7 +172,8 @@ void command_exec(int payload, const int io[3], int report, struct announced a)
 
 	if (read_payload(payload, &r) || parse_request(&r))
 		fail(report, GA_CTL_STEP_SETUP);
-	/* ours are above 2 (main saw to it), so none of these hits another's source */
+	/* our descriptors are above 2 (main sees to that), so no dup2() overwrites another one's
+	 * source */
 	for (int i = 0; i < 3; i++)
 		if (dup2(io[i], i) < 0)
 			fail(report, GA_CTL_STEP_SETUP);
@@ -179,15 +181,15 @@ void command_exec(int payload, const int io[3], int report, struct announced a)
 		fail(report, GA_CTL_STEP_CWD);
 	announce(report, a);
 	default_signals();
-	/* execvp looks PATH up in environ, which must be the command's */
+	/* execvp() searches the PATH of environ, which must be the command's */
 	environ = r.envp;
 	(void)execvp(r.argv[0], r.argv);
 	fail(report, GA_CTL_STEP_EXEC);
 }
 
-/* A leader never executes anything, so what it inherited does not close by
- * itself: the control socket, the channels of other commands, what belongs to renames. All of
- * that is numbered below `base`, as pid 1 has few descriptors. */
+/* A leader never executes a program, so inherited descriptors are not closed for it: the control
+ * socket, the channels of other commands, those of renames. All of them are below `base`, as pid 1
+ * has few descriptors. */
 static void __attribute__((noreturn))
 run_leader(uint32_t id, int payload, int tty, int chan, struct announced a)
 {
@@ -217,12 +219,12 @@ run_child(const struct ga_ctl_msg *m, const struct request_fds *f, int chan, int
 	command_exec(f->v[0], f->v + 1, chan, a);
 }
 
-/* [0] ours, [1] the child's */
+/* Make the channel: [0] is our end, [1] the child's. */
 static int open_chan(bool tty, int pair[2])
 {
 	if (tty)
 		return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
-	/* what is to be read is there when it is said to be */
+	/* non-blocking: it is read only when something was announced */
 	return pipe2(pair, O_CLOEXEC | O_NONBLOCK);
 }
 

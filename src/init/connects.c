@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Announced connect(2)s. The address is in the memory of the caller, which can put another there
- * before it goes on: what is made of this only ever opens a way, and to no more than is open.
+ * Announced connect(2) calls. The address is in the memory of the caller, which can change it
+ * before the call continues; so what is decided from it may only ever make a destination reachable
+ * that is open anyway.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -14,10 +15,10 @@
 #include "init.h"
 #include "renames.h"
 
-/* The kernel takes an IPv6 address without its scope as well (RFC 2133). */
+/* The kernel accepts an IPv6 address without its scope id as well (RFC 2133). */
 #define IN6_MIN 24
 
-/* Where to, if that is an internet address. */
+/* The destination of the call; false if that is no internet address. */
 static bool look(const struct seccomp_notif *n, struct ga_connect *ret)
 {
 	union {
@@ -59,7 +60,7 @@ void connects_ask(struct connects *c, int listener, const struct seccomp_notif *
 
 	while (c->calls[m.who].used)
 		m.who++;
-	/* the other end has few of them at a time, so there is room */
+	/* few are under way at a time, so the socket has room */
 	if (c->sock < 0 || !look(n, &m) ||
 	    send(c->sock, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof(m)) {
 		call_answer(listener, n->id, true, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of git-agent-init. Nothing here allocates but the child that reads a
- * payload; pid 1 itself lives on its stack.
+ * Internals of git-agent-init. Nothing here allocates except the child that reads a payload; pid 1
+ * itself uses only its stack.
  */
 #ifndef INIT_H
 #define INIT_H
@@ -22,22 +22,22 @@
  * leader's socket. */
 struct command {
 	uint32_t id;
-	pid_t pid;     /* of the first process, 0: this slot is free */
-	pid_t pgrp;    /* of the command, 0 before it was executed */
+	pid_t pid;     /* the first process; 0: this slot is free */
+	pid_t pgrp;    /* process group of the command; 0 before it was executed */
 	int chan;      /* -1 once it is over */
 	bool tty;
 	bool reported; /* FAILED or EXITED was sent */
-	uint32_t no_renames; /* errno */
+	uint32_t no_renames; /* errno of GA_CTL_STARTED's flags */
 };
 
-/* What a child that could not execute the command writes instead. */
+/* What a child writes if it could not execute the command. */
 struct exec_failure {
 	uint32_t step;
 	int32_t errnum;
 };
-/* `step` of what is no failure: renames cannot be served, and why. */
+/* A `step` that is no failure: renames cannot be served, for this errno. */
 #define STEP_NO_RENAMES 0
-/* The next of them; false at the end. */
+/* Read the next one; false at the end. */
 bool read_failure(int fd, struct exec_failure *ret);
 
 /* The descriptors of a request, in the order of ga/control.h. */
@@ -48,9 +48,9 @@ struct request_fds {
 
 void close_fds(struct request_fds *f);
 
-/* What a command has announced to pid 1 (renames.h). */
+/* The calls of a command that are announced to pid 1 (renames.h). */
 struct announced {
-	int sock; /* of renames_start(); -1: nothing */
+	int sock; /* from renames_start(); -1: none */
 	bool renames, connects;
 };
 
@@ -58,8 +58,8 @@ struct announced {
 int command_start(struct command *c, const struct ga_ctl_msg *m, struct request_fds *f, int ctl,
 		  struct announced a);
 
-/* In a child with standard streams to become `io`: read the request, execute.
- * What went wrong is written to `report`. */
+/* In a child whose standard streams are to be `io`: read the request and execute it. Failures are
+ * written to `report`. */
 void command_exec(int payload, const int io[3], int report, struct announced a)
 	__attribute__((noreturn));
 
@@ -67,11 +67,11 @@ void command_exec(int payload, const int io[3], int report, struct announced a)
 void leader_main(uint32_t id, int payload, int tty, int chan, struct announced a)
 	__attribute__((noreturn));
 
-/* One message; retries EINTR. 0 or -1 with errno. */
+/* Send one message; retries EINTR. Returns 0, or -1 with errno. */
 int send_msg(int fd, const struct ga_ctl_msg *m);
 /* The same with a descriptor. */
 int send_msg_fd(int fd, const struct ga_ctl_msg *m, int pass);
-/* 1: one message, 0: end of file or an error, -1: nothing there (EAGAIN). */
+/* Returns 1 with a message, 0 at end of file or on an error, -1 if there is none now (EAGAIN). */
 int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
 
 /* ---- what is mounted at the project's path */
@@ -79,15 +79,15 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f);
 struct project {
 	const char *path;
 	bool opened;
-	int fd;            /* -1 before it is opened, and once it was found to be gone */
-	char at[PATH_MAX]; /* where it was at the start, in the kernel's words */
+	int fd;            /* -1 before it is opened, and after it was found to be gone */
+	char at[PATH_MAX]; /* its path at the start, as the kernel reports it */
 };
-/* From now on. Once only: what is done again does nothing. -1 with errno. */
+/* Begin watching; further calls do nothing. Returns -1 with errno. */
 int project_open(struct project *p);
-/* True once: when it is first seen not to be there any more. */
+/* True once: when the project is first found to be gone. */
 bool project_lost(struct project *p);
 
-/* 128 + n for a signal, as shells do. */
+/* The exit status, 128 + n for a signal, as in shells. */
 int32_t status_value(int status);
 
 #endif

@@ -19,7 +19,7 @@
 struct leader {
 	uint32_t id;
 	int tty, chan, sigfd;
-	pid_t command; /* also its process group; 0 once it ended */
+	pid_t command; /* also its process group; 0 after it ended */
 };
 
 static void tell(const struct leader *l, uint32_t type, int32_t value, uint32_t flags)
@@ -36,8 +36,8 @@ static void __attribute__((noreturn)) give_up(const struct leader *l, uint32_t s
 	_exit(126);
 }
 
-/* All signals are blocked here, SIGTTOU among them, so that tcsetpgrp() works
- * from the background. */
+/* All signals are blocked here, including SIGTTOU, so that tcsetpgrp() works from the
+ * background. */
 static void take_foreground(const struct leader *l, pid_t pgrp)
 {
 	(void)tcsetpgrp(l->tty, pgrp);
@@ -92,8 +92,8 @@ static void watch_command(struct leader *l)
 	}
 }
 
-/* The other end of the terminal is closed, or somebody says so. The kernel
- * tells the session's leader only. */
+/* The other end of the terminal was closed, or somebody sent SIGHUP. The kernel tells only the
+ * session leader, so the command has to be told. */
 static void on_hangup(const struct leader *l)
 {
 	if (!l->command)

@@ -21,7 +21,7 @@
 #include "init.h"
 #include "renames.h"
 
-/* Not in the headers of every libc; numbers and layout are the kernel's. */
+/* Not in the headers of every libc; numbers and layout are the kernel's ABI. */
 #define SYS_LANDLOCK_CREATE_RULESET 444
 #define SYS_LANDLOCK_RESTRICT_SELF 446
 #define LANDLOCK_VERSION_QUERY 1u
@@ -36,7 +36,7 @@ struct init {
 	int sigfd;
 	struct project project;
 	struct renames *renames; /* NULL before a command asked for it */
-	int asks;                /* of GA_CTL_LEARN, -1 without */
+	int asks;                /* socket of GA_CTL_LEARN, or -1 */
 	struct command commands[MAX_COMMANDS];
 };
 
@@ -46,17 +46,16 @@ static void __attribute__((noreturn)) die(const char *what)
 	_exit(125);
 }
 
-/* The exit of pid 1 alone ends everything in the namespace; the kill is for the
- * case that something made init run elsewhere. */
+/* The exit of pid 1 ends everything in the namespace; the kill is for the case that something runs
+ * init elsewhere. */
 static void __attribute__((noreturn)) end_everything(void)
 {
 	(void)kill(-1, SIGKILL);
 	_exit(0);
 }
 
-/* No abstract socket of the host and no process outside can be reached from
- * here on. Kernels before 6.12 (ABI 6) cannot do it, and there the namespaces
- * are what holds; where it exists it must work. */
+/* From here on no abstract socket and no process outside can be reached. Kernels before 6.12 (ABI
+ * 6) lack this, and there the namespaces alone hold; where it exists it must work. */
 static void restrict_scope(void)
 {
 	struct landlock_attr attr = { .scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX |
@@ -73,7 +72,7 @@ static void restrict_scope(void)
 	(void)close((int)fd);
 }
 
-/* bwrap gives all of this up, but lets some failures pass. */
+/* Check that bwrap gave up all rights, since it ignores some failures. */
 static void check_rights(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -88,7 +87,7 @@ static void check_rights(void)
 			die("there are capabilities left");
 	for (cap = 0; (in_bounds = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
 		;
-	/* beyond the last one there is */
+	/* EINVAL: beyond the last capability */
 	if (in_bounds > 0 || errno != EINVAL || !cap)
 		die("the capability bounding set is not empty");
 	errno = EPERM;
@@ -112,7 +111,7 @@ static int parse_control_fd(int argc, char **argv)
 	return (int)fd;
 }
 
-/* What a command is given as 0, 1 and 2 must never collide with ours. */
+/* Occupy 0, 1 and 2, so that our descriptors never collide with those given to a command. */
 static void fill_standard_fds(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -129,8 +128,7 @@ static void say(struct init *in, uint32_t type, const struct command *c, int32_t
 		end_everything();
 }
 
-/* The kernel translates the credentials: outside they name us by the pid that
- * the supervisor knows us by. */
+/* The kernel translates the credentials, so the supervisor gets our pid as it is outside. */
 static void say_ready(int ctl)
 {
 	union {
@@ -193,7 +191,7 @@ static void watch_project(struct init *in)
 static void finished(struct init *in, struct command *c, uint32_t type, int32_t value,
 		     uint32_t flags)
 {
-	/* whoever hears of the end has heard all that goes before it */
+	/* so that a loss is reported before the end */
 	watch_project(in);
 	if (!c->reported)
 		say(in, type, c, value, flags);
@@ -208,8 +206,8 @@ static void started(struct init *in, struct command *c, pid_t pgrp, uint32_t no_
 	say(in, GA_CTL_STARTED, c, pgrp, no_renames);
 }
 
-/* Without a terminal: the pipe ends empty when the command was executed. True: there may be
- * more. */
+/* Without a terminal: the pipe ends without data when the command was executed. Returns true if
+ * there may be more. */
 static bool on_exec_pipe(struct init *in, struct command *c)
 {
 	struct exec_failure f = { 0 };
@@ -244,21 +242,21 @@ static bool on_leader(struct init *in, struct command *c)
 	return true;
 }
 
-/* False: nothing more is there now, or ever. */
+/* False: there is nothing more now, or ever. */
 static bool on_chan(struct init *in, struct command *c)
 {
 	return c->tty ? on_leader(in, c) : on_exec_pipe(in, c);
 }
 
-/* Everything its first process still had to say comes before its end, and is there. The other end
- * may not be closed, though: the child of a leader that somebody killed has it until it executes
- * something, and can be stopped before that. */
+/* The first process has ended: handle first what it still had to say, which is in the channel. The
+ * channel may stay open, though: the child of a leader that somebody killed holds it until it
+ * executes something, and may be stopped before that. */
 static void on_first_process_end(struct init *in, struct command *c, int status)
 {
 	while (c->chan >= 0 && on_chan(in, c))
 		;
 	close_chan(c);
-	/* a leader that somebody killed leaves its command without anybody to watch it */
+	/* if a leader was killed, nobody watches its command any more */
 	if (c->tty && c->pgrp && !c->reported)
 		(void)kill(-c->pgrp, SIGKILL);
 	finished(in, c, GA_CTL_EXITED, status_value(status), 0);
@@ -274,8 +272,8 @@ static void reap(struct init *in)
 		struct command *c = by_pid(in, pid);
 
 		if (WIFSTOPPED(st)) {
-			/* a leader, or who renames, has no reason to stop but somebody's
-			 * kill(2), and while it stands nobody sees the command end */
+			/* a leader or a renaming process stops only if somebody sent it SIGSTOP,
+			 * and meanwhile nobody would see the command end: continue it */
 			if (c ? c->tty : renames_has(in->renames, pid))
 				(void)kill(pid, SIGCONT);
 			else if (c && c->pgrp && !c->reported)
@@ -293,7 +291,7 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 	struct command *c = by_pid(in, 0);
 	struct announced a = { -1, m->flags & GA_SPAWN_RENAMES, in->asks >= 0 };
 
-	/* before the first command everything is mounted, and nobody can have moved it */
+	/* now everything is mounted, and nobody can have moved it yet */
 	if (project_open(&in->project))
 		die("cannot open the project");
 	if (a.renames || a.connects)
@@ -321,7 +319,7 @@ static void open_terminal(struct init *in)
 		(void)close(fd);
 }
 
-/* What is started before would go unheard. */
+/* Calls of commands started earlier would not be announced. */
 static void learn(struct init *in, struct request_fds *f)
 {
 	if (f->n != 1 || in->asks >= 0 || in->renames)
@@ -332,7 +330,7 @@ static void learn(struct init *in, struct request_fds *f)
 
 static void resume(const struct ga_ctl_msg *m, struct command *c)
 {
-	/* only the leader may give the terminal away */
+	/* only the leader may change the foreground group */
 	if (c->tty)
 		(void)send_msg(c->chan, m);
 	else
@@ -388,13 +386,14 @@ static void __attribute__((noreturn)) serve(struct init *in)
 			die("cannot wait");
 		}
 		watch_project(in);
-		/* end of file first: nothing else matters then */
+		/* check for end of file first: nothing else matters then */
 		if (p[0].revents)
 			on_request(in);
 		for (size_t i = 0; i < MAX_COMMANDS; i++) {
 			struct command *c = &in->commands[i];
 
-			/* a request above may have put a new command into a free slot */
+			/* a request handled above may have put a new command into a slot that was
+			 * free */
 			if (!p[2 + i].revents || c->chan != p[2 + i].fd)
 				continue;
 			(void)on_chan(in, c);
@@ -409,11 +408,11 @@ int main(int argc, char **argv)
 	struct init in = { .ctl = parse_control_fd(argc, argv), .asks = -1 };
 	sigset_t all, chld;
 
-	/* or /proc/1 would be an open door to our descriptors */
+	/* otherwise /proc/1 would give access to our descriptors */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		die("cannot become non-dumpable");
 	fill_standard_fds();
-	/* Nothing is delivered: signals to pid 1 come by signalfd or not at all. */
+	/* Block all signals: they come by signalfd or not at all. */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, NULL);
 	(void)sigemptyset(&chld);

@@ -98,7 +98,7 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
 	take_fds(&h, f);
 	if (n == (ssize_t)sizeof(*m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
-	/* not one of ours: as if it had not come */
+	/* not a message of the protocol: ignore it */
 	if (f)
 		close_fds(f);
 	return -1;

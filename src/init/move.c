@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * In a process of its own, with the rights of the command: whatever names and directories
- * change meanwhile, it can do nothing that the command could not.
+ * Moving a directory entry by entry, in a process of its own with the rights of the command:
+ * however names and directories change meanwhile, it can do nothing that the command could not do
+ * itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,23 +17,23 @@
 
 #include "renames.h"
 
-/* Two descriptors a level. Capture goes less deep. */
+/* Two descriptors per level. Capture does not go as deep. */
 #define MAX_DEPTH 250
-/* How often a directory is read again that others go on writing to. */
+/* How often a directory is read again if others keep writing to it. */
 #define MAX_PASSES 16
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* A name already linked, of a file that has several. */
+/* A file with several names, and the name under which it is in the copy. */
 struct seen {
 	uint64_t ino;
 	unsigned major, minor;
-	char path[]; /* below the copy */
+	char path[]; /* relative to the copy */
 };
 
 /* What was copied; released by copy_release(). */
 struct copy {
-	int root; /* the copy, while it is filled and while what was copied is emptied */
+	int root; /* the copy, while it is filled and then while the original is emptied */
 	void *seen; /* tsearch(3) */
 	char path[PATH_MAX];
 	size_t len;
@@ -43,7 +44,7 @@ static int look(int at, const char *name, struct statx *ret)
 	if (statx(at, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		  STATX_BASIC_STATS | STATX_MNT_ID, ret))
 		return errno;
-	/* neither can it be linked nor taken away from where it is mounted */
+	/* a mount point can be neither linked nor moved */
 	return ret->stx_attributes & STATX_ATTR_MOUNT_ROOT ? EBUSY : 0;
 }
 
@@ -57,8 +58,8 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Two names of one file? An overlay has an inode number for each, that of the layer it came from;
- * all else is what the one inode says, and changed when it was linked. */
+/* Are these two names of one file? An overlay reports for each name the inode number of the layer
+ * it came from; everything else comes from the one inode, whose ctime changed with the linking. */
 static bool same(const struct statx *a, const struct statx *b)
 {
 	return a->stx_nlink > 1 && a->stx_nlink == b->stx_nlink && a->stx_mode == b->stx_mode &&
@@ -66,7 +67,7 @@ static bool same(const struct statx *a, const struct statx *b)
 	       same_time(&a->stx_ctime, &b->stx_ctime);
 }
 
-/* Open a directory of ours, whatever its mode: renaming asks for no rights within it. */
+/* Open a directory that we own, whatever its mode: renaming it requires no rights within it. */
 static int open_dir(int at, const char *name, mode_t mode, mode_t need, int *ret)
 {
 	if ((mode & need) != need && fchmodat(at, name, (mode & 07777) | need, 0))
@@ -88,8 +89,8 @@ static DIR *open_again(int dir)
 	return NULL;
 }
 
-/* The next name; NULL at the end or, with errno, for an error. It is the directory's, and that is
- * closed by the caller: gcc 12's analyzer takes what is returned for the only way to it. */
+/* The next name; NULL at the end or, with errno, for an error. It belongs to `d`, which the caller
+ * closes: gcc 12's analyzer takes the result for the only reference to it. */
 #pragma GCC diagnostic push
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
@@ -107,7 +108,7 @@ static const char *next_name(DIR *d)
 }
 #pragma GCC diagnostic pop
 
-/* Call for each name in the directory; takes the descriptor. */
+/* Call `f` for each name in the directory; takes over the descriptor. */
 static int each(int fd, int (*f)(void *p, int dir, const char *name), void *p)
 {
 	DIR *d = fdopendir(fd);
@@ -156,7 +157,8 @@ static int by_inode(const void *a, const void *b)
 	return x->minor == y->minor ? 0 : x->minor < y->minor ? -1 : 1;
 }
 
-/* The kernel copies up each name of a file by itself, and they would be several files. */
+/* Link a further name of a file to its copy: the kernel would copy up each name separately, and
+ * they would become several files. */
 static int link_again(struct copy *c, const struct statx *st, int src, int dst, const char *name)
 {
 	size_t n = strlen(name), size = sizeof(struct seen) + c->len + n + 2;
@@ -181,7 +183,7 @@ static int copy_xattr(int src, int dst, const char *name)
 	ssize_t n = value ? fgetxattr(src, name, value, XATTR_SIZE_MAX) : -1;
 	int rc = 0;
 
-	/* what is no attribute of the user's may be made by the file system itself */
+	/* attributes outside "user." may be made by the file system itself */
 	if (n >= 0 && fsetxattr(dst, name, value, (size_t)n, 0) && !strncmp(name, "user.", 5))
 		rc = errno;
 	free(value);
@@ -200,7 +202,7 @@ static int copy_xattrs(int src, int dst)
 	return rc;
 }
 
-/* Owner, attributes, mode and times of a directory, once it is filled. */
+/* Set owner, attributes, mode and times of a directory once it is filled. */
 static int dress(int src, int dst, const struct statx *st)
 {
 	const struct timespec times[2] = {
@@ -223,7 +225,7 @@ static int dress(int src, int dst, const struct statx *st)
 
 static int fill(struct copy *c, int src, int dst, unsigned depth);
 
-/* What a directory holds, and then what it is. */
+/* Copy what a directory contains, then its own attributes. */
 static int copy_into(struct copy *c, int at, const char *name, const struct statx *st, int dst,
 		     unsigned depth)
 {
@@ -296,7 +298,7 @@ static int fill(struct copy *c, int src, int dst, unsigned depth)
 	return rc;
 }
 
-/* A directory `to` that holds what `from` does. */
+/* Make a directory `to` with the content of `from`. */
 static int make_copy(struct copy *c, const struct rename_end *from, int at, const char *to)
 {
 	struct statx st;
@@ -319,8 +321,8 @@ static int make_copy(struct copy *c, const struct rename_end *from, int at, cons
 
 static int empty(struct copy *c, int src, int dst, unsigned depth);
 
-/* A further name of a file below, and `there` is the one that was linked from its copy? What was
- * there before it was renamed to this name is not. */
+/* Is this a further name of a file below, and `there` the one that was linked from its copy? Not if
+ * something else has that name. */
 static bool linked_again(struct copy *c, const struct statx *st, const struct statx *there)
 {
 	const struct seen key = { st->stx_ino, st->stx_dev_major, st->stx_dev_minor };
@@ -332,19 +334,19 @@ static bool linked_again(struct copy *c, const struct statx *st, const struct st
 	       same(&first, there);
 }
 
-/* Both names lead to one file, or this one came after the copy was made and goes along. */
+/* Both names lead to one file, or this one was created after the copy and comes along. */
 static int follow_file(struct copy *c, int src, int dst, const char *name, const struct statx *st)
 {
 	struct statx there;
 
-	/* renaming it to another name of the same file would do nothing */
+	/* renaming to another name of the same file would do nothing */
 	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) ||
 	    (!same(st, &there) && !linked_again(c, st, &there)))
 		return renameat(src, name, dst, name) && errno != ENOENT ? errno : 0;
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }
 
-/* Empty `from` into its copy, which has the mode it has for good. */
+/* Move what is left in `from` into its copy, which already has its final mode. */
 static int empty_into(struct copy *c, int from_at, const char *from, const struct statx *st,
 		      int to_at, const char *to, unsigned depth)
 {
@@ -383,7 +385,7 @@ static int follow_dir(struct copy *c, int src, int dst, const char *name, const 
 	return rc;
 }
 
-/* One pass over a directory: 0, or ENOTEMPTY when there was something in it. */
+/* One pass over a directory. Returns 0, or ENOTEMPTY if something was in it. */
 static int pass(struct copy *c, int src, int dst, unsigned depth)
 {
 	DIR *d = open_again(src);
@@ -429,14 +431,15 @@ static int empty_top(struct copy *c, int from_at, const char *from, int to_at, c
 
 /* ---- putting it in place */
 
-/* A file in the way was the kernel's to find; it looks at directories only when it renames. */
+/* Check that a directory at the target is empty. (A file in the way was found by the kernel; it
+ * looks into directories only when it renames.) */
 static int check_target(const struct rename_end *to)
 {
 	int fd = openat(to->at, to->name, DIR_FLAGS);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const char *name;
 
-	/* one that may not be read is looked at again in the end */
+	/* one that may not be read is checked by the final rename */
 	if (!d)
 		return 0;
 	name = next_name(d);
@@ -490,7 +493,7 @@ static int replace_by_copy(const struct rename_end *e, struct copy *copy, const 
 	return rc;
 }
 
-/* The same directory, but one that no lower layer has. */
+/* Replace the directory by one that no lower layer has. */
 static int make_movable(const struct rename_end *e, const char *temporary)
 {
 	struct copy copy = { .seen = NULL };
@@ -521,6 +524,6 @@ int rename_move(const struct rename_call *c, const char *temporary)
 {
 	int rc = c->flags & RENAME_EXCHANGE ? exchange(c, temporary) : move_one(c, temporary);
 
-	/* what cannot be linked or made anew: callers may know another way */
+	/* what cannot be linked or created: EXDEV lets the caller try another way */
 	return rc == EPERM || rc == EOVERFLOW || rc == EMLINK || rc == ENAMETOOLONG ? EXDEV : rc;
 }

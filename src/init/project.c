@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A mount stays on the directory it was put on, wherever that is moved to, and
- * goes when it is removed. Both can happen to a directory of the agents' home: by
- * the agent, by another session that has not mounted anything there, on the host.
+ * A mount stays on the directory on which it was mounted, wherever that is moved, and is detached
+ * when that is removed. Both can happen to a directory of the agents' home: by the agent, by
+ * another session that has nothing mounted there, or on the host.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 #include "init.h"
 
-/* The kernel's own idea of where the directory is; looking a path up again
- * would be for the agent to make slow, closed or misleading. */
+/* The directory's path as the kernel reports it; looking the path up again could be made slow,
+ * closed or misleading by the agent. */
 static int whereabouts(int fd, char at[PATH_MAX])
 {
 	char link[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An announced call: whose paths are in the memory of the caller, which can change them at any
- * time. What is decided here is nothing that the caller could not have had otherwise.
+ * An announced rename call. Its paths are in the memory of the caller, which can change them at any
+ * time; what is decided here never gives the caller anything that it could not have had otherwise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 struct caller {
 	int listener;
 	uint64_t id;
-	pid_t pid; /* of the thread */
+	pid_t pid; /* of the calling thread */
 };
 
 struct arguments {
@@ -55,7 +55,7 @@ static bool decode(const struct seccomp_data *d, struct arguments *a)
 	return !(a->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE));
 }
 
-/* A page at a time: the next may not be there. */
+/* Read page by page: the next page may not be mapped. */
 static bool read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
 {
 	size_t n = 0;
@@ -75,7 +75,7 @@ static bool read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
 	return false;
 }
 
-/* What a relative path is relative to; AT_FDCWD for an absolute one, -1 for nothing. */
+/* Open what a relative path is relative to; AT_FDCWD for an absolute one, -1 on failure. */
 static int open_at(pid_t pid, int fd, const char *path)
 {
 	char link[64];
@@ -121,8 +121,8 @@ unsigned rename_filters(const char *pid)
 	return p ? (unsigned)strtoul(p + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
 }
 
-/* One that confined itself further, by another root or filters of its own, may not have all
- * rights that we have. */
+/* Does the process have the rights that we have? Not if it confined itself further, by another root
+ * or by filters of its own. */
 static bool is_equal(pid_t pid, unsigned own_filters)
 {
 	char number[16], root[64];
@@ -143,8 +143,8 @@ static bool still_waits(const struct caller *c)
 	return !ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
 }
 
-/* Parent and last component. Links that the kernel makes for a process, as in /proc/self, lead
- * elsewhere for us. */
+/* Resolve to the parent and the last component. Symlinks that the kernel makes for each process, as
+ * in /proc/self, would lead us elsewhere. */
 static bool resolve(int at, char *path, struct rename_end *ret)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -184,7 +184,7 @@ void rename_call_close(struct rename_call *c)
 	c->from.at = c->to.at = -1;
 }
 
-/* Refused for the sake of the overlay, and not because these are two file systems? */
+/* Did the overlay refuse it, rather than because these are two file systems? */
 static bool on_one_overlay(const struct rename_call *c)
 {
 	struct statx a, b;
@@ -196,7 +196,7 @@ static bool on_one_overlay(const struct rename_call *c)
 	       a.stx_mnt_id == b.stx_mnt_id;
 }
 
-/* A directory is concerned. First as the kernel would. */
+/* A directory is concerned: first try what the kernel would do. */
 static enum rename_verdict try_it(const struct rename_call *c, int *ret_errnum)
 {
 	*ret_errnum = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread of pid 1 that answers. Here and not in a process of its own: Yama lets nobody but an
- * ancestor read a process's memory, no signal from inside reaches pid 1, and without pid 1
- * there is nobody left who could wait for an answer. Apart from the thread that serves the
- * control socket: a command can make reading its memory slow.
+ * The thread of pid 1 that answers announced calls. It is in pid 1 and not in a process of its own
+ * because Yama lets only an ancestor read a process's memory, because no signal from inside reaches
+ * pid 1, and because without pid 1 nobody is left to wait for an answer. It is not the thread that
+ * serves the control socket because a command can make reading its memory slow.
  *
- * Moving takes a process. Which end it came to it says by a pipe; one that was killed says nothing,
- * and its rename has failed. Several move at once as long as no path of one lies in another's; that
- * waits, as it would in the kernel.
+ * Moving is done by a child process, which reports its result through a pipe; if it was killed, it
+ * reports nothing and the rename fails. Several move at once as long as no path of one contains a
+ * path of another; such a call waits, as it would in the kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,8 @@
 #include "init.h"
 #include "renames.h"
 
-/* Younger than some headers: Linux 5.19, without which any signal to the caller would have
- * it ask again for what is being done; and 6.6, which saves a change of processors. */
+/* Missing in some headers: from Linux 5.19, without which any signal to the caller would restart a
+ * call that is being served; and from 6.6, which saves a switch of processors. */
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
@@ -41,26 +41,26 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
-/* One for each command, or for what it left running; of commands that come at the same time none
- * is to find the last one taken. */
+/* One per command, or per set of processes that a command left running; commands that start at the
+ * same time must not find the last one taken. */
 #define MAX_LISTENERS (4 * MAX_COMMANDS)
 #define MAX_MOVING 4
 #define MAX_JOBS 16
 
 struct job {
 	bool used;
-	bool answered;   /* its caller is gone */
+	bool answered;   /* answered already: its caller is gone */
 	int listener;
 	uint64_t id;
 	struct rename_call call;
-	int result;      /* read end of a pipe; -1: it waits */
+	int result;      /* read end of the child's pipe; -1: not started yet */
 	char temporary[NAME_MAX + 1];
 	_Atomic pid_t pid;
 };
 
 struct renames {
-	int sock;        /* new listeners come here */
-	int send;        /* the other end */
+	int sock;        /* new listeners are received here */
+	int send;        /* the end on which commands send them */
 	unsigned filters;
 	struct connects connects;
 	int listeners[MAX_LISTENERS];
@@ -134,8 +134,8 @@ static void end_job(struct job *j, int errnum)
 
 /* ---- a process that moves */
 
-/* Channels of commands that were being made when this one was: who has the other end would wait for
- * as long as the moving takes. */
+/* Close the channels of commands that were being started when this child was forked: their readers
+ * would otherwise wait until the moving is done. */
 static void close_others(const int *keep, size_t n)
 {
 	unsigned from = 3;
@@ -278,7 +278,7 @@ static void on_call(struct renames *r, int listener)
 	struct job *j = free_job(r);
 	int errnum = 0;
 
-	/* one that was killed meanwhile is not there any more */
+	/* ENOENT if the caller was killed meanwhile */
 	if (!j || connects_full(&r->connects) || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
 	if (n.data.nr == SYS_connect) {
@@ -304,7 +304,7 @@ static void on_call(struct renames *r, int listener)
 	}
 }
 
-/* Nobody is left who could call. */
+/* No process is left that could make a call. */
 static void drop_listener(struct renames *r, size_t i)
 {
 	for (size_t k = 0; k < MAX_JOBS; k++) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renaming directories. An overlay without redirect_dir, which an unprivileged one cannot have,
- * refuses to rename a directory that a lower layer has (EXDEV), and most programs give up there.
- * So rename, renameat and renameat2 of a command are announced to us by the kernel
- * (seccomp_unotify(2)). All goes on as it would have, but for a directory: that is renamed here,
- * with what rights the command has, and where the kernel refuses, moved entry by entry.
+ * Serving calls that a seccomp filter announces.
  *
- * The same thread has the connections of a session that learns (ga/connects.h) answered by who is
- * at the other end of its socket: a process has one listener for all its calls, or none.
+ * Renaming directories: an overlay without redirect_dir, which an unprivileged one cannot have,
+ * refuses to rename a directory that a lower layer has (EXDEV), and most programs give up then. So
+ * the kernel announces rename, renameat and renameat2 of a command to us (seccomp_unotify(2)).
+ * Every call continues as usual unless it is about a directory: that is renamed here with the
+ * rights of the command and, if the kernel refuses, moved entry by entry.
+ *
+ * The same thread passes the connections of a session that learns (ga/connects.h) to the other end
+ * of its socket and answers them: a process can have only one listener for all its calls.
  */
 #ifndef RENAMES_H
 #define RENAMES_H
@@ -20,31 +22,32 @@
 
 #include "ga/connects.h"
 
-/* The filters, made when this was built: of renames, of connections, and of both. */
+/* The filters, made at build time: for renames, for connections, and for both. */
 const void *renames_program(size_t *ret_n);
 const void *connects_program(size_t *ret_n);
 const void *both_program(size_t *ret_n);
 
-/* The other thread of pid 1, which answers. */
+/* The other thread of pid 1, which answers the calls. */
 struct renames;
 
-/* Start it; once only, later calls return the same, whatever `asks` is: the socket that connections
- * are told on, -1 if they are not. A socket that commands send their listeners
- * to; -1 with errno: EAGAIN while what former commands left running has nearly all listeners. */
+/* Start it, once; later calls return the same socket and ignore `asks`, the socket on which
+ * connections are announced (-1: they are not). Returns a socket on which commands send their
+ * listeners, or -1 with errno: EAGAIN while processes that earlier commands left running hold
+ * nearly all listeners. */
 int renames_start(struct renames **r, int asks);
-/* Is that a process that moves a directory? Not to be left standing when somebody stops it. */
+/* Is `pid` a process that moves a directory? If somebody stops it, it must be continued. */
 bool renames_has(const struct renames *r, pid_t pid);
-/* In a process about to execute a command: have its renames announced, its connections, or both. 0
- * or -1 with errno. */
+/* In a process about to execute a command: have its renames, its connections, or both announced.
+ * Returns 0, or -1 with errno. */
 int renames_announce(int sock, bool renames, bool connects);
 
 /* ---- one announced call */
 
-/* One of both paths, resolved as far as its parent. */
+/* One of the two paths of a rename, resolved up to its parent. */
 struct rename_end {
 	int at;                /* O_PATH, -1: none */
 	char name[NAME_MAX + 1];
-	char where[PATH_MAX];  /* of the whole, in the kernel's words */
+	char where[PATH_MAX];  /* the whole path, as the kernel reports it */
 };
 
 struct rename_call {
@@ -55,18 +58,18 @@ void rename_call_close(struct rename_call *c);
 
 /* What is to be answered. */
 enum rename_verdict {
-	RENAME_GONE,     /* nothing: the caller is gone */
+	RENAME_GONE,     /* no answer: the caller is gone */
 	RENAME_CONTINUE, /* let the kernel do it */
-	RENAME_DONE,     /* *ret_errnum, 0 for success */
-	RENAME_MOVE,     /* to be moved by rename_move(); `ret` is filled */
+	RENAME_DONE,     /* the answer is *ret_errnum, 0 for success */
+	RENAME_MOVE,     /* move it with rename_move(); `ret` is filled */
 };
 struct seccomp_notif;
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n,
 				unsigned own_filters, struct rename_call *ret, int *ret_errnum);
-/* How many filters hold for process `pid` ("self"); 0 if that cannot be told. */
+/* How many seccomp filters process `pid` ("self") has; 0 if that cannot be told. */
 unsigned rename_filters(const char *pid);
 
-/* Answer an announced call: let it go on, or end it with an errno (0: success). */
+/* Answer an announced call: let it continue, or finish it with an errno (0: success). */
 void call_answer(int listener, uint64_t id, bool go_on, int errnum);
 
 /* ---- connections
@@ -74,20 +77,21 @@ void call_answer(int listener, uint64_t id, bool go_on, int errnum);
  * Asked for at `sock` and not answered yet. */
 struct connect_call {
 	bool used;
-	int listener;          /* -1: nobody is left who called */
+	int listener;          /* -1: the caller is gone */
 	uint64_t id;
 };
 struct connects {
-	int sock;              /* -1: nobody is asked */
+	int sock;              /* -1: connections are not announced */
 	struct connect_call calls[GA_CONNECTS];
 };
-/* No more at the moment. */
+/* Is every slot taken? */
 bool connects_full(const struct connects *c);
-/* Unless they are full: ask, or let it go on where there is nothing to ask or nobody. */
+/* Call unless they are full: announce the call, or let it continue if it is not to an internet
+ * address or nobody is asked. */
 void connects_ask(struct connects *c, int listener, const struct seccomp_notif *n);
-/* `sock` can be read from. */
+/* Answers can be read from `sock`. */
 void connects_answered(struct connects *c);
-/* A listener is about to be closed. */
+/* Call before a listener is closed. */
 void connects_drop(struct connects *c, int listener);
 
 /* ---- moving

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where addresses lead. Who owns a name decides what it resolves to, so what lies close to this
- * machine is told from what does not.
+ * Where addresses lead. The owner of a name decides what it resolves to, so addresses close to this
+ * machine are told apart from others.
  */
 #include "netplan-internal.h"
 
 #include <string.h>
 
-/* The first that fits counts. */
+/* The first match counts. */
 static const struct {
 	const char *net;
 	unsigned bits;
@@ -42,7 +42,7 @@ static const struct {
 	{ "2001::", 32, NET_PRIVATE },          /* Teredo (RFC 4380) */
 };
 
-/* IPv6 addresses with an IPv4 one in them, which a gateway or the kernel may send it to. */
+/* IPv6 addresses that embed an IPv4 one, to which a gateway or the kernel may send the packets. */
 static const struct {
 	const char *net;
 	unsigned bits;
@@ -51,7 +51,7 @@ static const struct {
 	{ "::ffff:0:0:0", 96, 12 }, /* translated (RFC 2765) */
 	{ "::", 96, 12 },           /* compatible (RFC 4291) */
 	{ "64:ff9b::", 96, 12 },    /* NAT64 (RFC 6052) */
-	{ "64:ff9b:1::", 48, 12 },  /* the same within a network, where it ends with that */
+	{ "64:ff9b:1::", 48, 12 },  /* the same within a network, if the IPv4 address comes last */
 	{ "2002::", 16, 2 },        /* 6to4 (RFC 3056) */
 };
 
@@ -109,7 +109,7 @@ bool net_addr_is_localhost(const struct ga_net_addr *a)
 	return ga_net_addr_same(a, &v4) || ga_net_addr_same(a, &v6);
 }
 
-/* Does a rule list this very address, or localhost where it is that, and the port? */
+/* Does a rule list this very address (or localhost, if it is that) and the port? */
 static bool is_listed(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port)
 {
 	struct ga_net_host h = { .addr = *a };

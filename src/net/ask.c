@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A client of the proxy, whichever of its protocols it speaks.
+ * A client of the proxy, in any of its protocols.
  */
 #include "netplan-internal.h"
 
@@ -12,7 +12,7 @@ void ga_net_ask_release(struct ga_net_ask *a)
 	*a = (struct ga_net_ask)GA_NET_ASK_INIT;
 }
 
-/* The first byte tells: a version, or the letter a method begins with. */
+/* The first byte decides: a version, or the first letter of a method. */
 static enum ga_net_ask_kind kind_of(unsigned char first)
 {
 	if (first == 5)

@@ -13,10 +13,10 @@
 #include "relay-internal.h"
 
 #define ASK_MS 30000
-#define CONNECT_MS 20000  /* to the last address that there is ... */
-#define ATTEMPT_MS 5000   /* ... and to one that has others behind it */
+#define CONNECT_MS 20000  /* for the last address of a name ... */
+#define ATTEMPT_MS 5000   /* ... and for one that others follow */
 #define LINGER_MS 2000
-#define READS 8           /* of what one client says, until others have their turn */
+#define READS 8           /* reads from one client before others have their turn */
 #define EDGES (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 static const struct ga_net_addr loop4 = { .b = { 127, 0, 0, 1 } };
@@ -43,13 +43,13 @@ static void hang_up(const struct ga_relay *r, struct net_end *e, bool reset)
 	if (e->fd < 0)
 		return;
 	net_unwatch(r, e->fd);
-	/* what was not delivered is not to look as if it had been */
+	/* do not make undelivered data look delivered: close with a reset */
 	if (reset)
 		(void)setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	(void)close(ga_steal_fd(&e->fd));
 }
 
-/* Closed, and marked to be freed by net_conn_free(). */
+/* Close it, and mark it to be freed by net_conn_free(). */
 static void end(struct ga_relay *r, struct net_conn *c, bool reset)
 {
 	if (c->state == NET_DEAD)
@@ -87,7 +87,7 @@ static void enqueue(struct ga_relay *r, struct net_conn *c)
 
 /* ---- where it goes */
 
-/* All or nothing: what is said to a client here is short, and the first that it gets. */
+/* Send all or nothing: messages to a client here are short, and the first that it gets. */
 static bool say(const struct net_conn *c, struct ga_buf *b)
 {
 	bool ok = !b->len ||
@@ -125,7 +125,7 @@ static void quicken(int fd)
 {
 	const int on = 1;
 
-	/* of a unix socket neither means anything */
+	/* neither has a meaning for a unix socket */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
@@ -149,7 +149,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 		return;
 	}
 	ga_net_ask_release(&c->ask);
-	/* whatever came before was not announced to anybody who looked */
+	/* earlier events were not seen by anybody */
 	c->client.readable = c->client.writable = true;
 	c->target.readable = c->target.writable = true;
 	enqueue(r, c);
@@ -163,7 +163,8 @@ static void watch_target(struct ga_relay *r, struct net_conn *c, int fd)
 		ga_cleanup_closep(&c->target.fd);
 }
 
-/* False: not there; or c->state is NET_NEEDS, and the address is to be tried again. */
+/* Returns false if that address does not work; or c->state is NET_NEEDS, and it is to be tried
+ * again. */
 static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_addr *a, bool last)
 {
 	struct sockaddr_storage sa;
@@ -180,7 +181,7 @@ static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_
 		(void)close(fd);
 		return false;
 	}
-	/* that it is connected is told like what comes later */
+	/* the end of connecting is announced like later events */
 	watch_target(r, c, fd);
 	if (c->target.fd < 0)
 		return false;
@@ -195,7 +196,7 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 	while (c->next < c->addrs.n) {
 		const struct ga_net_addr *a = &c->addrs.v[c->next++];
 
-		/* asked of the very address that is connected to */
+		/* check the very address that is connected to */
 		if (c->kind != NET_L_PUBLISH &&
 		    !net_may_go(r, c->rule, a, c->port)) {
 			c->forbidden = true;
@@ -251,7 +252,7 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 		a.v[0] = host->addr;
 		break;
 	case GA_NET_LOCALHOST:
-		/* a program tries both, and takes the first that answers: here both do */
+		/* a program tries both addresses and uses the first that answers: so do we */
 		a.v[ip6_first] = loop4;
 		a.v[!ip6_first] = loop6;
 		a.n = 2;
@@ -277,7 +278,7 @@ static void asked(struct ga_relay *r, struct net_conn *c)
 	connect_to(r, c, &c->ask.host, false);
 }
 
-/* One read; 0: there is nothing now, or it is over. */
+/* One read. Returns 0 if there is nothing now, or it is over. */
 static ssize_t read_client(struct ga_relay *r, struct net_conn *c, char *buf, size_t n)
 {
 	ssize_t got = recv(c->client.fd, buf, n, 0);
@@ -337,7 +338,7 @@ static void read_dns(struct ga_relay *r, struct net_conn *c)
 	char buf[4096];
 	ssize_t n;
 
-	/* it may say more for as long as it is listened to */
+	/* read on for as long as its turn lasts */
 	for (int i = 0; i < READS; i++) {
 		if (c->state != NET_DNS || !c->client.readable)
 			return;

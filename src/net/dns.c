@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name server of a sandbox (RFC 1035; 6891 for EDNS). It knows what is listed, asks nobody,
- * and so tells nobody what it was asked. A reply is made anew: of the query only the id, two flags
- * and the question are in it.
+ * The name server of a sandbox (RFC 1035; 6891 for EDNS). It knows what is listed and asks nobody,
+ * so nobody learns what it was asked. A reply is built anew: only the id, two flags and the
+ * question are taken from the query.
  */
 #include "netplan-internal.h"
 
@@ -10,7 +10,7 @@
 
 enum {
 	HEADER = 12,
-	QNAME_MAX = 255, /* bytes of a name in a message, all of them (RFC 1035, 2.3.4) */
+	QNAME_MAX = 255, /* bytes of a whole name in a message (RFC 1035, 2.3.4) */
 	OWN_PAYLOAD = 1232,
 	TTL = 60,
 };
@@ -23,10 +23,10 @@ struct query {
 	const unsigned char *p;
 	size_t n, pos;
 	unsigned flags;
-	size_t question;     /* bytes of the question, from HEADER on; 0: not to be sent back */
+	size_t question;     /* bytes of the question, from HEADER on; 0: do not repeat it */
 	unsigned type, class;
 	bool edns;
-	unsigned version;    /* of EDNS */
+	unsigned version;    /* EDNS version */
 };
 
 static unsigned u16(const unsigned char *p)
@@ -68,7 +68,7 @@ static void add_label(const unsigned char *p, size_t n, char **to)
 	}
 }
 
-/* The name of a question: nothing stands before it, so it has no pointer in it. */
+/* Read the name of a question: nothing precedes it, so it contains no pointer. */
 static bool read_qname(struct query *q, char *to)
 {
 	size_t start = q->pos;
@@ -92,7 +92,7 @@ static bool read_qname(struct query *q, char *to)
 	return true;
 }
 
-/* Past the name of a record, which a pointer may end; where to does not matter. */
+/* Skip the name of a record, which a pointer may end; where that leads does not matter. */
 static bool skip_name(struct query *q)
 {
 	size_t start = q->pos;
@@ -125,7 +125,7 @@ static bool read_record(struct query *q, bool additional)
 	q->pos += 10 + len;
 	if (u16(fixed) != TYPE_OPT)
 		return true;
-	/* one, beside the question, for the root */
+	/* at most one, in the additional section, for the root */
 	if (!additional || q->edns || q->p[start])
 		return false;
 	q->edns = true;
@@ -133,7 +133,7 @@ static bool read_record(struct query *q, bool additional)
 	return true;
 }
 
-/* The code to answer with where it is no query that can be looked at. */
+/* The error code to answer with if the query cannot be processed. */
 static enum rcode read_query(struct query *q, char *name)
 {
 	unsigned before, records;
@@ -197,7 +197,7 @@ static void put_header(const struct query *q, enum rcode code, unsigned answers,
 		       struct ga_net_dns_reply *r)
 {
 	put(r, q->p, 2);
-	/* AA and RA: a resolver takes an empty answer without them for a referral, and asks on */
+	/* AA and RA: without them a resolver takes an empty answer for a referral and asks on */
 	put16(r, QR | AA | RA | (q->flags & (OPCODE | RD | CD)) | ((unsigned)code & 15));
 	put16(r, q->question ? 1 : 0);
 	put16(r, answers);
@@ -208,7 +208,7 @@ static void put_header(const struct query *q, enum rcode code, unsigned answers,
 
 static void put_address(const struct ga_net_addr *a, struct ga_net_dns_reply *r)
 {
-	put16(r, 0xc000 | HEADER); /* the name of the question */
+	put16(r, 0xc000 | HEADER); /* a pointer to the name of the question */
 	put16(r, a->ip6 ? TYPE_AAAA : TYPE_A);
 	put16(r, CLASS_IN);
 	put16(r, 0);
@@ -250,7 +250,8 @@ void ga_net_dns_answer(const struct ga_net_plan *p, const void *query, size_t n,
 	enum rcode code;
 
 	*ret = (struct ga_net_dns_reply){ .verdict = GA_NET_DNS_MALFORMED };
-	/* nothing to what is no message, or is a reply: two servers could go on for ever */
+	/* send nothing in reply to what is no message or is itself a reply: two servers could go on
+	 * for ever */
 	if (n < HEADER || n > GA_NET_DNS_QUERY_MAX || (u16(q.p + 2) & QR))
 		return;
 	code = read_query(&q, ret->name);

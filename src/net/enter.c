@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets of a sandbox's network. A socket belongs to the network namespace that it was made in,
- * whoever holds it: a child enters that, makes what is wanted, hands it out and is gone. It
- * executes nothing, and no process inside sees it. Who made the stage's user namespace has every
- * capability over those below it (user_namespaces(7)), so this needs no right of the sandbox's.
+ * Sockets in a sandbox's network. A socket belongs to the network namespace it was created in,
+ * whoever holds it: a child enters that namespace, creates what is wanted, passes it out and exits.
+ * It executes nothing, and no process inside sees it. The creator of the stage's user namespace has
+ * every capability over those below it (user_namespaces(7)), so this needs no right of the
+ * sandbox's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +24,9 @@
 #include "ga/fd.h"
 #include "net-internal.h"
 
-#define AT_ONCE 200  /* descriptors of one message; the kernel's SCM_MAX_FD is 253 */
+#define AT_ONCE 200  /* descriptors per message; the kernel's SCM_MAX_FD is 253 */
 #define BACKLOG 128
-#define CHILD_S 10   /* it takes milliseconds */
+#define CHILD_S 10   /* usually it takes milliseconds */
 
 void net_space_close(struct net_space *s)
 {
@@ -34,8 +35,8 @@ void net_space_close(struct net_space *s)
 	*s = (struct net_space)NET_SPACE_INIT;
 }
 
-/* What is made in our own namespace would be reachable for everybody, and so would everything for
- * the sandbox. */
+/* Refuse our own namespace: sockets made there would be reachable for everybody, and everything
+ * would be reachable for the sandbox. */
 static bool is_ours(int net)
 {
 	struct stat a, b;
@@ -62,7 +63,7 @@ int net_space_open(struct net_space *s, pid_t pid, struct ga_error *err)
 /* ---- in the child */
 
 struct told {
-	char what[64]; /* empty: all is well */
+	char what[64]; /* empty: success */
 	int errnum;
 };
 
@@ -76,7 +77,7 @@ static int bind_stream(int fd, const struct net_want *w)
 	struct sockaddr_storage sa;
 	socklen_t n = net_sockaddr(&w->addr, w->port, &sa);
 
-	/* every address is local by its route, but only some are lo's own */
+	/* every address is local by the route, but only some are assigned to lo */
 	if (set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
 	    (w->addr.ip6 ? set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) ||
 				   set_int(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1)
@@ -91,7 +92,7 @@ static int bind_packet(int fd, const struct net_want *w)
 	const struct sockaddr_ll sa = { .sll_family = AF_PACKET, .sll_protocol = htons(w->port),
 					.sll_ifindex = 1 };
 
-	/* the filter first: there is nothing else in it then */
+	/* attach the filter before binding, so that nothing else is queued */
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, w->filter,
 			  sizeof(struct sock_fprog)) ||
 			       bind(fd, (const struct sockaddr *)&sa, sizeof(sa))
@@ -159,7 +160,7 @@ child(const struct net_space *s, const struct ga_net_plan *setup, const struct n
 	const char *what = "enter it";
 	int rc;
 
-	/* a sandbox lives as long as somebody holds its socket, and we are a copy of who does */
+	/* the sandbox lives as long as somebody holds its socket, and we have a copy of it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(1);
 	rc = setns(s->user, CLONE_NEWUSER) || setns(s->net, CLONE_NEWNET) ? -1 : 0;
@@ -208,7 +209,7 @@ static int receive(int from, int *ret, size_t n, struct ga_error *err)
 			return failed(t.errnum, t.what, err);
 		got = ga_take_fds(&h, ret + have, n - have);
 		if (!got || (h.msg_flags & MSG_CTRUNC))
-			/* the kernel leaves out what we may not open any more */
+			/* the kernel drops descriptors beyond our limit */
 			return failed(EMFILE, "", err);
 		have += got;
 	}
@@ -246,7 +247,7 @@ void net_space_abandon(struct net_child *c)
 
 	ga_cleanup_closep(&c->fd);
 	if (c->pid > 0) {
-		/* it has said all it had to, or nobody waits for it */
+		/* it has sent everything, or nobody waits for it */
 		(void)kill(c->pid, SIGKILL);
 		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 			;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One direction of a connection, by splice(2): through a pipe, which is empty again at once unless
- * the reader is slow. So the pipes are shared, and only a direction that stands still holds one:
- * what is buffered for it is a pipe's content, and nothing more is read before that is written.
+ * One direction of a connection, by splice(2), through a pipe that is empty again at once unless
+ * the receiver is slow. So the pipes are shared, and only a stalled direction keeps one: the
+ * content of that pipe is all that is buffered for it, and nothing more is read before it is
+ * written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 #include "net-internal.h"
 
 #define PIPE_BYTES (128 << 10)
-#define TURN 16 /* pipes full, until others have theirs */
-#define SPARE 8 /* free pipes that are kept */
+#define TURN 16 /* pipes full of data before others have their turn */
+#define SPARE 8 /* unused pipes that are kept */
 
 void net_pipes_release(struct net_pipes *p)
 {
@@ -37,7 +38,7 @@ static bool take_pipe(struct net_pipes *p, int ret[2])
 		ret[0] = ret[1] = -1;
 		return false;
 	}
-	/* over the user's share (pipe-user-pages-soft) it stays as small as it is */
+	/* beyond the user's share (pipe-user-pages-soft) it stays as small as it is */
 	(void)fcntl(ret[1], F_SETPIPE_SZ, PIPE_BYTES);
 	return true;
 }
@@ -70,7 +71,7 @@ void net_flow_release(struct net_flow *f, struct net_pipes *pipes)
 {
 	if (f->pipe[0] >= 0 && !f->n)
 		give_pipe(pipes, f->pipe);
-	/* with somebody's bytes in it, it is of no use to others */
+	/* with data in it, it cannot be used for another one */
 	drop_pipe(f->pipe);
 }
 
@@ -84,7 +85,7 @@ bool net_flow_put(struct net_flow *f, struct net_pipes *pipes, const void *p, si
 	return write(f->pipe[1], p, n) == (ssize_t)n;
 }
 
-/* 1: all that was under way is written, 0: not yet, -1: broken. */
+/* Returns 1 if everything in the pipe was written, 0 if not yet, -1 if the connection is broken. */
 static int write_out(struct net_flow *f, struct net_pipes *pipes)
 {
 	while (f->n) {
@@ -110,7 +111,7 @@ static int write_out(struct net_flow *f, struct net_pipes *pipes)
 	return 1;
 }
 
-/* The same for what is there to be read. */
+/* The same for reading what is available. */
 static int read_in(struct net_flow *f, struct net_pipes *pipes)
 {
 	ssize_t n;
@@ -132,7 +133,7 @@ static int read_in(struct net_flow *f, struct net_pipes *pipes)
 	give_pipe(pipes, f->pipe);
 	if (n < 0 && !again)
 		return -1;
-	/* the pipe was empty, so it is the socket that has nothing */
+	/* the pipe was empty, so EAGAIN means that the socket has no data */
 	f->from->readable = false;
 	f->ended = !n;
 	return n ? 0 : 1;
@@ -149,7 +150,7 @@ int net_flow_move(struct net_flow *f, struct net_pipes *pipes)
 			return 0;
 		if (f->ended) {
 			f->over = true;
-			/* of one that is gone the other direction hears */
+			/* if that fails the receiver is gone, which the other direction notices */
 			(void)shutdown(f->to->fd, SHUT_WR);
 			return 0;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hosts as text. One reading of each, the strictest: what a rule allows must be what is connected
- * to, however the agent spells it.
+ * Hosts as text. Each has only one reading, the strictest: what a rule allows must be what is
+ * connected to, however the agent spells it.
  */
 #include "ga/netplan.h"
 
@@ -47,7 +47,7 @@ char *ga_net_host_text(const struct ga_net_host *h, uint16_t port)
 		       brackets ? "]" : "", (unsigned)port);
 }
 
-/* inet_pton() takes four decimal numbers without leading zeros, and no zones. */
+/* inet_pton() accepts only four decimal numbers without leading zeros, and no zones. */
 static bool parse_addr(const char *s, size_t n, bool ip6, struct ga_net_host *ret)
 {
 	struct ga_net_host h = { 0 };
@@ -65,7 +65,7 @@ static bool parse_addr(const char *s, size_t n, bool ip6, struct ga_net_host *re
 	return true;
 }
 
-/* Would some reader take a name with this last label for an address? "1", "0x7f", "0x". */
+/* Would some parser take a name with this last label for an address? "1", "0x7f", "0x". */
 static bool is_number(const char *s)
 {
 	size_t n = strlen(s);

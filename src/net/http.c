@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The HTTP side of the proxy (RFC 9110, 9112). A header is taken in one reading only: lines end in
- * CR LF, nothing is folded, a request line has three words. Everything else is refused, as
- * whatever reads it next might read it otherwise.
+ * The HTTP side of the proxy (RFC 9110, 9112). A header has only one accepted reading: lines end in
+ * CR LF, nothing is folded, a request line has three words. Everything else is refused, because the
+ * next reader might read it differently.
  */
 #include "netplan-internal.h"
 
@@ -13,7 +13,7 @@ static const char end_of_header[] = "\r\n\r\n";
 static const char token_chars[] = "!#$%&'*+-.^_`|~0123456789"
 				  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* About this connection, not about the request: not passed on. */
+/* Fields about this connection rather than the request, which are not passed on. */
 static const char *const own_fields[] = {
 	"host", "connection", "keep-alive", "te", "upgrade", "http2-settings",
 };
@@ -24,7 +24,7 @@ struct piece {
 	size_t n;
 };
 
-/* A whole response, after which the connection is closed. */
+/* Append a whole response, after which the connection is closed. */
 static void refuse(struct ga_net_ask *a, const char *status, const char *text)
 {
 	ga_buf_addf(&a->out, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
@@ -45,8 +45,8 @@ static void too_long(struct ga_net_ask *a)
 
 /* ---- the header as text ---- */
 
-/* Where the header ends, 0 while it does not. What was looked at is not looked at again: `step`
- * says how far. False where there is a byte that has no place in a header. */
+/* Find where the header ends; 0 if it is not complete. What was searched is not searched again:
+ * `step` records how far. Returns false if there is a byte that is invalid in a header. */
 static bool find_end(struct ga_net_ask *a, size_t *ret)
 {
 	const char *p = a->in.ptr;
@@ -84,7 +84,8 @@ static bool next_line(const char **at, const char *end, struct piece *ret)
 	return true;
 }
 
-/* Up to a blank, which is skipped; false where there is none, or nothing before it. */
+/* The next word, up to a blank, which is skipped; false if there is no blank, or nothing before
+ * it. */
 static bool next_word(struct piece *line, struct piece *ret)
 {
 	const char *blank = memchr(line->p, ' ', line->n);
@@ -110,7 +111,7 @@ static bool is_text(const struct piece *w, const char *text)
 	return w->n == strlen(text) && !memcmp(w->p, text, w->n);
 }
 
-/* "name: value" whose name has no blank behind it. */
+/* The name of "name: value"; it must not be followed by a blank. */
 static bool field_name(const struct piece *line, struct piece *ret)
 {
 	const char *colon = memchr(line->p, ':', line->n);
@@ -134,7 +135,7 @@ static bool is_own_field(const struct piece *name)
 
 /* ---- the target ---- */
 
-/* host:port, where `port` is 0 the port has to be there. No user before it. */
+/* Parse host:port; the port is required if `port`, the default, is 0. No user is allowed. */
 static bool read_authority(const char *s, size_t n, uint16_t port, struct ga_net_ask *a)
 {
 	const char *bracket = n && s[0] == '[' ? memchr(s, ']', n) : NULL;
@@ -151,7 +152,7 @@ static bool read_authority(const char *s, size_t n, uint16_t port, struct ga_net
 	       ga_net_host_parse(s, host, &a->host);
 }
 
-/* "http://host[:port][/path][?query]"; `*ret` is what follows the host. */
+/* Parse "http://host[:port][/path][?query]"; `*ret` is what follows the host. */
 static bool read_url(const struct piece *url, struct ga_net_ask *a, struct piece *ret)
 {
 	static const char scheme[] = "http://";
@@ -168,7 +169,7 @@ static bool read_url(const struct piece *url, struct ga_net_ask *a, struct piece
 
 /* ---- the request ---- */
 
-/* The request as the target's server wants it. False where a line of it is no field. */
+/* Rewrite the request into the form for the target's server. False if a line of it is no field. */
 static bool rewrite(struct ga_net_ask *a, const struct piece *method, const struct piece *path,
 		    const struct piece *version, const char *at, const char *end)
 {
@@ -206,7 +207,7 @@ static bool fields_ok(const char *at, const char *end)
 	return true;
 }
 
-/* What is wrong with the request in the first `n` bytes, or NULL. */
+/* What is wrong with the request in the first `n` bytes; NULL: nothing. */
 static const char *read_request(struct ga_net_ask *a, size_t n)
 {
 	const char *at = a->in.ptr, *end = a->in.ptr + n;

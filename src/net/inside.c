@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets inside, to connect to published ports with: some are kept, and when there are none left a
- * child makes more. Who wants one meanwhile waits, and nobody else does.
+ * Sockets inside for connecting to published ports: some are kept in stock, and a child makes more
+ * when they run out. Only the connections that need one wait meanwhile.
  */
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "ga/clock.h"
 #include "relay-internal.h"
 
-#define MAKE_MS 10000 /* it takes milliseconds */
+#define MAKE_MS 10000 /* usually it takes milliseconds */
 
 void net_inside_open(struct ga_relay *r)
 {

@@ -50,7 +50,7 @@ void net_job_want(struct ga_relay *r, struct net_conn *c)
 		if (!r->jobs[i])
 			slot = i;
 	}
-	/* until one of the others is over, and no longer than one takes */
+	/* wait until another one ends, at most as long as a look-up takes */
 	if (slot == NET_JOBS) {
 		if (!c->deadline)
 			net_conn_deadline(r, c, LOOKUP_MS);

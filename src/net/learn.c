@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A session that learns. Its plan has no rules to begin with, and gets one for whatever is asked
- * for: each name that is looked up has an address inside from then on, and each connect(2), which
- * init tells of before it goes on, finds a listener where it goes. From there it is a connection
- * as any other, so what was reached is what a list would have had to name.
+ * A session that learns. Its plan has no rules at first and gets one for whatever is asked for:
+ * each name that is looked up gets an address inside from then on, and each connect(2), which init
+ * announces before it continues, finds a listener at its destination. From there on it is a
+ * connection like any other, so what was reached is what a list would have had to name.
  *
- * On the loopback addresses a session has its own services as well, and looks for free ports by
- * connecting to them. So there is a listener there only where the host has somebody who answers,
- * and nobody inside listens.
+ * On loopback addresses a session also has services of its own, and programs look for free ports by
+ * connecting to them. So a listener is made there only if a service of the host answers at that
+ * port, and nobody inside listens.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,18 +20,19 @@
 #include "netplan-internal.h"
 #include "relay-internal.h"
 
-#define DIAL_MS 1000 /* on this machine somebody answers at once, or nobody does */
+#define DIAL_MS 1000 /* on this machine a connection is answered at once, or not at all */
 #define MAKE_MS 10000
-/* A child each. Who asks for more waits, and the loop has time for all else. */
+/* Each listener takes a child process. Further requests wait, so that the loop has time for
+ * everything else. */
 #define MADE_PER_S 32
 
 struct net_learn {
-	int sock, theirs;           /* the socket of ga/connects.h, and init's end of it */
+	int sock, theirs;           /* our end of the socket of ga/connects.h, and init's */
 	struct net_source s;
 	struct net_call calls[GA_CONNECTS];
-	struct net_place at[GA_NET_LISTENERS_MAX]; /* where there are listeners */
+	struct net_place at[GA_NET_LISTENERS_MAX]; /* where listeners were made */
 	size_t n_at;
-	int64_t second;             /* since when these were begun */
+	int64_t second;             /* start of the second in which these were begun */
 	unsigned made;
 	bool reached[GA_NET_LEARN_RULES];
 };
@@ -53,7 +54,7 @@ struct net_learn *net_learn_open(void)
 	return l;
 }
 
-/* What it has under way; the call may be another's then. */
+/* Release what the call has under way; the slot may be reused afterwards. */
 static void release(const struct ga_relay *r, struct net_call *c)
 {
 	if (c->dial >= 0 || c->child.fd >= 0)
@@ -92,15 +93,15 @@ int ga_relay_calls(struct ga_relay *r)
 
 /* ---- calls */
 
-/* There is room: no more than GA_CONNECTS are asked for at a time. Who does not take it has
- * ended. */
+/* The socket has room, as at most GA_CONNECTS calls are announced at a time. If sending fails, init
+ * has ended. */
 static void answer(const struct net_learn *l, struct ga_connect m, int errnum)
 {
 	m.errnum = errnum;
 	(void)send(l->sock, &m, sizeof(m), MSG_NOSIGNAL);
 }
 
-/* With all others that wait for the same. */
+/* Answer this call and all others that wait for the same listener. */
 static void settle(struct ga_relay *r, const struct net_call *which, int errnum)
 {
 	const struct net_place at = which->at;
@@ -145,9 +146,9 @@ static bool take_turn(struct net_learn *l)
 	return l->made < MADE_PER_S && ++l->made;
 }
 
-/* No listener is to be had there: a server of the session's has the port, on that address or on all
- * of them, or there are as many listeners as there may be. On a loopback address it is who was
- * meant; elsewhere it would be taken for somebody else. */
+/* No listener could be made there: a server of the session's has the port, on that address or on
+ * all of them, or there are as many listeners as there may be. On a loopback address the session's
+ * own server is what was meant; elsewhere it would be mistaken for another host. */
 static void not_made(struct ga_relay *r, const struct net_call *c)
 {
 	bool loopback = net_is_loopback(r, &c->at.addr);
@@ -198,7 +199,8 @@ static void begin_call(struct ga_relay *r, struct net_call *c)
 		if (&l->calls[i] != c && l->calls[i].used && l->calls[i].at.port == c->at.port &&
 		    ga_net_addr_same(&l->calls[i].at.addr, &c->at.addr))
 			return;
-	/* what is published is the session's own, and the host's port leads back to it */
+	/* a published port is the session's own, and the same port of the host would lead back to
+	 * it */
 	if (is_there(l, &c->at) || (loopback && net_is_published(r, c->at.port)))
 		settle(r, c, 0);
 	else if (loopback)
@@ -215,7 +217,7 @@ static struct net_call *free_call(struct net_learn *l)
 	return NULL;
 }
 
-/* The unspecified address means this machine to connect(2). */
+/* The destination that is meant: for connect(2) the unspecified address means this machine. */
 static struct ga_net_addr meant(const struct ga_connect *m)
 {
 	struct ga_net_addr a = ga_net_addr_make(m->ip6, m->addr);
@@ -236,7 +238,7 @@ void net_learn_calls(struct ga_relay *r)
 		if (n < 0)
 			return;
 		if (n != (ssize_t)sizeof(m)) {
-			/* init has ended, or is none */
+			/* init has ended, or is not init */
 			net_unwatch(r, l->sock);
 			return;
 		}
@@ -275,7 +277,7 @@ static void made(struct ga_relay *r, struct net_call *c)
 		not_made(r, c);
 		return;
 	}
-	/* several are made at once, and others may have been first */
+	/* several are made at the same time, and others may be first */
 	if (net_add_learnt(r, l->n_at, fd)) {
 		not_made(r, c);
 		return;
@@ -350,7 +352,7 @@ void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr
 	if (!r->learn)
 		return;
 	r->learn->reached[rule] = true;
-	/* where a name alone does not lead, that address has to be listed as well */
+	/* if the name alone does not allow the address, that has to be listed as well */
 	if (r->plan->rules[rule].kind != GA_NET_NAMED ||
 	    (net_rule_leads_to(&r->plan->rules[rule], &host.addr, port) && !net_is_own(&host.addr)))
 		return;
@@ -369,7 +371,7 @@ void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_
 	added = ga_net_plan_add_name(r->plan, ret->name);
 	if (added)
 		ga_net_dns_answer(r->plan, query, n, ret);
-	/* services are looked up (RFC 2782) by who goes on without */
+	/* clients look up service records (RFC 2782) and go on without them */
 	if (ret->verdict == GA_NET_DNS_REFUSED && (!r->learn || ret->name[0] != '_'))
 		net_use_name(&r->uses, added ? GA_USE_LOOKED_UP : GA_USE_REFUSED, ret->name,
 			     ret->type != 1);

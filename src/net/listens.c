@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the host listens on, by the kernel's word: asking the ports themselves would be heard by
- * whoever listens there.
+ * What the host listens on, according to the kernel: probing the ports would be noticed by whoever
+ * listens there.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "ga/path.h"
 #include "net-internal.h"
 
-#define FRESH_MS 1000 /* what is inside can have it asked for at any time */
+#define FRESH_MS 1000 /* programs inside can trigger this at any time */
 #define LISTEN "0A"   /* TCP_LISTEN */
 #define LINES_MAX 4096
 
-/* The next word of a line, or the field behind a ':' in it. */
+/* The next word of a line, or the field after `c` in it. */
 static const char *next(const char *p, char c)
 {
 	p = strchr(p, c);
@@ -37,14 +37,14 @@ static void all_listen(struct net_ports *p)
 	memset(p->bits, 0xff, sizeof(p->bits));
 }
 
-/* Those that listen come first (Documentation/networking/proc_net_tcp.rst). Of connections, which
- * what is inside can have any number of, nothing is read. */
+/* Listening sockets come first (Documentation/networking/proc_net_tcp.rst). Connections, of which
+ * programs inside can make any number, are not read. */
 void net_ports_add(struct net_ports *p, FILE *f)
 {
 	char line[512];
 	int n = 0;
 
-	/* "  0: ADDRESS:PORT ADDRESS:PORT STATE ...", below a line of names */
+	/* "  0: ADDRESS:PORT ADDRESS:PORT STATE ...", below a line of headings */
 	if (!fgets(line, sizeof(line), f))
 		return;
 	while (fgets(line, sizeof(line), f)) {
@@ -61,7 +61,7 @@ void net_ports_add(struct net_ports *p, FILE *f)
 	}
 }
 
-/* One that may be missing may be that, and nothing else may be wrong with it. */
+/* A table that may be missing may only be missing; any other error means that all ports count. */
 static void add_table(struct net_ports *p, const char *dir, const char *name, bool may_be_missing)
 {
 	cleanup_free char *path = ga_path_join(dir, name);
@@ -82,7 +82,7 @@ void net_ports_read(struct net_ports *p, const char *dir)
 {
 	memset(p->bits, 0, sizeof(p->bits));
 	add_table(p, dir, "tcp", false);
-	/* a kernel without IPv6 has but one */
+	/* a kernel without IPv6 has no such table */
 	add_table(p, dir, "tcp6", true);
 }
 

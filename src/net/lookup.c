@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Names are resolved as the host resolves them, by getaddrinfo(3), which reads files, loads what
- * nsswitch.conf names, and may wait for many seconds. So each look-up is a child process: nothing
+ * nsswitch.conf names, and may block for many seconds. So each look-up is a child process: nothing
  * waits for it, and it can be killed.
  */
 #include <errno.h>
@@ -36,7 +36,7 @@ static void __attribute__((noreturn)) look_up(const char *name, int out, pid_t p
 	struct addrinfo *list = NULL;
 	struct net_addrs a = { 0 };
 
-	/* nothing of the supervisor's stays open in here: a sandbox lives as long as its socket */
+	/* close everything of the supervisor's: a sandbox lives as long as its socket is open */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || dup2(out, 3) < 0 ||
 	    fcntl(3, F_SETFD, FD_CLOEXEC) || syscall(SYS_close_range, 4u, ~0u, 0u))
 		_exit(1);
@@ -74,7 +74,7 @@ static void reap(struct net_lookup *l)
 
 void net_lookup_end(struct net_lookup *l, struct net_addrs *ret)
 {
-	/* one write of less than PIPE_BUF: all of it, or nothing */
+	/* one write of less than PIPE_BUF bytes: all of it, or nothing */
 	if (read(l->fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret) || ret->n > NET_ADDRS_MAX)
 		*ret = (struct net_addrs){ 0 };
 	reap(l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of the relay.
+ * Internals of the relay.
  */
 #ifndef NET_INTERNAL_H
 #define NET_INTERNAL_H
@@ -18,7 +18,7 @@ socklen_t net_sockaddr(const struct ga_net_addr *a, uint16_t port, struct sockad
 
 /* ---- enter.c: sockets of another network namespace */
 
-/* What a sandbox's network is entered by. */
+/* The descriptors through which a sandbox's network is entered. */
 struct net_space {
 	int net, user; /* the namespace, and the user namespace that owns it; -1 */
 };
@@ -29,18 +29,19 @@ void net_space_close(struct net_space *s);
 /* A socket to be made inside. */
 struct net_want {
 	int family, type;
-	bool listens;             /* it is bound, and if it is a stream listens; else left alone */
+	bool listens;             /* it is bound and, if it is a stream socket, listens; else it is
+				   * left as created */
 	struct ga_net_addr addr;
 	uint16_t port;
-	const void *filter;       /* AF_PACKET: a struct sock_fprog that is attached */
+	const void *filter;       /* for AF_PACKET: a struct sock_fprog to attach */
 };
-/* All of them, non-blocking, into `ret`; with `setup` routes first. On failure none is left. Waits
- * for the child that makes them. */
+/* Make all of them, non-blocking, into `ret`; with `setup`, set up addresses and routes first. On
+ * failure none is left. Waits for the child that makes them. */
 int net_space_sockets(const struct net_space *s, const struct ga_net_plan *setup,
 		      const struct net_want *want, size_t n, int *ret, struct ga_error *err);
 
-/* The same without waiting: `fd` is readable when it can be ended. -1 with errno, at the end that
- * of what the child could not do. */
+/* The same without waiting: once `fd` is readable it can be ended. -1 with errno; when ended, the
+ * errno of what the child could not do. */
 struct net_child {
 	pid_t pid;
 	int fd;
@@ -54,14 +55,15 @@ void net_space_abandon(struct net_child *c);
 
 /* ---- netlink.c */
 
-/* In the namespace of the caller: lo up, the plan's own addresses on it, all others local. -1 with
- * errno, and `*ret_what` of what. */
+/* Set up the network of the caller's namespace: lo up, the plan's own addresses on it, all others
+ * local. -1 with errno, and in `*ret_what` what failed. */
 int net_set_up(const struct ga_net_plan *plan, const char **ret_what);
 
 /* ---- refusals.c: what the kernel refused, seen as the answers it sends */
 
 struct net_want net_refusal_want(bool ip6);
-/* One packet of such a socket: where to was the connection, or the datagram, that it refuses? */
+/* Parse one packet from such a socket: the destination of the connection or datagram that was
+ * refused. */
 struct net_refusal {
 	struct ga_net_addr addr;
 	uint16_t port;
@@ -75,11 +77,11 @@ struct net_ports {
 	int64_t read;
 	unsigned char bits[(UINT16_MAX + 1) / 8];
 };
-/* Those of a table as /proc/net/tcp is one. */
+/* Add the ports of a table in the format of /proc/net/tcp. */
 void net_ports_add(struct net_ports *p, FILE *f);
-/* Those of the tables in a directory as /proc/net is one: all ports where one cannot be read. */
+/* Read the tables in a directory like /proc/net; if one cannot be read, all ports count. */
 void net_ports_read(struct net_ports *p, const char *dir);
-/* As of the last second; in doubt it does. */
+/* Does the host listen on this port, as of the last second? True in doubt. */
 bool net_host_listens(struct net_ports *p, uint16_t port);
 
 /* ---- lookup.c: names, by child processes */
@@ -91,11 +93,11 @@ struct net_addrs {
 };
 struct net_lookup {
 	pid_t pid;
-	int fd; /* readable when it is done */
+	int fd; /* readable when the look-up is done */
 };
-/* False with errno if none can be begun. */
+/* Begin a look-up. False with errno on failure. */
 bool net_lookup_begin(struct net_lookup *l, const char *name);
-/* The answer, and the end of it; none where the name does not resolve. */
+/* End a look-up and get the answer; none if the name does not resolve. */
 void net_lookup_end(struct net_lookup *l, struct net_addrs *ret);
 void net_lookup_abandon(struct net_lookup *l);
 
@@ -104,15 +106,16 @@ void net_lookup_abandon(struct net_lookup *l);
 struct net_uses {
 	struct ga_use *v;
 	size_t n, cap;
-	size_t others, names; /* of them that are no connections, and of those that are look-ups */
+	size_t others, names; /* number of entries that are no connections, and of those that are
+			       * look-ups */
 	uint64_t more;
 	int64_t begun;
 };
 void net_uses_release(struct net_uses *u);
-/* Count one more; `which` 0 or 1 where the same thing is asked for in two ways, of which the more
- * frequent one counts. -1: there is no room to remember it. */
+/* Count one more use; `which` is 0 or 1 if the same thing is asked for in two ways, of which the
+ * more frequent one counts. Returns the entry, or -1 if there is no room to remember it. */
 ssize_t net_use(struct net_uses *u, enum ga_use_kind kind, const char *to, unsigned which);
-/* The same of a look-up. */
+/* The same for a look-up. */
 void net_use_name(struct net_uses *u, enum ga_use_kind kind, const char *name, unsigned which);
 
 /* ---- own.c: has this machine that address, now, on any of its interfaces? */
@@ -123,19 +126,20 @@ bool net_is_own(const struct ga_net_addr *a);
 
 struct net_pipes {
 	int (*v)[2];
-	size_t n, cap; /* that are empty and free */
+	size_t n, cap; /* unused pipes, which are empty */
 };
 void net_pipes_release(struct net_pipes *p);
 
 struct net_end {
 	int fd; /* -1 */
-	bool readable, writable; /* as far as is known: told once (EPOLLET), until EAGAIN */
+	bool readable, writable; /* as far as is known: announced once (EPOLLET), valid until
+				  * EAGAIN */
 };
 struct net_flow {
 	struct net_end *from, *to;
-	int pipe[2];      /* -1 while nothing is under way */
-	size_t n;         /* bytes in it */
-	bool ended, over; /* nothing more comes; and the other end was told so */
+	int pipe[2];      /* -1 while nothing is buffered */
+	size_t n;         /* bytes in the pipe */
+	bool ended, over; /* `ended`: nothing more comes; `over`: the receiver was told so */
 	uint64_t total;
 };
 void net_flow_init(struct net_flow *f, struct net_end *from, struct net_end *to);
@@ -143,8 +147,8 @@ void net_flow_release(struct net_flow *f, struct net_pipes *pipes);
 /* Put bytes in front of all that is read: at most NET_EARLY_MAX, once, before the first move. */
 #define NET_EARLY_MAX 65536
 bool net_flow_put(struct net_flow *f, struct net_pipes *pipes, const void *p, size_t n);
-/* Move what can be moved. 1: there may be more at once, others are to have their turn; 0: the ends
- * are not ready, or it is over; -1: the connection is broken. */
+/* Move what can be moved. Returns 1 if there may be more but others are to have their turn; 0 if
+ * the ends are not ready, or it is over; -1 if the connection is broken. */
 int net_flow_move(struct net_flow *f, struct net_pipes *pipes);
 
 #endif

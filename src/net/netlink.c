@@ -19,7 +19,7 @@
 #include "ga/fd.h"
 #include "net-internal.h"
 
-#define LO 1 /* in every namespace the first interface */
+#define LO 1 /* the first interface in every namespace */
 
 struct request {
 	struct nlmsghdr head;
@@ -40,7 +40,7 @@ static void add(struct request *r, unsigned short type, const void *p, size_t n)
 	r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + (unsigned)RTA_LENGTH(n);
 }
 
-/* Sent, and acknowledged. What is there already is fine. */
+/* Send a request and wait for its acknowledgement. It is no error if the object exists. */
 static int ask(int fd, const struct request *r)
 {
 	struct {
@@ -97,7 +97,7 @@ static int add_route(int fd, bool ip6)
 	return ask(fd, &r);
 }
 
-/* bwrap has done that, where it could. */
+/* bwrap has done this already where it could. */
 static int bring_up(void)
 {
 	cleanup_close int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of netplan.h share.
+ * Shared by the files that implement netplan.h.
  */
 #ifndef NETPLAN_INTERNAL_H
 #define NETPLAN_INTERNAL_H
 
 #include "ga/netplan.h"
 
-/* "[2001:db8::1]" and the like are for ga_net_host_parse(); these must parse. */
+/* Parse a constant that is valid. (Text from outside, such as "[2001:db8::1]", is for
+ * ga_net_host_parse().) */
 struct ga_net_addr net_addr(const char *text);
 
-/* NULL: it has no addresses of its own. */
+/* The entry of a name; NULL if it has no addresses of its own. */
 struct ga_net_name *net_find_name(const struct ga_net_plan *p, const char *name);
 
-/* Is `name` at least one label and a dot in front of `suffix`? */
+/* Does `name` consist of at least one label, a dot and `suffix`? */
 bool net_name_below(const char *name, const char *suffix);
 
-/* Where an address leads; the severest of all it can be read as. */
+/* Where an address leads; the most severe of all its readings. */
 enum net_class {
 	NET_ORDINARY,
 	NET_PRIVATE,
-	NET_MACHINE,  /* the one we run on */
+	NET_MACHINE,  /* this machine */
 	NET_SPECIAL,  /* link-local, metadata services, multicast, reserved */
 };
 enum net_class net_addr_class(const struct ga_net_addr *a);
-/* May a connection for this rule go to that address, whatever else is listed? */
+/* May a connection for this rule go to that address, apart from what other rules list? */
 bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port);
 /* 127.0.0.1 or ::1 */
 bool net_addr_is_localhost(const struct ga_net_addr *a);
 
-/* One step each of ga_net_ask_feed(): looks at all of `in`. */
+/* Steps of ga_net_ask_feed(); each looks at all of `in`. */
 void net_http_feed(struct ga_net_ask *a);
 void net_socks5_feed(struct ga_net_ask *a);
 void net_socks4_feed(struct ga_net_ask *a);
@@ -38,7 +39,7 @@ void net_http_answer(struct ga_net_ask *a, enum ga_net_outcome how);
 void net_socks5_answer(struct ga_net_ask *a, enum ga_net_outcome how);
 void net_socks4_answer(struct ga_net_ask *a, enum ga_net_outcome how);
 
-/* Digits of a port, 1 to 65535, without leading zeros: exactly `n` bytes. */
+/* Parse a port of exactly `n` digits: 1 to 65535, without leading zeros. */
 bool net_port_parse(const char *s, size_t n, uint16_t *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The addresses of the machine we run on, which no table knows.
+ * The addresses of this machine, which no table can list.
  */
 #include <ifaddrs.h>
 
@@ -24,7 +24,7 @@ bool net_is_own(const struct ga_net_addr *a)
 	struct ifaddrs *list;
 	bool own = false;
 
-	/* in doubt it is */
+	/* true in doubt */
 	if (getifaddrs(&list))
 		return true;
 	for (const struct ifaddrs *i = list; i && !own; i = i->ifa_next)

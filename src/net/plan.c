@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * From rules to addresses, listeners, and the files and variables that lead clients there.
+ * From rules to addresses, listeners, and the files and variables that direct clients to them.
  */
 #include "netplan-internal.h"
 
 #include <string.h>
 
-/* The first address of each kind is the interface's own, the names' follow. 127.0.0.0/10 is left
- * to what people have at fixed places (127.0.0.53, 127.0.1.1); the IPv6 prefix is one of our own
- * in fd00::/8. */
+/* The k-th of our addresses. The first of each family is the interface's own, those of names
+ * follow. 127.0.0.0/10 is left to well-known addresses (127.0.0.53, 127.0.1.1); the IPv6 prefix is
+ * one of our own in fd00::/8. */
 static struct ga_net_addr own_addr(bool ip6, size_t k)
 {
 	struct ga_net_addr a = net_addr(ip6 ? "fd67:6974:6167::" : "127.64.0.0");
@@ -49,7 +49,7 @@ static bool is_listed_addr(const struct ga_net_plan *p, const struct ga_net_addr
 	return false;
 }
 
-/* The next of our addresses from `*k` on that no rule lists. */
+/* The next of our addresses, from `*k` on, that no rule lists. */
 static struct ga_net_addr next_addr(const struct ga_net_plan *p, bool ip6, size_t *k)
 {
 	struct ga_net_addr a;
@@ -91,7 +91,7 @@ static void name_hosts(struct ga_net_plan *p)
 	p->max_names = p->n_names + GA_NET_ASKED_NAMES;
 }
 
-/* The addresses that rule's listeners stand on; returns how many. */
+/* The addresses of a rule's listeners; returns how many. */
 static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *r,
 			 struct ga_net_addr ret[2])
 {
@@ -118,7 +118,7 @@ static size_t rule_addrs(const struct ga_net_plan *p, const struct ga_net_rule *
 	return p->ip6 ? 2 : 1;
 }
 
-/* Does the same already stand there? `*ret` is what. */
+/* Is there a listener already at this address and port? `*ret` says for what. */
 static bool is_taken(const struct ga_net_plan *p, const struct ga_net_addr *a, uint16_t port,
 		     enum ga_net_for *ret)
 {
@@ -183,7 +183,7 @@ static int add_listeners(struct ga_net_plan *p, struct ga_error *err)
 	p->listeners[p->n_listeners++] = (struct ga_net_listener){
 		.addr = service, .port = GA_NET_DNS_PORT, .what = GA_NET_FOR_DNS
 	};
-	/* where nothing is listed there is nothing to ask it for */
+	/* without rules there is nothing to ask the proxy for */
 	if (p->n_rules || p->learns)
 		p->listeners[p->n_listeners++] = (struct ga_net_listener){
 			.addr = service, .port = GA_NET_PROXY_PORT, .what = GA_NET_FOR_PROXY
@@ -201,7 +201,7 @@ static void add_host(struct ga_buf *b, const struct ga_net_addr *a, const char *
 	ga_buf_addf(b, "%s %s\n", text, names);
 }
 
-/* Only what is reachable: what the host's own file says is known where names are resolved. */
+/* Only what is reachable: the host's own file is used where names are resolved. */
 static char *hosts_text(const struct ga_net_plan *p, const char *hostname)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -221,8 +221,8 @@ static char *hosts_text(const struct ga_net_plan *p, const char *hostname)
 	return ga_buf_steal(&b);
 }
 
-/* Clients go directly to these names and to all below them: so not where a wildcard has
- * something, which only the proxy can reach. */
+/* Clients connect directly to such names and to all below them: so not if a wildcard covers
+ * something below, which only the proxy can reach. */
 static bool is_direct(const struct ga_net_plan *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
@@ -236,8 +236,8 @@ static bool is_direct(const struct ga_net_plan *p, const char *name)
 	return true;
 }
 
-/* Programs read either spelling. ALL_PROXY is the HTTP one as well: clients without SOCKS end
- * with an error where it names that. */
+/* Programs read either spelling. ALL_PROXY is the HTTP proxy as well, because clients without SOCKS
+ * fail if it names that. */
 static void add_env(struct ga_net_plan *p)
 {
 	cleanup_free char *url = ga_strf("http://" GA_NET_SERVICE_ADDRESS ":%d", GA_NET_PROXY_PORT);
@@ -255,7 +255,7 @@ static void add_env(struct ga_net_plan *p)
 	ga_strv_pushf(&p->env, "https_proxy=%s", url);
 	ga_strv_pushf(&p->env, "all_proxy=%s", url);
 	ga_strv_pushf(&p->env, "no_proxy=%s", direct.ptr);
-	/* node (24, 22.21) reads the others only where this is set */
+	/* node (24, 22.21) heeds the others only if this is set */
 	ga_strv_push(&p->env, "NODE_USE_ENV_PROXY=1");
 }
 
@@ -285,9 +285,9 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 	if (add_listeners(p, err))
 		return -1;
 	p->hosts = hosts_text(p, o->hostname);
-	/* Names are asked for as they are: without `search`, glibc asks below the domain of
-	 * the host's own name as well; and musl cannot search in the root, but where there are at
-	 * least `ndots` dots it does not search. */
+	/* Names are to be asked for as they are. Without `search`, glibc also appends the domain of
+	 * the host's own name. musl cannot search in the root, but does not search for names with
+	 * at least `ndots` dots. */
 	p->resolv = ga_strdup("nameserver " GA_NET_SERVICE_ADDRESS "\nsearch .\n"
 			      "options ndots:0\n");
 	if (has_wildcard(p))

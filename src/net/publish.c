@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What crosses by name or by port, as words: unix sockets, and ports that are published; and the
- * host's listeners of the latter.
+ * What crosses the boundary by path or by port, as words: unix sockets and published ports; and the
+ * host's listeners for the latter.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 /* ---- words */
 
-/* The host's: "auto" is one, too. */
+/* The host's port, which may be "auto". */
 static bool parse_host_port(const char *s, size_t n, uint16_t *ret)
 {
 	if (n == 4 && !strncmp(s, "auto", 4)) {
@@ -87,7 +87,7 @@ bool ga_net_publish_open(const char *word)
 	       (p.addr.ip6 ? memcmp(p.addr.b, one6.b, 16) != 0 : p.addr.b[0] != 127);
 }
 
-/* Where the second path begins: a ':' alone is a letter like others. */
+/* Where the second path begins: a ':' that no "/" or "~/" follows is an ordinary character. */
 static const char *find_inside(const char *word)
 {
 	for (const char *p = strchr(word, ':'); p; p = strchr(p + 1, ':'))
@@ -152,7 +152,7 @@ int net_listen_host(struct ga_net_publish *p, struct ga_error *err)
 	    bind(fd, (const struct sockaddr *)&sa, n) || listen(fd, BACKLOG) ||
 	    getsockname(fd, (struct sockaddr *)&sa, &n))
 		return fail_published(p, errno, err);
-	/* the port is at the same place in both */
+	/* the port is at the same offset in both */
 	p->host_port = ntohs(((const struct sockaddr_in *)(const void *)&sa)->sin_port);
 	return ga_steal_fd(&fd);
 }

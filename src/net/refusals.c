@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A connection to where nobody listens is refused by the kernel, and no program is told. But lo is
- * all there is in a sandbox's network, and a packet socket on it sees the reset that the kernel
- * answers with: of all segments the one with RST and ACK, and sequence number 0 (RFC 9293,
- * 3.10.7.1: an answer to what had no ACK, so to the first segment of a connection). A datagram is
- * answered with an ICMP error that has its first bytes in it (RFC 792, 4443).
+ * The kernel refuses a connection to where nobody listens without telling any program. But a
+ * sandbox's network consists only of lo, and a packet socket on it sees the reset with which the
+ * kernel answers: the segment with RST and ACK and sequence number 0 (RFC 9293, 3.10.7.1: the
+ * answer to a segment without ACK, so to the first one of a connection). A datagram is answered by
+ * an ICMP error that contains its first bytes (RFC 792, 4443).
  */
 #include <linux/filter.h>
 #include <linux/if_ether.h>
@@ -23,12 +23,12 @@
 #define NO_PORT 0x0303  /* type and code of "port unreachable" */
 #define NO_PORT6 0x0104
 #define UDP 17
-#define UDP_PORT 2      /* to which it was sent */
+#define UDP_PORT 2      /* its destination port */
 #define IP4_HEADER 20
 #define IP6_HEADER 40
-#define SNAP 128 /* bytes of a packet that are looked at */
+#define SNAP 128 /* bytes of a packet that are read */
 
-/* What the kernel makes itself has neither options nor extension headers. */
+/* Packets that the kernel itself makes have neither options nor extension headers. */
 static const struct sock_filter ip4_filter[] = {
 	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x45, 0, 14),
@@ -78,7 +78,7 @@ struct net_want net_refusal_want(bool ip6)
 				  .filter = ip6 ? &six : &ip4 };
 }
 
-/* Who answered is who was asked for. */
+/* The sender of the reset is the destination that was refused. */
 static bool read_reset(const unsigned char *b, size_t n, bool ip6, struct net_refusal *ret)
 {
 	size_t head = ip6 ? IP6_HEADER : IP4_HEADER;
@@ -90,7 +90,7 @@ static bool read_reset(const unsigned char *b, size_t n, bool ip6, struct net_re
 	return true;
 }
 
-/* Behind the ICMP header is what was sent. */
+/* The ICMP header is followed by the beginning of the datagram. */
 static bool read_error(const unsigned char *b, size_t n, bool ip6, struct net_refusal *ret)
 {
 	size_t head = ip6 ? IP6_HEADER : IP4_HEADER, port = 2 * head + ICMP_HEADER + UDP_PORT;

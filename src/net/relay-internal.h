@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The relay's own parts.
+ * The parts of the relay.
  */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
@@ -10,15 +10,15 @@
 #include "ga/connects.h"
 #include "net-internal.h"
 
-/* What epoll(7) tells of. */
+/* The sources of epoll(7) events. */
 enum net_source_kind {
-	NET_LISTENER, /* owner: struct net_listener */
-	NET_LOOKUP,   /* struct net_job */
-	NET_CLIENT,   /* struct net_conn, as the next */
+	NET_LISTENER, /* owner: a struct net_listener */
+	NET_LOOKUP,   /* owner: a struct net_job */
+	NET_CLIENT,   /* owner: a struct net_conn; the same for the next */
 	NET_TARGET,
-	NET_CALLS,    /* struct net_learn */
-	NET_CALL,     /* struct net_call */
-	NET_POOLED,   /* struct net_pool */
+	NET_CALLS,    /* owner: a struct net_learn */
+	NET_CALL,     /* owner: a struct net_call */
+	NET_POOLED,   /* owner: a struct net_pool */
 };
 struct net_source {
 	enum net_source_kind kind;
@@ -27,9 +27,9 @@ struct net_source {
 };
 
 enum net_listener_kind {
-	NET_L_RULE,    /* index: of the plan's listener */
+	NET_L_RULE,    /* index: that of the plan's listener */
 	NET_L_PROXY,
-	NET_L_DNS,     /* datagrams */
+	NET_L_DNS,     /* the resolver's datagram socket */
 	NET_L_DNS_TCP,
 	NET_L_REFUSED, /* a packet socket; index: 1 for IPv6 */
 	NET_L_UNIX,    /* index: of the word of network.sockets */
@@ -42,7 +42,7 @@ struct net_listener {
 	size_t index;
 };
 
-/* A look-up, and who waits for it. */
+/* A look-up, and the connections that wait for it. */
 struct net_job {
 	struct net_source s;
 	struct net_lookup l;
@@ -54,8 +54,8 @@ struct net_place {
 	struct ga_net_addr addr;
 	uint16_t port;
 };
-/* A connect(2) inside that waits: for the host's port to answer, for its turn, for a listener to be
- * made, or for another that wants the same. */
+/* A connect(2) call inside that is waiting: for the host's port to answer, for its turn, for a
+ * listener to be made, or for another call that wants the same listener. */
 struct net_call {
 	bool used;
 	struct net_source s;
@@ -63,48 +63,48 @@ struct net_call {
 	struct net_place at;
 	int dial;
 	struct net_child child;
-	bool turn;        /* it waits until more may be made */
-	int64_t deadline; /* 0: it waits for another */
+	bool turn;        /* it waits until more listeners may be made */
+	int64_t deadline; /* 0: it waits for another call */
 };
 
 enum net_state {
-	NET_ASKS,     /* a client of the proxy says what it wants */
-	NET_DNS,      /* one of the resolver's */
-	NET_WAITS,    /* for a name */
-	NET_NEEDS,    /* a socket inside */
+	NET_ASKS,     /* a client of the proxy is sending its request */
+	NET_DNS,      /* a client of the resolver */
+	NET_WAITS,    /* waits for a look-up */
+	NET_NEEDS,    /* waits for a socket inside */
 	NET_CONNECTS,
 	NET_RELAYS,
-	NET_LINGERS,  /* it was told no, and is to read that */
+	NET_LINGERS,  /* it was refused, and is given time to read that */
 	NET_DEAD,
 };
 struct net_conn {
 	struct net_source client_src, target_src;
 	struct net_end client, target;
-	struct net_flow up, down; /* from the client, and to it */
+	struct net_flow up, down; /* from the client to the target, and back */
 	enum net_state state;
 	enum net_listener_kind kind;
-	size_t index;         /* of its listener */
-	struct ga_net_ask ask; /* of NET_L_PROXY */
-	struct ga_buf in;     /* of NET_L_DNS_TCP */
-	char *to;             /* for people */
+	size_t index;         /* index of its listener's kind */
+	struct ga_net_ask ask; /* for NET_L_PROXY */
+	struct ga_buf in;     /* for NET_L_DNS_TCP */
+	char *to;             /* the destination, for people */
 	size_t rule;
-	char *name;           /* to be looked up, or NULL */
-	struct net_job *job;  /* that it waits for; NULL: until there is room for one, or its
-			       * deadline */
+	char *name;           /* the name to look up, or NULL */
+	struct net_job *job;  /* the look-up that it waits for; NULL: until there is room for one,
+			       * or until its deadline */
 	struct net_addrs addrs;
-	size_t next;          /* of these */
+	size_t next;          /* index of the next address to try */
 	uint16_t port;
-	bool forbidden;       /* one of them was */
+	bool forbidden;       /* one of the addresses was forbidden */
 	int64_t deadline;     /* 0: none */
-	ssize_t use;          /* its entry, -1: none */
+	ssize_t use;          /* its entry in the uses; -1: none */
 	bool queued;
-	struct net_conn *after; /* in the queue */
+	struct net_conn *after; /* next one in the queue */
 };
 
 #define NET_JOBS 32
 #define NET_POOL 16
 
-/* Sockets inside to connect with, and the child that makes more of them, if any. */
+/* Sockets inside for connecting, and the child that makes more of them, if any. */
 struct net_pool {
 	int v[NET_POOL];
 	size_t n;
@@ -119,48 +119,49 @@ struct ga_relay {
 	struct ga_net_publish *publish;
 	size_t n_publish;
 	int epoll;
-	int spare;               /* given up where there are no descriptors left */
+	int spare;               /* a descriptor that is given up when none are left */
 	struct net_space space;
 	struct net_listener *listeners;
 	size_t n_listeners, cap_listeners;
 	struct net_conn **conns;
 	size_t n_conns, cap_conns, max_conns;
-	size_t timed;            /* of them with a deadline, about */
-	struct net_conn *queue;  /* that have more to do */
+	size_t timed;            /* roughly how many of them have a deadline */
+	struct net_conn *queue;  /* connections that have more to do */
 	struct net_job *jobs[NET_JOBS];
 	struct net_pipes pipes;
 	struct net_pool pool[2]; /* IPv4, IPv6 */
 	struct net_uses uses;
-	struct rlimit limit;     /* of descriptors, as it was */
+	struct rlimit limit;     /* the original limit on descriptors */
 	bool raised;
-	struct net_learn *learn; /* NULL: it does not */
+	struct net_learn *learn; /* NULL: it does not learn */
 	struct net_ports host;
 };
 
 /* ---- relay.c */
 
 int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events);
-/* Before it is closed: that alone ends nothing while a child that was just forked holds a copy, and
- * what is told then would be of a source that is gone. */
+/* Call this before closing `fd`. Closing alone does not end the watch while a child that was just
+ * forked holds a copy, and later events would belong to a source that is gone. */
 void net_unwatch(const struct ga_relay *r, int fd);
-/* A destination as people know it: the name that stands for the address. */
+/* A destination for people: with the name that the address stands for. */
 char *net_to_text(const struct ga_relay *r, const struct ga_net_addr *a, uint16_t port);
 
-/* Where a session has servers of its own: on a loopback address that is no name's. */
+/* Is it an address where a session has servers of its own: a loopback address that stands for no
+ * name? */
 bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a);
-/* Does a published port lead to this one, inside? */
+/* Does a published port lead to this port inside? */
 bool net_is_published(const struct ga_relay *r, uint16_t port);
-/* Is what the kernel refused worth telling? */
+/* Is this refusal of the kernel's worth reporting? */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f);
-/* A listener that was made for a call; takes over `fd`. */
+/* Add a listener that was made for a call; takes over `fd`. */
 int net_add_learnt(struct ga_relay *r, size_t index, int fd);
 
 /* ---- inside.c */
 
 void net_inside_open(struct ga_relay *r);
 void net_inside_close(struct ga_relay *r);
-/* A socket inside to connect with; -1: there is none to be had; NET_LATER: net_conns_inside() will
- * say when. */
+/* Get a socket inside for connecting. -1: none can be had; NET_LATER: net_conns_inside() will tell
+ * when. */
 #define NET_LATER (-2)
 int net_inside(struct ga_relay *r, bool ip6);
 void net_inside_event(struct ga_relay *r, struct net_pool *p);
@@ -176,39 +177,39 @@ void net_learn_calls(struct ga_relay *r);
 void net_learn_event(struct ga_relay *r, struct net_call *c);
 void net_learn_time(struct ga_relay *r, int64_t now);
 int64_t net_learn_next(const struct ga_relay *r); /* 0: never */
-/* Where such a listener stands, and for whom. */
+/* The place of such a listener, and the rule it is for. */
 void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
 		     struct ga_net_host *host);
-/* The rule that names this host and port; -1: there is none. */
+/* The rule that covers this host and port; -1: none. */
 ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port);
-/* ga_net_addr_allowed(); nor to an address of this machine's that is not listed itself. */
+/* ga_net_addr_allowed(), and not to an address of this machine's that is not itself listed. */
 bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
-/* It was connected, and there. */
+/* Record that the rule's host was reached, at this address. */
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
-/* Answer a query, and take note of a name that is refused. */
+/* Answer a query, and record a name that is refused. */
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
 
 /* ---- conn.c */
 
-/* Takes over `fd`. */
+/* Begin a connection that was accepted; takes over `fd`. */
 void net_conn_begin(struct ga_relay *r, const struct net_listener *l, int fd);
 void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events);
 void net_conn_run(struct ga_relay *r, struct net_conn *c);
 void net_conn_timeout(struct ga_relay *r, struct net_conn *c);
-/* In so many milliseconds; 0: never. */
+/* Set the deadline, `ms` from now; 0: none. */
 void net_conn_deadline(struct ga_relay *r, struct net_conn *c, int ms);
-/* What it waited for. */
+/* The look-up that it waited for is done. */
 void net_conn_found(struct ga_relay *r, struct net_conn *c, const struct net_addrs *a);
-/* For all that need a socket inside: there are some, or there are none to be had. */
+/* Tell all that wait for a socket inside: there are some or, if not `ok`, none can be had. */
 void net_conns_inside(struct ga_relay *r, bool ip6, bool ok);
 void net_conn_free(struct ga_relay *r, struct net_conn *c);
 
 /* ---- jobs.c */
 
-/* Have the name of `c` looked up, together with others that want the same. */
+/* Have the name of `c` looked up, by one look-up for all that want the same name. */
 void net_job_want(struct ga_relay *r, struct net_conn *c);
 void net_job_done(struct ga_relay *r, struct net_job *j);
-/* End those that take too long. */
+/* End look-ups that take too long. */
 void net_jobs_time(struct ga_relay *r, int64_t now);
 void net_jobs_abandon(struct ga_relay *r);
 
@@ -218,11 +219,12 @@ int net_listen_host(struct ga_net_publish *p, struct ga_error *err);
 
 /* ---- unix.c; `written` as in struct ga_relay_opts */
 
-/* The socket that stands for a path inside: the `i`th, in `dir`. */
+/* Create the `i`th socket in `dir`, which stands for the host's socket `path`. */
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err);
-/* Refused where the way to it enters what is written, or would, for what is not there yet. */
+/* Refuse a socket whose path enters a `written` place, or would do so once missing parts of it
+ * exist. */
 int net_check_unix(const char *path, const struct ga_strv *written, struct ga_error *err);
-/* A connection to a socket of the host's; -1 with errno, EXDEV where the way enters that. */
+/* Connect to a socket of the host. -1 with errno; EXDEV if its path enters such a place. */
 int net_dial_unix(const char *path, const struct ga_strv *written);
 
 #endif

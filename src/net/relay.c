@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The relay: its sockets, and one epoll descriptor for all of them, which the supervisor's loop
- * waits for.
+ * The relay: its sockets, and a single epoll descriptor for all of them, which the supervisor's
+ * loop polls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,12 @@
 #include "netplan-internal.h"
 #include "relay-internal.h"
 
-#define EVENTS 64      /* handled at a time; then others have their turn */
-#define ACCEPTED 32    /* of one listener at a time */
+#define EVENTS 64      /* events handled before the supervisor has its turn */
+#define ACCEPTED 32    /* connections accepted at a time from one listener */
 #define DATAGRAMS 32
-#define DESCRIPTORS 8192 /* wanted; a connection has two, and four more while both sides are slow */
-#define OURS 256       /* for all else */
+#define DESCRIPTORS 8192 /* the limit that we want; a connection has two, and four more while both
+			  * sides are slow */
+#define OURS 256       /* for everything else */
 #define PER_CONNECTION 6
 
 int net_watch(struct ga_relay *r, struct net_source *s, uint32_t events)
@@ -35,7 +36,7 @@ void net_unwatch(const struct ga_relay *r, int fd)
 
 /* ---- opening */
 
-/* Listeners are kept in an array that does not move any more once they are watched. */
+/* The array of listeners must not move once they are watched. */
 static void add_listener(struct ga_relay *r, enum net_listener_kind kind, size_t index, int fd)
 {
 	GA_GROW(r->listeners, r->n_listeners, r->cap_listeners);
@@ -46,7 +47,7 @@ static void add_listener(struct ga_relay *r, enum net_listener_kind kind, size_t
 
 static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 {
-	/* those that are made later must not move them */
+	/* reserve room, because adding some later must not move the array */
 	if (r->learn) {
 		r->cap_listeners = r->n_listeners + GA_NET_LISTENERS_MAX;
 		r->listeners = ga_realloc(r->listeners, r->cap_listeners * sizeof(*r->listeners));
@@ -61,7 +62,8 @@ static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 	return 0;
 }
 
-/* There it would lead back to the host, and to what is published on it: for ever. */
+/* Refuse a published port that is one of our own listeners inside: it would lead back to the host,
+ * and from there to itself. */
 static int check_published(const struct ga_relay *r, const struct ga_net_publish *p,
 			   struct ga_error *err)
 {
@@ -117,8 +119,8 @@ static int open_host(struct ga_relay *r, const struct ga_relay_opts *o, struct g
 	return 0;
 }
 
-/* Each connection takes several. What is started later inherits that, and has it back to what it
- * was when the relay is closed. */
+/* Raise our limit on descriptors, as each connection takes several. Programs started later inherit
+ * the new limit; it is restored when the relay is closed. */
 static void raise_limit(struct ga_relay *r)
 {
 	struct rlimit now;
@@ -201,7 +203,7 @@ void ga_relay_close(struct ga_relay *r)
 
 /* ---- inside */
 
-/* What stands for a listener of the plan: one socket, or two for the resolver. */
+/* The sockets for a listener of the plan: one, or two for the resolver. */
 static size_t want_listener(const struct ga_net_listener *l, struct net_want *w)
 {
 	*w = (struct net_want){ .family = l->addr.ip6 ? AF_INET6 : AF_INET, .type = SOCK_STREAM,
@@ -296,7 +298,7 @@ static void accept_some(struct ga_relay *r, const struct net_listener *l)
 			continue;
 		if (errno != EMFILE && errno != ENFILE)
 			return;
-		/* or the listener would be ready for ever */
+		/* otherwise the listener would stay ready for ever */
 		ga_cleanup_closep(&r->spare);
 		fd = accept4(l->s.fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
@@ -352,14 +354,13 @@ bool net_is_loopback(const struct ga_relay *r, const struct ga_net_addr *a)
 	return net_addr_is_localhost(a) || (!*h.name && net_addr_class(a) == NET_MACHINE);
 }
 
-/* Has somebody been kept from what is there otherwise? On a loopback address nothing may listen yet
- * where a published port leads to, or where somebody looks for a port of the session's own: that
- * is no refusal. */
+/* Was anybody refused something that exists? On a loopback address a published port may have no
+ * listener yet, or somebody looks for a free port of the session's own: those are no refusals. */
 bool net_is_refusal(struct ga_relay *r, const struct net_refusal *f)
 {
 	if (!net_is_loopback(r, &f->addr))
 		return true;
-	/* a session that learns has asked the host itself */
+	/* for a session that learns, the host itself was asked */
 	return !f->udp && !net_is_published(r, f->port) && !r->learn &&
 	       net_host_listens(&r->host, f->port);
 }
@@ -379,7 +380,7 @@ static void note_refusals(struct ga_relay *r, const struct net_listener *l)
 			continue;
 		to = net_to_text(r, &f.addr, f.port);
 		udp = f.udp ? ga_strf("%s" GA_USE_UDP, to) : NULL;
-		/* a name has an address of each family, and clients try both */
+		/* a name has an address in each family, and clients try both */
 		(void)net_use(&r->uses, GA_USE_REFUSED, udp ? udp : to, f.ip6);
 	}
 }
@@ -421,7 +422,7 @@ static void serve_one(struct ga_relay *r, const struct net_source *s, uint32_t e
 	}
 }
 
-/* Those that had more than their share to move, once each. */
+/* Serve once each connection that had more data than its share. */
 static void serve_queue(struct ga_relay *r)
 {
 	struct net_conn *c = r->queue;
@@ -453,7 +454,7 @@ void ga_relay_serve(struct ga_relay *r)
 	struct epoll_event e[EVENTS];
 	int n = epoll_wait(r->epoll, e, EVENTS, 0);
 
-	/* nothing is freed while somebody may still name it */
+	/* free only now, when no event can refer to it any more */
 	for (int i = 0; i < n; i++)
 		serve_one(r, e[i].data.ptr, e[i].events);
 	serve_queue(r);

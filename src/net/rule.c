@@ -44,8 +44,8 @@ static bool parse_ports(const char *s, struct ga_net_rule *r)
 			 r->last >= r->first);
 }
 
-/* What is wrong with an address, or NULL. Those of metadata services and the like can be listed:
- * who lists one means it. */
+/* What is wrong with an address; NULL: nothing. Metadata services and the like may be listed:
+ * whoever does so means it. */
 static const char *judge_literal(const struct ga_net_addr *a)
 {
 	struct ga_net_addr broadcast = net_addr("255.255.255.255"), none = net_addr("::");
@@ -59,7 +59,7 @@ static const char *judge_literal(const struct ga_net_addr *a)
 	return NULL;
 }
 
-/* What is wrong with the host before `n` bytes, or NULL. */
+/* What is wrong with the host before `n` bytes; NULL: nothing. */
 static const char *parse_host(const char *s, size_t n, struct ga_net_rule *r)
 {
 	bool wild = n > 2 && s[0] == '*' && s[1] == '.';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SOCKS 5 without authentication (RFC 1928), SOCKS 4 and 4a. All messages are a few hundred bytes
- * at most, by the widths of their lengths.
+ * SOCKS 5 without authentication (RFC 1928), SOCKS 4 and 4a. The widths of the length fields limit
+ * all messages to a few hundred bytes.
  */
 #include "netplan-internal.h"
 
@@ -12,7 +12,7 @@ enum { V5_IP4 = 1, V5_NAME = 3, V5_IP6 = 4 };
 enum v5_code { V5_OK, V5_GENERAL, V5_NOT_ALLOWED, V5_NET, V5_HOST, V5_CONNREFUSED, V5_TTL,
 	       V5_COMMAND, V5_ADDRESS };
 enum v4_code { V4_OK = 0x5a, V4_REFUSED = 0x5b };
-enum { STEP_METHODS, STEP_REQUEST }; /* of SOCKS 5, in `step` */
+enum { STEP_METHODS, STEP_REQUEST }; /* values of `step` for SOCKS 5 */
 
 static void take(struct ga_net_ask *a, size_t n)
 {
@@ -33,7 +33,7 @@ static void refuse_v5(struct ga_net_ask *a, enum v5_code code)
 	a->state = GA_NET_ASK_CLOSE;
 }
 
-/* The `n` bytes of the request are read; what follows is for the target. */
+/* The request is complete in the first `n` bytes; what follows is for the target. */
 static void have_target(struct ga_net_ask *a, size_t n)
 {
 	take(a, n);
@@ -42,7 +42,7 @@ static void have_target(struct ga_net_ask *a, size_t n)
 	a->state = GA_NET_ASK_TARGET;
 }
 
-/* Is there all of the methods? False also when the client was refused. */
+/* Are all methods there? False also if the client was refused. */
 static bool v5_methods(struct ga_net_ask *a)
 {
 	const unsigned char *p = (const unsigned char *)a->in.ptr;
@@ -129,8 +129,8 @@ static void refuse_v4(struct ga_net_ask *a)
 	a->state = GA_NET_ASK_CLOSE;
 }
 
-/* The bytes up to the NUL from `at` on: their number with it, 0 while it is not there, -1 if it
- * is too far away. */
+/* The number of bytes from `at` up to and including the NUL; 0 if it is not there yet, -1 if it is
+ * too far away. */
 static ssize_t v4_field(const struct ga_net_ask *a, size_t at)
 {
 	size_t have = a->in.len - at, most = V4_FIELD_MAX + 1;
@@ -153,7 +153,7 @@ void net_socks4_feed(struct ga_net_ask *a)
 		return;
 	a->port = (uint16_t)(p[2] << 8 | p[3]);
 	named = !memcmp(p + 4, zero, sizeof(zero)) && p[7];
-	n = v4_field(a, end); /* the user's name, which we do not ask for */
+	n = v4_field(a, end); /* the user's name, which is ignored */
 	if (p[1] != CONNECT || !a->port || n < 0) {
 		refuse_v4(a);
 		return;

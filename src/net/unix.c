@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unix sockets of the host, by path. What is inside may write in some places of the host, and a
- * link that it leaves there leads anywhere: so the way to a socket is gone step by step, and ends
- * where it enters such a place, by whatever path.
+ * Unix sockets of the host, by path. Programs inside can write in some places of the host, and a
+ * symlink left there may lead anywhere: so the path to a socket is walked step by step, and refused
+ * where it enters such a place by whatever route.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 /* ---- the way to it */
 
 struct way {
-	int fd;         /* of `at`, by O_PATH */
-	char *at;       /* without links */
-	char *rest;     /* of the path, from there */
-	unsigned links; /* that were followed */
+	int fd;         /* `at`, opened with O_PATH */
+	char *at;       /* path of where the walk is, without symlinks */
+	char *rest;     /* the rest of the path, from there */
+	unsigned links; /* symlinks that were followed */
 };
 
 static void way_release(struct way *w)
@@ -69,7 +69,8 @@ static bool is_written(const struct ga_strv *written, const char *path)
 	return false;
 }
 
-/* Its own path may be another one: what is mounted in two places is written in both. */
+/* Compare by inode, because the path may differ: a directory mounted in two places is written in
+ * both. */
 static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
 {
 	for (size_t i = 0; written && i < written->n; i++) {
@@ -82,7 +83,7 @@ static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
 	return false;
 }
 
-/* What `link` says comes before the rest. */
+/* Put the target of the symlink `link` in front of the rest. */
 static int follow(struct way *w, int link)
 {
 	char to[PATH_MAX];
@@ -96,7 +97,7 @@ static int follow(struct way *w, int link)
 	return w->rest[0] == '/' ? go_to_root(w) : 0;
 }
 
-/* To the entry `name` of where it is. */
+/* Walk to the entry `name` of the current directory. */
 static int enter(struct way *w, const char *name, const struct ga_strv *written)
 {
 	bool up = !strcmp(name, "..");
@@ -110,7 +111,7 @@ static int enter(struct way *w, const char *name, const struct ga_strv *written)
 		return -1;
 	}
 	fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	/* to be made later, and by whom */
+	/* it may be created later, by whoever can write there */
 	if (fd < 0 && errno == ENOENT && is_written(written, whole))
 		errno = EXDEV;
 	if (fd < 0 || fstat(fd, &st))
@@ -125,7 +126,8 @@ static int enter(struct way *w, const char *name, const struct ga_strv *written)
 	return 0;
 }
 
-/* Open (O_PATH) what the path leads to. -1 with errno; EXDEV: the way enters what is `written`. */
+/* Open what the path leads to, with O_PATH. -1 with errno; EXDEV: the path enters a `written`
+ * place. */
 static int open_way(const char *path, const struct ga_strv *written)
 {
 	cleanup_(way_release) struct way w = { .fd = -1, .rest = ga_strdup(path) };
@@ -150,7 +152,7 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 	cleanup_close int fd = open_way(path, written);
 	cleanup_free char *q = NULL;
 
-	/* a server may be started later: it is looked for at each connection */
+	/* the server may be started later: the path is resolved at each connection */
 	if (fd >= 0 || errno != EXDEV)
 		return 0;
 	q = ga_escape(path);
@@ -161,8 +163,8 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 
 /* ---- sockets */
 
-/* A socket's address has room for some hundred bytes, and a path may be longer: so what is named
- * is a descriptor. */
+/* A socket address has room for some hundred bytes only, and a path may be longer: so name a
+ * descriptor. */
 static bool unix_address(int fd, const char *name, struct sockaddr_un *ret)
 {
 	int n;
@@ -201,7 +203,7 @@ int net_dial_unix(const char *path, const struct ga_strv *written)
 		errno = ENOTSOCK;
 		return -1;
 	}
-	/* the very one that was found, whatever has its name by now */
+	/* connect to the very socket that was found, whatever has its name by now */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || !unix_address(at, "", &sa) ||
 	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was connected to, and what was refused: each destination once, with how often.
+ * What was connected to, and what was refused: each destination once, with its count.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ void net_uses_release(struct net_uses *u)
 	*u = (struct net_uses){ 0 };
 }
 
-/* Refusals cost an agent nothing, and are not to hide what is reached; nor look-ups refusals. */
+/* Refusals cost an agent nothing and must not displace what is reached; nor look-ups refusals. */
 static bool has_room(const struct net_uses *u, enum ga_use_kind kind, bool name)
 {
 	if (name && u->names >= GA_RELAY_USES_MAX / 4)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * System calls that a session does not get, by every way of making one.
+ * System calls that a session is refused, made in every possible way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +29,13 @@ static const char *const abi_names[] = { "", " (x32)", " (i386)" };
 struct call {
 	const char *name;
 	long nr;
-	int nr32; /* of i386, 0: has none */
+	int nr32; /* number on i386; 0: it has none */
 	unsigned long arg[5];
 };
 
-/* Arguments with which the kernel itself would say something else than "not permitted", where it
- * can be done without effect. */
-#define BAD ((unsigned long)1) /* an address nothing is at */
+/* Arguments for which the kernel itself would give another error than EPERM and, where possible, do
+ * nothing. */
+#define BAD ((unsigned long)1) /* an address where nothing is mapped */
 static const struct call table[] = {
 	{ "unshare", SYS_unshare, 310, { CLONE_NEWUSER } },
 	{ "setns", SYS_setns, 346, { (unsigned long)-1 } },
@@ -99,7 +99,7 @@ static const struct call table[] = {
 struct made {
 	const struct call *call;
 	enum abi abi;
-	bool tty; /* its first argument is a terminal, to be the caller's own */
+	bool tty; /* its first argument is a terminal, which becomes the caller's own */
 };
 
 #ifdef __x86_64__
@@ -124,7 +124,7 @@ static long make(const void *arg)
 	const struct made *m = arg;
 	const struct call *c = m->call;
 
-	/* on any other nobody without rights may type */
+	/* on another terminal this needs privileges */
 	if (m->tty && (setsid() < 0 || ioctl((int)c->arg[0], TIOCSCTTY, 0)))
 		return 0;
 #ifdef __x86_64__
@@ -135,7 +135,7 @@ static long make(const void *arg)
 		       c->arg[3], c->arg[4], 0L);
 }
 
-/* Did it never get to the kernel's code for it? */
+/* Was it refused before it reached the kernel's code for the call? */
 static bool refused(int e)
 {
 	return e == EPERM || e == ENOSYS || e == EAFNOSUPPORT || e == EPROTONOSUPPORT ||
@@ -162,7 +162,7 @@ void probe_table(const struct facts *f, struct result *r)
 	(void)f;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		try_call(r, &table[i], false);
-	/* a foreign ABI is refused whatever is called, harmless as it may be */
+	/* a foreign ABI is refused for every call, harmless or not */
 #ifdef __x86_64__
 	for (enum abi abi = X32; abi <= I386; abi++) {
 		static const struct call getpid_ = { "getpid", SYS_getpid, 20, { 0 } };
@@ -211,7 +211,7 @@ void probe_namespaces(const struct facts *f, struct result *r)
 		attempt(r, e == EPERM || e == ENOSPC, e, "a %s namespace by clone: errno %d",
 			kinds[i].name, e);
 	}
-	/* what cannot be looked into must not be there at all */
+	/* a call that a filter cannot inspect must not exist at all */
 	e = in_child(make, &m);
 	attempt(r, e == ENOSYS, e, "clone3: errno %d", e);
 	e = in_child(enter_own, "/proc/self/ns/user");
@@ -222,7 +222,7 @@ void probe_namespaces(const struct facts *f, struct result *r)
 
 /* ---- terminals */
 
-/* A terminal of this process's own: outside, the attempt hurts nobody. */
+/* A terminal of our own: if the attempt succeeds, it harms nobody. */
 static int own_terminal(void)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -314,7 +314,7 @@ static long take_fd(const void *arg)
 static long compare(const void *arg)
 {
 	(void)arg;
-	return syscall(SYS_kcmp, getpid(), 1, 0, 0, 0); /* KCMP_FILE of descriptors 0 */
+	return syscall(SYS_kcmp, getpid(), 1, 0, 0, 0); /* KCMP_FILE, descriptors 0 and 0 */
 }
 
 void probe_processes(const struct facts *f, struct result *r)

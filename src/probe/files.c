@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be seen and changed by way of files.
+ * What can be seen and changed through files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define DEEP 12
 
-/* Opened for writing, and nothing is written. */
+/* Try to open for writing, without writing anything. */
 static int open_write(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -34,7 +34,7 @@ static void no_write(struct result *r, const char *path)
 	int e = open_write(path);
 	struct statvfs fs;
 
-	/* of what is running just now the kernel says that first */
+	/* for a running program the kernel reports this first */
 	if (e == ETXTBSY && !statvfs(path, &fs) && fs.f_flag & ST_RDONLY)
 		e = EROFS;
 	attempt(r, e != 0 && e != ETXTBSY, e, "%s can be written", path);
@@ -76,14 +76,15 @@ static void walk(struct result *r, const char *path, unsigned depth, visit_fn *f
 
 /* ---- masks */
 
-/* Of what is outside for root alone, uid 0 of a session is the owner as well. */
+/* Files that outside are for root alone: uid 0 of a session must not be their owner. */
 static void visit_private(struct result *r, const char *path, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode) && !(st->st_mode & S_IROTH))
 		no_read(r, path);
 }
 
-/* A directory above the project: with it the mount would go. Undone where it can be done. */
+/* Try to rename a directory above the project, which would move the mount. Undone if it
+ * succeeds. */
 static void no_rename(struct result *r, const char *dir)
 {
 	char away[4096];
@@ -130,14 +131,14 @@ static void visit_sysctl(struct result *r, const char *path, const struct stat *
 		no_write(r, path);
 		return;
 	}
-	/* open to all by its mode: that one asks for a capability when it is written */
+	/* its mode allows opening; writing asks for a capability */
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	attempt_call(r, fd < 0 ? fd : write(fd, "", 0), path);
 	if (fd >= 0)
 		(void)close(fd);
 }
 
-/* Every process that shows is of our own pid namespace, and that is not the host's. */
+/* Every visible process must be of our own pid namespace, and that must not be the host's. */
 static void only_ours(const struct facts *f, struct result *r)
 {
 	DIR *d = opendir("/proc");
@@ -181,7 +182,7 @@ void probe_proc(const struct facts *f, struct result *r)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		no_write(r, files[i]);
 	walk(r, "/proc/sys", DEEP, visit_sysctl);
-	/* a pattern that is a pipe runs its program as root, outside */
+	/* a core_pattern that is a pipe runs its program as root on the host */
 	attempt(r, !getrlimit(RLIMIT_CORE, &core) && core.rlim_max <= 1, EPERM,
 		"core dumps can be made");
 }

@@ -148,7 +148,7 @@ const char *env_value(const char *name)
 
 /* ---- what the host will look for afterwards ---------------------------------- */
 
-/* Whether it can be made does not say whether it reaches the host: that is looked at there. */
+/* Being able to create it does not tell whether it reaches the host: that is checked there. */
 static void leave_traces(const struct facts *f)
 {
 	for (const char **d = f->dirs; f->token && *d; d++) {
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 		probes[i].fn(&f, &r);
 		print(probes[i].id, &r, probes[i].what);
 		status = r.failed ? 1 : status;
-		/* a child that is killed later must not print it again */
+		/* so that a child that is killed later does not print it again */
 		(void)fflush(stdout);
 	}
 	return ferror(stdout) ? 1 : status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a process is born with, and whom it can talk to.
+ * What a process inherits, and which processes it can reach.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define NR_LANDLOCK_CREATE_RULESET 444
 #define LANDLOCK_VERSION_QUERY 1u
-#define LANDLOCK_SCOPES 6 /* the first ABI that has them */
+#define LANDLOCK_SCOPES 6 /* the first ABI with scopes */
 
 /* ---- rights */
 
@@ -109,7 +109,7 @@ void probe_descriptors(const struct facts *f, struct result *r)
 		n = readlink(path, link, sizeof(link) - 1);
 		link[n < 0 ? 0 : n] = '\0';
 		attempt(r, fd <= 2, EBADF, "descriptor %ld is open: %s", fd, link);
-		/* not even the caller's own files, which could be reopened otherwise */
+		/* not even the caller's own files, which could be reopened with other modes */
 		attempt(r, starts_with(link, "pipe:") || starts_with(link, "/dev/"), EBADF,
 			"descriptor %ld is a file: %s", fd, link);
 	}
@@ -142,7 +142,7 @@ static void try_socket(struct result *r, const char *path)
 	attempt(r, e != 0, e, "%s answers", path);
 }
 
-/* Places below the directory of the user at run time, as systemd makes it. */
+/* Paths below the user's runtime directory, as systemd makes it. */
 static void try_runtime(struct result *r, const char *const *names)
 {
 	for (; *names; names++) {
@@ -171,7 +171,7 @@ void probe_sockets(const struct facts *f, struct result *r)
 	static const char *const user[] = { "docker.sock", "podman/podman.sock", "gvfsd",
 					    "emacs/server", NULL };
 
-	/* a session that had no socket to be kept from would prove nothing */
+	/* without a socket to be kept from, the test would prove nothing */
 	attempt(r, f->socket != NULL, 0, "there is nothing to look for");
 	if (f->socket)
 		try_socket(r, f->socket);
@@ -199,7 +199,7 @@ void probe_scope(const struct facts *f, struct result *r)
 	int e = f->abstract ? connect_unix(f->abstract, true) : 0;
 
 	r->absent = landlock_abi() < LANDLOCK_SCOPES;
-	/* without it a name that nobody has is refused otherwise */
+	/* to see what connecting to an unused name gives here */
 	if (!r->absent)
 		attempt(r, e == EPERM, e, "it is not in force");
 }

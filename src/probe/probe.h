@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of git-agent-probe. Every attempt is one that does no harm where it succeeds: files are
- * opened for writing and not written, calls are made with arguments that the kernel refuses.
+ * Internals of git-agent-probe. Every attempt does no harm if it succeeds: files are opened for
+ * writing but not written, calls are made with arguments that the kernel refuses.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -9,40 +9,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What whoever runs it says about the host, each as a NAME=VALUE argument; NULL where not given. */
+/* What the caller says about the host, each as a NAME=VALUE argument; NULL if not given. */
 struct facts {
-	const char *token;    /* in the environment outside, and in no file inside */
-	const char *socket;   /* somebody listens there, outside */
-	const char *abstract; /* and there, without its leading zero byte */
+	const char *token;    /* a value that is in the environment outside and in no file inside */
+	const char *socket;   /* path of a socket outside that accepts connections */
+	const char *abstract; /* the same in the abstract namespace, without its leading zero
+			       * byte */
 	const char *key;      /* description of a key in the session keyring outside */
 	const char *pidns;    /* inode number of the pid namespace outside */
-	const char **dirs;    /* a file named after the token is made in each */
+	const char **dirs;    /* directories in each of which a file named after the token is
+			       * created */
 	const char **hidden;  /* host paths that are not shown */
 	const char **programs; /* host programs that a session is made of */
 };
 
-/* What became of one id: held until one of its attempts succeeds. */
+/* The result for one id: held until one of its attempts succeeds. */
 struct result {
 	bool failed;
-	bool absent;       /* this kernel has nothing to hold it with */
-	int errnum;        /* of the last attempt; of the one that succeeded: 0 */
+	bool absent;       /* this kernel lacks what would hold it */
+	int errnum;        /* of the last attempt; 0 after one that succeeded */
 	unsigned attempts;
 	char what[160];    /* the attempt that succeeded */
 };
 
-/* Note an attempt: `ok` says that it came to nothing. */
+/* Record an attempt; `ok`: it was refused. */
 void attempt(struct result *r, bool ok, int errnum, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same for what the C library gives: succeeded if `rc` is not negative. */
+/* The same for a return value of the C library: the attempt succeeded if `rc` is not negative. */
 void attempt_call(struct result *r, long rc, const char *what);
 
 /* Run `fn` in a child: its errno, 0 if it returned 0 or more, KILLED + n for a signal. */
 #define KILLED 1000
 int in_child(long (*fn)(const void *arg), const void *arg);
-/* Bytes of a file, at most `max` - 1, ended by NUL; -1 with errno. */
+/* Read at most `max` - 1 bytes of a file, and end them by NUL; -1 with errno. */
 long slurp(const char *path, char *buf, size_t max);
 bool starts_with(const char *s, const char *prefix);
-/* Connect to a socket of the file system, or an abstract one: 0, or errno. */
+/* Connect to a socket in the file system, or to an abstract one. Returns 0, or an errno. */
 int connect_unix(const char *name, bool abstract);
 const char *env_value(const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is left for bwrap: namespaces, /proc, and giving up everything. Its
- * root comes finished from the stage in one bind: bwrap follows symlinks in destinations, and
- * these are none that an agent could have made.
+ * What is left for bwrap to do: namespaces, /proc, and giving up all privileges. Its root comes
+ * from the stage, complete, by one bind: bwrap follows symlinks in destinations, and here an agent
+ * cannot have made any.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,10 +18,10 @@ static bool exists(const char *path)
 	return !lstat(path, &st);
 }
 
-/* To uid 0 belong core_pattern and its like, which it may write without any
- * capability (/proc/scsi/scsi takes from it that a disk is gone), and lists that
- * tell about the host; to anybody else these are closed already. Each mount costs
- * bwrap a reading of the whole mount table, so none is made without need. */
+/* Uid 0 owns core_pattern and similar files, which it could write without any capability (a write
+ * to /proc/scsi/scsi tells the kernel that a disk is gone), and lists that tell about the host; for
+ * anybody else these are closed already. Each mount makes bwrap read the whole mount table, so none
+ * is made without need. */
 static void add_proc(const char *empty_file, struct ga_buf *b)
 {
 	static const char *const read_only[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
@@ -36,7 +36,7 @@ static void add_proc(const char *empty_file, struct ga_buf *b)
 	for (size_t i = 0; root && i < GA_NELEMS(read_only); i++)
 		if (exists(read_only[i]))
 			sandbox_words(b, "--ro-bind", read_only[i], read_only[i], NULL);
-	/* the user's keyrings have no namespace and show in /proc/keys */
+	/* keyrings have no namespace: the user's show in /proc/keys */
 	for (size_t i = 0; i < (root ? GA_NELEMS(hidden) : 1); i++)
 		if (exists(hidden[i]))
 			sandbox_words(b, "--ro-bind", empty_file, hidden[i], NULL);
@@ -54,7 +54,8 @@ void ga_spec_bwrap_args(const struct ga_spec *s, struct ga_buf *ret)
 	if (!s->nested)
 		sandbox_words(ret, "--disable-userns", NULL);
 	sandbox_words(ret, "--cap-drop", "ALL", "--as-pid-1", NULL);
-	/* with devices allowed: only the nodes of /dev are not mounted nodev already */
+	/* a bind that allows devices; everything except the nodes of /dev is mounted nodev
+	 * already */
 	sandbox_words(ret, "--dev-bind", root, "/", NULL);
 	add_proc(empty_file, ret);
 	sandbox_words(ret, "--remount-ro", "/", "--chdir", "/", NULL);

@@ -5,15 +5,14 @@
 #include "ga/process.h"
 #include "sandbox-internal.h"
 
-/* What a program needs to talk to the person at the terminal, and nothing that
- * says where a socket, an agent or a credential is. A trailing '*' stands
- * for any end. */
+/* The variables that a program needs to talk to the person at the terminal; none that tells where a
+ * socket, an agent or a credential is. A trailing '*' matches any ending. */
 static const char *const passed[] = {
 	"TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*", "TZ", "EDITOR", "VISUAL", "NO_COLOR",
 };
 
-/* Where toolchains and what belongs to them are, which says nothing else: as far as that is
- * there inside. */
+/* Variables that say where toolchains and their parts are, and nothing else: passed as far as those
+ * places exist inside. */
 static const char *const places[] = {
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
 	"DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
@@ -21,8 +20,8 @@ static const char *const places[] = {
 	"PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
 };
 
-/* Where programs put what they fetch, build or install, unless told; and where in the agents'
- * home that is put when a toolchain that is shown read-only lies there. */
+/* Where programs put what they fetch, build or install by default; and the place in the agents'
+ * home that is used instead if a toolchain that is shown read-only is in the way. */
 static const struct {
 	const char *name, *usual, *own;
 } caches[] = {
@@ -64,7 +63,7 @@ static bool allowed(const char *entry, const struct ga_strv *pass)
 	return false;
 }
 
-/* Set by us, whatever the host or `pass` says. */
+/* Is it a variable that we set, whatever the host or `pass` says? */
 static bool ours(const char *entry)
 {
 	static const char *const names[] = { "HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD" };
@@ -75,8 +74,9 @@ static bool ours(const char *entry)
 	return false;
 }
 
-/* Where the directory of a host's $PATH is inside: at its place, or, if it is known there by
- * another name alone (fnm puts a link into /run/user), at the one that leads to. Caller frees. */
+/* Where a directory of the host's PATH is inside: at its own path or, if it is visible only under
+ * another name (fnm puts a symlink into /run/user), at the one the symlink leads to. The caller
+ * frees it. */
 static char *place_inside(const struct ga_spec *s, const char *dir)
 {
 	cleanup_free char *real = NULL;
@@ -118,7 +118,7 @@ static void add_places(struct ga_spec *s, const char *const *host_env)
 	}
 }
 
-/* Is `rel` of the home read-only inside? */
+/* Is `rel`, relative to home, read-only inside? */
 static bool read_only(const struct ga_spec *s, const char *rel)
 {
 	for (size_t i = 0; i < s->tools.n; i++)

@@ -9,18 +9,18 @@
 #include "ga/path.h"
 #include "sandbox-internal.h"
 
-/* Whole trees of configuration, and the top of what was unpacked into /opt,
- * which is too large to be walked at every start. */
+/* Whole trees of configuration, and the top levels of /opt, which is too large to be walked at
+ * every start. */
 static const struct {
 	const char *path;
 	unsigned depth;
-	/* has files, and no programs that look whose they are (git: "dubious ownership") */
+	/* it has files, but no programs that check who owns them (git: "dubious ownership") */
 	bool disown;
 } roots[] = { { "/etc", 16, true }, { "/usr/local/etc", 16, true }, { "/opt", 3, false } };
 
 struct walk {
 	struct ga_strv *files, *dirs;
-	unsigned depth; /* left */
+	unsigned depth; /* levels left */
 };
 
 static int walk(struct walk *w, int parent, const char *name, const char *path,
@@ -52,7 +52,7 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 	int rc = 0;
 
 	if (!d) {
-		/* what cannot be walked is not shown */
+		/* hide what cannot be walked */
 		ga_cleanup_closep(&fd);
 		ga_strv_push(w->dirs, path);
 		return 0;
@@ -61,8 +61,8 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 	while (!rc && (e = readdir(d)) != NULL) {
 		cleanup_free char *at = NULL;
 
-		/* symlinks, of which /etc is full, are left alone: where they lead is either
-		 * walked too or not shown */
+		/* symlinks, of which /etc is full, are left alone: their target is walked as well,
+		 * or not shown */
 		if (e->d_type == DT_LNK || !strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		at = ga_path_join(path, e->d_name);
@@ -94,7 +94,7 @@ void sandbox_disowned(struct ga_strv *ret)
 		cleanup_free char *real = sandbox_real(roots[i].path);
 		struct stat st;
 
-		/* in a namespace of a user's uid 0 is he, and the system is not his */
+		/* in a user namespace, uid 0 is its user, who does not own the system's files */
 		if (roots[i].disown && !strcmp(real, roots[i].path) && !lstat(real, &st) &&
 		    S_ISDIR(st.st_mode) && st.st_uid == 0)
 			ga_strv_push(ret, real);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What this kernel has.
+ * What this kernel supports.
  */
 #include <stddef.h>
 #include <sys/syscall.h>

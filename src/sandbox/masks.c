@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which files of the toolchains that are shown have to be covered.
+ * Which files of the toolchains that are shown have to be masked.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include "sandbox-internal.h"
 #include "toolchains.h"
 
-/* Of settings this is plenty; in what is longer anything may be. */
+/* Enough for a settings file; a longer file may contain anything. */
 #define LOOK_MAX ((size_t)256 << 10)
 
-/* Does the file have these bytes, comments left out? In doubt it does. */
+/* Does the file contain these bytes outside comments? True in doubt. */
 static bool has(const char *path, const char *bytes)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -37,8 +37,8 @@ static bool has(const char *path, const char *bytes)
 	return false;
 }
 
-/* The place to cover is where the file really is, as nothing can be laid over
- * a symlink; and that may be shown in more than one place. */
+/* Cover the file where it really is, as nothing can be mounted on a symlink; that place may be
+ * shown in several places. */
 static void add_mask(const char *home, const struct ga_strv *tools, const char *rel,
 		     const char *if_has, struct ga_strv *ret)
 {
@@ -57,7 +57,7 @@ static void add_mask(const char *home, const struct ga_strv *tools, const char *
 		cleanup_free char *dest = below && *below ? ga_path_join(tools->v[i], below)
 							  : ga_strdup(tools->v[i]);
 
-		/* versions have links beside them, which lead to the same */
+		/* beside versions there are symlinks that lead to the same */
 		if (!below || ga_strv_has(ret, dest))
 			continue;
 		ga_strv_push(ret, S_ISDIR(st.st_mode) ? "mask-dir" : "mask-file");
@@ -83,7 +83,7 @@ static void expand_mask(const char *home, const struct ga_strv *tools, const cha
 	while (d && (e = readdir(d)) != NULL) {
 		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
 
-		/* a name with a star of its own would be taken for a pattern */
+		/* a name that contains '*' would be taken for a pattern */
 		if (e->d_name[0] != '.' && !strchr(e->d_name, '*'))
 			expand_mask(home, tools, rel, if_has, ret);
 	}
@@ -91,8 +91,9 @@ static void expand_mask(const char *home, const struct ga_strv *tools, const cha
 		(void)closedir(d);
 }
 
-/* Nothing else of the user's home is shown, so nothing else needs a look; but for links, which
- * lead from one directory of a toolchain to another. */
+/* Does the pattern concern a toolchain that is shown? Nothing else of the user's home is. Only the
+ * first component is compared, because symlinks lead from one directory of a toolchain to
+ * another. */
 static bool concerns(const struct ga_strv *tools, const char *pattern)
 {
 	size_t n = strcspn(pattern, "/");

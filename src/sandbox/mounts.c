@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which directories of the host may be shown because somebody asked for it.
+ * Which directories of the host may be shown because the user asked for it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 
-/* Of a directory that holds more nobody knows what else is in it. */
+/* Directories with more entries than this cannot be checked. */
 #define LOOK_MAX 4096
 
 struct look {
@@ -37,7 +37,7 @@ static bool overlaps(const char *a, const char *b)
 	return a && b && (ga_path_inside(a, b) || ga_path_inside(b, a));
 }
 
-/* What every sandbox has one of its own of, or shows as it should be shown. */
+/* Refuse what every sandbox has its own version of, or shows in a way of its own. */
 static int check_system(const struct look *l)
 {
 	static const char *const own[] = { "/proc", "/dev", "/sys", "/run", "/var/run", "/boot" };
@@ -73,7 +73,7 @@ static int check_places(const struct look *l)
 	return 0;
 }
 
-/* A program of the user's runs or reads by itself what lies there. */
+/* Refuse, for writing, what a program of the user's runs or reads by itself. */
 static int check_writable(const struct look *l)
 {
 	const char *rel = ga_path_below(l->path, l->place->home);
@@ -123,7 +123,7 @@ static int check_entry(const struct look *l, int at, const struct dirent *e)
 
 	if (is_secret_name(e->d_name))
 		return refuse(l, "it holds what may be credentials");
-	/* to connect no right to write is needed */
+	/* connecting to a socket does not need a writable mount */
 	if (e->d_type == DT_SOCK || (e->d_type == DT_UNKNOWN &&
 	    !fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(st.st_mode)))
 		return refuse(l, "it holds a socket, which anybody inside could connect to");
@@ -132,14 +132,14 @@ static int check_entry(const struct look *l, int at, const struct dirent *e)
 	return 0;
 }
 
-/* As deep as a start can look. */
+/* Check the entries as deep as a start can afford. */
 static int check_entries(const struct look *l)
 {
 	DIR *d = opendir(l->path);
 	struct dirent *e;
 	int rc = 0;
 
-	/* nor can it be read inside */
+	/* it cannot be read inside either */
 	if (!d)
 		return 0;
 	for (size_t n = 0; !rc && n < LOOK_MAX && (e = readdir(d)); n++)

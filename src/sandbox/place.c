@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * On what kind of machine this runs: what has to be done where a sandbox fails depends on it.
+ * What kind of machine this is: the remedy for a sandbox that fails depends on it.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum place { PLAIN, CODESPACES, DOCKER, PODMAN, KUBERNETES, OTHER, WSL1, WSL2 };
 
 static const struct {
 	const char *name;
-	const char *allow; /* what makes namespaces and mounts possible, as a whole */
+	const char *allow; /* what allows namespaces and mounts there; a complete phrase */
 } places[] = {
 	[PLAIN] = { NULL, NULL },
 	[CODESPACES] = { "GitHub Codespaces",

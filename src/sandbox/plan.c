@@ -47,8 +47,8 @@ static int add_project(const struct ga_spec *s, const char *dest, struct ga_buf 
 	return 0;
 }
 
-/* Is it still the directory it was, with no symlink on the way from the
- * project's root? A branch that was merged meanwhile could have put one there. */
+/* Is it still the same directory, with no symlink on the way from the project's root? A branch that
+ * was merged meanwhile could have put one there. */
 static bool still_there(const struct ga_spec *s, const struct ga_shared *sh)
 {
 	const char *rel = ga_path_below(sh->lower, s->project);
@@ -77,7 +77,7 @@ static int add_shared(const struct ga_spec *s, const char *project, struct ga_bu
 
 	for (size_t i = 0; i < s->n_shared; i++)
 		v[i] = &s->shared[i];
-	/* a directory before what lies in it */
+	/* a directory comes before what lies in it */
 	qsort(v, s->n_shared, sizeof(struct ga_shared *), by_rel);
 	for (size_t i = 0; i < s->n_shared; i++) {
 		cleanup_free char *dest = ga_path_join(project, v[i]->rel);
@@ -131,7 +131,7 @@ static int add_layers(const struct ga_spec *s, const char *dest, struct ga_buf *
 	return 0;
 }
 
-/* A host directory below home, at the same place in the agents' home. */
+/* Show a host directory below home at the same place in the agents' home. */
 static void add_at_home(const struct ga_spec *s, const char *op, const char *rel, struct ga_buf *b)
 {
 	cleanup_free char *dest = ga_path_join("home", rel), *source = ga_path_join(s->home, rel);
@@ -139,10 +139,10 @@ static void add_at_home(const struct ga_spec *s, const char *op, const char *rel
 	sandbox_words(b, "mountpoint", dest, op, source, dest, NULL);
 }
 
-/* A directory above the project could be renamed inside, and the project with it: what is
- * then written at the old path would go to the agents' home. Nobody can rename a mount
- * point, so each of them becomes one, of itself. Before the tools are there, as the copies
- * are recursive. */
+/* If a directory above the project were renamed inside, the project would move with it, and what is
+ * then written at the old path would go to the agents' home. A mount point cannot be renamed, so
+ * each of these directories is bound onto itself. This comes before the toolchains, because the
+ * copies are recursive. */
 static void fix_parents(const char *project, struct ga_buf *b)
 {
 	cleanup_free char *dest = ga_path_join("home", project);
@@ -155,7 +155,7 @@ static void fix_parents(const char *project, struct ga_buf *b)
 	}
 }
 
-/* Those of one directory, all of them: DEST COUNT NAME... */
+/* The masked files of one directory: DEST COUNT NAME... */
 static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_buf *b)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -173,8 +173,8 @@ static void hide_in(const char *parent, const struct ga_strv *masks, struct ga_b
 		ga_buf_add0(b, names.v[i]);
 }
 
-/* What may hold credentials in these directories, before anything is mounted in them. A file that
- * is shown itself has the agents' home around it. */
+/* Mask what may hold credentials in these directories, before anything is mounted in them. A file
+ * that is shown on its own is surrounded by the agents' home. */
 static void hide_credentials(const struct ga_spec *s, const struct ga_strv *shown,
 			     struct ga_buf *b)
 {
@@ -184,7 +184,7 @@ static void hide_credentials(const struct ga_spec *s, const struct ga_strv *show
 	for (size_t i = 0; i < masks.n; i += 2)
 		if (!strcmp(masks.v[i], "mask-file") && !ga_strv_has(shown, masks.v[i + 1]))
 			ga_strv_take(&parents, ga_path_parent(masks.v[i + 1]));
-	/* one above another before it */
+	/* a parent directory comes before the one below it */
 	ga_strv_sort_unique(&parents);
 	for (size_t i = 0; i < parents.n; i++)
 		hide_in(parents.v[i], &masks, b);
@@ -209,7 +209,7 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	if (project)
 		fix_parents(project, b);
 	for (size_t i = 0; i < s->tools.n; i++)
-		/* what lies in the project is shown by the project */
+		/* a toolchain in the project is shown as part of that */
 		if (!project || !ga_path_inside(s->tools.v[i], project))
 			add_at_home(s, "bind-ro", s->tools.v[i], b);
 	hide_credentials(s, &s->tools, b);
@@ -239,7 +239,7 @@ static void add_objects(const char *host, struct ga_buf *b)
 	struct stat st;
 
 	sandbox_words(b, "bind-ro", host, dest, NULL);
-	/* the list is complete already, and these paths mean nothing inside */
+	/* all alternates are listed already, and these paths mean nothing inside */
 	sandbox_words(b, "mask-file", alternates, NULL);
 	if (!lstat(lfs, &st)) {
 		cleanup_free char *up = ga_path_parent(dest), *lfs_dest = ga_path_join(up, "lfs");
@@ -262,7 +262,7 @@ static void hide_object(const struct ga_spec *s, const char *file, struct ga_buf
 	}
 }
 
-/* Submodules may borrow from the same places as the superproject. */
+/* Submodules may share alternates with the superproject. */
 static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, struct ga_buf *b)
 {
 	for (size_t i = 0; i < s->object_dirs.n; i++) {
@@ -271,14 +271,15 @@ static void add_all_objects(const struct ga_spec *s, struct ga_strv *shown, stru
 		ga_strv_push(shown, s->object_dirs.v[i]);
 		add_objects(s->object_dirs.v[i], b);
 	}
-	/* those of a submodule may be where the superproject's are */
+	/* those of a submodule may be the superproject's */
 	for (size_t i = 0; i < s->hidden_objects.n; i++)
 		hide_object(s, s->hidden_objects.v[i], b);
 	for (size_t i = 0; i < s->n_parts; i++)
 		add_all_objects(&s->parts[i], shown, b);
 }
 
-/* Programs look at modes on the way to a socket (gpg): those of the host, or else nobody else's. */
+/* Programs such as gpg check the modes of the directories above a socket: use the host's, or else
+ * 0700. */
 static unsigned mode_on_host(const char *path)
 {
 	struct stat st;
@@ -286,7 +287,8 @@ static unsigned mode_on_host(const char *path)
 	return 0700 | (stat(path, &st) || !S_ISDIR(st.st_mode) ? 0 : st.st_mode & 0055);
 }
 
-/* The directories above `rel`, which `tree` of the stage has where the host has `top`. */
+/* Create the directories above `rel` in the stage's `tree`, with the modes they have on the host
+ * below `top`. */
 static void add_way(const char *tree, const char *top, const char *rel, struct ga_buf *b)
 {
 	for (const char *p = strchr(rel, '/'); p; p = strchr(p + 1, '/')) {
@@ -335,7 +337,7 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
-/* Last, since nothing more may be put where an agent writes. */
+/* Comes last, because nothing more may be mounted in a place that an agent can write. */
 static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 {
 	const char *below = ga_path_below(s->project, s->home);
@@ -348,7 +350,7 @@ static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "move", "project", dest, NULL);
 	}
 	sandbox_words(b, "move", "home", home, NULL);
-	/* below home it came with it */
+	/* if it is below home, it came with home */
 	if (!ga_path_inside(s->project, s->home))
 		sandbox_words(b, "move", "project", project, NULL);
 }

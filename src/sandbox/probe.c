@@ -27,8 +27,8 @@ static int check_file(const char *path, struct ga_error *err)
 
 	if (stat(path, &st))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot look at '%s'", q);
-	/* with rights of its own it would not be what the stage prepared for, and has
-	 * had holes that a plain one cannot have */
+	/* with privileges of its own it would not be what the stage prepared for; and a set-uid
+	 * bwrap has had holes that a plain one cannot have */
 	if (st.st_mode & (S_ISUID | S_ISGID) ||
 	    getxattr(path, "security.capability", NULL, 0) > 0) {
 		(void)ga_fail(err, GA_ESTART, "'%s' is set-uid or has file capabilities", q);
@@ -112,7 +112,7 @@ static int sysctl_value(const char *path)
 	return ga_parse_u64(b.ptr, 1 << 30, &v) ? (int)v : -1;
 }
 
-/* What forbids a call that an ordinary user may make. */
+/* Explain what forbids a call that an ordinary user may make. */
 static int explain_denied(const char *what, int errnum, struct ga_error *err)
 {
 	(void)ga_fail_errno(err, GA_ESTART, errnum, sandbox_is_filtered()
@@ -126,7 +126,7 @@ static int explain_denied(const char *what, int errnum, struct ga_error *err)
 		  "forbid user namespaces and mounts in them");
 }
 
-/* Whatever the step, the answer to "not permitted" is in the same places. */
+/* Whatever the step, the causes of "not permitted" are the same. */
 static int explain_userns(const char *what, int errnum, struct ga_error *err)
 {
 	if (!sysctl_value("/proc/sys/user/max_user_namespaces")) {
@@ -254,7 +254,7 @@ static int explain_bind(int errnum, const char *q, struct ga_error *err)
 	return ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
 }
 
-/* Not the kernel's age, which was asked about before. */
+/* For a call that the kernel lacks although it is new enough, which was checked before. */
 static int explain_missing(const char *step, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "a system call that sandboxes need is not there (%s)", step);
@@ -276,7 +276,7 @@ static bool step_is(const char *word, enum ga_stage_step step)
 	return !strcmp(word, words[step]);
 }
 
-/* The kernel allows a new /proc only where the one it sees is whole. */
+/* The kernel allows mounting a new /proc only where the existing one is fully visible. */
 static int hint_proc(struct ga_error *err)
 {
 	if (sandbox_hint_place(err))
@@ -297,7 +297,7 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 		return explain_userns("cannot create a user namespace", errnum, err);
 	if (step_is(step, GA_STEP_PIDNS))
 		return explain_userns("cannot create a pid namespace", errnum, err);
-	/* the first calls that need the namespace's rights */
+	/* the first steps that need capabilities in the namespace */
 	if (step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_TMPFS))
 		return errnum == EPERM || errnum == EACCES
 			       ? explain_userns("cannot mount in a user namespace", errnum, err)
@@ -331,7 +331,8 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 
 int ga_bwrap_explain(const char *line, struct ga_error *err)
 {
-	/* the last: AppArmor's unprivileged_userns lets it have one that may do nothing */
+	/* the last one: AppArmor's unprivileged_userns profile grants a namespace without any
+	 * capability */
 	static const char *const no_namespace[] = { "setting up uid map", "namespace failed",
 						    "No permissions to creat",
 						    "stat on /proc/self/ns/" };

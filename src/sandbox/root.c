@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a sandbox sees around home and project. All of it is laid before an agent's
- * trees are attached, in a tmpfs of the stage's and what the system shows read-only.
+ * What a sandbox sees around home and project. All of it is mounted before an agent's trees are
+ * attached, in a tmpfs of the stage and in read-only mounts of the system.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool exists(const char *path)
 	return !lstat(path, &st);
 }
 
-/* An operation with a host path and its place inside, which are the same. */
+/* An operation whose host path and place inside are the same. */
 static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 {
 	cleanup_free char *dest = ga_strf("root%s", path);
@@ -29,9 +29,10 @@ static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 	sandbox_words(b, op, path, dest, NULL);
 }
 
-/* Uid 0 owns what the system keeps from everybody else, and an owner needs no capability to
- * read. So it is nobody's, as far as the kernel can do that; what is there by now is covered
- * besides. Each but a system directory, which is shown anyway, lies in one. */
+/* Uid 0 owns the files that the system keeps from everybody else, and an owner needs no capability
+ * to read. So those directories are shown as owned by nobody, as far as the kernel supports that,
+ * and the files there now are masked as well. Each of these directories lies in a system directory,
+ * or is one, which is shown anyway. */
 static void disown_private(const struct ga_strv *dirs, struct ga_buf *b)
 {
 	for (size_t i = 0; i < dirs->n; i++)
@@ -60,7 +61,7 @@ static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		if (!is_system_dir(disowned.v[i]))
 			at_same_place(b, "bind-ro", disowned.v[i]);
 	for (size_t i = 0; exists(sandbox_brew_dirs[0]) && sandbox_brew_dirs[i]; i++)
-		/* in a home the toolchain table has them */
+		/* below home the toolchain table covers it */
 		if (exists(sandbox_brew_dirs[i]) && !ga_path_inside(sandbox_brew_dirs[i], s->home))
 			at_same_place(b, "bind-ro", sandbox_brew_dirs[i]);
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
@@ -108,7 +109,8 @@ static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_err
 	for (size_t i = 0; i < dirs.n; i++) {
 		cleanup_free char *dest = ga_strf("root%s", dirs.v[i]);
 
-		/* a closed directory on the way to what is shown: one that takes mount points */
+		/* a closed directory above something that is shown: replace it by one that can hold
+		 * mount points */
 		if (on_the_way(s, dirs.v[i]))
 			sandbox_words(b, "tmpfs", "0755", dest, NULL);
 		else
@@ -117,7 +119,7 @@ static int mask_private(const struct ga_spec *s, struct ga_buf *b, struct ga_err
 	return 0;
 }
 
-/* What programs expect of a /dev, and nothing that leads to the machine. */
+/* What programs expect in /dev, and nothing that gives access to the machine. */
 static void add_dev(struct ga_buf *b)
 {
 	static const char *const nodes[] = { "/dev/null",   "/dev/zero",    "/dev/full",
@@ -141,8 +143,8 @@ static void add_fresh(struct ga_buf *b)
 		      "0755", "root/run", "symlink", "../run", "root/var/run", NULL);
 }
 
-/* Files that are symlinks into /run on many systems: what they lead to, at its
- * own place, as nothing can be mounted on a symlink. */
+/* Files that are symlinks into /run on many systems: their targets are shown at their own paths,
+ * because nothing can be mounted on a symlink. */
 static void add_resolver(const struct ga_spec *s, struct ga_buf *b)
 {
 	static const char *const names[] = { "/etc/resolv.conf", "/etc/hosts",
@@ -164,7 +166,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A directory before what lies in it. */
+/* A directory comes before what lies in it. */
 static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_free const char **v = ga_calloc(s->ro.n + s->rw.n + 1, sizeof(*v));
@@ -176,13 +178,13 @@ static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 		v[n++] = s->rw.v[i];
 	qsort(v, n, sizeof(char *), by_text);
 	for (size_t i = 0; i < n; i++)
-		/* below home the stage puts it */
+		/* those below home are part of the plan for home */
 		if (!ga_path_inside(v[i], s->home))
 			at_same_place(b, ga_strv_has(&s->rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
 }
 
-/* Where the home directory is reached through a symlink (/home -> /usr/home),
- * a system directory may show the real one. */
+/* If the home directory is reached through a symlink (/home -> /usr/home), a system directory might
+ * show the real one. */
 static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 {
 	cleanup_free char *real = sandbox_real(s->home), *dest = ga_strf("root%s", real);
@@ -191,8 +193,8 @@ static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
 		sandbox_words(b, "mask-dir", dest, NULL);
 }
 
-/* A mount of its own, so that it cannot be renamed away and replaced. The object directories
- * are attached when it is known which repositories there are. */
+/* A separate mount, so that it cannot be renamed and replaced. The object directories are attached
+ * once the repositories are known. */
 static void add_run_dir(const char *init, struct ga_buf *b)
 {
 	sandbox_words(b, "tmpfs", "0755", "root" RUN_DIR, "bind-ro", init, "root" GA_INIT_INSIDE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single files and sockets at places of their own.
+ * Single files and sockets, shown at paths of their own.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +16,8 @@ static void add(struct ga_spec *s, const char *source, const char *at)
 		(struct ga_shown){ .source = ga_strdup(source), .at = ga_strdup(at) };
 }
 
-/* Where a program finds it: a directory on the way may be a link of the host's (/var/run). */
+/* The real place of `path` inside: a directory on the way may be a symlink of the host's
+ * (/var/run). */
 static char *place(const char *path)
 {
 	cleanup_free char *parent = ga_path_parent(path), *real = sandbox_real(parent);
@@ -24,7 +25,7 @@ static char *place(const char *path)
 	return ga_path_join(real, ga_path_base(path));
 }
 
-/* Of the host, at its own place. */
+/* Does this path lie in what is shown writable at its own path? */
 static bool is_writable(const struct ga_spec *s, const char *path)
 {
 	for (size_t i = 0; i < s->rw.n; i++)
@@ -33,8 +34,8 @@ static bool is_writable(const struct ga_spec *s, const char *path)
 	return false;
 }
 
-/* Refused in home, in the project, and in a system directory where nothing is that it could take
- * the place of. */
+/* Refused in home, in the project, and in a system directory where nothing exists that it could
+ * replace. */
 static int show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
 	cleanup_free char *real = place(at), *q = ga_escape(at);
@@ -52,7 +53,7 @@ static int show(struct ga_spec *s, const char *source, const char *at, struct ga
 			    "nor what 'mounts.rw' names: in /run, /tmp or home, for example");
 }
 
-/* The agents' home is not the user's: what is a link on the way there is none here. */
+/* A symlink on the way in the user's home does not exist in the agents' home. */
 static bool is_at_home(const struct ga_spec *s, const char *at)
 {
 	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&
@@ -78,7 +79,7 @@ int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *reso
 		cleanup_free char *real = sandbox_real(files[i][0]);
 		struct stat st;
 
-		/* a link on the way is followed inside as it is here */
+		/* a symlink on the way leads to the same place inside */
 		if (!stat(real, &st) && S_ISREG(st.st_mode) &&
 		    show(s, files[i][1], real, err))
 			return -1;

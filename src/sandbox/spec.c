@@ -10,13 +10,14 @@
 #include "ga/sha.h"
 #include "sandbox-internal.h"
 
-/* Of /nix and /gnu only what programs run from: the daemons' sockets lie beside
- * it, and a read-only mount does not keep anybody from connecting to one. */
+/* Of /nix and /gnu only what programs run from: beside it are the daemons' sockets, and a read-only
+ * mount does not prevent connecting to one. */
 const char *const sandbox_system_dirs[] = {
 	"/usr", "/etc", "/opt", "/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/snap", NULL,
 };
 
-/* Beside them lie databases and configuration, and /home/linuxbrew may be somebody's home. */
+/* Only these, because beside them are databases and configuration, and /home/linuxbrew may be
+ * somebody's home. */
 const char *const sandbox_brew_dirs[] = {
 	"/home/linuxbrew/.linuxbrew/bin", "/home/linuxbrew/.linuxbrew/sbin",
 	"/home/linuxbrew/.linuxbrew/lib", "/home/linuxbrew/.linuxbrew/libexec",
@@ -28,7 +29,7 @@ const char *const sandbox_brew_dirs[] = {
 
 const char *const sandbox_root_names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32", NULL };
 
-/* Mounted fresh, so that nothing of the host's shows. */
+/* Directories that get a fresh mount, so that nothing of the host's shows. */
 static const char *const fresh_dirs[] = {
 	"/proc", "/dev", "/tmp", "/var/tmp", "/run", "/sys", NULL
 };
@@ -91,7 +92,7 @@ char *ga_spec_object_path(const char *host_dir)
 
 char *sandbox_real(const char *path)
 {
-	/* from malloc, which is where the wrappers' memory comes from too */
+	/* from malloc(), like the memory of the ga_ wrappers */
 	char *real = realpath(path, NULL);
 
 	return real ? real : ga_strdup(path);
@@ -125,7 +126,7 @@ static int refuse(struct ga_error *err, const char *what, const char *path, cons
 	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
 }
 
-/* "/" and whatever is, holds or shadows a directory the system is made of. */
+/* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
 static bool is_system(const char *path)
 {
 	static const char *const more[] = { "/bin",   "/sbin", "/lib", "/lib32",
@@ -145,8 +146,8 @@ static bool normal(const char *path)
 	return path && path[0] == '/' && (!path[1] || ga_path_relative_ok(path + 1));
 }
 
-/* The session's own directories: what the host reads back must not be where an
- * agent can see or write it, but for the overlays made of it. */
+/* The session's own directories: an agent must not see or write what the host reads back, except
+ * through the overlays. */
 static int check_private(const struct ga_spec *s, struct ga_error *err)
 {
 	cleanup_free char *stage = sandbox_real(s->stage_dir), *home = sandbox_real(s->home_source);

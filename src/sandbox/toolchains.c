@@ -12,10 +12,10 @@
 
 #include "toolchains.h"
 
-/* Installed programs and what they run from, in byte order. Not here: caches that the tool
- * writes to (a read-only go/pkg/mod or .cargo/registry breaks every download), and directories
- * that hold credentials beside programs (.cargo, .claude, .config, .gem). Of a name that people
- * use for other things (n) only what the tool puts in it. */
+/* Installed programs and what they run from, in byte order. Not listed: caches that the tool writes
+ * to (a read-only go/pkg/mod or .cargo/registry breaks every download), and directories that hold
+ * credentials beside programs (.cargo, .claude, .config, .gem). Of a directory that people also use
+ * for other things (n), only what the tool puts there. */
 static const char *const table[] = {
 	".asdf",
 	".bun/bin",
@@ -96,7 +96,7 @@ static const char *const table[] = {
 	"n/n",
 };
 
-/* Covered inside the directories above. A '*' stands for any one name. */
+/* Masked inside the directories above. A '*' matches any one name. */
 static const struct sandbox_mask masks[] = {
 	/* npm: _authToken */
 	{ ".asdf/installs/nodejs/*/.npm/etc/npmrc", NULL },
@@ -156,8 +156,8 @@ static const struct sandbox_mask masks[] = {
 	{ ".asdf/installs/rust/*/credentials", NULL },
 	{ ".asdf/installs/rust/*/credentials.toml", NULL },
 	{ ".local/share/mise/installs/rust/*/credentials.toml", NULL },
-	/* Gradle and Maven. Maven takes no empty file for settings, so they are covered only where
-	 * there is more in them than the examples every release comes with. */
+	/* Gradle and Maven. Maven rejects an empty settings file, so these are masked only if they
+	 * contain more than the examples that come with every release. */
 	{ ".asdf/installs/gradle/*/gradle.properties", NULL },
 	{ ".asdf/installs/gradle/*/init.d", NULL },
 	{ ".asdf/installs/maven/*/conf/settings-security.xml", NULL },
@@ -196,7 +196,7 @@ static size_t first_of(const char *const *row)
 	return i;
 }
 
-/* The rows that begin with `name`, which is there. */
+/* Add those rows that begin with `name`, which exists. */
 static void add_rows(int home, const char *name, size_t i, struct ga_strv *ret)
 {
 	size_t n = strlen(name);
@@ -207,7 +207,7 @@ static void add_rows(int home, const char *name, size_t i, struct ga_strv *ret)
 			ga_strv_push(ret, table[i]);
 }
 
-/* Asking for each would take longer than reading what there is. */
+/* Looking for each row would take longer than reading the directory. */
 void sandbox_toolchains(const char *home, struct ga_strv *ret)
 {
 	int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,8 +12,8 @@
 /* Which directories of the table exist below `home`; adds them to `ret`, relative to it. */
 void sandbox_toolchains(const char *home, struct ga_strv *ret);
 
-/* A file or directory, relative to home, that may hold credentials. A '*' in its path stands
- * for any one name; with `if_has` it counts only if it has these bytes outside XML comments. */
+/* A file or directory, relative to home, that may hold credentials. A '*' in its path matches any
+ * one name; with `if_has` it counts only if it contains these bytes outside XML comments. */
 struct sandbox_mask {
 	const char *path, *if_has;
 };

@@ -14,8 +14,8 @@
 #include "sandbox-internal.h"
 #include "toolchains.h"
 
-/* Where credentials are kept. A directory that is one of these, holds one or, where the
- * whole of it is secret, lies in one, is never shown. */
+/* Where credentials are kept. A directory is never shown if it is one of these, contains one or,
+ * where everything in it is secret, lies in one. */
 static const struct {
 	const char *path;
 	bool whole;
@@ -60,7 +60,7 @@ bool sandbox_is_secret(const char *rel)
 
 struct finder {
 	const char *home;      /* as in $HOME */
-	const char *real_home; /* symlinks resolved: where the chains lead to */
+	const char *real_home; /* the same with symlinks resolved, for targets of chains */
 	const char *path;
 	struct ga_strv *tools;
 	unsigned depth;        /* of scripts and their interpreters */
@@ -73,7 +73,7 @@ static const char *below_home(const struct finder *f, const char *path)
 	return rel ? rel : ga_path_below(path, f->real_home);
 }
 
-/* Show `dir` if it is below home; false if that would show credentials. */
+/* Show `dir` if it is below home. Returns false if that would expose credentials. */
 static bool show(struct finder *f, const char *dir)
 {
 	const char *rel = below_home(f, dir);
@@ -89,8 +89,8 @@ static bool show(struct finder *f, const char *dir)
 	return true;
 }
 
-/* What an executable needs beside itself: its npm package, or the directory
- * around its bin (a virtual environment, an unpacked release). Caller frees. */
+/* The directory that an executable needs around it: its npm package, or the directory around its
+ * bin (a virtual environment, an unpacked release). The caller frees it. */
 static char *package_of(const char *file)
 {
 	static const char modules[] = "/node_modules/";
@@ -158,7 +158,7 @@ static int add_target(struct finder *f, const char *file, struct ga_error *err)
 	return add_interpreter(f, file, err);
 }
 
-/* "a/./b/../c" -> "a/c", as text. Caller frees. */
+/* Normalise textually: "a/./b/../c" -> "a/c". The caller frees it. */
 static char *normalise(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -181,8 +181,8 @@ static char *normalise(const char *path)
 	return b.len ? ga_buf_steal(&b) : ga_strdup("/");
 }
 
-/* Where a symlink in `dir` leads. Inside, `dir` is a mount at the place its name
- * says, so ".." counts from there; on the host, from where it really is. */
+/* Where a symlink in `dir` leads. Inside, `dir` is a mount at the path it is called by, so ".." is
+ * relative to that; on the host it is relative to where `dir` really is. */
 static char *link_target(const char *dir, const char *target)
 {
 	cleanup_free char *joined = NULL, *named = NULL, *real = NULL;
@@ -199,7 +199,7 @@ static char *link_target(const char *dir, const char *target)
 	return normalise(joined);
 }
 
-/* Follow the symlinks by hand: every directory that holds one is needed. */
+/* Follow the symlinks by hand, because every directory that contains one is needed. */
 static int add_chain(struct finder *f, const char *start, struct ga_error *err)
 {
 	cleanup_free char *at = normalise(start);
@@ -232,7 +232,7 @@ static int add_program(struct finder *f, const char *name, struct ga_error *err)
 	return file ? add_chain(f, file, err) : 0;
 }
 
-/* A directory within another that is shown anyway needs no mount of its own. */
+/* A directory within another one that is shown needs no mount of its own. */
 static void drop_nested(struct ga_strv *tools)
 {
 	size_t kept = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * seccomp-compile FILTER: run by the build, and the only file that knows libseccomp. It writes a
- * filter as a C file, since compiling it would take longer than starting the sandbox's processes.
+ * seccomp-compile FILTER: run by the build, and the only file that uses libseccomp. It writes a
+ * filter as a C file, because compiling it at run time would take longer than starting the
+ * sandbox's processes.
  *
- * "renames" is what has renames announced to pid 1 (src/init/renames.h); which of them are of
- * directories no filter can know, as paths are behind pointers. "connects" does the same with
- * connections, for a session that learns, and "both" with both. "session" is for all
- * processes of a sandbox, or "nested" where programs may make sandboxes of their own in it.
- * Everything is allowed but what the table names: an agent runs compilers, browsers, databases and
- * debuggers. What is refused is what reaches beyond the sandbox or opens kernel code that no
- * development work needs.
+ * "renames" announces renames to pid 1 (src/init/renames.h); a filter cannot know which of them are
+ * of directories, as paths are behind pointers. "connects" announces connections, for a session
+ * that learns, and "both" announces both. "session" applies to all processes of a sandbox, or
+ * "nested" if programs may create sandboxes of their own in it. These allow everything except what
+ * the table names: an agent runs compilers, browsers, databases and debuggers. Refused is what
+ * reaches beyond the sandbox, or exposes kernel code that no development work needs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,15 +28,15 @@
 
 #include "ga/alloc.h"
 
-/* Younger than the libseccomp of some distributions; one number on every
- * architecture since 424. */
+/* Unknown to the libseccomp of some distributions; since 424, numbers are the same on every
+ * architecture. */
 #define NR_SET_MEMPOLICY_HOME_NODE 450
 #define NR_OPEN_TREE_ATTR 467
-/* fcntl's, of Linux 6.19: a lease of a directory */
+/* an fcntl of Linux 6.19: a lease on a directory */
 #define SETDELEG (1024 + 16)
 
-/* The kernel reads ints from the low half of a register and ignores the rest:
- * comparing all 64 bits would let "TIOCSTI + 2^32" through. */
+/* The kernel reads ints from the low half of a register and ignores the rest: comparing all 64 bits
+ * would let "TIOCSTI + 2^32" pass. */
 #define LOW(arg, value) { arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)(value) }
 #define BITS(arg, value) { arg, SCMP_CMP_MASKED_EQ, (scmp_datum_t)(value), (scmp_datum_t)(value) }
 
@@ -51,7 +51,7 @@ struct rule {
 	int errnum;
 	unsigned n; /* conditions, all of which must hold */
 	struct scmp_arg_cmp cond[2];
-	enum { SAME, ALLOWED, MISSING } nested; /* where sandboxes are made: MISSING is ENOSYS */
+	enum { SAME, ALLOWED, MISSING } nested; /* in the "nested" filter; MISSING is ENOSYS */
 };
 
 #define DENY(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, SAME }
@@ -60,21 +60,21 @@ struct rule {
 #define DENY_BUT_NESTED(name) { SCMP_SYS(name), EPERM, 0, { { 0 } }, ALLOWED }
 
 static const struct rule rules[] = {
-	/* namespaces and mounts: a mount over the project hides what is written below it */
+	/* namespaces and mounts: a mount over the project would hide what is written below it */
 	DENY_BUT_NESTED(unshare), DENY_BUT_NESTED(setns), DENY_BUT_NESTED(mount),
 	DENY_BUT_NESTED(umount), DENY_BUT_NESTED(umount2), DENY_BUT_NESTED(pivot_root),
 	DENY_BUT_NESTED(chroot),
 	{ SCMP_SYS(clone), EPERM, 1, { BITS(CLONE_FLAGS_ARG, CLONE_NEWUSER) }, ALLOWED },
-	/* the younger calls do the same, and no sandbox that is in use cannot do without: but
-	 * mount(8) goes on to mount(2) only where the kernel seems not to have them */
+	/* the newer calls do the same, and sandboxes in use today can do without them, but mount(8)
+	 * falls back to mount(2) only if the kernel seems to lack them */
 	DENY_OR_MISSING(open_tree), DENY_OR_MISSING(move_mount), DENY_OR_MISSING(fsopen),
 	DENY_OR_MISSING(fsconfig), DENY_OR_MISSING(fsmount), DENY_OR_MISSING(fspick),
 	DENY_OR_MISSING(mount_setattr),
 	{ NR_OPEN_TREE_ATTR, EPERM, 0, { { 0 } }, MISSING },
-	/* its flags are behind a pointer no filter can follow; libraries take ENOSYS as
-	 * "use clone" */
+	/* its flags are behind a pointer, which no filter can follow; libraries take ENOSYS as "use
+	 * clone" */
 	{ SCMP_SYS(clone3), ENOSYS, 0, { { 0 } }, SAME },
-	/* the terminal: typing on behalf of the user, the console, line disciplines */
+	/* the terminal: typing on the user's behalf, the console, line disciplines */
 	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCSTI) }, SAME },
 	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCLINUX) }, SAME },
 	{ SCMP_SYS(ioctl), EPERM, 1, { LOW(1, TIOCCONS) }, SAME },
@@ -82,20 +82,20 @@ static const struct rule rules[] = {
 	DENY(vhangup),
 	/* keyrings have no namespace */
 	DENY(add_key), DENY(request_key), DENY(keyctl),
-	/* large parts of the kernel that need no privilege to be reached; io_uring also
-	 * does what other rows refuse, unseen by any filter */
+	/* large parts of the kernel that anybody can reach; io_uring can also do what other rows
+	 * refuse, unseen by any filter */
 	DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(io_uring_setup),
 	DENY(io_uring_enter), DENY(io_uring_register), DENY(lookup_dcookie), DENY(nfsservctl),
 	DENY(modify_ldt), DENY(vm86), DENY(vm86old), DENY(uselib), DENY(ustat), DENY(sysfs),
 	DENY(fanotify_init), DENY(name_to_handle_at), DENY(open_by_handle_at), DENY(quotactl),
 	DENY(quotactl_fd), DENY(acct), DENY(syslog),
-	/* whoever opens such a file for writing waits for the holder, on the host as well, where
-	 * the file is shown read-only */
+	/* whoever opens such a file for writing waits for the lease's holder; for a file that is
+	 * shown read-only, on the host as well */
 	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, F_SETLEASE) }, SAME },
 	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, F_SETLEASE) }, SAME },
 	{ SCMP_SYS(fcntl), EPERM, 1, { LOW(1, SETDELEG) }, SAME },
 	{ SCMP_SYS(fcntl64), EPERM, 1, { LOW(1, SETDELEG) }, SAME },
-	/* placement of memory of other processes and of the machine */
+	/* memory placement, of other processes and of the machine */
 	DENY(move_pages), DENY(mbind), DENY(get_mempolicy), DENY(set_mempolicy),
 	DENY(migrate_pages),
 	DENY_NR(NR_SET_MEMPOLICY_HOME_NODE),
@@ -105,7 +105,7 @@ static const struct rule rules[] = {
 	DENY(clock_settime), DENY(clock_settime64), DENY(stime), DENY(adjtimex),
 	DENY(clock_adjtime), DENY(clock_adjtime64), DENY(iopl), DENY(ioperm),
 	DENY_BUT_NESTED(sethostname), DENY(setdomainname),
-	/* sockets: addresses of the internet, local ones, and questions about routes */
+	/* sockets: internet, unix, and netlink for routes */
 	{ SCMP_SYS(socket), EPROTONOSUPPORT, 2,
 	  { LOW(0, AF_NETLINK), { 2, SCMP_CMP_NE, NETLINK_ROUTE, 0 } }, SAME },
 	{ SCMP_SYS(socketpair), EAFNOSUPPORT, 1, { { 0, SCMP_CMP_NE, AF_UNIX, 0 } }, SAME },
@@ -113,15 +113,15 @@ static const struct rule rules[] = {
 
 static int add(scmp_filter_ctx ctx, const struct rule *r)
 {
-	/* negative: libseccomp's way of saying that this machine has no such call */
+	/* negative: libseccomp knows that this architecture has no such call */
 	if (r->nr < 0)
 		return 0;
 	return seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((unsigned)r->errnum), r->nr, r->n,
 				      r->cond);
 }
 
-/* A rule can only say what is refused, so every other family is named. The
- * kernel itself knows none above AF_MAX. */
+/* A rule can only name what is refused, so every other family is listed. The kernel itself knows
+ * none above AF_MAX. */
 static int add_families(scmp_filter_ctx ctx)
 {
 	for (int family = 0; family < 64; family++) {
@@ -138,9 +138,9 @@ static int add_families(scmp_filter_ctx ctx)
 	return 0;
 }
 
-/* Allowed are 0, ADDR_NO_RANDOMIZE (debuggers) and the question 0xffffffff.
- * Bit by bit, as one argument can be compared only once in a rule: a bit that
- * is set while the top one is not, or not set while the top one is. */
+/* Allowed are 0, ADDR_NO_RANDOMIZE (for debuggers) and the query 0xffffffff. Refuse bit by bit,
+ * because a rule can compare an argument only once: a bit that is set while the top bit is clear,
+ * or clear while the top bit is set. */
 static int add_personality(scmp_filter_ctx ctx)
 {
 	const scmp_datum_t top = 0x80000000u;
@@ -162,10 +162,10 @@ static int add_personality(scmp_filter_ctx ctx)
 
 static int fill(scmp_filter_ctx ctx, bool nested)
 {
-	/* programs of another ABI (x32, i386) would come past every row above */
+	/* programs of another ABI (x32, i386) would bypass every row above */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
-	/* a binary search instead of a row of comparisons for every system call */
+	/* a binary search instead of a linear comparison for every system call */
 	if (!rc)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; !rc && i < GA_NELEMS(rules); i++) {
@@ -192,10 +192,10 @@ static int fill_nested(scmp_filter_ctx ctx)
 	return fill(ctx, true);
 }
 
-/* Announce these. */
+/* Announce these calls. */
 static int fill_calls(scmp_filter_ctx ctx, const int *calls, size_t n)
 {
-	/* what other ABIs may do is the other filter's to say */
+	/* the other filter decides about other ABIs */
 	int rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 
 	for (size_t i = 0; !rc && i < n; i++)
@@ -206,7 +206,7 @@ static int fill_calls(scmp_filter_ctx ctx, const int *calls, size_t n)
 
 static const int announced[] = { SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
 				 SCMP_SYS(connect) };
-#define RENAMES 3 /* of these, before the others */
+#define RENAMES 3 /* the first so many are renames */
 
 static int fill_renames(scmp_filter_ctx ctx)
 {

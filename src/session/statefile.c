@@ -173,8 +173,8 @@ static bool must_last(const struct ga_session *s)
 	       !ga_oid_is_zero(&s->held) || !ga_oid_is_zero(&s->bring);
 }
 
-/* The state of a session that must last is on the disk: make sure that its replacement is, too,
- * before it goes. */
+/* Where a session had a result before, session.old may be its only state that is on the disk: sync
+ * its successor, `session`, before it is unlinked. */
 static int settle(int dir, const struct ga_session *s)
 {
 	cleanup_close int fd = -1;

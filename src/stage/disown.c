@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of mounts in which what is root's is nobody's. They are made before the stage is in
- * namespaces of its own, where it has no right to make them, and attached there.
+ * Idmapped copies of mounts, in which root's files belong to nobody. They are made before the stage
+ * enters namespaces of its own, where it would lack the rights for it, and attached there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "ga/mount.h"
 #include "stage.h"
 
-/* In one write: the kernel takes an id map in a single piece. */
+/* In one write: the kernel accepts an id map only as a whole. */
 static int write_map(pid_t pid, const char *name)
 {
 	static const char all_but_0[] = "1 1 4294967294\n";
@@ -26,7 +26,8 @@ static int write_map(pid_t pid, const char *name)
 	return fd < 0 ? -1 : ga_write_full(fd, all_but_0, sizeof(all_but_0) - 1);
 }
 
-/* Who makes the namespace has no right over the ids of the one above, and who has is not in it. */
+/* Write the maps from outside: the process that created the namespace has no rights over the ids of
+ * the parent namespace, and the one that has them is not in it. */
 static int map_and_open(pid_t pid, int other)
 {
 	cleanup_free char *path = ga_strf("/proc/%d/ns/user", (int)pid);
@@ -37,8 +38,8 @@ static int map_and_open(pid_t pid, int other)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A user namespace, of nobody, in which every id is itself but 0, which is none; -1 if the
- * caller is not root of the machine. */
+/* A user namespace that no process stays in, which maps every id to itself except 0, which is
+ * unmapped; -1 if the caller is not root of the machine. */
 static int namespace_without_root(void)
 {
 	int fd = -1, pair[2];
@@ -50,7 +51,7 @@ static int namespace_without_root(void)
 	pid = fork();
 	if (!pid) {
 		(void)close(pair[0]);
-		/* until the other end is closed, or its process gone */
+		/* wait until the other end is closed, or its process gone */
 		_exit(unshare(CLONE_NEWUSER) || ga_write_full(pair[1], "", 1) ||
 		      read(pair[1], &c, 1) != 0);
 	}
@@ -63,7 +64,7 @@ static int namespace_without_root(void)
 	return fd;
 }
 
-/* -1 where it cannot be had: then it is shown as all else is. */
+/* -1 if it is not possible: then the directory is shown unmapped. */
 static int copy_for(const char *path, int userns, bool *ret_loose)
 {
 	cleanup_close int source = -1, copy = -1;

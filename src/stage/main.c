@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * git-agent-stage: builds what a session sees in a mount namespace of its own,
- * with bwrap in it. ga/plan.h is its manual.
+ * git-agent-stage: builds what a session sees in a mount namespace of its own, and runs bwrap in
+ * it. ga/plan.h is its manual.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 struct args {
 	int plan;
 	int status;
-	int keep[MAX_KEEP + 2]; /* sorted; with the two above */
+	int keep[MAX_KEEP + 2]; /* sorted; includes the two above */
 	size_t n_keep;
 	char **command;
 };
@@ -36,7 +36,7 @@ struct sandbox {
 	mode_t mask;  /* the user's */
 	int alive[2]; /* a pipe whose write end only the stage holds */
 	pid_t pid;
-	bool blind;   /* of ga_ns_unshare_pids() */
+	bool blind;   /* from ga_ns_unshare_pids() */
 };
 
 static int usage(void)
@@ -85,14 +85,14 @@ static int parse_args(int argc, char **argv, struct args *a)
 	return 0;
 }
 
-/* By the raw call: C libraries before 2.34 have no wrapper. */
+/* The raw call, as C libraries before 2.34 have no wrapper. */
 static int close_range_(unsigned first, unsigned last)
 {
 	return first > last ? 0 : (int)syscall(SYS_close_range, first, last, 0u);
 }
 
-/* Whatever the caller left open by mistake ends here: a descriptor of a host
- * directory inside is a way out. */
+/* Close whatever the caller left open by mistake: a descriptor of a host directory inside would be
+ * a way out. */
 static int close_others(const struct args *a, struct stage_fault *f)
 {
 	unsigned from = 3;
@@ -111,8 +111,8 @@ static int close_others(const struct args *a, struct stage_fault *f)
 	return 0;
 }
 
-/* Wait for bwrap, holding nothing: an end of a socket kept here would hide that
- * the other side is gone. Ends the program. */
+/* Wait for bwrap with all descriptors closed: an end of a socket kept here would hide that the
+ * other side is gone. Ends the program. */
 static void __attribute__((noreturn)) wait_for(pid_t pid, int alive)
 {
 	int st;
@@ -156,7 +156,7 @@ static int become_bwrap(const struct sandbox *sb, struct stage_fault *f)
 	char *const *command = sb->args->command;
 	char c;
 
-	/* the stage may have died before this took effect: then the pipe is at its end */
+	/* the stage may have died before this took effect; then the pipe is at its end */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || read(sb->alive[0], &c, 1) == 0)
 		return stage_fail(f, GA_STEP_PIDNS, errno, "");
 	if (sb->blind && ga_ns_show_pids())
@@ -172,7 +172,7 @@ static int start(void *payload, struct stage_fault *f)
 {
 	struct sandbox *sb = payload;
 
-	/* the kernel forgot it when the process entered its user namespace */
+	/* the kernel cleared it when the process entered its user namespace */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || ga_ns_unshare_pids(&sb->blind) ||
 	    pipe2(sb->alive, O_CLOEXEC | O_NONBLOCK))
 		return stage_fail(f, GA_STEP_PIDNS, errno, "");
@@ -199,7 +199,7 @@ static int run(const struct args *a, struct stage_fault *f)
 	sb.mask = umask(0);
 	if (close_others(a, f) || stage_mount(a->plan, start, &sb, &loose, f))
 		return -1;
-	/* by now all of the plan has been read, and who wrote it reads this */
+	/* the plan has been read to its end, so whoever wrote it reads this by now */
 	for (size_t i = 0; i < loose.n; i++)
 		if (report(a->status, GA_STAGE_LOOSE, EINVAL, loose.v[i]))
 			return stage_fail(f, GA_STEP_HIDE, errno, loose.v[i]);
@@ -209,8 +209,8 @@ static int run(const struct args *a, struct stage_fault *f)
 }
 
 #ifdef GA_SANITIZERS
-/* It is started without an environment to read this from. A finding is a signal, limits are what
- * they were set to, and what a plan says is never freed. */
+/* ASan's options: the stage is started without an environment to read them from. A finding must
+ * abort by a signal, resource limits must stay, and the words of a plan are never freed. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

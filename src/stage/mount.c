@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every destination is opened beneath the staging directory without following
- * a symlink, and mounted on by that descriptor: what an agent put into its home
- * or its project in an earlier session cannot lead a mount anywhere else.
+ * Every destination is opened beneath the staging directory without following a symlink, and
+ * mounted on by that descriptor: what an agent put into its home or its project in an earlier
+ * session cannot redirect a mount.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +27,9 @@ static int open_source(const char *path, int flags)
 	return open(path, O_PATH | O_CLOEXEC | flags);
 }
 
-/* Removing a mount point on the host would take the mount away from a running
- * session. A mode without write permission and a file inside make that hard to
- * do by accident; the file says to people what it is. */
+/* Removing a mount point on the host would detach the mount in a running session. A mode without
+ * write permission and a file inside make it hard to do so by accident; the file tells people what
+ * it is. */
 static int mark(int at, const char *name)
 {
 	static const char text[] =
@@ -46,8 +46,8 @@ static int mark(int at, const char *name)
 	return fchmod(dir, 0555);
 }
 
-/* An agent can close a directory of its home, and the next one would not get to its project.
- * The stage itself does: it has the rights of the owner whatever the mode says. */
+/* An agent could close a directory of its home, and the next one would not reach its project; so it
+ * is opened. The stage can do that, as it has the owner's rights whatever the mode. */
 static int let_through(int dir)
 {
 	char path[32];
@@ -62,7 +62,7 @@ static int let_through(int dir)
 	return chmod(path, (st.st_mode & 07777) | S_IRWXU);
 }
 
-/* The directory `name`, made if it is missing. */
+/* Open the directory `name`, creating it if it is missing. */
 static int step_down(int at, const char *name, unsigned mode, bool last, bool marked)
 {
 	bool made = !mkdirat(at, name, last ? mode : 0755);
@@ -78,9 +78,9 @@ static int step_down(int at, const char *name, unsigned mode, bool last, bool ma
 	return ga_steal_fd(&dir);
 }
 
-/* Each step down is opened without following a symlink; a directory that
- * somebody makes or removes meanwhile ends in an error, never elsewhere. Returns the last, which
- * has `mode` if it is made. */
+/* Each component is opened without following a symlink; if somebody creates or removes a directory
+ * meanwhile, the result is an error, never another place. Returns the last one, which gets `mode`
+ * if it is created. */
 static int make_dirs(int root, const char *dest, unsigned mode, bool marked)
 {
 	cleanup_close int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
@@ -100,7 +100,7 @@ static int make_dirs(int root, const char *dest, unsigned mode, bool marked)
 	return ga_steal_fd(&at);
 }
 
-/* The parent of `dest`, which is made if it is missing. */
+/* Open the parent of `dest`, creating it if it is missing. */
 static int make_parent(int root, const char *dest)
 {
 	cleanup_free char *parent = ga_path_parent(dest);
@@ -108,8 +108,8 @@ static int make_parent(int root, const char *dest)
 	return make_dirs(root, parent, 0755, false);
 }
 
-/* A place to mount something on. Below "root" and "odb", which are the stage's own, it is made
- * when nothing is there; in a tree of the agent's only "mountpoint" makes anything. */
+/* Open a place to mount something on. Below "root" and "odb", which are the stage's own, it is
+ * created if nothing is there; in a tree of the agent's only "mountpoint" creates anything. */
 static int dest_for(int root, const char *dest, bool dir)
 {
 	cleanup_close int fd = open_dest(root, dest, dir ? O_DIRECTORY : 0), at = -1;
@@ -156,7 +156,7 @@ static int overlay_on(int dest, const struct stage_op *op, const int *layers, st
 	work = open_source(op->work, O_DIRECTORY);
 	if (work < 0)
 		return stage_fail(f, GA_STEP_SOURCE, errno, op->work);
-	/* when the kernel refuses, it is nearly always the upper's file system */
+	/* if the kernel refuses this, the reason is nearly always the upper's file system */
 	if (ga_mount_overlay(dest, layers, op->n_layers, upper, work))
 		return stage_fail(f, GA_STEP_OVERLAY, errno, op->upper);
 	return 0;
@@ -180,7 +180,7 @@ static int do_overlay(int root, const struct stage_op *op, struct stage_fault *f
 	return rc;
 }
 
-/* A copy of what `source` shows, on `dest`. */
+/* Attach a copy of what is at `source` on `dest`. */
 static int attach_copy(int root, int source, enum ga_copy how, const struct stage_op *op,
 		       struct stage_fault *f)
 {
@@ -242,7 +242,7 @@ static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 	return attach_copy(root, source, GA_COPY_RO, op, f);
 }
 
-/* A directory of the stage's own with an empty file for each name. */
+/* A directory of the stage's own with an empty file of each name. */
 static int make_cover(int root, const struct stage_op *op)
 {
 	cleanup_free char *name = NULL;
@@ -267,7 +267,7 @@ static int make_cover(int root, const struct stage_op *op)
 	return ga_steal_fd(&dir);
 }
 
-/* Each by itself, where an overlay cannot be had. */
+/* Mask each file by itself, where no overlay is possible. */
 static int cover_each(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	for (size_t i = 0; i < op->n_names; i++) {
@@ -281,8 +281,8 @@ static int cover_each(int root, const struct stage_op *op, struct stage_fault *f
 	return 0;
 }
 
-/* EINVAL is what the kernel says of a directory that an overlay cannot lie over: something is
- * mounted in it, its file system is of a strange kind, or a stack of overlays already. */
+/* The kernel answers EINVAL for a directory that cannot be a lower layer: something is mounted in
+ * it, its file system is unsuitable, or it is a stack of overlays already. */
 static int do_hide(int root, const struct stage_op *op, struct ga_strv *loose,
 		   struct stage_fault *f)
 {
@@ -357,8 +357,8 @@ static int do_dir(int root, const struct stage_op *op, struct stage_fault *f)
 	return dir < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 
-/* In the agents' home it stays, for the next time. What is there instead may be anything: it is
- * only mounted on. */
+/* In the agents' home the file stays, for the next time. Whatever else exists there is fine,
+ * because it is only mounted on. */
 static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	cleanup_close int at = make_parent(root, op->dest), fd = -1;
@@ -370,7 +370,7 @@ static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
 		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 
-/* `share`: what is attached below "root" from here on shows inside. */
+/* `share`: what is attached below "root" from now on appears inside. */
 static int share_root(int root, bool share, struct stage_fault *f)
 {
 	cleanup_close int fd = open_dest(root, "root", O_DIRECTORY);
@@ -414,7 +414,7 @@ static int run_op(int root, const struct stage_op *op, const struct stage_disown
 		return do_file(root, op, f);
 	case STAGE_SANDBOX:
 		return share_root(root, true, f);
-	case STAGE_DISOWN: /* none comes after another operation */
+	case STAGE_DISOWN: /* not reached: "disown" comes before all other operations */
 		break;
 	}
 	return stage_fail(f, GA_STEP_PLAN, EINVAL, op->dest);
@@ -428,7 +428,7 @@ static int open_stage(const char *dir, struct stage_fault *f)
 
 	if (at < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	/* mount points and nothing else are in them */
+	/* it contains nothing but mount points */
 	stage = ga_mount_tmpfs(at, 0755, "64k");
 	for (size_t i = 0; stage >= 0 && i < GA_NELEMS(trees); i++)
 		if (mkdirat(stage, trees[i], 0755))
@@ -438,7 +438,7 @@ static int open_stage(const char *dir, struct stage_fault *f)
 	file = openat(stage, GA_PLAN_EMPTY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	if (file < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, dir);
-	/* a mount of its own, to be shared alone */
+	/* a separate mount, so that it alone can be shared */
 	dest = open_dest(stage, "root", O_DIRECTORY);
 	if (dest >= 0)
 		root = ga_mount_tmpfs(dest, 0755, "64k");
@@ -450,7 +450,7 @@ struct hook {
 	void *payload;
 };
 
-/* From the operation `op` on. */
+/* Execute the plan from the operation `op` on. */
 static int run_ops(struct stage_plan *plan, struct stage_op *op, const struct stage_disowned *d,
 		   const struct hook *h, struct ga_strv *loose, struct stage_fault *f)
 {
@@ -476,7 +476,7 @@ int stage_mount(int fd, int (*start)(void *payload, struct stage_fault *f), void
 	struct stage_plan plan;
 	struct stage_op op;
 
-	/* a plan without any operation has failed by now */
+	/* a plan without any other operation is an error as well */
 	if (stage_plan_open(fd, &plan, f) || stage_disown(&plan, &d, &op, ret_loose, f) < 1)
 		return -1;
 	if (ga_ns_unshare_user())

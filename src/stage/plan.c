@@ -15,7 +15,7 @@ int stage_fail(struct stage_fault *f, enum ga_stage_step step, int errnum, const
 	return -1;
 }
 
-/* More of the plan, waiting for it. False at its end, or when it cannot be read. */
+/* Read more of the plan, waiting for it. False at its end, or if it cannot be read. */
 static bool read_more(struct stage_plan *p)
 {
 	ssize_t n;
@@ -32,7 +32,7 @@ static bool read_more(struct stage_plan *p)
 	return true;
 }
 
-/* The next word; NULL if there is no whole one any more. */
+/* The next word; NULL if there is no complete one any more. */
 static const char *next(struct stage_plan *p)
 {
 	for (;;) {
@@ -54,7 +54,7 @@ static bool host_path(const char **ret, struct stage_plan *p)
 	return *ret && (*ret)[0] == '/';
 }
 
-/* Beneath the staging directory, and there only beneath its four trees. */
+/* A path beneath the staging directory, in one of its four trees. */
 static bool staged_path(const char **ret, struct stage_plan *p)
 {
 	const char *s = *ret = next(p);
@@ -187,7 +187,8 @@ static const struct {
 	{ "sandbox", STAGE_SANDBOX, sandbox_op },
 };
 
-/* What a running sandbox would not see: of mounts only what is attached propagates. */
+/* Is it an operation whose effect a running sandbox would not see? Only attaching a mount
+ * propagates. */
 static bool is_late(const struct stage_op *op)
 {
 	return ga_path_inside(op->dest, "root") && op->kind != STAGE_MOVE &&
@@ -209,7 +210,7 @@ static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op
 	return false;
 }
 
-/* Why there is no next word. */
+/* Fail with the reason why there is no next word. */
 static int fail_at_end(const struct stage_plan *p, const char *object, struct stage_fault *f)
 {
 	return stage_fail(f, GA_STEP_PLAN, p->buf.len > GA_PLAN_MAX_BYTES ? E2BIG : EINVAL, object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside git-agent-stage: the plan as values, and what went wrong.
+ * Internals of git-agent-stage: the plan as values, and failures.
  */
 #ifndef STAGE_H
 #define STAGE_H
@@ -12,7 +12,7 @@
 #include "ga/plan.h"
 #include "ga/strv.h"
 
-/* The one failure there can be: reported to the caller, then the end. */
+/* The failure of the stage: reported to the caller, then the stage ends. */
 struct stage_fault {
 	enum ga_stage_step step;
 	int errnum;
@@ -57,37 +57,38 @@ struct stage_op {
  * exit follow. */
 struct stage_plan {
 	int fd;
-	struct ga_buf buf; /* what came so far, taken apart up to `pos` */
+	struct ga_buf buf; /* what was read so far, parsed up to `pos` */
 	size_t pos, n_ops;
-	bool begun;        /* something else than "disown" came */
-	bool sandbox;      /* "sandbox" came */
+	bool begun;        /* an operation other than "disown" was read */
+	bool sandbox;      /* "sandbox" was read */
 	const char *dir;
 };
 
-/* Begin to read: version and directory. */
+/* Begin to read: magic and directory. */
 int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
-/* The next operation, checked; nothing is looked at on disk. 1, or 0 at the plan's end. */
+/* The next operation, validated without looking at the disk. Returns 1, or 0 at the plan's end. */
 int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
-/* Copies of what a plan disowns, -1 where it cannot be had. */
+/* Copies of what a plan disowns; -1 where that is not possible. */
 struct stage_disowned {
 	const char *source[GA_PLAN_MAX_DISOWNED];
 	int copy[GA_PLAN_MAX_DISOWNED];
 	size_t n;
 };
 
-/* Carry out what a plan begins with, in the namespaces of who started the stage, up to the first
- * other operation, which is `*op` then: 1, or -1. To `ret_loose` goes what is not disowned. */
+/* Execute the "disown" operations that a plan begins with, in the namespaces of the stage's caller,
+ * up to the first other operation, which is stored in `*op`. Returns 1, or -1. Appends to
+ * `ret_loose` what could not be disowned. */
 int stage_disown(struct stage_plan *plan, struct stage_disowned *ret, struct stage_op *op,
 		 struct ga_strv *ret_loose, struct stage_fault *f);
 /* The copy of `source`, to be attached once, or -1. */
 int stage_disowned_copy(const struct stage_disowned *d, const char *source);
 void stage_disowned_close(struct stage_disowned *d);
 
-/* Read a plan and carry it out as it comes, in a namespace of its own. `start` is called at the
- * operation "sandbox", with all capabilities. The umask is to be 0: a plan's modes are meant.
- * To `ret_loose` goes each DEST of a "hide" whose files are covered one by one, and each
- * SOURCE that cannot be disowned. */
+/* Read a plan and execute it as it arrives, in a namespace of its own. `start` is called at the
+ * operation "sandbox", with all capabilities. The umask must be 0, so that the plan's modes apply.
+ * Appends to `ret_loose` each DEST of a "hide" whose files are masked one by one, and each SOURCE
+ * that cannot be disowned. */
 int stage_mount(int plan, int (*start)(void *payload, struct stage_fault *f), void *payload,
 		struct ga_strv *ret_loose, struct stage_fault *f);
 
