@@ -83,7 +83,7 @@ struct net_conn {
 	struct net_flow up, down; /* from the client to the target, and back */
 	enum net_state state;
 	enum net_listener_kind kind;
-	size_t index;         /* index of its listener's kind */
+	size_t index;         /* the `index` of its listener */
 	struct ga_net_ask ask; /* for NET_L_PROXY */
 	struct ga_buf in;     /* for NET_L_DNS_TCP */
 	char *to;             /* the destination, for people */

@@ -199,7 +199,7 @@ void probe_scope(const struct facts *f, struct result *r)
 	int e = f->abstract ? connect_unix(f->abstract, true) : 0;
 
 	r->absent = landlock_abi() < LANDLOCK_SCOPES;
-	/* to see what connecting to an unused name gives here */
+	/* where the scope is not in force, connecting succeeds or fails with another error */
 	if (!r->absent)
 		attempt(r, e == EPERM, e, "it is not in force");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A terminal attached to a session that runs.
+ * A terminal attached to a running session.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,27 +15,27 @@
 
 #define IN_FD 0
 #define OUT_FD 1
-/* Between two lines of a screen nobody has. */
+/* Larger than any screen. */
 #define ROWS_MAX 1000
 
 struct attach {
 	int peer;
-	struct ga_sandbox *signals;    /* no sandbox: what run_signals_take() needs */
+	struct ga_sandbox *signals;    /* not a sandbox: only what run_signals_take() needs */
 	struct run_terminal term;
 	struct ga_termfilter filter;
 	bool unfiltered;
-	int out;                       /* the terminal, without blocking, or OUT_FD */
-	bool small;                    /* that blocks */
-	bool begun;                    /* something was shown */
+	int out;                       /* the terminal, opened non-blocking, or OUT_FD */
+	bool small;                    /* `out` blocks, so write in small pieces */
+	bool begun;                    /* something has been shown */
 	struct run_keys keys;
-	size_t in_n;                   /* what waits for the session to take it */
+	size_t in_n;                   /* bytes that wait to be sent to the session */
 	char in[LIVE_TYPED];
-	size_t at, n;                  /* what waits for the terminal */
+	size_t at, n;                  /* bytes that wait for the terminal */
 	char buf[GA_TERMFILTER_ROOM(LIVE_BYTES) + GA_TERMFILTER_END + ROWS_MAX + 64];
 	bool over;
 	enum ga_live_end how;
 	int status;
-	int signal;                    /* that ends us */
+	int signal;                    /* the signal that ends us */
 };
 
 static void end(struct attach *a, enum ga_live_end how)
@@ -55,13 +55,13 @@ static void add(struct attach *a, const char *p, size_t n)
 		a->n += ga_termfilter(&a->filter, p, n, to);
 		return;
 	}
-	/* it looks on, for what has to be undone */
+	/* unfiltered, but the filter records what has to be undone */
 	(void)ga_termfilter(&a->filter, p, n, to);
 	memcpy(to, p, n);
 	a->n += n;
 }
 
-/* The screen there is goes up, out of the way: what comes may be drawn anywhere. */
+/* Scroll the current screen up, out of the way: the session may draw anywhere. */
 static void begin_screen(struct attach *a, const struct live_packet *p)
 {
 	static const char home[] = "\033[H\033[2J";
@@ -104,7 +104,7 @@ static void undo_screen(struct attach *a)
 		run_terminal_write(OUT_FD, "\r\n", 2);
 }
 
-/* In front of the shell we were started from; back, everything is drawn again. */
+/* Stop in front of the shell we were started from; when continued, everything is redrawn. */
 static void suspend(struct attach *a)
 {
 	undo_screen(a);
@@ -176,7 +176,7 @@ static void send_typed(struct attach *a)
 {
 	struct ga_ctl_msg m = { .type = LIVE_INPUT };
 
-	/* one that is gone shows when it is read */
+	/* a peer that is gone is noticed when reading */
 	if (a->in_n && live_send(a->peer, &m, a->in, a->in_n, NULL, 0) != 1)
 		a->in_n = 0;
 }
@@ -188,7 +188,7 @@ static void on_typing(struct attach *a)
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	/* the terminal is hung up, which is nothing to the session */
+	/* the terminal was hung up, which does not concern the session */
 	if (n <= 0 || run_keys(&a->keys, raw, (size_t)n, a->in, &a->in_n))
 		end(a, GA_LIVE_DETACHED);
 	send_typed(a);
@@ -215,10 +215,10 @@ static void on_signals(struct attach *a)
 
 static int loop(struct attach *a, struct ga_error *err)
 {
-	/* what was written before it ended is shown */
+	/* output from before the end is still shown */
 	while (!a->over || (a->n && a->how == GA_LIVE_ENDED && !a->signal)) {
 		struct pollfd p[] = {
-			/* asked nothing, it would go on saying that it is gone */
+			/* without events poll() would report the hang-up again and again */
 			{ .fd = a->over || (a->n && !a->in_n) ? -1 : a->peer,
 			  .events = (short)((a->n ? 0 : POLLIN) | (a->in_n ? POLLOUT : 0)) },
 			{ .fd = a->over || a->in_n ? -1 : IN_FD, .events = POLLIN },
@@ -250,7 +250,7 @@ static void open_out(struct attach *a)
 {
 	char path[32];
 
-	/* O_NONBLOCK belongs to the open file, which is not only ours */
+	/* O_NONBLOCK belongs to the open file description, which others share */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OUT_FD);
 	a->out = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	a->small = a->out < 0;
@@ -276,7 +276,7 @@ static int run(struct attach *a, struct ga_error *err)
 	run_terminal_restore(&a->term);
 	if (!a->small)
 		(void)close(a->out);
-	/* it takes effect now */
+	/* the signal takes effect now */
 	if (a->signal)
 		(void)kill(getpid(), a->signal);
 	run_signals_restore(a->signals);

@@ -26,7 +26,7 @@ static bool slurp(const char *path, struct ga_buf *ret)
 	return !ga_read_file_at(AT_FDCWD, path, FILE_MAX, ret, &ignored);
 }
 
-/* Where version 2 is mounted as a whole, or NULL. */
+/* Where version 2 is mounted as a whole; NULL: nowhere. */
 static char *mount_point(void)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -44,7 +44,7 @@ static char *mount_point(void)
 			root = i == 3 ? word : root;
 			at = i == 4 ? word : at;
 		}
-		/* a name with a space in it is written otherwise, and nobody has one */
+		/* mountinfo escapes special characters, which no such path has in practice */
 		if (root && at && !strcmp(root, "/") && !strchr(at, '\\'))
 			return ga_strdup(at);
 	}
@@ -91,8 +91,8 @@ static bool may_make_in(const char *dir, const struct run_cgroup_setting *v, siz
 	return true;
 }
 
-/* What systemd writes on those that it leaves to others. Who is left one may be another manager,
- * the user's: that is in there itself. */
+/* Does systemd mark the group as delegated? It may be delegated to another manager, the user's,
+ * which is then in the group itself. */
 static bool is_marked(const char *dir)
 {
 	static const char *const names[] = { "trusted.delegate", "user.delegate" };
@@ -107,7 +107,8 @@ static bool is_marked(const char *dir)
 	return false;
 }
 
-/* Ours, or one above it: a process can be moved only below one that is delegated to us. */
+/* Our group, or one above it: a process can only be moved within a subtree that is delegated to
+ * us. */
 char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked)
 {
 	cleanup_free char *mount = mount_point(), *dir = mount ? run_cgroup_of(0) : NULL;
@@ -126,7 +127,8 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked)
 	return NULL;
 }
 
-/* Those of sessions whose supervisor was killed: they are empty, and the kernel keeps others. */
+/* Remove the groups of sessions whose supervisor was killed: they are empty, and the kernel keeps
+ * others. */
 static void sweep(DIR *parent)
 {
 	struct dirent *e;
@@ -146,7 +148,7 @@ static int write_value(int dir, const char *file, const char *value)
 {
 	cleanup_close int fd = openat(dir, file, O_WRONLY | O_CLOEXEC);
 
-	/* in one write: the kernel takes it so */
+	/* in one write, as the kernel requires */
 	return fd < 0 || write(fd, value, strlen(value)) < 0 ? -1 : 0;
 }
 
@@ -172,7 +174,7 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 	cleanup_(close_dir) DIR *d = opendir(parent);
 	cleanup_close int dir = -1;
 
-	/* one that another makes is empty, too, until there is a process in it */
+	/* another process may be making one, which is empty until a process is in it */
 	if (!d)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot open what '%s' is to be in", q);
 	if (ga_flock(dirfd(d), true, true, err))

@@ -16,8 +16,8 @@
 #include "ga/quote.h"
 #include "run-internal.h"
 
-#define PERIOD_US 100000 /* of cpu.max */
-#define SCOPE_MS 5000    /* for systemd to move a process */
+#define PERIOD_US 100000 /* period of cpu.max */
+#define SCOPE_MS 5000    /* time for systemd to move a process */
 
 const char *ga_confined_name(enum ga_confined c)
 {
@@ -38,7 +38,8 @@ void ga_confine_release(struct ga_confine *c)
 
 /* ---- what there is ---------------------------------------------------------- */
 
-/* Before that the kernel counted all of the user's processes. Root's it counts nowhere. */
+/* Does RLIMIT_NPROC count per user namespace? Before Linux 5.14 it counted all of the user's
+ * processes. Root's are never limited. */
 static bool counts_tasks(void)
 {
 	struct utsname u;
@@ -61,8 +62,8 @@ static bool is_there(const char *dir, const char *name)
 	return !access(path, F_OK);
 }
 
-/* The program to ask it with, if the bus is there that carries the question: a manager alone, as
- * without dbus-user-session, cannot be asked. */
+/* Find busctl, if the bus to carry the question exists: a manager alone, as without
+ * dbus-user-session, cannot be asked. */
 static char *find_busctl(const char *const *env, const char *run, const char *path, bool system)
 {
 	const char *bus = ga_environ_get(env, system ? "DBUS_SYSTEM_BUS_ADDRESS"
@@ -75,7 +76,7 @@ static char *find_busctl(const char *const *env, const char *run, const char *pa
 
 #define MAX_SETTINGS 5
 
-/* What is to be written where, for the limits that a cgroup is to keep. */
+/* What to write into which file, for the limits that a cgroup enforces. */
 struct settings {
 	struct run_cgroup_setting v[MAX_SETTINGS];
 	size_t n;
@@ -96,8 +97,8 @@ static void make_settings(const struct ga_confine *c, enum ga_confined by, struc
 							    false };
 		s->v[s->n++] = (struct run_cgroup_setting){ "memory", "memory.swap.max", "0",
 							    true };
-		/* half a session is nobody's: but its first process would go along, so no
-		 * memory.oom.group */
+		/* no memory.oom.group: killing the whole session might seem better than a part of
+		 * it, but its first process would be killed with it */
 	}
 	if (c->tasks == by)
 		s->v[s->n++] = (struct run_cgroup_setting){ "pids", "pids.max", s->tasks, false };
@@ -134,8 +135,8 @@ int ga_confine_plan(const struct ga_use_limits *l, const char *const *env, const
 	asked = run && is_there(run, "systemd/private");
 	if (asked)
 		c.busctl = find_busctl(env, run, path, c.system);
-	/* where a manager is they are its own, whoever may write to them: when one of its
-	 * units ends it takes controllers away, and limits with them */
+	/* where systemd runs, cgroups are its own, even if we may write to them: when one of its
+	 * units ends it removes controllers, and the limits with them */
 	c.cgroup = run_cgroup_find(s.v, s.n, asked || is_there("/run", "systemd/system"));
 	if (!c.cgroup)
 		group = c.busctl ? GA_CONFINED_SYSTEMD : GA_CONFINED_NOT;
@@ -175,7 +176,8 @@ void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret)
 
 /* ---- doing it -------------------------------------------------------------------- */
 
-/* Of pid 1: everything else inside is its child. Nobody inside can raise it again. */
+/* Limit pid 1: everything else inside is its descendant, and nobody inside can raise the limit
+ * again. */
 static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, uint64_t n,
 		      struct ga_error *err)
 {
@@ -188,14 +190,14 @@ static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, 
 	return 0;
 }
 
-/* The scope's properties, as busctl takes them. */
+/* A property of the scope in busctl's format. */
 static void push_property(struct ga_strv *argv, const char *name, uint64_t value)
 {
 	ga_strv_push_many(argv, name, "t", NULL);
 	ga_strv_pushf(argv, "%" PRIu64, value);
 }
 
-/* `survive`: when the kernel ends one of its processes for want of memory, the others go on. */
+/* `survive`: when the kernel kills one process for lack of memory, the others continue. */
 static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid, bool survive,
 			struct ga_strv *argv)
 {
@@ -224,7 +226,7 @@ static void scope_words(const struct ga_confine *c, const char *unit, pid_t pid,
 	ga_strv_push(argv, "0");
 }
 
-/* Believed when the kernel says so: the process is there, and the limits are. */
+/* Trust only the kernel: the process must be in the scope, and the limits set. */
 static bool is_in_scope(const struct ga_sandbox *sb, const char *unit, const struct settings *s)
 {
 	cleanup_free char *dir = run_cgroup_of(sb->pid);
@@ -276,7 +278,7 @@ static int enter_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
 	make_settings(c, GA_CONFINED_SYSTEMD, &s);
 	if (ask_for_scope(sb, c, unit, true, &said, &status, err))
 		return -1;
-	/* one that does not know this of scopes does not stop them either */
+	/* a systemd that does not know OOMPolicy for scopes does not stop them either */
 	if (status && said.ptr && strstr(said.ptr, "OOMPolicy") &&
 	    ask_for_scope(sb, c, unit, false, &said, &status, err))
 		return -1;
@@ -304,7 +306,7 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 	if ((c->memory == GA_CONFINED_SYSTEMD || c->tasks == GA_CONFINED_SYSTEMD ||
 	     c->cpu == GA_CONFINED_SYSTEMD) && enter_scope(sb, c, err))
 		return -1;
-	/* not of address space, of which many programs reserve far more than they use */
+	/* not RLIMIT_AS: many programs reserve far more address space than they use */
 	if (c->memory == GA_CONFINED_RLIMIT && set_rlimit(sb, RLIMIT_DATA, c->limits.memory, err))
 		return -1;
 	return c->tasks == GA_CONFINED_RLIMIT ? set_rlimit(sb, RLIMIT_NPROC, c->limits.tasks, err)

@@ -14,7 +14,8 @@
 #include "ga/quote.h"
 #include "run-internal.h"
 
-/* Whoever does not take or answer a request within this was interfered with. */
+/* After this time without reading a request or answering it, init must have been interfered
+ * with. */
 #define ANSWER_TIMEOUT_MS 20000
 
 static void add_vector(struct ga_buf *b, const char *const *v)
@@ -29,7 +30,7 @@ static void add_vector(struct ga_buf *b, const char *const *v)
 		ga_buf_add0(b, v[i]);
 }
 
-/* The reader works on it as we write; larger than a pipe holds is fine. */
+/* The reader reads while we write, so more than a pipe's capacity is fine. */
 static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_TIMEOUT_MS;
@@ -43,7 +44,7 @@ static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 			done += (size_t)n;
 			continue;
 		}
-		/* who did not read to the end also reports why; its message comes */
+		/* a reader that stopped early also reports why; that message follows */
 		if (n < 0 && errno == EPIPE)
 			return 0;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -105,7 +106,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
 	rd = p[0];
 	wr = p[1];
-	/* only our end: the reader's is an open file of its own */
+	/* only our end: the reader's is another open file description */
 	if (fcntl(wr, F_SETFL, O_NONBLOCK))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
 	all[0] = rd;
@@ -128,12 +129,12 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 {
 	struct ga_ctl_msg m = { .type = type, .id = id, .value = value };
 
-	/* a socket at its end shows when it is read */
+	/* that the socket is closed is noticed when reading */
 	while (send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 }
 
-/* What came beside a message: who sent it, and a descriptor, which is the caller's. */
+/* Take what came with a message: the sender's pid, and a descriptor, which becomes the caller's. */
 static void take_control(struct msghdr *h, pid_t *ret_pid, int *ret_fd)
 {
 	*ret_pid = 0;
@@ -156,7 +157,7 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 		char buf[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 	} u;
 	struct iovec iov = { m, sizeof(*m) };
-	/* without room for SCM_RIGHTS the kernel hands no descriptor over */
+	/* without room for SCM_RIGHTS the kernel passes no descriptor */
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = u.buf,
 			    .msg_controllen = ret_fd ? sizeof(u.buf)
 						     : CMSG_SPACE(sizeof(struct ucred)) };
@@ -172,7 +173,7 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 	return n == (ssize_t)sizeof(*m) && !(h.msg_flags & MSG_TRUNC) ? 1 : -1;
 }
 
-/* Of what is about no one command, whoever waits for one. */
+/* Record what a message says about no particular command, whoever receives it. */
 static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
 {
 	if (m->type == GA_CTL_LOST)
@@ -190,7 +191,7 @@ int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)
 	return r < 0 ? socket_ended(sb, err) : r;
 }
 
-/* Is it what was asked for? Whatever else came out would be used as if it were ours. */
+/* Is it the master of a pty? Anything else would be used as if it were ours. */
 static bool is_pty_master(int fd)
 {
 	struct stat st;
@@ -218,8 +219,8 @@ int run_recv_fd(struct ga_sandbox *sb, struct ga_ctl_msg *m, int *ret_fd, struct
 	return r < 0 ? socket_ended(sb, err) : r;
 }
 
-/* 1: the answer is there, with `*ret_fd` or m.value; 0: not yet; -1: err is set. All terminals are
- * the same: it may be the one that a client asked for, who gets the next. */
+/* Returns 1 with the answer, in `*ret_fd` or m.value; 0 if there is none yet; -1 with an error. All
+ * terminals are alike: this may be one that a client asked for, who then gets the next. */
 static int take_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_ctl_msg *m, int *ret_fd,
 		    struct ga_error *err)
 {
@@ -307,7 +308,7 @@ bool run_log_line(const struct ga_sandbox *sb, struct ga_buf *ret)
 	char buf[16384];
 	size_t len = 0, end, start;
 
-	/* the last of it: what came before is pushed out */
+	/* keep only the last part */
 	for (;;) {
 		ssize_t n = read(sb->log, buf + len, sizeof(buf) - len);
 

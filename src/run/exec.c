@@ -19,9 +19,9 @@ struct exec {
 	struct ga_sandbox *sb;
 	const struct ga_run_exec *x;
 	uint32_t id;
-	int in, out, err;         /* our ends, -1 once over */
+	int in, out, err;         /* our ends; -1 when done */
 	size_t in_done;
-	size_t out_done, out_max; /* bytes, whereto ever */
+	size_t out_done, out_max; /* bytes of output, wherever they went */
 	bool exited;
 	int status;
 	int64_t deadline;
@@ -58,7 +58,8 @@ static void feed(struct exec *e)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		/* it does not want the rest; its exit status says whether that is all right */
+		/* the command does not read the rest; its exit status says whether that is an
+		 * error */
 		if (n < 0)
 			break;
 		e->in_done += (size_t)n;
@@ -94,7 +95,7 @@ static void keep_errout(const struct exec *e, const char *p, size_t n)
 		ga_buf_add(b, p, n < room ? n : room);
 }
 
-/* One read, of at most `most` bytes. 1: there may be more. */
+/* One read of at most `most` bytes. Returns 1 if there may be more. */
 static int take(struct exec *e, int *fd, size_t most, struct ga_error *err)
 {
 	char buf[CHUNK];
@@ -117,7 +118,8 @@ static int take(struct exec *e, int *fd, size_t most, struct ga_error *err)
 	return (int)n;
 }
 
-/* The command ended: what it wrote is there, what others write is not waited for. */
+/* After the command has ended: read what it wrote, without waiting for what other processes
+ * write. */
 static int drain(struct exec *e, int *fd, struct ga_error *err)
 {
 	int left = 0;
@@ -154,8 +156,8 @@ static int on_message(struct exec *e, struct ga_error *err)
 	return 0;
 }
 
-/* A signal that ends programs ends the command and fails the call; it is left
- * pending and does the same to the caller after ga_run_finish(). */
+/* A signal that ends programs kills the command and makes the call fail; it stays pending and takes
+ * effect on the caller after ga_run_finish(). */
 static int on_signals(const struct exec *e, struct ga_error *err)
 {
 	int n = run_signals_fatal_pending();

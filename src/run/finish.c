@@ -28,7 +28,8 @@ bool run_wait_gone(int pidfd, int ms)
 	}
 }
 
-/* The stage, and bwrap in the same process group; with bwrap goes its pid namespace. */
+/* Kill the stage, and bwrap, which is in the same process group and takes its pid namespace with
+ * it. */
 int run_kill_bwrap(struct ga_sandbox *sb)
 {
 	int st = 0;
@@ -41,8 +42,8 @@ int run_kill_bwrap(struct ga_sandbox *sb)
 	return st;
 }
 
-/* pid 1 kills all the others and waits for them before it is gone itself (the
- * kernel sees to that), so this is the end of every process inside. */
+/* The kernel makes pid 1's exit kill all other processes and wait for them first, so this is the
+ * end of every process inside. */
 static void end_pid1(struct ga_sandbox *sb)
 {
 	if (sb->pidfd < 0 || run_wait_gone(sb->pidfd, PATIENCE_MS))
@@ -51,7 +52,7 @@ static void end_pid1(struct ga_sandbox *sb)
 	(void)run_wait_gone(sb->pidfd, -1);
 }
 
-/* Without a pid 1 that we know (it never came up) there is nothing to wait for. */
+/* If no pid 1 ever came up there is nothing to wait for. */
 static void end_bwrap(struct ga_sandbox *sb)
 {
 	if (sb->bwrap <= 0)
@@ -68,7 +69,7 @@ void ga_run_end(struct ga_sandbox *sb)
 	ga_cleanup_closep(&sb->ctl);
 	sb->ctl = -1;
 	end_pid1(sb);
-	/* with the last process it is empty */
+	/* the group is empty when the last process is gone */
 	if (sb->cgroup)
 		(void)rmdir(sb->cgroup);
 	run_signals_restore(sb);
@@ -113,14 +114,15 @@ void ga_run_leave(struct ga_sandbox *sb)
 		return;
 	end_teller(sb);
 	ga_run_end(sb);
-	/* one that never came up would wait for somebody; the group has bwrap in it too */
+	/* a sandbox that never came up would wait for somebody; bwrap is in this process group,
+	 * too */
 	if (sb->bwrap > 0)
 		(void)kill(-sb->bwrap, SIGKILL);
 	release(sb);
 }
 
-/* A pid namespace lives exactly as long as its pid 1. The number alone would
- * not do: the kernel gives it to the next namespace when this one is gone. */
+/* A pid namespace lives exactly as long as its pid 1. The inode number alone would not do: the
+ * kernel reuses it for another namespace later. */
 bool ga_run_alive(pid_t pid, uint64_t pidns)
 {
 	char path[64];

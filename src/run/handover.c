@@ -9,7 +9,7 @@
 #include "ga/parse.h"
 #include "run-internal.h"
 
-/* What there is of a sandbox that has begun and whose plan is not ended. */
+/* The values handed over for a sandbox that has begun and whose plan is not complete. */
 #define N_HANDED 5
 
 static void members(struct ga_sandbox *sb, int *ret[N_HANDED])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is typed on its way to a session, and the keys in it that are ours: Ctrl-\ and then d.
- * Terminals write keys as bytes or, when the program asked for it, as sequences with the number of
- * the key (CSI number ; modifiers u, CSI 27 ; modifiers ; number ~). A sequence is taken
- * for one only where all of it comes at once, as it does: the Escape key must not wait.
+ * What is typed on its way to a session, and our own keys in it: Ctrl-\ and then d. Terminals send
+ * keys as bytes or, if the program asked for it, as sequences with the number of the key (CSI
+ * number ; modifiers u, CSI 27 ; modifiers ; number ~). A sequence is recognised only if all of it
+ * arrives at once, as it does in practice: the Escape key must not be delayed.
  */
 #include <string.h>
 
@@ -17,10 +17,11 @@
 
 struct key {
 	unsigned code, modifiers, event;
-	bool known; /* a key, and not another sequence */
+	bool known; /* it is a key, not another sequence */
 };
 
-/* "12:3;4:5" into numbers, those behind a colon into `sub`; returns how many, and where it ends. */
+/* Parse "12:3;4:5" into numbers, those behind a colon into `sub`; returns how many there are, and
+ * where they end. */
 static size_t numbers(const char *in, size_t n, unsigned v[3], unsigned sub[3], size_t *ret_at)
 {
 	size_t at = 0, k = 0;
@@ -44,7 +45,7 @@ static size_t numbers(const char *in, size_t n, unsigned v[3], unsigned sub[3], 
 	return k + 1;
 }
 
-/* Behind CSI. Returns how long it is, 0 if it is not whole. */
+/* Parse what follows CSI. Returns its length, 0 if it is not complete. */
 static size_t read_sequence(const char *in, size_t n, struct key *ret)
 {
 	unsigned v[3], sub[3];
@@ -61,7 +62,7 @@ static size_t read_sequence(const char *in, size_t n, struct key *ret)
 	return end + 1;
 }
 
-/* What begins at `in`: how many bytes of it belong together. */
+/* Parse the key at `in`; returns its length in bytes. */
 static size_t read_key(const char *in, size_t n, struct key *ret)
 {
 	size_t k;
@@ -85,7 +86,7 @@ static bool is_prefix(const struct key *k)
 	       (k->modifiers & ~(WITH_LOCKS | WITH_SHIFT)) == WITH_CTRL;
 }
 
-/* Keys that only change others are no answer to the first. */
+/* Modifier keys alone do not count as the second key. */
 static bool is_modifier(const struct key *k)
 {
 	return k->known && k->code >= 57441 && k->code <= 57454;
@@ -112,7 +113,7 @@ bool run_keys(struct run_keys *k, const char *in, size_t n, char *out, size_t *r
 			memcpy(to, k->held, k->n);
 			to += k->n;
 			k->n = 0;
-			/* twice: the program gets one */
+			/* typed twice: the program gets one */
 			if (is_prefix(&key))
 				continue;
 		} else if (is_prefix(&key) && key.event != RELEASE && len <= sizeof(k->held)) {

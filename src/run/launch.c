@@ -20,11 +20,11 @@
 
 #define READY_TIMEOUT_MS 20000
 #define DYING_MS 1000
-/* Of what the stage says. */
+/* Bytes of the stage's records. */
 #define STATUS_MAX ((size_t)1 << 20)
 
-/* What the stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then
- * these in this order. */
+/* The descriptors that stage and bwrap inherit: 0 and 1 on /dev/null, 2 the log pipe, then these in
+ * this order. */
 enum { IN_PLAN, IN_STATUS, IN_ARGS, IN_SECCOMP, IN_CTL, N_INHERITED };
 #define FIRST_INHERITED 3
 
@@ -32,7 +32,7 @@ struct handover {
 	int fds[N_INHERITED];
 	int null, log;
 	const char *const *argv;
-	/* set by the child, which shares our memory until it executes something */
+	/* set by the child, which shares our memory until it executes a program */
 	const char *failed;
 	int errnum;
 };
@@ -45,7 +45,7 @@ static void handover_release(struct handover *h)
 	ga_cleanup_closep(&h->log);
 }
 
-/* Both ends close on exec, ours does not block. */
+/* Both ends are close-on-exec, and ours does not block. */
 static int open_pipe(int *ret_ours, int *ret_theirs, struct ga_error *err)
 {
 	int p[2];
@@ -77,7 +77,8 @@ static int open_channels(struct ga_sandbox *sb, struct handover *h, struct ga_er
 	return 0;
 }
 
-/* What stage and bwrap read comes through sockets: SIGPIPE is not ours yet when it is sent. */
+/* Stage and bwrap read from sockets, not pipes: SIGPIPE is not yet blocked when we write, and
+ * send(2) can suppress it. */
 static int open_feed(int *ret_ours, int *ret_theirs, struct ga_error *err)
 {
 	int pair[2];
@@ -96,7 +97,7 @@ static int open_feeds(struct ga_sandbox *sb, struct handover *h, struct ga_error
 	       open_feed(&sb->seccomp, &h->fds[IN_SECCOMP], err) ? -1 : 0;
 }
 
-/* That nobody reads any more is seen, and explained, by who waits for READY. */
+/* If nobody reads any more, ga_run_wait_ready() notices and explains it. */
 static int feed(int fd, const void *p, size_t len, struct ga_error *err)
 {
 	for (size_t at = 0; at < len;) {
@@ -120,7 +121,7 @@ static int feed_all(int *fd, const void *p, size_t n, struct ga_error *err)
 	return 0;
 }
 
-/* First above everything, so that no target is another's source. */
+/* Move all of them above the targets first, so that no target is another one's source. */
 static int place_fds(const struct handover *h)
 {
 	int from[3 + N_INHERITED] = { h->null, h->null, h->log };
@@ -140,8 +141,8 @@ static int place_fds(const struct handover *h)
 
 static int reset_signals(void)
 {
-	/* the kernel's struct sigaction, all zero: SIG_DFL; by the raw call, since the C
-	 * library does not let go of the two signals it keeps for itself */
+	/* the kernel's struct sigaction, all zero: SIG_DFL. The raw call, because the C library
+	 * refuses the two signals that it uses itself */
 	static const unsigned long dfl[4];
 	sigset_t none;
 
@@ -151,8 +152,8 @@ static int reset_signals(void)
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Agents must not find the caller's keys. Kernels without keyrings have none to
- * find; where the call is forbidden to us it is so inside as well. */
+/* Agents must not find the caller's keys. Kernels without keyrings have none to find; where the
+ * call is forbidden to us, it is forbidden inside as well. */
 static int fresh_keyring(void)
 {
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
@@ -161,8 +162,8 @@ static int fresh_keyring(void)
 	return 0;
 }
 
-/* 1 and not 0: a core_pattern that is a pipe ignores the limit, except for this
- * value, and runs its program as root on the host. Files need more than one byte. */
+/* 1 and not 0: a core_pattern that is a pipe ignores the limit, except for this value, and runs its
+ * program as root on the host. For files, one byte is as good as none. */
 static int no_core_dumps(void)
 {
 	struct rlimit one = { 1, 1 };
@@ -173,19 +174,17 @@ static int no_core_dumps(void)
 	return setrlimit(RLIMIT_CORE, &one);
 }
 
-/* In the child of vfork(): system calls only, and nothing of ours is changed but
- * `failed` and `errnum`.
- *
- * The parent-death signal is the stage's to set: the kernel would forget ours when the stage
- * enters its user namespace. One that is abandoned before that runs on to where init finds
- * its socket at the end. */
+/* In the child of vfork(): only system calls, and no change of our memory but `failed` and
+ * `errnum`. The parent-death signal is set by the stage, because the kernel clears it when the
+ * stage enters its user namespace. If we die before that, the stage runs until init finds its
+ * socket closed. */
 static void __attribute__((noreturn)) become_stage(struct handover *h)
 {
 	static char *const env[] = { NULL };
 	char **argv;
 
-	/* without a controlling terminal: neither its signals nor its ioctls reach them;
-	 * and a process group by which all of it can be killed */
+	/* no controlling terminal, so neither its signals nor its ioctls reach them; and a process
+	 * group by which all of them can be killed */
 	h->failed = "enter a session";
 	if (setsid() < 0)
 		goto fail;
@@ -202,7 +201,7 @@ static void __attribute__((noreturn)) become_stage(struct handover *h)
 	if (reset_signals())
 		goto fail;
 	h->failed = "execute";
-	/* the prototype wants char *const *, though nothing is written through it */
+	/* the prototype wants char *const *, though it writes nothing through it */
 	memcpy(&argv, &h->argv, sizeof(argv));
 	(void)execve(argv[0], argv, env);
 fail:
@@ -210,8 +209,8 @@ fail:
 	_exit(125);
 }
 
-/* vfork: its cost does not grow with our memory, and the child can tell us
- * what failed. No handler of the caller's may run in it. */
+/* vfork: its cost does not depend on our size, and the child can tell us what failed. No handler of
+ * the caller's may run in the child. */
 static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_error *err)
 {
 	sigset_t all, old;
@@ -247,7 +246,7 @@ static int start_stage(struct ga_sandbox *sb, struct handover *h, struct ga_erro
 	return 0;
 }
 
-/* What the stage has written so far, of which as much is kept as it may. True at the end. */
+/* Read what the stage has written so far, keeping at most STATUS_MAX. Returns true at the end. */
 static bool read_status(struct ga_sandbox *sb)
 {
 	char buf[16384];
@@ -261,7 +260,7 @@ static bool read_status(struct ga_sandbox *sb)
 	return !n;
 }
 
-/* "STEP\0ERRNO\0OBJECT\0" of the stage, from `*pos` on. */
+/* A record "STEP\0ERRNO\0OBJECT\0" of the stage, at `*pos`. */
 struct stage_record {
 	const char *step, *object;
 	uint64_t errnum;
@@ -277,7 +276,7 @@ static bool next_record(const struct ga_sandbox *sb, size_t *pos, struct stage_r
 	return ret->object && ga_parse_u64(num, 4096, &ret->errnum);
 }
 
-/* The record of what failed; false if there is none. */
+/* The record of a failure; false if there is none. */
 static bool stage_failed(const struct ga_sandbox *sb, struct stage_record *ret)
 {
 	size_t pos = 0;
@@ -298,14 +297,14 @@ void ga_run_loose(const struct ga_sandbox *sb, struct ga_strv *ret)
 			ga_strv_push(ret, r.object);
 }
 
-/* The stage or bwrap gave up before init was there. It is dead or dying. */
+/* The stage or bwrap gave up before init was up: it is dead or dying. */
 static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 	struct stage_record r;
 	int st;
 
-	/* its own end says more than ours */
+	/* its exit status tells more than being killed by us would */
 	(void)run_wait_gone(sb->child, DYING_MS);
 	st = run_kill_bwrap(sb);
 	(void)read_status(sb);
@@ -324,7 +323,7 @@ static int explain_failure(struct ga_sandbox *sb, struct ga_error *err)
 	return ga_hint(err, "'git agent doctor' looks for the cause");
 }
 
-/* 1: READY, 0: not yet, -1: it ended */
+/* Returns 1 when READY came, 0 if not yet, -1 if the socket is closed. */
 static int take_ready(struct ga_sandbox *sb)
 {
 	struct ga_ctl_msg m;
@@ -338,7 +337,7 @@ static int take_ready(struct ga_sandbox *sb)
 	return 1;
 }
 
-/* 1: everything is mounted, 0: not yet, -1: something failed. */
+/* Returns 1 when everything is mounted, 0 if not yet, -1 if something failed. */
 static int is_mounted(struct ga_sandbox *sb)
 {
 	bool over = read_status(sb);
@@ -347,7 +346,7 @@ static int is_mounted(struct ga_sandbox *sb)
 	return stage_failed(sb, &r) ? -1 : over;
 }
 
-/* Both ends of the sandbox, in either order. 1: up. */
+/* Wait for both, in either order. Returns 1 when the sandbox is up. */
 static int look_at_both(struct ga_sandbox *sb, bool *mounted)
 {
 	int r = sb->pid > 0 ? 1 : take_ready(sb);
@@ -386,10 +385,10 @@ static int wait_for_both(struct ga_sandbox *sb, struct ga_error *err)
 		p[2].fd = mounted ? -1 : sb->status;
 		if (poll(p, GA_NELEMS(p), ga_poll_timeout(deadline)) < 0 && errno != EINTR)
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot wait for the sandbox");
-		/* init was there, and is no more */
+		/* init was up and has ended */
 		if (sb->pid > 0 && p[0].revents)
 			return explain_failure(sb, err);
-		/* what is not fatal means nothing yet */
+		/* signals that are not fatal mean nothing yet */
 		while (p[1].revents && !run_signals_fatal_pending() && run_signals_next(sb))
 			;
 	}
@@ -404,8 +403,8 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
 	if (sb->pidfd < 0 && errno != ESRCH)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot watch the sandbox");
-	/* While nobody else can have the number it holds the other end of the socket. What we would
-	 * wait for, and kill, must not be another process. */
+	/* The pid cannot be reused while its process holds the other end of the socket: so check
+	 * that it still does before opening a pidfd of what we will wait for, and kill. */
 	if (sb->pidfd >= 0 && recv(sb->ctl, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
 		return 0;
 	ga_cleanup_closep(&sb->pidfd);
@@ -413,7 +412,7 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	return explain_failure(sb, err);
 }
 
-/* Stage and bwrap, which wait for what they are told. */
+/* Start the stage, which waits for its plan. */
 static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
 		 struct ga_error *err)
 {
@@ -425,12 +424,13 @@ static int begin(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga
 		.fds = { -1, -1, -1, -1, -1 }, .null = -1, .log = -1, .argv = argv,
 	};
 
-	/* ours do not outlive this: the end of those processes is the end of the streams */
+	/* our copies are closed here: these processes must be the only writers */
 	return open_feeds(sb, &h, err) || open_channels(sb, &h, err) ||
 	       start_stage(sb, &h, err) ? -1 : 0;
 }
 
-/* What surrounds home and project; what bwrap reads is made while the stage mounts. */
+/* Send the part of the plan that surrounds home and project, and make bwrap's arguments while the
+ * stage mounts. */
 static int tell(struct ga_sandbox *sb, const struct ga_spec *s, const struct ga_run_paths *p,
 		struct ga_error *err)
 {
@@ -457,7 +457,8 @@ struct ga_sandbox *run_sandbox_new(void)
 	return sb;
 }
 
-/* A socket of ours in place of one that is closed would be taken for the caller's terminal. */
+/* If 0, 1 or 2 were closed, a socket of ours would take its number and be mistaken for the caller's
+ * terminal. */
 static int begin_new(const struct ga_spec *s, const struct ga_run_paths *p,
 		     struct ga_sandbox **ret, struct ga_error *err)
 {
@@ -497,7 +498,7 @@ int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
 		return -1;
 	sb->teller = fork();
 	if (!sb->teller) {
-		/* init lives as long as somebody holds this */
+		/* init lives as long as somebody holds this socket */
 		(void)close(sb->ctl);
 		failed = ga_fault("run:teller") || tell(sb, s, p, &ignored);
 		_exit(failed != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A further command in the sandbox of a session: to ga_run_session() the socket to the supervisor
- * looks like that to init.
+ * A further command in the sandbox of a session: for ga_run_session(), the socket to the supervisor
+ * looks like the one to init.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static bool take_words(const struct live_packet *p, struct ga_strv *ret)
 	return true;
 }
 
-/* That of the session's command. */
+/* Read the environment of the session's command. */
 static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ANSWER_MS;
@@ -55,7 +55,7 @@ static int read_environment(int fd, struct ga_strv *ret, struct ga_error *err)
 	}
 }
 
-/* What the terminal it runs on is, and not that of the session. */
+/* Set TERM to the terminal it runs on, rather than the session's. */
 static void set_term(struct ga_strv *env, const char *term)
 {
 	for (size_t i = 0; term && i < env->n; i++) {
@@ -77,7 +77,7 @@ int ga_live_command(const struct ga_live_peer *p, const struct ga_run_command *c
 	struct ga_sandbox *sb;
 	int rc;
 
-	/* what is said goes after HELLO, and is heard after its answer */
+	/* requests follow HELLO, and are heard after its answer */
 	if (live_say(p->fd, LIVE_SHELL, 0, 0) < 0)
 		return ga_fail(err, GA_ESTART, "the session has just ended");
 	if (read_environment(p->fd, &env, err))

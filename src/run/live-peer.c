@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The other side of ga/live.h, for those who do not see the output.
+ * The client's side of ga/live.h, for those that do not watch the output.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "ga/quote.h"
 #include "live-internal.h"
 
-/* From SIGKILL of the command until it must be gone, and some. */
+/* From SIGKILL of the command until it must be gone, with a margin. */
 #define SLACK_MS 8000
 
 void ga_live_peer_release(struct ga_live_peer *p)
@@ -99,7 +99,7 @@ int ga_live_wait(const struct ga_live_peer *p, int ms)
 
 void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
 {
-	/* one that is gone shows when it is waited for */
+	/* a peer that is gone is noticed when waiting for it */
 	(void)live_say(p->fd, LIVE_STOP, (int32_t)ms, 0);
 }
 

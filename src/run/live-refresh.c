@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything a sandbox sees is mounted by its stage, which has no rights left. But it was made
- * by a process of this user, and who made a user namespace has all rights in it: so a child of
- * ours goes there, and does what takes them.
+ * Everything that a sandbox sees was mounted by its stage, which has given up its capabilities. But
+ * a process of this user created the user namespace, and its creator has all capabilities in it: so
+ * a child of ours enters it and does the mounting.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #define ANSWER_MS 20000
 #define TEXT_MAX ((size_t)64 << 10)
 
-/* What is to be done, and where. */
+/* What to do, and where. */
 struct within {
 	int stage, init;       /* pidfds */
 	const char *stage_dir;
 	const char *project;
-	const struct ga_shared *shared; /* a new directory, NULL: none */
+	const struct ga_shared *shared; /* a directory that was made anew; NULL: none */
 };
 
 static int ask_stage(int fd, struct within *ret, struct ga_error *err)
@@ -56,7 +56,7 @@ static int ask_stage(int fd, struct within *ret, struct ga_error *err)
 	}
 }
 
-/* Names below `dir` may be the agent's: none is followed elsewhere. */
+/* Names below `dir` may be the agent's: no symlink among them is followed. */
 static int refresh_one(int dir, const char *below)
 {
 	cleanup_close int at = ga_openat_beneath(dir, below, O_PATH | O_DIRECTORY, 0);
@@ -64,7 +64,7 @@ static int refresh_one(int dir, const char *below)
 	return at < 0 ? -1 : ga_mount_refresh(at);
 }
 
-/* An overlay shows in several places of the stage, of which one will do. */
+/* An overlay is mounted in several places of the stage, any one of which will do. */
 static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *mounts, size_t i,
 			  struct ga_error *err)
 {
@@ -117,7 +117,8 @@ static int refresh(const struct within *w, struct ga_error *err)
 				    w->stage_dir);
 }
 
-/* Where the former one shows. What the agent can move lies on the way. */
+/* Open the place where the former overlay is mounted; the agent may have moved what is on the
+ * way. */
 static int open_former(int at, const char *path, struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(at, path, O_PATH | O_DIRECTORY, 0);
@@ -127,7 +128,7 @@ static int open_former(int at, const char *path, struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "the former one is not there inside");
 }
 
-/* The one that was looked at before, as this namespace has it. */
+/* Open the directory that was checked before, as this namespace sees it. */
 static int open_lower(const struct within *w, struct ga_error *err)
 {
 	cleanup_close int project = open(w->project, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -150,8 +151,8 @@ static int open_layer(const char *path, struct ga_error *err)
 	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open a layer") : fd;
 }
 
-/* Two overlays have the same upper from here on, which the kernel allows without an index: the
- * former is seen by nobody but who has something in it open. */
+/* Mount the new overlay. Two overlays then have the same upper, which the kernel allows without an
+ * index; the former is visible only to those who have something in it open. */
 static int mount_on(int at, const struct within *w, struct ga_error *err)
 {
 	const struct ga_shared *sh = w->shared;
@@ -175,7 +176,7 @@ static int mount_on(int at, const struct within *w, struct ga_error *err)
 		       ga_fail_errno(err, GA_EFATAL, errno, "cannot mount it") : 0;
 }
 
-/* A copy, attached nowhere, of what is mounted in the stage from here on. */
+/* Mount it in the stage, and return an unattached copy of it. */
 static int make_anew(const struct within *w, struct ga_error *err)
 {
 	cleanup_close int dir = enter_stage(w, err), at = -1, made = -1;
@@ -195,9 +196,10 @@ static int make_anew(const struct within *w, struct ga_error *err)
 	return copy < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot copy the mount") : copy;
 }
 
-/* What is attached in the stage shows inside no more. Who has all rights in the stage's user
- * namespace has them in what was made from it, bwrap's mount namespace included. What is mounted
- * there is locked and cannot be taken off, but something can be put on it. Nothing is executed. */
+/* What is attached in the stage no longer propagates inside. But whoever has all capabilities in
+ * the stage's user namespace has them in namespaces made from it, bwrap's mount namespace included.
+ * Mounts there are locked and cannot be removed, but one can be mounted on top. Nothing is
+ * executed. */
 static int remount(const struct within *w, struct ga_error *err)
 {
 	cleanup_close int copy = make_anew(w, err), root = -1, at = -1;
@@ -214,7 +216,7 @@ static int remount(const struct within *w, struct ga_error *err)
 		       ga_fail_errno(err, GA_EFATAL, errno, "cannot attach it") : 0;
 }
 
-/* What went wrong is what it writes. */
+/* It writes what went wrong to `out`. */
 static void __attribute__((noreturn)) child(const struct within *w, int out)
 {
 	struct ga_error err = GA_ERROR_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Further commands in the sandbox of a session. A client that asked for LIVE_SHELL speaks with init
- * as the supervisor does (ga/control.h), through us: it may ask for a terminal, start one command
- * and signal that. What it reads and writes never comes through here.
+ * Further commands in the sandbox of a session. A client that sent LIVE_SHELL speaks with init as
+ * the supervisor does (ga/control.h), relayed by us: it may ask for a terminal, start one command
+ * and send that signals. What the command reads and writes does not pass through here.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -13,11 +13,11 @@
 #include "ga/fd.h"
 #include "live-internal.h"
 
-/* For a command whose client is gone, from SIGHUP to SIGKILL. */
+/* For a command whose client is gone: from SIGHUP to SIGKILL. */
 #define GRACE_MS 10000
 #define ENV_MAX (8 * LIVE_BYTES)
 
-/* Each message has whole words. */
+/* Send the environment; each message contains whole variables. */
 int live_shell_begin(struct ga_live *l, struct live_client *c)
 {
 	const char *const *env = l->s->envp;
@@ -49,7 +49,7 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 }
 
-/* The end of a pty that a command gets. */
+/* Is it the slave end of a pty, as a command gets? */
 static bool is_pty(int fd)
 {
 	struct stat st;
@@ -58,7 +58,7 @@ static bool is_pty(int fd)
 	       major(st.st_rdev) <= 143;
 }
 
-/* Nothing but pipes and terminals crosses into a sandbox. */
+/* Accept only pipes and terminals into a sandbox. */
 static size_t check_fds(const struct live_packet *p)
 {
 	bool tty = p->m.flags & GA_SPAWN_TTY;
@@ -82,7 +82,7 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 	m.id = ++l->s->sb->last_id;
 	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
 		return -1;
-	/* from now on init says how it ends */
+	/* from now on init reports how it ends */
 	c->theirs = p->m.id;
 	c->id = m.id;
 	return 0;
@@ -109,7 +109,7 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 		return spawn(l, c, p);
 	case GA_CTL_SIGNAL:
 	case GA_CTL_CONT:
-		/* one that ended meanwhile is nobody's */
+		/* a command that has ended meanwhile gets no signal */
 		if (c->id && p->m.id == c->theirs)
 			run_send(l->s->sb, p->m.type, c->id, p->m.value);
 		return 0;
@@ -118,7 +118,7 @@ int live_shell_packet(struct ga_live *l, struct live_client *c, struct live_pack
 	}
 }
 
-/* Its terminal is hung up already, where it had one. */
+/* Its terminal, if it had one, is hung up already. */
 void live_shell_gone(struct ga_live *l, struct live_client *c)
 {
 	for (size_t i = 0; i < l->n_ptys; i++)
@@ -131,7 +131,7 @@ void live_shell_gone(struct ga_live *l, struct live_client *c)
 	c->deadline = ga_now_ms() + GRACE_MS;
 }
 
-/* Answers come in the order of the questions. */
+/* Answers come in the order of the requests. */
 static void on_pty(struct ga_live *l, const struct ga_ctl_msg *m, int fd)
 {
 	int who = l->ptys[0];

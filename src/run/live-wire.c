@@ -14,8 +14,8 @@
 
 #define NAME "control"
 
-/* A socket's address has room for some hundred bytes, and a path may be longer: the directory is
- * named by a descriptor. */
+/* A socket address has room for some hundred bytes only, and a path may be longer: so name the
+ * directory by a descriptor. */
 static int open_dir(const char *dir, struct sockaddr_un *ret)
 {
 	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -32,7 +32,7 @@ static int bind_to(int fd, const char *dir)
 
 	if (at < 0)
 		return -1;
-	/* of a supervisor that was killed: it held the lock that is ours now */
+	/* left by a supervisor that was killed: it held the lock that is ours now */
 	if (unlinkat(at, NAME, 0) && errno != ENOENT)
 		return -1;
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) || fchmodat(at, NAME, 0600, 0))
@@ -100,7 +100,7 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 	struct msghdr h = { .msg_iov = iov, .msg_iovlen = n ? 2 : 1 };
 	ssize_t r;
 
-	/* the prototype wants it without const, though nothing is written through it */
+	/* the prototype wants no const, though it writes nothing through it */
 	memcpy(&iov[1].iov_base, &bytes, sizeof(bytes));
 	if (n_fds)
 		ga_put_fds(&h, &u, fds, n_fds);
@@ -140,13 +140,13 @@ int live_recv(int fd, struct live_packet *p)
 
 	for (size_t i = 0; i < LIVE_FDS; i++)
 		p->fds[i] = -1;
-	/* that one is gone and has not read everything is told once, before what it said */
+	/* if the peer closed with data unread, the error is reported once, before what it sent */
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
-	/* all of them become ours, those for which there is no place too */
+	/* all descriptors become ours, and those beyond the array must be closed */
 	(void)ga_take_fds(&h, p->fds, LIVE_FDS);
 	p->n = (size_t)n - sizeof(p->m);
 	if (n >= (ssize_t)sizeof(p->m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))

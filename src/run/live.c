@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The supervisor's side of ga/live.h, served by the session's poll loop. Nothing here waits for a
- * client: what it does not take now it gets later, or misses.
+ * client: what a client does not take now it gets later, or misses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define HELLO_MS 5000
 #define REDRAW_MS 100
-/* To those who see the output: what is left of it when the command ended. */
+/* Time to send clients the rest of the output after the command has ended. */
 #define LAST_MS 1000
 
 int ga_live_open(const char *dir, struct ga_live **ret, struct ga_error *err)
@@ -68,7 +68,7 @@ static struct live_client *attached(struct ga_live *l)
 	return NULL;
 }
 
-/* The command was stopped from a terminal that is not there any more. */
+/* Continue the command, which was stopped from a terminal that is gone. */
 static void go_on(struct ga_live *l)
 {
 	if (l->stopped && l->s)
@@ -97,8 +97,8 @@ static const struct live_client *gone(const struct ga_live *l)
 	return NULL;
 }
 
-/* It is not there any more, and what it typed before that is read when its turn comes. One such
- * keeps a place until then, not all of them. */
+/* A client is gone, and what it typed before is read when its turn comes. Only one such client
+ * keeps its slot until then. */
 static void leave(struct ga_live *l, struct live_client *c)
 {
 	if (c->role != LIVE_TYPES || gone(l)) {
@@ -109,7 +109,7 @@ static void leave(struct ga_live *l, struct live_client *c)
 	go_on(l);
 }
 
-/* There for others: none is connected, and no command of one that was is left. */
+/* A free slot: no client is connected there, and no command of a former client is left. */
 static struct live_client *free_place(struct ga_live *l)
 {
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
@@ -127,7 +127,7 @@ static void welcome(struct ga_live *l)
 
 		if (fd < 0)
 			return;
-		/* with none free it sees the end at once */
+		/* if no slot is free it sees the end at once */
 		if (!c || !live_is_ours(fd, &pid))
 			continue;
 		*c = (struct live_client){ .fd = ga_steal_fd(&fd), .role = LIVE_NEW,
@@ -151,7 +151,7 @@ static int say_status(struct ga_live *l, struct live_client *c)
 	return live_send(c->fd, &m, &st, sizeof(st), NULL, 0) ? -1 : 0;
 }
 
-/* Whoever may talk to us may as well enter what a process of ours made. */
+/* A process that may talk to us may also enter namespaces that a process of ours made. */
 static int say_stage(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_STAGE_IS };
@@ -162,8 +162,8 @@ static int say_stage(struct ga_live *l, struct live_client *c)
 
 /* ---- the terminal */
 
-/* Where the size stays what it was, the command would not know that somebody sees it now: it is
- * another one for a moment. */
+/* If the size did not change, the command would not notice that somebody is looking now: change it
+ * for a moment. */
 static void resize(struct ga_live *l, unsigned columns, unsigned rows, bool redraw)
 {
 	l->resize_at = 0;
@@ -192,7 +192,7 @@ static void attach(struct ga_live *l, struct live_client *c, const struct ga_ctl
 	resize(l, (unsigned)m->value, m->flags, true);
 }
 
-/* To the command's terminal, as far as there is room. */
+/* Write what was typed to the command's terminal, as far as there is room. */
 static void type(struct ga_live *l)
 {
 	ssize_t n;
@@ -202,7 +202,7 @@ static void type(struct ga_live *l)
 	n = write(l->in_wr, l->in, l->in_n);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* the reader is gone where the terminal was hung up */
+	/* the reader is gone if the terminal was hung up */
 	n = n < 0 ? (ssize_t)l->in_n : n;
 	memmove(l->in, l->in + n, l->in_n - (size_t)n);
 	l->in_n -= (size_t)n;
@@ -212,7 +212,7 @@ static int typed(struct ga_live *l, const struct live_packet *p)
 {
 	if (p->n > LIVE_TYPED)
 		return -1;
-	/* one that waits keeps its sender unheard */
+	/* while input waits, its sender is not read */
 	memcpy(l->in, p->bytes, p->n);
 	l->in_n = p->n;
 	type(l);
@@ -255,13 +255,13 @@ static bool wants_output(const struct ga_live *l, const struct live_client *c)
 	return sees_output(c) && !c->gone && (c->fresh || c->at < l->ring.end);
 }
 
-/* As much as it takes now: 0, or -1: it is gone. */
+/* Send as much output as the client takes now. Returns 0, or -1 if it is gone. */
 static int show(struct ga_live *l, struct live_client *c)
 {
 	int rc = 0;
 
 	while (!rc && wants_output(l, c)) {
-		/* too far behind */
+		/* also if it is too far behind */
 		if (c->fresh || c->at < l->ring.start)
 			rc = say_reset(l, c);
 		else
@@ -286,7 +286,8 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_
 {
 	switch (m->type) {
 	case LIVE_ATTACH:
-		/* one that has a terminal is on that, and what runs beside it has none */
+		/* a session with a terminal is attached to that, and what runs beside the agent has
+		 * none */
 		if (!l->s->detached || l->s->beside)
 			return -1;
 		attach(l, c, m);
@@ -316,7 +317,7 @@ static int on_typing(struct ga_live *l, struct live_client *c, const struct live
 	case LIVE_INPUT:
 		return typed(l, p);
 	case LIVE_SIZE:
-		/* anew: its terminal shows something else by now */
+		/* redraw: its terminal shows something else by now */
 		c->fresh = c->fresh || p->m.id;
 		resize(l, (unsigned)p->m.value, p->m.flags, p->m.id);
 		return 0;
@@ -350,7 +351,7 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 	}
 }
 
-/* One message at a time: none of them keeps the others waiting. */
+/* Read one message at a time, so that no client keeps the others waiting. */
 static void hear(struct ga_live *l, struct live_client *c)
 {
 	struct live_packet p;
@@ -366,7 +367,7 @@ static void hear(struct ga_live *l, struct live_client *c)
 
 /* ---- the loop's */
 
-/* What is typed waits for what was typed before it, and until the terminal has its size. */
+/* Input waits for earlier input, and until the terminal has its size. */
 static bool is_heard(const struct ga_live *l, const struct live_client *c)
 {
 	if (c->role != LIVE_TYPES)
@@ -382,7 +383,7 @@ void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS])
 		const struct live_client *c = &l->clients[i];
 		int events = (is_heard(l, c) ? POLLIN : 0) | (wants_output(l, c) ? POLLOUT : 0);
 
-		/* that it is gone would be said again and again */
+		/* otherwise the hang-up would be reported again and again */
 		p[2 + i] = (struct pollfd){ .fd = c->gone && !events ? -1 : c->fd,
 					    .events = (short)events };
 	}
@@ -425,7 +426,7 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 	for (size_t i = 0; i < LIVE_CLIENTS; i++) {
 		struct live_client *c = &l->clients[i];
 
-		/* one that came or went meanwhile has another descriptor, or none */
+		/* the slot's client may have come or gone meanwhile */
 		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
 			continue;
 		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))
@@ -472,7 +473,7 @@ bool run_live_message(struct ga_live *l, const struct ga_ctl_msg *m, int *fd)
 	return live_shell_message(l, m, fd);
 }
 
-/* Those who see the output get the rest, unless they take nothing for a while. */
+/* Clients that watch get the rest of the output, unless they take nothing for a while. */
 static void show_rest(struct ga_live *l, struct live_client *c, int64_t deadline)
 {
 	while (sees_output(c) && wants_output(l, c)) {
@@ -494,7 +495,7 @@ void run_live_end(struct ga_live *l, int status)
 {
 	int64_t deadline = ga_now_ms() + LAST_MS;
 
-	/* their commands end with it, and are hung up for what runs behind it */
+	/* further commands end with the session, and are hung up before other commands run */
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		if (l->clients[i].role == LIVE_COMMANDS)
 			live_drop(l, &l->clients[i]);
@@ -506,7 +507,8 @@ void run_live_end(struct ga_live *l, int status)
 		if (c->fd >= 0)
 			(void)live_say(c->fd, LIVE_EXITED, status, 0);
 	}
-	/* who wanted to begin something finds nobody; the others stay until we are gone */
+	/* clients that were about to begin something are turned away; the others stay until we
+	 * exit */
 	ga_cleanup_closep(&l->in_rd);
 	ga_cleanup_closep(&l->in_wr);
 	l->in_rd = l->in_wr = -1;

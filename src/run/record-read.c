@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading a recording. What is in it an agent chose: nothing of it is believed.
+ * Reading a recording. An agent chose its content, so nothing in it is trusted.
  */
 #include "ga/record.h"
 
@@ -18,17 +18,17 @@
 
 #define LINE_MAX_BYTES ((size_t)1 << 20)
 #define READ_AT_ONCE ((size_t)64 << 10)
-/* A year, beyond which nothing was recorded. */
+/* A year; no recording is longer. */
 #define SECONDS_MAX 31536000.0
 
 struct ga_record {
 	int fd;
-	char *path;           /* escaped */
-	struct ga_buf have;   /* read, from `at` on not looked at */
+	char *path;           /* the path, escaped */
+	struct ga_buf have;   /* bytes that were read; not parsed yet from `at` on */
 	size_t at;
-	bool skipping;        /* a line that is too long */
+	bool skipping;        /* skipping a line that is too long */
 	bool end;
-	json_t *event;        /* the last one given */
+	json_t *event;        /* the event returned last */
 	uint64_t time, us;
 	size_t damaged;
 };
@@ -67,7 +67,7 @@ static int fill(struct ga_record *r, struct ga_error *err)
 	return 0;
 }
 
-/* The next line that is whole and not too long. 1, 0 at the end, or -1. */
+/* The next line that is complete and not too long. Returns 1, 0 at the end, or -1. */
 static int next_line(struct ga_record *r, const char **ret, size_t *ret_n, struct ga_error *err)
 {
 	for (;;) {
@@ -97,7 +97,7 @@ static int next_line(struct ga_record *r, const char **ret, size_t *ret_n, struc
 	}
 }
 
-/* [seconds, "o", "text"] */
+/* Parse [seconds, "o", "text"]. */
 static bool take_event(struct ga_record *r, json_t *j, struct ga_record_event *ret)
 {
 	const json_t *data = json_array_get(j, 2);

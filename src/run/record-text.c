@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was recorded, as text. It went through the terminal filter, so that every sequence in it
- * is well-formed and ends; whatever else is there comes out escaped, or not at all.
+ * A recording as plain text. It went through the terminal filter, so every sequence in it is
+ * well-formed and complete; everything else comes out escaped, or not at all.
  */
 #include <string.h>
 
 #include "ga/quote.h"
 #include "ga/record.h"
 
-/* A line is given out when it has as much, whether it ends or not. */
+/* A line is output when it has this many bytes, even if it has not ended. */
 #define LINE_HELD ((size_t)64 << 10)
 
 enum state { GROUND, ESCAPE, INTERMEDIATE, SEQUENCE, STRING, STRING_ESCAPE };
@@ -26,7 +26,7 @@ static void give(struct ga_record_text *t, bool ends, struct ga_buf *out)
 	t->returned = false;
 }
 
-/* What follows stands elsewhere. */
+/* What follows is in another place on the screen: end the line. */
 static void part(struct ga_record_text *t, struct ga_buf *out)
 {
 	if (t->line.len)
@@ -45,11 +45,11 @@ static void take_back(struct ga_record_text *t)
 
 static void add(struct ga_record_text *t, char c, struct ga_buf *out)
 {
-	/* it is written over; that a shorter text leaves an end of it is not kept */
+	/* it is overwritten; the end of a longer text that would remain is not kept */
 	if (t->returned)
 		ga_buf_clear(&t->line);
 	t->returned = false;
-	/* not within a character; recordings are in UTF-8 */
+	/* not within a character of UTF-8 */
 	if (t->line.len >= LINE_HELD && ((unsigned char)c & 0xc0) != 0x80)
 		give(t, false, out);
 	ga_buf_addch(&t->line, c);
@@ -77,7 +77,7 @@ static void control(struct ga_record_text *t, char c, struct ga_buf *out)
 	}
 }
 
-/* Those that move far enough to part what they stand between. */
+/* End the line at sequences that move the cursor far enough to separate texts. */
 static void sequence(struct ga_record_text *t, char final, struct ga_buf *out)
 {
 	switch (final) {

@@ -21,27 +21,28 @@
 #include "termfilter-internal.h"
 
 #define FLUSH_AT ((size_t)64 << 10)
-/* Taken at once: what an event of it can grow to is bounded. */
+/* Bytes of one event, which bounds what the event can grow to. */
 #define SLICE ((size_t)4 << 10)
-/* Room for the end of it: what undoes modes, and a mark. */
+/* Room for the end of the recording: what undoes modes, and a marker. */
 #define RESERVE ((uint64_t)8 << 10)
 
 struct ga_recorder {
 	struct ga_run_sink sink;
 	struct ga_termfilter filter;
-	int dir, fd;            /* fd -1: no file yet, or no more */
+	int dir, fd;            /* fd -1: there is no file yet, or it was closed */
 	char *name, *stopped;
-	struct ga_buf header;   /* until the first event: what of it does not depend on the size */
-	struct ga_buf waiting;  /* lines */
+	struct ga_buf header;   /* until the first event: the part that does not depend on the
+				 * size */
+	struct ga_buf waiting;  /* lines that are not written yet */
 	struct ga_buf text;
-	uint64_t max, asked;    /* bytes at most, and by the setting */
+	uint64_t max, asked;    /* limit in bytes, and the one that was set */
 	uint64_t written;
-	int64_t began;          /* microseconds */
-	unsigned columns, rows; /* 0: no terminal */
-	bool begun;             /* the header is among the lines */
+	int64_t began;          /* time of the beginning in microseconds */
+	unsigned columns, rows; /* 0: there is no terminal */
+	bool begun;             /* the header was written */
 	bool over;
 	char last;
-	char part[4];           /* an unfinished character */
+	char part[4];           /* an incomplete character */
 	size_t part_n;
 };
 
@@ -67,7 +68,7 @@ static void stop(struct ga_recorder *r, char *why)
 	ga_buf_release(&r->waiting);
 }
 
-/* A new one, whatever is there. */
+/* Create a new file, whatever exists. */
 static int make_file(struct ga_recorder *r)
 {
 	for (unsigned run = 1; run <= RECORD_RUNS_MAX && r->fd < 0; run++) {
@@ -92,7 +93,7 @@ void ga_record_flush(struct ga_recorder *r)
 	if ((r->fd < 0 && make_file(r)) || ga_write_full(r->fd, r->waiting.ptr, n)) {
 		int why = errno;
 
-		/* whole lines only */
+		/* after a failure keep whole lines only */
 		if (r->fd >= 0)
 			(void)!ftruncate(r->fd, (off_t)r->written);
 		stop(r, ga_strf("it could not be written: %s", strerror(why)));
@@ -138,7 +139,7 @@ static void add_event(struct ga_recorder *r, char kind, const char *text, size_t
 	ga_buf_adds(&r->waiting, "]\n");
 }
 
-/* What is left switched on is not to last longer than the recording. */
+/* Record what undoes the modes that are left switched on. */
 static void undo(struct ga_recorder *r, bool cut)
 {
 	char end[GA_TERMFILTER_END];
@@ -148,7 +149,7 @@ static void undo(struct ga_recorder *r, bool cut)
 		add_event(r, 'o', end, n);
 }
 
-/* The last event goes, and what comes instead ends the recording. */
+/* Drop the last event and end the recording with a marker instead. */
 static void reach_limit(struct ga_recorder *r, size_t keep)
 {
 	cleanup_free char *size = ga_size_text(r->max);
@@ -178,7 +179,7 @@ static void event(struct ga_recorder *r, char kind, const char *text, size_t n)
 
 /* ---- what comes */
 
-/* How many bytes at the end are the beginning of a character that may go on. */
+/* How many bytes at the end may be the beginning of a character. */
 static size_t unfinished(const char *p, size_t n)
 {
 	for (size_t k = 1; k <= n && k < 4; k++) {
@@ -192,7 +193,7 @@ static size_t unfinished(const char *p, size_t n)
 	return 0;
 }
 
-/* As UTF-8 that is valid, with the line ends of a terminal. */
+/* Convert to valid UTF-8 with the line ends of a terminal. */
 static void clean(struct ga_recorder *r, const char *p, size_t n, struct ga_buf *out)
 {
 	for (const char *end = p + n; p < end;) {
@@ -221,8 +222,8 @@ static void on_output(void *payload, const char *p, size_t n)
 	while (n && !r->over) {
 		size_t k = n < SLICE ? n : SLICE, got = r->part_n;
 
-		/* the filter keeps characters whole, but what it drops may stand within one that
-		 * is in pieces, which the terminal then puts together */
+		/* the filter keeps characters whole, but a sequence that it drops may be within one
+		 * that came in pieces, which the terminal then puts together */
 		memcpy(seen, r->part, got);
 		got += ga_termfilter(&r->filter, p, k, seen + got);
 		r->part_n = unfinished(seen, got);
@@ -255,8 +256,8 @@ static void on_size(void *payload, unsigned columns, unsigned rows)
 
 /* ---- for those above */
 
-/* Safe to show, and so in UTF-8; the journal has it as it is. A command that is a whole script is
- * cut. */
+/* The value is escaped, and so valid UTF-8; the journal has it raw. A command that is a whole
+ * script is cut. */
 static void add_member(struct ga_recorder *r, const char *key, const char *value)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -301,7 +302,7 @@ struct ga_recorder *ga_record_begin(const struct ga_record_opts *o)
 	r->fd = -1;
 	r->header = r->waiting = r->text = (struct ga_buf)GA_BUF_INIT;
 	r->asked = r->max = o->max < GA_RECORD_LEAST ? GA_RECORD_LEAST : o->max;
-	/* beyond that the kernel ends whoever writes */
+	/* beyond this limit the kernel kills the writer */
 	if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur < r->max)
 		r->max = most.rlim_cur;
 	r->began = now_us();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The relay of a sandbox's network, in the loops that wait for what runs in it.
+ * The relay of a sandbox's network in the loops that wait for a command.
  */
 #include "ga/clock.h"
 #include "run-internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recording shown again on a terminal.
+ * Replaying a recording on a terminal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,20 +24,20 @@
 
 struct replay {
 	const struct ga_replay_opts *opts;
-	struct run_terminal term; /* where keys come from: its input is nobody else's meanwhile */
+	struct run_terminal term; /* the terminal that keys come from, taken over meanwhile */
 	struct ga_termfilter filter;
-	int in;            /* -1: no keys */
-	int out;           /* the terminal, without blocking, or as it is */
+	int in;            /* -1: there are no keys */
+	int out;           /* the terminal, opened non-blocking, or as it is */
 	int signals;
 	sigset_t old_mask;
-	bool stop;         /* the user wants no more */
-	int64_t due;       /* when what comes next is shown; milliseconds */
-	double late;       /* less than one of them */
+	bool stop;         /* the user ended it */
+	int64_t due;       /* when the next event is shown, in milliseconds */
+	double late;       /* fraction of a millisecond carried over */
 };
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* Answers and mouse reports are read away with the keys. */
+/* Read keys; answers of the terminal and mouse reports are discarded with them. */
 static void on_keys(struct replay *r)
 {
 	char keys[256];
@@ -49,7 +49,8 @@ static void on_keys(struct replay *r)
 		r->stop = r->stop || keys[i] == INTERRUPT || keys[i] == 'q';
 }
 
-/* Until it is time, or the terminal takes something (`writing`). True: it does. */
+/* Wait until it is time, or (`writing`) until the terminal takes output. Returns true in that
+ * case. */
 static bool wait_for(struct replay *r, bool writing)
 {
 	while (!r->stop) {
@@ -60,7 +61,7 @@ static bool wait_for(struct replay *r, bool writing)
 
 		if (rc < 0 && errno != EINTR)
 			r->stop = true;
-		/* a signal stays where it is, and does its work when the terminal is restored */
+		/* a signal stays pending, and takes effect when the terminal is restored */
 		if (rc > 0 && p[1].revents)
 			r->stop = true;
 		if (rc > 0 && p[0].revents)
@@ -98,7 +99,7 @@ static void show_filtered(struct replay *r, const char *p, size_t n)
 	}
 }
 
-/* As from a fresh terminal, whatever came before. */
+/* Reset to a fresh terminal's state. */
 static void undo(struct replay *r, bool cut)
 {
 	char end[GA_TERMFILTER_END];
@@ -119,7 +120,7 @@ static void show_mark(struct replay *r, const char *text, size_t n)
 	show(r, line.ptr, line.len);
 }
 
-/* What was a pause of so many microseconds. */
+/* Schedule the next event after a pause of `us` microseconds in the recording. */
 static void put_off(struct replay *r, uint64_t us)
 {
 	double ms = (double)us / 1000;

@@ -17,7 +17,7 @@ size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n)
 	return n;
 }
 
-/* The first `n` bytes make room. */
+/* Discard the first `n` bytes to make room. */
 static void forget(struct run_ring *r, size_t n)
 {
 	char gone[CHUNK], out[GA_TERMFILTER_ROOM(CHUNK)];
@@ -46,7 +46,7 @@ static void add(struct run_ring *r, const char *p, size_t n)
 
 void run_ring_add(struct run_ring *r, const char *p, size_t n)
 {
-	/* no page of it is used before it is written to */
+	/* pages are allocated only when they are written to */
 	if (!r->buf)
 		r->buf = ga_malloc(GA_LIVE_KEPT);
 	while (n) {
@@ -64,7 +64,7 @@ uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret)
 	char out[GA_TERMFILTER_ROOM(1)], c;
 	uint64_t at = r->start;
 
-	/* its state is 0 between sequences */
+	/* the state is 0 between sequences */
 	for (; at < r->end && (f.state || f.part_n); at++) {
 		(void)run_ring_get(r, at, &c, 1);
 		(void)ga_termfilter(&f, &c, 1, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands that run on beside others, until somebody ends them: what they write goes to files of
- * bounded size, whoever waits for something else meanwhile.
+ * Commands that run on beside others, until somebody ends them. Their output goes to files of
+ * bounded size, whatever else is being waited for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +17,22 @@
 #include "run-internal.h"
 
 #define CHUNK ((size_t)16 << 10)
-/* Of a file; there are two, this one and the one before it. */
+/* Bytes of one file; there are two, the current and the previous one. */
 #define LOG_MAX ((uint64_t)4 << 20)
-/* Of what it wrote last, kept for messages. */
+/* Bytes of its last output, kept for messages. */
 #define TAIL ((size_t)1 << 10)
-/* From SIGKILL until init says so. */
+/* From SIGKILL until init reports the end. */
 #define KILL_MS 2000
-/* What is read of one that has ended. */
+/* Bytes that are still read from a service that has ended. */
 #define LAST ((size_t)64 << 10)
 
 struct service {
 	char *name;
 	uint32_t id;
-	int out;           /* our end of its output, -1: over */
-	int log;           /* -1: it cannot be written */
+	int out;           /* our end of its output; -1: closed */
+	int log;           /* -1: it cannot be written to */
 	uint64_t logged;
-	bool over, failed; /* it never ran: `status` is an errno */
+	bool over, failed; /* `failed`: it was not executed, and `status` is an errno */
 	int status;
 	char tail[TAIL];
 	size_t tail_n;
@@ -66,14 +66,14 @@ static void keep(const struct run_services *all, struct service *s, const char *
 	memcpy(s->tail + old, p + (n < TAIL ? 0 : n - TAIL), s->tail_n - old);
 	if (s->logged + n > LOG_MAX)
 		open_log(all, s);
-	/* a full disk ends the session, not by this */
+	/* on a write error only the log ends here; a full disk ends the session elsewhere */
 	if (s->log >= 0 && !ga_write_full(s->log, p, n))
 		s->logged += n;
 }
 
 /* ---- while it runs */
 
-/* One read; false: nothing more is there now, or ever. */
+/* One read. Returns false if there is nothing now, or ever. */
 static bool take(const struct run_services *all, struct service *s)
 {
 	char buf[CHUNK];
@@ -114,7 +114,7 @@ void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *
 		s->over = true;
 		s->failed = m->type == GA_CTL_FAILED;
 		s->status = m->value;
-		/* what others of it write goes on */
+		/* other processes of the service may go on writing */
 		for (size_t k = 0; k < LAST / CHUNK && take(sb->services, s); k++)
 			;
 	}
@@ -134,7 +134,7 @@ static int open_services(struct ga_sandbox *sb, const char *dir, struct ga_error
 				     : 0;
 }
 
-/* Nothing to read, and one pipe for all it writes. */
+/* Standard input is empty; one pipe takes all output. */
 static int open_pipes(struct service *s, int theirs[3], struct ga_error *err)
 {
 	int in[2], out[2];
@@ -172,7 +172,7 @@ int ga_run_service(struct ga_sandbox *sb, const struct ga_run_service *v, struct
 			       theirs, 3, &s->id, err);
 	ga_cleanup_closep(&theirs[0]);
 	ga_cleanup_closep(&theirs[1]);
-	/* nobody waits for what was never begun */
+	/* a service that was never started has ended */
 	s->over = s->failed = rc != 0;
 	return rc;
 }
@@ -208,7 +208,7 @@ static void signal_all(const struct ga_sandbox *sb, int n)
 			run_send(sb, GA_CTL_SIGNAL, sb->services->v[i].id, n);
 }
 
-/* Who is in a hurry says so by a signal. */
+/* Did a signal arrive that ends programs? The user does not want to wait. */
 static bool is_hurried(const struct ga_sandbox *sb)
 {
 	int n;
@@ -219,7 +219,7 @@ static bool is_hurried(const struct ga_sandbox *sb)
 	return false;
 }
 
-/* False: the sandbox is gone. */
+/* Returns false if the sandbox is gone. */
 static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 {
 	int64_t deadline = ga_now_ms() + ms;
@@ -235,7 +235,7 @@ static bool wait_over(struct ga_sandbox *sb, unsigned ms)
 		run_services_poll(sb, p);
 		p[CTL] = (struct pollfd){ .fd = sb->ctl, .events = POLLIN };
 		p[SIGNALS] = (struct pollfd){ .fd = sb->sigfd, .events = POLLIN };
-		/* one that ends may have something to send yet */
+		/* services that are ending may still send something */
 		p[RELAY] = run_relay_poll(sb);
 		next = next && next < deadline ? next : deadline;
 		if (poll(p, N_POLLS, ga_poll_timeout(next)) < 0) {

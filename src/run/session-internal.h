@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command that runs: what session.c, which serves it, and session-open.c, which connects it,
- * have in common.
+ * A running command: shared by session.c, which serves it, and session-open.c, which connects it.
  */
 #ifndef SESSION_INTERNAL_H
 #define SESSION_INTERNAL_H
@@ -21,26 +20,26 @@ struct session {
 	struct ga_run_sink sink;
 	bool started, exited;
 	int status;
-	int master;                /* of the pty, -1 without or once hung up */
+	int master;                /* master of the pty; -1 without one, or once hung up */
 	struct run_terminal term;
-	struct run_stream *streams; /* IN, OUT, ERR; a terminal has no ERR */
-	int64_t start_by;          /* when the command must have been executed */
-	int64_t deadline;          /* once asked to end; 0: none */
-	int64_t term_at;           /* when to ask once more */
-	int64_t tick;              /* when to ask the caller next, 0: never */
+	struct run_stream *streams; /* IN, OUT, ERR; with a terminal there is no ERR */
+	int64_t start_by;          /* by when the command must be executed */
+	int64_t deadline;          /* when to kill it, once it was asked to end; 0: none */
+	int64_t term_at;           /* when to ask it once more */
+	int64_t tick;              /* when to call `tick` next; 0: never */
 	bool killed;
-	bool suspended;            /* by us, not by itself */
-	int signal;                /* that was to end what runs beside */
+	bool suspended;            /* we stopped it, not the command itself */
+	int signal;                /* the signal that was to end a command beside the agent */
 };
 
-/* What the command reads and writes, for `theirs`, which the caller closes: a terminal of the
- * sandbox's (theirs[0]) or pipes, and our ends in s->streams. */
+/* Open the command's standard streams, `theirs`, which the caller closes: a terminal of the
+ * sandbox's (theirs[0]) or pipes; our ends go into s->streams. */
 int session_open(struct session *s, int theirs[3], struct ga_error *err);
-/* The terminal inside gets the size of the caller's. */
+/* Give the terminal inside the size of the caller's. */
 void session_resize(const struct session *s);
-/* For struct run_live_session: this size. */
+/* Callback of struct run_live_session: set this size. */
 void session_set_size(void *payload, unsigned columns, unsigned rows);
-/* For s->sink: who sees or keeps what it writes. */
+/* Callback of s->sink: pass output on to those who show or record it. */
 void session_output(void *payload, const char *p, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a command reads and writes, and where that comes from and goes to on our side.
+ * What a command's streams are connected to on our side.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "ga/fd.h"
 #include "session-internal.h"
 
-/* O_NONBLOCK belongs to the open file, which the caller shares with its parent:
- * terminals and pipes are opened anew. A regular file is not (its offset would be
- * lost) and does not block; the rest is written to in small pieces. */
+/* O_NONBLOCK belongs to the open file description, which the caller shares with its parent: so
+ * terminals and pipes are opened anew. A regular file is not (its offset would be lost), and does
+ * not block; everything else is written to in small pieces. */
 static void set_writer(const struct session *s, struct run_stream *st, int fd)
 {
 	struct stat sb;
@@ -72,7 +72,7 @@ void session_output(void *payload, const char *p, size_t n)
 		s->c->sink->output(s->c->sink->payload, p, n);
 }
 
-/* Without a terminal of the caller's its own is kept going all the same. */
+/* Without a terminal of the caller's, the command's own is served all the same. */
 static int open_nowhere(struct session *s, struct ga_error *err)
 {
 	struct run_stream *out = &s->streams[OUT];
@@ -111,7 +111,7 @@ static int open_pipe(int p[2], int ours, struct ga_error *err)
 	return -1;
 }
 
-/* Nothing comes in, and all that goes out goes to standard error. */
+/* No input, and all output goes to standard error. */
 static int open_beside(struct session *s, int theirs[3], struct ga_error *err)
 {
 	struct run_stream *st = &s->streams[ERR];
@@ -153,7 +153,8 @@ static int open_pipes(struct session *s, int theirs[3], struct ga_error *err)
 	for (int i = 0; i < N_STREAMS; i++) {
 		struct run_stream *st = &s->streams[i];
 
-		/* two streams to one terminal could make a sequence that neither has */
+		/* two streams to the same terminal could combine to a sequence that neither
+		 * contains */
 		if (i == ERR && same_terminal(OUT, ERR)) {
 			theirs[ERR] = fcntl(theirs[OUT], F_DUPFD_CLOEXEC, 0);
 			return theirs[ERR] < 0 ? ga_fail_errno(err, GA_ESTART, errno,

@@ -10,14 +10,14 @@
 #include "ga/fd.h"
 #include "session-internal.h"
 
-/* From being asked to end until the command is killed, and until it must be gone. */
+/* From being asked to end until it is killed, and from then until it must be gone. */
 #define HANGUP_GRACE_MS 10000
 #define KILL_GRACE_MS 5000
-/* The same of what runs beside the agent. */
+/* The same for what runs beside the agent. */
 #define BESIDE_GRACE_MS 5000
-/* From being asked for until it is executed. */
+/* From the request until it must be executed. */
 #define START_MS 20000
-/* More than a pty can hold on its way from the one end to the other. */
+/* More than a pty buffers in one direction. */
 #define PTY_LEFTOVER ((size_t)64 << 10)
 
 static void release_stream(struct run_stream *st)
@@ -39,7 +39,7 @@ static void session_release(struct session *s)
 
 /* ---- what happens */
 
-/* Ask the command to end; it is killed when it does not. Some take notice of SIGTERM only. */
+/* Ask the command to end, and kill it if it does not. Some programs heed only SIGTERM. */
 static void end_within(void *payload, unsigned ms)
 {
 	struct session *s = payload;
@@ -72,7 +72,7 @@ static void hang_up(struct session *s)
 	if (s->deadline)
 		return;
 	s->deadline = ga_now_ms() + HANGUP_GRACE_MS;
-	/* the session's leader inside is told by the kernel, and tells the command */
+	/* the kernel tells the session leader inside, which tells the command */
 	run_stream_close(&s->streams[IN]);
 	run_stream_close(&s->streams[OUT]);
 	ga_cleanup_closep(&s->master);
@@ -94,10 +94,11 @@ static void go_on(void *payload)
 	run_send(s->sb, GA_CTL_CONT, s->id, 0);
 }
 
-/* Ctrl-Z inside stops us too, in front of the shell we were started from, or who is attached. */
+/* Ctrl-Z inside stops us as well, in front of the shell we were started from, or the attached
+ * client. */
 static void suspend(struct session *s)
 {
-	/* who only stopped itself has nobody who could continue it */
+	/* if it stopped itself there is nobody who could continue it */
 	if (s->c->beside && !s->suspended) {
 		go_on(s);
 		return;
@@ -114,7 +115,7 @@ static void suspend(struct session *s)
 	go_on(s);
 }
 
-/* A second one does not wait. */
+/* A second signal does not wait. */
 static void end_beside(struct session *s, int n)
 {
 	int64_t now = ga_now_ms();
@@ -138,11 +139,12 @@ static void on_signal(struct session *s, int n)
 			session_resize(s);
 		break;
 	case SIGCONT:
-		/* after a SIGSTOP, for which nobody can prepare, the shell changed the terminal */
+		/* after a SIGSTOP, for which one cannot prepare, the shell has changed the
+		 * terminal */
 		go_raw(s);
 		break;
 	case SIGTSTP:
-		/* without a terminal the command's group is orphaned: it would not stop */
+		/* without a terminal the command's group is orphaned and ignores SIGTSTP */
 		s->suspended = true;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, s->tty ? SIGTSTP : SIGSTOP);
 		break;
@@ -161,7 +163,7 @@ static void on_signals(struct session *s)
 	while ((n = run_signals_act(s->sb))) {
 		bool fatal = n != SIGWINCH && n != SIGCONT && n != SIGTSTP;
 
-		/* the command is gone: who wants us to end does not want the rest of its output */
+		/* the command is gone: whoever ends us does not want the rest of its output */
 		for (size_t i = 0; fatal && s->exited && i < N_STREAMS; i++)
 			run_stream_close(&s->streams[i]);
 		if (!s->exited)
@@ -169,8 +171,8 @@ static void on_signals(struct session *s)
 	}
 }
 
-/* What the command wrote is in the pipes by now; what comes behind it is from
- * processes it left, and nobody waits for those. */
+/* What the command wrote is in the pipes by now; anything later comes from processes it left, for
+ * which nobody waits. */
 static void on_exit_status(struct session *s, int status)
 {
 	s->exited = true;
@@ -198,7 +200,7 @@ static void on_start(struct session *s, const struct ga_ctl_msg *m)
 
 static int on_one(struct session *s, const struct ga_ctl_msg *m, struct ga_error *err)
 {
-	/* nothing it does from here on would be found where it is looked for */
+	/* what it writes from here on would not be found in its layers */
 	if (m->type == GA_CTL_LOST)
 		end(s);
 	if (m->id != s->id)
@@ -223,7 +225,7 @@ static int on_message(struct session *s, struct ga_error *err)
 
 		if (r <= 0)
 			return r;
-		/* commands of others run on when this one ended, if it is not the last */
+		/* further commands go on after this one ended, unless it is the last */
 		if ((s->live && run_live_message(s->live, &m, &fd)) || s->exited)
 			continue;
 		if (on_one(s, &m, err))
@@ -237,7 +239,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 		s->term_at = 0;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, SIGTERM);
 	}
-	/* nobody can interrupt it, or talk to it, before that; no fault of the command's, and
+	/* until then nobody can interrupt it or talk to it; this is not the command's fault, as
 	 * others may have been at work before */
 	if (!s->started && !s->exited && ga_now_ms() >= s->start_by)
 		return ga_fail(err, GA_EFATAL, "the command is not started in the sandbox");
@@ -290,7 +292,7 @@ static void on_tick(struct session *s)
 	}
 }
 
-/* What to wait for: the sandbox, signals, its network, streams, services, and others. */
+/* What to poll for: the sandbox, signals, its network, streams, services, and clients. */
 enum { CTL, SIGNALS, RELAY, STREAMS, SERVICES = STREAMS + N_STREAMS * RUN_STREAM_POLLS,
        LIVE = SERVICES + GA_RUN_SERVICES_MAX,
        N_POLLS = LIVE + RUN_LIVE_POLLS };
@@ -298,15 +300,15 @@ enum { CTL, SIGNALS, RELAY, STREAMS, SERVICES = STREAMS + N_STREAMS * RUN_STREAM
 static size_t prepare_polls(const struct session *s, struct pollfd p[N_POLLS])
 {
 	p[CTL] = (struct pollfd){ .fd = s->sb->ctl, .events = POLLIN };
-	/* until there is a command, signals wait for it, and so does everybody else */
+	/* until the command is executed, signals and clients wait */
 	p[SIGNALS] = (struct pollfd){ .fd = s->started ? s->sb->sigfd : -1, .events = POLLIN };
 	p[RELAY] = run_relay_poll(s->sb);
 	for (size_t i = 0; i < N_STREAMS; i++)
 		run_stream_poll(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
-	/* the caller's input belongs to a command that runs */
+	/* the caller's input is for a command that runs */
 	if (!s->started)
 		p[STREAMS + IN * RUN_STREAM_POLLS].fd = -1;
-	/* and what it writes to a terminal that is raw by then */
+	/* and its output for a terminal that is raw by then */
 	if (!s->started && s->term.fd >= 0)
 		p[STREAMS + OUT * RUN_STREAM_POLLS].fd = -1;
 	run_services_poll(s->sb, p + SERVICES);
@@ -332,7 +334,7 @@ static int loop(struct session *s, struct ga_error *err)
 		}
 		for (size_t i = 0; i < N_STREAMS; i++)
 			run_stream_move(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
-		/* a terminal does not end but by being hung up */
+		/* a terminal has no other end of file than being hung up */
 		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
 			hang_up(s);
 		run_relay_serve(s->sb, &p[RELAY]);
@@ -359,7 +361,7 @@ static int begin_live(struct session *s, const struct ga_run_command *c, struct 
 	return c->live ? run_live_begin(c->live, &s->live_session, &s->streams[IN].from, err) : 0;
 }
 
-/* A pty or pipes, and the command on the other ends. */
+/* Open a pty or pipes, and start the command on the other ends. */
 static int start(struct session *s, struct ga_error *err)
 {
 	const struct ga_run_command *c = s->c;
@@ -375,7 +377,7 @@ static int start(struct session *s, struct ga_error *err)
 	return rc;
 }
 
-/* What is ended from outside has none to follow, whatever was meant to. */
+/* If its end was asked for, no other command follows, whatever was planned. */
 static void end_live(const struct session *s, int status)
 {
 	const struct ga_run_command *c = s->c;
@@ -408,7 +410,7 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	end_live(&s, rc ? -1 : s.status);
 	if (rc)
 		return -1;
-	/* those that came while the command ended were for the command */
+	/* signals that came while the command ended were for the command */
 	while ((n = run_signals_act(sb)))
 		if (n != SIGWINCH && n != SIGCONT && n != SIGTSTP)
 			s.signal = n;

@@ -12,9 +12,9 @@ static const int taken[] = { SIGCHLD, SIGWINCH, SIGINT, SIGTERM, SIGHUP,
 			     SIGQUIT, SIGTSTP,	SIGCONT };
 static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* A blocked signal is delivered to a descriptor even when it is ignored; what
- * the caller's parent told us to ignore (nohup, a background job of a script)
- * stays ignored. */
+/* Was the signal ignored when we started? A signalfd reports blocked signals even if they are
+ * ignored; what the caller's parent ignores (nohup, a background job of a script) must stay
+ * ignored. */
 static bool ignored(int n)
 {
 	struct sigaction sa;
@@ -32,11 +32,11 @@ int run_signals_take(struct ga_sandbox *sb, struct ga_error *err)
 		if (ignored(taken[i]))
 			continue;
 		(void)sigaddset(&block, taken[i]);
-		/* processes are watched by pidfd: the caller's children stay the caller's */
+		/* processes are watched by pidfd: the caller's children remain the caller's */
 		if (taken[i] != SIGCHLD)
 			(void)sigaddset(&watch, taken[i]);
 	}
-	/* a reader that goes away is an error of write(2), not the end of us */
+	/* a reader that goes away is an error of write(2), and must not kill us */
 	(void)sigaddset(&block, SIGPIPE);
 	if (sigprocmask(SIG_BLOCK, &block, &sb->old_mask))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot block signals");
@@ -47,7 +47,7 @@ int run_signals_take(struct ga_sandbox *sb, struct ga_error *err)
 	return 0;
 }
 
-/* A broken pipe of ours must not strike once it is unblocked. */
+/* A pending SIGPIPE of ours must not strike once it is unblocked. */
 static void discard_sigpipe(void)
 {
 	struct timespec now = { 0, 0 };
@@ -109,9 +109,9 @@ int run_signals_fatal_pending(void)
 	return 0;
 }
 
-/* The whole process group: "git agent" has git itself waiting above it, and a
- * shell takes a job for stopped only when all of it is. SIGTSTP and not SIGSTOP:
- * where no shell could continue us (an orphaned group) the kernel drops it. */
+/* Stops the whole process group: for "git agent", git itself is waiting above us, and a shell
+ * considers a job stopped only when all of it is. SIGTSTP rather than SIGSTOP: the kernel ignores
+ * it where no shell could continue us (an orphaned group). */
 void run_signals_suspend(const struct ga_sandbox *sb)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
@@ -124,7 +124,7 @@ void run_signals_suspend(const struct ga_sandbox *sb)
 	(void)sigaction(SIGTSTP, &dfl, &old);
 	(void)kill(0, SIGTSTP);
 	(void)sigprocmask(SIG_UNBLOCK, &s, NULL);
-	/* stopped here, if at all */
+	/* here we stop, if at all */
 	(void)sigprocmask(SIG_BLOCK, &s, NULL);
 	(void)sigaction(SIGTSTP, &old, NULL);
 }

@@ -27,7 +27,7 @@ bool run_stream_done(const struct run_stream *s)
 	return s->to < 0 || (s->from < 0 && !s->n);
 }
 
-/* How much can be read now. */
+/* How much may be read now. */
 static size_t room(const struct run_stream *s)
 {
 	size_t left = sizeof(s->buf) - s->at - s->n;
@@ -42,11 +42,11 @@ void run_stream_poll(const struct run_stream *s, struct pollfd p[RUN_STREAM_POLL
 	bool open = s->to >= 0 && room(s);
 
 	p[0] = (struct pollfd){ .fd = open ? s->from : -1, .events = POLLIN };
-	/* watched with nothing to write too: a reader that is gone shows as an error */
+	/* polled even with nothing to write: a reader that is gone shows as an error */
 	p[1] = (struct pollfd){ .fd = s->to, .events = s->n ? POLLOUT : 0 };
 }
 
-/* Read up to `n` bytes to where they wait to be written. */
+/* Read up to `n` bytes into the buffer. */
 static ssize_t read_bytes(struct run_stream *s, size_t n)
 {
 	char raw[RUN_FILTER_CHUNK], seen[GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK)];
@@ -85,7 +85,7 @@ static void take(struct run_stream *s)
 	}
 	if (n < 0 && errno == EINTR)
 		return;
-	/* once limited, empty means over: what others still hold open is not waited for */
+	/* once `limited`, empty means over: others that hold the pipe open are not waited for */
 	if (n < 0 && errno == EAGAIN && !s->limited)
 		return;
 	close_end(&s->from, s->own_from);
@@ -99,7 +99,7 @@ static void give(struct run_stream *s)
 	if (n < 0) {
 		if (errno == EINTR || errno == EAGAIN)
 			return;
-		/* nobody reads any more: the writer is to notice it as well */
+		/* nobody reads any more: close, so that the writer notices */
 		run_stream_close(s);
 		return;
 	}

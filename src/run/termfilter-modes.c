@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program switched on in the terminal, and how to switch it off again.
+ * What a program switched on in the terminal, and how to switch it off.
  */
 #include <stddef.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "ga/alloc.h"
 #include "termfilter-internal.h"
 
-/* Modes a shell does not expect to find changed. They are undone in this order: those of the
- * screen that is shown before it is left. Not here are those whose usual value is a setting of the
- * terminal. */
+/* Modes that a shell does not expect to find changed. They are undone in this order: those of a
+ * screen before that screen is left. Modes whose usual value is a setting of the terminal are not
+ * listed. */
 static const struct mode {
 	uint16_t number;
 	bool private; /* CSI ? */
-	bool usual;   /* on when nobody touched it */
+	bool usual;   /* on by default */
 	bool screen;  /* the alternate screen */
 } modes[] = {
-	{ .number = 2026, .private = true },                 /* drawing is held back */
+	{ .number = 2026, .private = true },                 /* synchronised output */
 	{ .number = 9, .private = true },                    /* mouse: kinds of reports */
 	{ .number = 1000, .private = true },
 	{ .number = 1001, .private = true },
@@ -29,10 +29,10 @@ static const struct mode {
 	{ .number = 1015, .private = true },
 	{ .number = 1016, .private = true },
 	{ .number = 2004, .private = true },                 /* bracketed paste */
-	{ .number = 2027, .private = true },                 /* width of clusters */
+	{ .number = 2027, .private = true },                 /* width of grapheme clusters */
 	{ .number = 2031, .private = true },                 /* colour scheme is reported */
 	{ .number = 2048, .private = true },                 /* size is reported */
-	{ .number = 9001, .private = true },                 /* keys as Windows has them */
+	{ .number = 9001, .private = true },                 /* Win32 key input */
 	{ .number = 1, .private = true },                    /* keys: cursor */
 	{ .number = 66, .private = true },                   /* keys: keypad */
 	{ .number = 67, .private = true },                   /* keys: backspace */
@@ -52,7 +52,7 @@ static const struct mode {
 	{ .number = 4 },                                     /* insert */
 	{ .number = 20 },                                    /* a line feed is a new line */
 	{ .number = 12, .usual = true },                     /* no echo of the terminal's own */
-	/* these two move the cursor home, which leaving the screen makes good */
+	/* these two move the cursor home, which leaving the alternate screen repairs */
 	{ .number = 6, .private = true },                    /* places count from the region */
 	{ .number = 69, .private = true },                   /* margins left and right */
 	{ .number = 47, .private = true, .screen = true },
@@ -88,7 +88,7 @@ static void note_mode(struct ga_termstate *t, bool private, uint16_t number, enu
 
 static void note_modes(struct ga_termstate *t, const struct term_seq *s)
 {
-	/* "r" brings back what "s" kept */
+	/* "r" restores what "s" saved */
 	size_t at = 0;
 	uint16_t n;
 	enum change how = s->final == 'h' ? SET : s->final == 'l' ? RESET : EITHER;
@@ -97,7 +97,7 @@ static void note_modes(struct ga_termstate *t, const struct term_seq *s)
 		note_mode(t, s->mark == '?', n, how);
 }
 
-/* A parameter, 0 if it is not there. */
+/* The i-th parameter, 0 if it is missing. */
 static uint16_t param(const struct term_seq *s, size_t i)
 {
 	size_t at = 0;
@@ -110,7 +110,7 @@ static uint16_t param(const struct term_seq *s, size_t i)
 	return n;
 }
 
-/* Flags of the keyboard: CSI > u pushes, < pops, = sets. */
+/* Keyboard flags: CSI > u pushes, < pops, = sets. */
 static void note_keyboard(struct ga_termstate *t, const struct term_seq *s)
 {
 	bool alt = alternate(t);
@@ -202,7 +202,7 @@ void term_note_csi(struct ga_termstate *t, const struct term_seq *s)
 void term_note_escape(struct ga_termstate *t, const struct term_seq *s)
 {
 	if (s->inter_n) {
-		/* the set that is used when nothing is said */
+		/* G0, the character set in use by default */
 		if (s->inter_n == 1 && *s->inter == '(')
 			t->charset = s->final != 'B';
 		return;
@@ -226,7 +226,7 @@ void term_note_escape(struct ga_termstate *t, const struct term_seq *s)
 
 /* ---- texts: what an OSC sets */
 
-/* By the number that resets it. */
+/* The bit of the OSC number that resets the colour. */
 #define COLOUR(n) ((uint32_t)1 << ((n) - 104))
 
 void term_note_text(struct ga_termfilter *f, char c)
@@ -251,7 +251,7 @@ void term_note_osc(struct ga_termfilter *f)
 		if (f->chosen)
 			t->colours |= COLOUR(n + 100);
 	} else if (n >= 10 && n <= 19) {
-		/* each further field sets the next one */
+		/* each further field sets the next colour */
 		for (uint32_t i = n; f->chosen && i <= n + f->field && i <= 19; i++)
 			t->colours |= COLOUR(i + 100);
 	} else if (n >= 104 && n <= 119) {
@@ -268,7 +268,7 @@ void term_note_osc(struct ga_termfilter *f)
 
 /* ---- undoing */
 
-/* `format` with `n` in place of its #. A signal handler may end up here: no printf. */
+/* Append `format` with `n` in place of '#'. May run in a signal handler, so no printf. */
 static char *add(char *out, const char *format, unsigned n)
 {
 	char digits[12];
@@ -328,7 +328,7 @@ static char *undo_screen(const struct ga_termstate *t, char *out)
 		    (modes[i].number == 6 || modes[i].number == 69))
 			moved = true;
 	out = undo_modes(t, true, out);
-	/* the cursor is at the top now: go where there is nothing to write over */
+	/* the cursor is at the top now: move to where nothing is overwritten */
 	if (moved && !alt)
 		out = add(out, "\033[9999;1H", 0);
 	return undo_keyboard(t, false, out);
@@ -389,8 +389,8 @@ static char *redo_modes(const struct ga_termstate *t, bool screen, char *out)
 	return out;
 }
 
-/* What was set to one of many values (colours, flags of the keyboard) is not known. Drawing must
- * not be held back for a frame whose end was seen. */
+/* States with many values (colours, keyboard flags) are not known. Synchronised output must not be
+ * switched on for a frame whose end was already seen. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out)
 {
 	struct ga_termstate now = *t;

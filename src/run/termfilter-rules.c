@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of the terminal filter, and what fits a row. docs/terminal.md lists them.
+ * The table of the terminal filter, and matching its rows. docs/terminal.md lists them.
  */
 #include <string.h>
 
@@ -232,7 +232,7 @@ const struct ga_termrule *ga_termfilter_rules(size_t *ret_n)
 	return rules;
 }
 
-/* The next row of a kind; `r` NULL: the first. They are in the order of kinds. */
+/* The next row of a kind; `r` NULL: the first. Rows are grouped by kind. */
 static const struct ga_termrule *next_rule(enum ga_termkind kind, const struct ga_termrule *r)
 {
 	const struct ga_termrule *end = rules + GA_NELEMS(rules);
@@ -246,7 +246,7 @@ bool term_param(const struct term_seq *s, size_t *at, uint16_t *ret)
 {
 	uint32_t n = 0;
 
-	/* one that is empty is there if there is a separator before or behind it */
+	/* an empty parameter exists if a separator precedes or follows it */
 	if (!s->params_n || *at > s->params_n)
 		return false;
 	for (; *at < s->params_n && s->params[*at] >= '0' && s->params[*at] <= '9'; (*at)++)
@@ -289,7 +289,7 @@ static bool marked(const struct ga_termrule *r, const struct term_seq *s)
 
 static bool in_range(const struct ga_termrule *r, uint16_t n)
 {
-	/* a terminal with smaller numbers could take one beyond for any other */
+	/* a terminal with a smaller limit could take a larger number for any other */
 	return (n >= r->lo && n <= r->hi) || (r->cond == GA_TERM_SOME && n == UINT16_MAX);
 }
 
@@ -322,8 +322,8 @@ enum ga_termverdict term_judge(enum ga_termkind kind, const struct term_seq *s)
 	return GA_TERM_DROP;
 }
 
-/* Does a text of which these bytes are the beginning begin with `prefix`? 1, 0, or -1: not
- * known yet. */
+/* Does a text that begins with these bytes begin with `prefix`? Returns 1, 0, or -1: not known
+ * yet. */
 static int begins(const char *prefix, const char *text, size_t n, bool ended)
 {
 	size_t k = strlen(prefix);
@@ -344,7 +344,7 @@ enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint3
 			number = number * 10 + (uint32_t)(text[d] - '0');
 	if (d == n && !ended)
 		return GA_TERM_MORE;
-	/* one without a number, or not only with that, is an extension */
+	/* an OSC without a number, or with more than a number before the ';', is an extension */
 	if (!d || (d < n && text[d] != ';'))
 		number = UINT32_MAX;
 	d += d < n;
@@ -369,7 +369,8 @@ enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint3
 	return GA_TERM_DROP;
 }
 
-/* Keys of one letter with values, and none that says the data is not in the command. */
+/* Parse the keys, of one letter each, with their values: does one say that the data is in a
+ * file? */
 static bool names_file(const char *text, size_t n)
 {
 	size_t i = 0;

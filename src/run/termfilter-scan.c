@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the terminal filter need not look at byte by byte.
+ * Scanning ahead over what the terminal filter need not look at byte by byte.
  */
 #include <string.h>
 
@@ -37,13 +37,13 @@ static inline uint64_t load(const char *p)
 	return v;
 }
 
-/* Is one of the eight bytes 0? */
+/* Is any of the eight bytes 0? */
 static inline uint64_t has_zero(uint64_t v)
 {
 	return (v - EACH_BYTE(1)) & ~v & EACH_BYTE(0x80);
 }
 
-/* Is one of them not text: beyond ASCII, ENQ, SO, SI, or from CAN to ESC? */
+/* Is any of them not plain text: beyond ASCII, ENQ, SO, SI, or from CAN to ESC? */
 static inline uint64_t special(uint64_t v)
 {
 	return (v & EACH_BYTE(0x80)) | has_zero(v ^ EACH_BYTE(5)) |
@@ -51,7 +51,7 @@ static inline uint64_t special(uint64_t v)
 	       has_zero((v & EACH_BYTE(0xfc)) ^ EACH_BYTE(0x18));
 }
 
-/* The length of the character at `p` if it is whole, and no control. */
+/* The length of the character at `p` if it is complete and no control. */
 static size_t whole(const unsigned char *p, size_t n)
 {
 	size_t k = term_char_length(*p);

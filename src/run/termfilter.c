@@ -12,11 +12,11 @@ enum state {
 	ESCAPE,   /* held: ESC and intermediate bytes */
 	SEQUENCE, /* held: ESC [ and more */
 	HEAD,     /* held: a string until it is decided upon */
-	TEXT,     /* the rest of one that passes */
-	SKIP,     /* the rest of one that does not */
+	TEXT,     /* the rest of a string that passes */
+	SKIP,     /* the rest of a string that is dropped */
 };
 
-/* Where it is written. */
+/* Where output is written. */
 struct sink {
 	char *p;
 };
@@ -71,8 +71,8 @@ static bool is_marker(char c)
 	return c >= 0x3c && c <= 0x3f;
 }
 
-/* What is held, behind the bytes that introduce it. False if it is not of the form that ECMA-48
- * gives it; without a final byte it is not complete. */
+/* Parse what is held, behind the introducing bytes. Returns false if it does not have ECMA-48's
+ * form; without a final byte it is not complete. */
 static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_seq *s)
 {
 	const char *p = f->held + skip;
@@ -89,11 +89,11 @@ static bool take_apart(const struct ga_termfilter *f, size_t skip, struct term_s
 		s->inter_n++;
 	if (i + 1 == n && p[i] >= 0x40 && p[i] <= 0x7e)
 		s->final = p[i++];
-	/* none has two intermediate bytes, and of two a terminal may see only one */
+	/* no sequence has two intermediate bytes, and a terminal may heed only one of two */
 	return i == n && s->inter_n < 2 && !f->malformed;
 }
 
-/* What the table says, here. */
+/* The table's verdict, adjusted to `mute`. */
 static enum ga_termverdict settled(const struct ga_termfilter *f, enum ga_termverdict v)
 {
 	return v != GA_TERM_ASK ? v : f->mute ? GA_TERM_DROP : GA_TERM_PASS;
@@ -101,7 +101,7 @@ static enum ga_termverdict settled(const struct ga_termfilter *f, enum ga_termve
 
 /* ---- sequences without a text */
 
-/* A control character, wherever one acts. */
+/* A control character, in any state where one is executed. */
 static void control(struct ga_termfilter *f, char c, struct sink *o)
 {
 	if (term_judge_byte(GA_TERM_CONTROL, (unsigned char)c) != GA_TERM_PASS)
@@ -116,7 +116,7 @@ static void finish_escape(struct ga_termfilter *f, struct sink *o)
 	struct term_seq s = { .inter = f->held + 1, .inter_n = f->held_n - 2,
 			      .final = f->held[f->held_n - 1] };
 
-	/* a second intermediate byte is there only in what chooses a set of characters */
+	/* only sequences that select a character set may have a second intermediate byte */
 	bool odd = s.inter_n > 2 || (s.inter_n == 2 && !strchr("()*+-./$", *s.inter));
 
 	if (!f->malformed && !odd && settled(f, term_judge(GA_TERM_ESC, &s)) == GA_TERM_PASS) {
@@ -145,7 +145,7 @@ static void end_of_text(struct ga_termfilter *f)
 		term_note_osc(f);
 }
 
-/* Of a colour, or of the shape of the pointer, a question mark asks for it. */
+/* For a colour or the shape of the pointer, a question mark is a query. */
 static bool asks(const struct ga_termfilter *f, char c)
 {
 	return c == '?' && f->kind == GA_TERM_OSC &&
@@ -155,13 +155,14 @@ static bool asks(const struct ga_termfilter *f, char c)
 
 static void text_byte(struct ga_termfilter *f, char c, struct sink *o)
 {
-	/* no colour is called that; without it what follows could be another word */
+	/* no colour has this name; dropping the byte could join what is around it to another
+	 * word */
 	put_byte(o, f->mute && asks(f, c) ? '-' : c);
 	if (f->kind == GA_TERM_OSC)
 		term_note_text(f, c);
 }
 
-/* All that is held passes. */
+/* Output all that is held. */
 static void release(struct ga_termfilter *f, struct sink *o)
 {
 	size_t i = 2;
@@ -169,7 +170,7 @@ static void release(struct ga_termfilter *f, struct sink *o)
 	while (i < f->held_n && f->held[i] >= '0' && f->held[i] <= '9')
 		i++;
 	put(o, f->held, i);
-	/* the first ; is behind the number, and no field of the text */
+	/* the first ';' follows the number and begins the text */
 	if (f->kind == GA_TERM_OSC && i < f->held_n)
 		put_byte(o, f->held[i++]);
 	for (; i < f->held_n; i++)
@@ -178,8 +179,8 @@ static void release(struct ga_termfilter *f, struct sink *o)
 	f->state = TEXT;
 }
 
-/* The Linux console takes these for whole: ESC ] R and ESC ] P with seven digits. With an end,
- * they are a string to all others too. */
+/* The Linux console takes these for complete: ESC ] R, and ESC ] P with seven digits. With a
+ * terminator they are a string for all other terminals, too. */
 static enum ga_termverdict judge_palette(struct ga_termfilter *f, struct sink *o)
 {
 	const char *p = f->held + 2;
@@ -209,7 +210,7 @@ static enum ga_termverdict judge_dcs(const struct ga_termfilter *f, bool ended)
 	return s.final ? term_judge(GA_TERM_DCS, &s) : GA_TERM_DROP;
 }
 
-/* Decide upon what is held of a string, if that can be done. `ended`: no more of it comes. */
+/* Decide on the string of which the beginning is held, if possible. `ended`: it is complete. */
 static void decide(struct ga_termfilter *f, bool ended, struct sink *o)
 {
 	const char *text = f->held + 2;
@@ -249,7 +250,7 @@ static void begin_string(struct ga_termfilter *f, enum ga_termkind kind, struct 
 	decide(f, false, o);
 }
 
-/* It is over, by BEL or else by ST. */
+/* The string ends, by BEL or by ST. */
 static void end_string(struct ga_termfilter *f, bool bel, struct sink *o)
 {
 	if (f->state == HEAD)
@@ -269,7 +270,7 @@ static void cancel_string(struct ga_termfilter *f, struct sink *o)
 	end_string(f, false, o);
 }
 
-/* A byte of the string itself. */
+/* A byte of the string's text. */
 static void string_byte(struct ga_termfilter *f, char c, struct sink *o)
 {
 	if (f->state == HEAD) {
@@ -292,7 +293,8 @@ static void string_control(struct ga_termfilter *f, char c, struct sink *o)
 
 static void escape_ascii(struct ga_termfilter *f, char c, struct sink *o);
 
-/* Returns false if the string is over and `c` belongs to what comes behind it. */
+/* The byte after an ESC in a string. Returns false if the string is over and `c` belongs to what
+ * follows. */
 static bool string_escape(struct ga_termfilter *f, char c, struct sink *o)
 {
 	if (c == ESC && f->doubled && f->state == SKIP) {
@@ -344,7 +346,7 @@ static void after_escape(struct ga_termfilter *f, char c, struct sink *o)
 	finish_escape(f, o);
 }
 
-/* Within ESC or CSI. */
+/* A byte within ESC or CSI. */
 static void escape_ascii(struct ga_termfilter *f, char c, struct sink *o)
 {
 	if (c == ESC) {
@@ -391,7 +393,7 @@ static void ascii(struct ga_termfilter *f, char c, struct sink *o)
 
 /* ---- bytes beyond it */
 
-/* They end what cannot have one in it. */
+/* Bytes beyond ASCII end a sequence, which cannot contain them. */
 static void not_ascii(struct ga_termfilter *f, struct sink *o)
 {
 	if (f->state >= HEAD && f->escape)
@@ -417,7 +419,7 @@ static void c1(struct ga_termfilter *f, unsigned char code, const char *p, size_
 		put(o, "\xef\xbf\xbd", 3);
 }
 
-/* A whole character, or a byte that cannot be part of one. */
+/* A complete character, or a byte that cannot be part of one. */
 static void character(struct ga_termfilter *f, const char *p, size_t n, struct sink *o)
 {
 	not_ascii(f, o);
@@ -483,7 +485,7 @@ static void step(struct ga_termfilter *f, unsigned char c, struct sink *o)
 
 /* ---- many at once */
 
-/* What the state lets pass, be held or skipped without a look at each byte. */
+/* Pass, hold or skip as many bytes as the state allows without looking at each. */
 static size_t many(struct ga_termfilter *f, const char *p, size_t n, struct sink *o)
 {
 	size_t k = 0;

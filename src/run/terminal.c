@@ -10,10 +10,10 @@
 #include "ga/fd.h"
 #include "run-internal.h"
 
-/* The one piece of state a signal handler can reach: a program that dies of a
- * signal must not leave the user's terminal raw. A signal of its own making (SIGSEGV,
- * SIGABRT) comes through no descriptor. And a second process that watched for our death
- * would change the terminal after the shell, which waits for us, has taken it back. */
+/* The one piece of state that a signal handler can reach: a program that dies of a signal must not
+ * leave the user's terminal raw. Signals that it causes itself (SIGSEGV, SIGABRT) do not come
+ * through a descriptor. And another process that watched for our death would change the terminal
+ * after the shell, which waits for us, has taken it back. */
 static struct {
 	volatile sig_atomic_t armed;
 	int fd;
@@ -22,7 +22,7 @@ static struct {
 	struct sigaction old[NSIG];
 } rescue;
 
-/* What ends a program and is not taken over by signals.c. */
+/* Signals that end a program and are not taken over by signals.c. */
 static const int deadly[] = { SIGSEGV, SIGBUS,	SIGILL,	 SIGFPE,    SIGABRT, SIGSYS,  SIGTRAP,
 			      SIGXCPU, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2 };
 
@@ -33,7 +33,7 @@ static void rescue_modes(void)
 	size_t n = rescue.filter ? ga_termfilter_end(rescue.filter, true, end) : 0;
 	ssize_t done = 0;
 
-	/* one that takes nothing must not hold us here */
+	/* a terminal that takes nothing must not block us here */
 	if (n && poll(&p, 1, 0) == 1)
 		done = write(rescue.fd, end, n);
 	(void)done;
@@ -46,7 +46,7 @@ static void rescue_terminal(int n)
 		rescue_modes();
 		(void)tcsetattr(rescue.fd, TCSANOW, &rescue.saved);
 	}
-	/* SA_RESETHAND: this time it does what it would have done */
+	/* with SA_RESETHAND the default action follows */
 	(void)raise(n);
 }
 
@@ -62,7 +62,7 @@ static void arm(const struct run_terminal *t)
 	for (size_t i = 0; i < GA_NELEMS(deadly); i++) {
 		int n = deadly[i];
 
-		/* somebody's own handler (a sanitizer's, say) stays */
+		/* a handler that exists already (a sanitizer's, say) stays */
 		if (!sigaction(n, NULL, &rescue.old[n]) && rescue.old[n].sa_handler == SIG_DFL)
 			(void)sigaction(n, &sa, NULL);
 	}
@@ -78,8 +78,8 @@ static void disarm(void)
 		(void)sigaction(deadly[i], &rescue.old[deadly[i]], NULL);
 }
 
-/* From the background the kernel stops us here until we are brought forward,
- * as any program that wants the terminal. */
+/* In the background the kernel stops us here until we are brought to the foreground, like any
+ * program that sets the terminal. */
 static int set(int fd, const struct termios *t)
 {
 	int rc;
@@ -90,7 +90,7 @@ static int set(int fd, const struct termios *t)
 	return rc;
 }
 
-/* From the background too, whatever its settings. */
+/* Block SIGTTOU, so that writing works in the background, too, whatever the terminal's settings. */
 static void block_ttou(sigset_t *ret_old)
 {
 	sigset_t s;
@@ -106,8 +106,8 @@ void run_terminal_write(int fd, const char *p, size_t n)
 	cleanup_close int own = -1;
 	sigset_t old;
 
-	/* O_NONBLOCK belongs to the open file, which is not only ours; somebody else's terminal
-	 * (su) cannot be opened anew */
+	/* O_NONBLOCK belongs to the open file description, which others share; but somebody else's
+	 * terminal (su) cannot be opened anew */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	block_ttou(&old);
@@ -139,7 +139,7 @@ int run_terminal_raw(struct run_terminal *t)
 	return set(t->fd, &raw);
 }
 
-/* With SIGTTOU blocked it works from the background too, and cannot stop us. */
+/* With SIGTTOU blocked this works in the background, too, and cannot stop us. */
 void run_terminal_restore(struct run_terminal *t)
 {
 	sigset_t old;
@@ -147,7 +147,7 @@ void run_terminal_restore(struct run_terminal *t)
 	if (!t->raw)
 		return;
 	block_ttou(&old);
-	/* not TCSADRAIN: a terminal that takes nothing must not hold us here */
+	/* not TCSADRAIN: a terminal that takes nothing must not block us here */
 	while (tcsetattr(t->fd, TCSANOW, &t->saved) && errno == EINTR)
 		;
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
@@ -164,7 +164,7 @@ int run_pty_open(struct ga_sandbox *sb, struct ga_live *live, const struct run_t
 
 	if (master < 0)
 		return -1;
-	/* by descriptor: its name means something in the sandbox only */
+	/* by descriptor, as its name is valid only in the sandbox */
 	if (fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK) || ioctl(master, TIOCSPTLCK, &unlock) ||
 	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
 		return ga_fail_errno(err, GA_ESTART, errno,

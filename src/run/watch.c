@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The output of a session that runs, for who only reads it.
+ * The output of a running session, for a client that only reads it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@ static int show(const struct ga_live_watch *w, struct ga_termfilter *f, const st
 	return w->output(w->payload, out, ga_termfilter(f, p->bytes, p->n, out));
 }
 
-/* 1: there is no more. */
+/* Returns 1 if there is no more. */
 static int on_packet(const struct ga_live_watch *w, struct ga_termfilter *f, bool *begun,
 		     const struct live_packet *p)
 {
