@@ -33,6 +33,12 @@ static inline int ga_steal_fd(int *fd)
 struct msghdr;
 void ga_put_fds(struct msghdr *h, void *room, const int *fds, size_t n);
 size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
+/* The address of the unix socket that is open (O_PATH) as `fd` or, with `name` = "/NAME", of NAME
+ * in the directory `fd`, through /proc/self/fd: an address has room for some hundred bytes only,
+ * and a path may be longer. `fd` must stay open while the address is used. Returns false, with
+ * ENAMETOOLONG, if `name` is too long. */
+struct sockaddr_un;
+bool ga_unix_address(int fd, const char *name, struct sockaddr_un *ret);
 
 /* openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS), or
  * where the kernel lacks it (ENOSYS) or forbids it (EPERM), one openat() with

@@ -60,7 +60,7 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 
 /* Are these two names of one file? An overlay reports for each name the inode number of the layer
  * it came from; everything else comes from the one inode, whose ctime changed with the linking. */
-static bool same(const struct statx *a, const struct statx *b)
+static bool is_same_file(const struct statx *a, const struct statx *b)
 {
 	return a->stx_nlink > 1 && a->stx_nlink == b->stx_nlink && a->stx_mode == b->stx_mode &&
 	       a->stx_size == b->stx_size && same_time(&a->stx_mtime, &b->stx_mtime) &&
@@ -109,7 +109,7 @@ static const char *next_name(DIR *d)
 #pragma GCC diagnostic pop
 
 /* Call `f` for each name in the directory; takes over the descriptor. */
-static int each(int fd, int (*f)(void *p, int dir, const char *name), void *p)
+static int for_each_name(int fd, int (*f)(void *p, int dir, const char *name), void *p)
 {
 	DIR *d = fdopendir(fd);
 	const char *name;
@@ -140,7 +140,7 @@ static int remove_entry(void *p, int dir, const char *name)
 	if (errno != EISDIR && errno != EPERM)
 		return errno;
 	if (!open_dir(dir, name, 0, S_IRWXU, &fd))
-		(void)each(fd, remove_entry, NULL);
+		(void)for_each_name(fd, remove_entry, NULL);
 	return unlinkat(dir, name, AT_REMOVEDIR) ? errno : 0;
 }
 
@@ -203,7 +203,7 @@ static int copy_xattrs(int src, int dst)
 }
 
 /* Set owner, attributes, mode and times of a directory once it is filled. */
-static int dress(int src, int dst, const struct statx *st)
+static int copy_attributes(int src, int dst, const struct statx *st)
 {
 	const struct timespec times[2] = {
 		{ st->stx_atime.tv_sec, st->stx_atime.tv_nsec },
@@ -236,7 +236,7 @@ static int copy_into(struct copy *c, int at, const char *name, const struct stat
 		return rc;
 	rc = fill(c, src, dst, depth);
 	if (!rc)
-		rc = dress(src, dst, st);
+		rc = copy_attributes(src, dst, st);
 	if ((st->stx_mode & need) != need)
 		(void)fchmod(src, st->stx_mode & 07777);
 	(void)close(src);
@@ -331,7 +331,7 @@ static bool linked_again(struct copy *c, const struct statx *st, const struct st
 
 	return found && !statx(c->root, (*found)->path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
 			       &first) &&
-	       same(&first, there);
+	       is_same_file(&first, there);
 }
 
 /* Both names lead to one file, or this one was created after the copy and comes along. */
@@ -341,7 +341,7 @@ static int follow_file(struct copy *c, int src, int dst, const char *name, const
 
 	/* renaming to another name of the same file would do nothing */
 	if (statx(dst, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &there) ||
-	    (!same(st, &there) && !linked_again(c, st, &there)))
+	    (!is_same_file(st, &there) && !linked_again(c, st, &there)))
 		return renameat(src, name, dst, name) && errno != ENOENT ? errno : 0;
 	return unlinkat(src, name, 0) && errno != ENOENT ? errno : 0;
 }

@@ -13,7 +13,7 @@
 
 /* The directory's path as the kernel reports it; looking the path up again could be made slow,
  * closed or misleading by the agent. */
-static int whereabouts(int fd, char at[PATH_MAX])
+static int current_path(int fd, char at[PATH_MAX])
 {
 	char link[32];
 	ssize_t n;
@@ -32,14 +32,14 @@ int project_open(struct project *p)
 		return 0;
 	p->opened = true;
 	p->fd = open(p->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return p->fd < 0 ? -1 : whereabouts(p->fd, p->at);
+	return p->fd < 0 ? -1 : current_path(p->fd, p->at);
 }
 
 bool project_lost(struct project *p)
 {
 	char now[PATH_MAX];
 
-	if (p->fd < 0 || (!whereabouts(p->fd, now) && !strcmp(now, p->at)))
+	if (p->fd < 0 || (!current_path(p->fd, now) && !strcmp(now, p->at)))
 		return false;
 	(void)close(p->fd);
 	p->fd = -1;

@@ -123,7 +123,7 @@ unsigned rename_filters(const char *pid)
 
 /* Does the process have the rights that we have? Not if it confined itself further, by another root
  * or by filters of its own. */
-static bool is_equal(pid_t pid, unsigned own_filters)
+static bool has_our_rights(pid_t pid, unsigned own_filters)
 {
 	char number[16], root[64];
 	struct statx a, b;
@@ -197,7 +197,7 @@ static bool on_one_overlay(const struct rename_call *c)
 }
 
 /* A directory is concerned: first try what the kernel would do. */
-static enum rename_verdict try_it(const struct rename_call *c, int *ret_errnum)
+static enum rename_verdict try_rename(const struct rename_call *c, int *ret_errnum)
 {
 	*ret_errnum = 0;
 	if (!is_dir_at(c->from.at, c->from.name) &&
@@ -216,7 +216,7 @@ static enum rename_verdict look_closer(const struct caller *who, const struct ar
 	char to[PATH_MAX];
 	int to_at;
 
-	if (!read_path(who->pid, a->to, to) || !is_equal(who->pid, own_filters))
+	if (!read_path(who->pid, a->to, to) || !has_our_rights(who->pid, own_filters))
 		return RENAME_CONTINUE;
 	to_at = open_at(who->pid, a->to_at, to);
 	if (!still_waits(who)) {
@@ -229,7 +229,7 @@ static enum rename_verdict look_closer(const struct caller *who, const struct ar
 		return RENAME_CONTINUE;
 	}
 	close_at(to_at);
-	return try_it(c, ret_errnum);
+	return try_rename(c, ret_errnum);
 }
 
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, unsigned own_filters,

@@ -228,7 +228,7 @@ static bool inside(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (!path[n] || path[n] == '/');
 }
 
-static bool meet(const struct rename_end *a, const struct rename_end *b)
+static bool overlap(const struct rename_end *a, const struct rename_end *b)
 {
 	return inside(a->where, b->where) || inside(b->where, a->where);
 }
@@ -237,8 +237,8 @@ static bool in_the_way(const struct job *a, const struct job *b)
 {
 	const struct rename_call *x = &a->call, *y = &b->call;
 
-	return meet(&x->from, &y->from) || meet(&x->from, &y->to) || meet(&x->to, &y->from) ||
-	       meet(&x->to, &y->to);
+	return overlap(&x->from, &y->from) || overlap(&x->from, &y->to) ||
+	       overlap(&x->to, &y->from) || overlap(&x->to, &y->to);
 }
 
 static void start_jobs(struct renames *r)
@@ -363,7 +363,7 @@ static void on_listener(struct renames *r)
 	(void)close(fd);
 }
 
-static void turn(struct renames *r)
+static void serve_once(struct renames *r)
 {
 	struct pollfd p[2 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
 	struct pollfd *answers = &p[1 + MAX_LISTENERS + MAX_JOBS];
@@ -396,7 +396,7 @@ static void turn(struct renames *r)
 static void *serve(void *payload)
 {
 	for (;;)
-		turn(payload);
+		serve_once(payload);
 	return NULL;
 }
 

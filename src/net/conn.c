@@ -88,7 +88,7 @@ static void enqueue(struct ga_relay *r, struct net_conn *c)
 /* ---- where it goes */
 
 /* Send all or nothing: messages to a client here are short, and the first that it gets. */
-static bool say(const struct net_conn *c, struct ga_buf *b)
+static bool send_whole(const struct net_conn *c, struct ga_buf *b)
 {
 	bool ok = !b->len ||
 		  send(c->client.fd, b->ptr, b->len, MSG_NOSIGNAL) == (ssize_t)b->len;
@@ -99,7 +99,7 @@ static bool say(const struct net_conn *c, struct ga_buf *b)
 
 static void linger(struct ga_relay *r, struct net_conn *c)
 {
-	if (!say(c, &c->ask.out)) {
+	if (!send_whole(c, &c->ask.out)) {
 		end(r, c, true);
 		return;
 	}
@@ -121,7 +121,7 @@ static void fail(struct ga_relay *r, struct net_conn *c, enum ga_use_kind kind,
 	linger(r, c);
 }
 
-static void quicken(int fd)
+static void set_tcp_options(int fd)
 {
 	const int on = 1;
 
@@ -136,8 +136,8 @@ static void established(struct ga_relay *r, struct net_conn *c)
 	if (c->kind == NET_L_LEARNT || c->kind == NET_L_PROXY)
 		net_learn_reached(r, c->rule, &c->addrs.v[c->next - 1], c->port);
 	net_conn_deadline(r, c, 0);
-	quicken(c->client.fd);
-	quicken(c->target.fd);
+	set_tcp_options(c->client.fd);
+	set_tcp_options(c->target.fd);
 	c->state = NET_RELAYS;
 	net_flow_init(&c->up, &c->client, &c->target);
 	net_flow_init(&c->down, &c->target, &c->client);
@@ -302,7 +302,7 @@ static void read_ask(struct ga_relay *r, struct net_conn *c)
 
 		if (s == GA_NET_ASK_CLOSE)
 			linger(r, c);
-		else if (!say(c, &c->ask.out))
+		else if (!send_whole(c, &c->ask.out))
 			end(r, c, true);
 		else if (s == GA_NET_ASK_TARGET)
 			asked(r, c);
@@ -323,7 +323,7 @@ static bool answer_frames(struct ga_relay *r, struct net_conn *c)
 		ga_buf_addch(&out, (char)(reply.n >> 8));
 		ga_buf_addch(&out, (char)reply.n);
 		ga_buf_add(&out, reply.b, reply.n);
-		ok = reply.n && say(c, &out);
+		ok = reply.n && send_whole(c, &out);
 		ga_buf_release(&out);
 		if (!ok)
 			return false;

@@ -62,7 +62,7 @@ void net_job_want(struct ga_relay *r, struct net_conn *c)
 		net_conn_found(r, c, &none);
 }
 
-static void settle(struct ga_relay *r, struct net_job *j, const struct net_addrs *a)
+static void answer_waiting(struct ga_relay *r, struct net_job *j, const struct net_addrs *a)
 {
 	for (size_t i = 0; i < r->n_conns; i++) {
 		struct net_conn *c = r->conns[i];
@@ -84,7 +84,7 @@ void net_job_done(struct ga_relay *r, struct net_job *j)
 
 	net_unwatch(r, j->l.fd);
 	net_lookup_end(&j->l, &a);
-	settle(r, j, &a);
+	answer_waiting(r, j, &a);
 }
 
 void net_jobs_time(struct ga_relay *r, int64_t now)
@@ -98,7 +98,7 @@ void net_jobs_time(struct ga_relay *r, int64_t now)
 			continue;
 		net_unwatch(r, j->l.fd);
 		net_lookup_abandon(&j->l);
-		settle(r, j, &none);
+		answer_waiting(r, j, &none);
 	}
 }
 

@@ -102,7 +102,7 @@ static void answer(const struct net_learn *l, struct ga_connect m, int errnum)
 }
 
 /* Answer this call and all others that wait for the same listener. */
-static void settle(struct ga_relay *r, const struct net_call *which, int errnum)
+static void answer_all(struct ga_relay *r, const struct net_call *which, int errnum)
 {
 	const struct net_place at = which->at;
 
@@ -132,7 +132,7 @@ static void wait_for(struct ga_relay *r, struct net_call *c, int fd, uint32_t ev
 	c->s = (struct net_source){ NET_CALL, fd, c };
 	c->deadline = ga_now_ms() + ms;
 	if (net_watch(r, &c->s, events))
-		settle(r, c, ECONNREFUSED);
+		answer_all(r, c, ECONNREFUSED);
 }
 
 static bool take_turn(struct net_learn *l)
@@ -156,7 +156,7 @@ static void not_made(struct ga_relay *r, const struct net_call *c)
 
 	if (!loopback)
 		(void)net_use(&r->uses, GA_USE_FAILED, to, 0);
-	settle(r, c, loopback ? 0 : ECONNREFUSED);
+	answer_all(r, c, loopback ? 0 : ECONNREFUSED);
 }
 
 static void make(struct ga_relay *r, struct net_call *c)
@@ -185,7 +185,7 @@ static void dial(struct ga_relay *r, struct net_call *c)
 	c->dial = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->dial < 0 || (connect(c->dial, (const struct sockaddr *)&sa, n) &&
 			    errno != EINPROGRESS))
-		settle(r, c, 0);
+		answer_all(r, c, 0);
 	else
 		wait_for(r, c, c->dial, EPOLLOUT, DIAL_MS);
 }
@@ -202,7 +202,7 @@ static void begin_call(struct ga_relay *r, struct net_call *c)
 	/* a published port is the session's own, and the same port of the host would lead back to
 	 * it */
 	if (is_there(l, &c->at) || (loopback && net_is_published(r, c->at.port)))
-		settle(r, c, 0);
+		answer_all(r, c, 0);
 	else if (loopback)
 		dial(r, c);
 	else
@@ -218,7 +218,7 @@ static struct net_call *free_call(struct net_learn *l)
 }
 
 /* The destination that is meant: for connect(2) the unspecified address means this machine. */
-static struct ga_net_addr meant(const struct ga_connect *m)
+static struct ga_net_addr destination(const struct ga_connect *m)
 {
 	struct ga_net_addr a = ga_net_addr_make(m->ip6, m->addr);
 	struct ga_net_addr any = { .ip6 = a.ip6 };
@@ -247,7 +247,7 @@ void net_learn_calls(struct ga_relay *r)
 			continue;
 		}
 		*c = (struct net_call){ .used = true, .m = m, .dial = -1, .child = NET_CHILD_INIT,
-					.at = { meant(&m), m.port } };
+					.at = { destination(&m), m.port } };
 		begin_call(r, c);
 	}
 }
@@ -258,7 +258,7 @@ static void dialled(struct ga_relay *r, struct net_call *c)
 	int e = 0;
 
 	if (getsockopt(c->dial, SOL_SOCKET, SO_ERROR, &e, &n) || e) {
-		settle(r, c, 0);
+		answer_all(r, c, 0);
 		return;
 	}
 	net_unwatch(r, c->dial);
@@ -283,7 +283,7 @@ static void made(struct ga_relay *r, struct net_call *c)
 		return;
 	}
 	l->at[l->n_at++] = c->at;
-	settle(r, c, 0);
+	answer_all(r, c, 0);
 }
 
 void net_learn_event(struct ga_relay *r, struct net_call *c)
@@ -304,7 +304,7 @@ void net_learn_time(struct ga_relay *r, int64_t now)
 		if (c->turn)
 			make(r, c);
 		else
-			settle(r, c, c->dial >= 0 ? 0 : ECONNREFUSED);
+			answer_all(r, c, c->dial >= 0 ? 0 : ECONNREFUSED);
 	}
 }
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,27 +162,13 @@ int net_check_unix(const char *path, const struct ga_strv *written, struct ga_er
 
 /* ---- sockets */
 
-/* A socket address has room for some hundred bytes only, and a path may be longer: so name a
- * descriptor. */
-static bool unix_address(int fd, const char *name, struct sockaddr_un *ret)
-{
-	int n;
-
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", fd, name);
-	if (n > 0 && n < (int)sizeof(ret->sun_path))
-		return true;
-	errno = ENAMETOOLONG;
-	return false;
-}
-
 int net_listen_unix(const char *path, int dir, size_t i, struct ga_error *err)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	cleanup_free char *name = ga_strf("/%zu", i), *q = NULL;
 	struct sockaddr_un sa;
 
-	if (fd >= 0 && unix_address(dir, name, &sa) &&
+	if (fd >= 0 && ga_unix_address(dir, name, &sa) &&
 	    !bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) &&
 	    !fchmodat(dir, name + 1, 0600, 0) && !listen(fd, BACKLOG))
 		return ga_steal_fd(&fd);
@@ -205,7 +190,7 @@ int net_dial_unix(const char *path, const struct ga_strv *written)
 	}
 	/* connect to the very socket that was found, whatever has its name by now */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || !unix_address(at, "", &sa) ||
+	if (fd < 0 || !ga_unix_address(at, "", &sa) ||
 	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)))
 		return -1;
 	return ga_steal_fd(&fd);

@@ -19,7 +19,7 @@ static void members(struct ga_sandbox *sb, int *ret[N_HANDED])
 	memcpy(ret, all, sizeof(all));
 }
 
-static bool keep(int fd, bool across_exec)
+static bool set_inherited(int fd, bool across_exec)
 {
 	return !fcntl(fd, F_SETFD, across_exec ? 0 : FD_CLOEXEC);
 }
@@ -31,7 +31,7 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 	members(sb, fds);
 	ga_buf_addf(ret, "%d,%d", (int)sb->bwrap, (int)sb->teller);
 	for (size_t i = 0; i < N_HANDED; i++) {
-		if (!keep(*fds[i], true))
+		if (!set_inherited(*fds[i], true))
 			return ga_fail_errno(err, GA_ESTART, errno, "cannot keep a descriptor");
 		ga_buf_addf(ret, ",%d", *fds[i]);
 	}
@@ -47,7 +47,7 @@ int ga_run_take_over(const char *text, struct ga_sandbox **ret, struct ga_error 
 	members(sb, fds);
 	for (size_t i = 0; ok && i < N_HANDED; i++)
 		ok = ga_parse_next_int(&text, fds[i]) && *fds[i] > STDERR_FILENO &&
-		     keep(*fds[i], false);
+		     set_inherited(*fds[i], false);
 	if (!ok || *text) {
 		free(sb);
 		return ga_fail(err, GA_ESTART, "cannot go on with a sandbox that has begun");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,14 +13,12 @@
 
 #define NAME "control"
 
-/* A socket address has room for some hundred bytes only, and a path may be longer: so name the
- * directory by a descriptor. */
+/* Returns the directory, which must stay open while the address is used. */
 static int open_dir(const char *dir, struct sockaddr_un *ret)
 {
 	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	(void)snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/" NAME, at);
+	(void)ga_unix_address(at, "/" NAME, ret);
 	return at;
 }
 

@@ -99,7 +99,7 @@ static const struct live_client *gone(const struct ga_live *l)
 
 /* A client is gone, and what it typed before is read when its turn comes. Only one such client
  * keeps its slot until then. */
-static void leave(struct ga_live *l, struct live_client *c)
+static void on_client_gone(struct ga_live *l, struct live_client *c)
 {
 	if (c->role != LIVE_TYPES || gone(l)) {
 		live_drop(l, c);
@@ -118,7 +118,7 @@ static struct live_client *free_place(struct ga_live *l)
 	return NULL;
 }
 
-static void welcome(struct ga_live *l)
+static void accept_clients(struct ga_live *l)
 {
 	for (;;) {
 		cleanup_close int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -352,7 +352,7 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 }
 
 /* Read one message at a time, so that no client keeps the others waiting. */
-static void hear(struct ga_live *l, struct live_client *c)
+static void receive(struct ga_live *l, struct live_client *c)
 {
 	struct live_packet p;
 	int rc = live_recv(c->fd, &p);
@@ -430,15 +430,15 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 		if (!p[2 + i].revents || p[2 + i].fd != c->fd)
 			continue;
 		if ((p[2 + i].revents & POLLIN) && is_heard(l, c))
-			hear(l, c);
+			receive(l, c);
 		else if (p[2 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
-			leave(l, c);
+			on_client_gone(l, c);
 	}
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
 		if (sees_output(&l->clients[i]) && show(l, &l->clients[i]))
-			leave(l, &l->clients[i]);
+			on_client_gone(l, &l->clients[i]);
 	if (p[0].revents)
-		welcome(l);
+		accept_clients(l);
 	tick(l);
 }
 

@@ -13,7 +13,7 @@
 
 enum state { GROUND, ESCAPE, INTERMEDIATE, SEQUENCE, STRING, STRING_ESCAPE };
 
-static void give(struct ga_record_text *t, bool ends, struct ga_buf *out)
+static void put_line(struct ga_record_text *t, bool ends, struct ga_buf *out)
 {
 	size_t n = t->line.len;
 
@@ -27,10 +27,10 @@ static void give(struct ga_record_text *t, bool ends, struct ga_buf *out)
 }
 
 /* What follows is in another place on the screen: end the line. */
-static void part(struct ga_record_text *t, struct ga_buf *out)
+static void end_line(struct ga_record_text *t, struct ga_buf *out)
 {
 	if (t->line.len)
-		give(t, true, out);
+		put_line(t, true, out);
 	t->returned = false;
 }
 
@@ -51,7 +51,7 @@ static void add(struct ga_record_text *t, char c, struct ga_buf *out)
 	t->returned = false;
 	/* not within a character of UTF-8 */
 	if (t->line.len >= LINE_HELD && ((unsigned char)c & 0xc0) != 0x80)
-		give(t, false, out);
+		put_line(t, false, out);
 	ga_buf_addch(&t->line, c);
 }
 
@@ -61,7 +61,7 @@ static void control(struct ga_record_text *t, char c, struct ga_buf *out)
 	case '\n':
 	case '\v':
 	case '\f':
-		give(t, true, out);
+		put_line(t, true, out);
 		break;
 	case '\r':
 		t->returned = true;
@@ -82,7 +82,7 @@ static void sequence(struct ga_record_text *t, char final, struct ga_buf *out)
 {
 	switch (final) {
 	case 'A': case 'B': case 'E': case 'F': case 'H': case 'J': case 'd': case 'f':
-		part(t, out);
+		end_line(t, out);
 		break;
 	case 'C': case 'G': case '`': case 'a':
 		if (t->line.len && !t->returned)
@@ -93,7 +93,7 @@ static void sequence(struct ga_record_text *t, char final, struct ga_buf *out)
 	}
 }
 
-static void ground(struct ga_record_text *t, char c, struct ga_buf *out)
+static void plain_byte(struct ga_record_text *t, char c, struct ga_buf *out)
 {
 	if (c == '\033')
 		t->state = ESCAPE;
@@ -115,7 +115,7 @@ static void escape(struct ga_record_text *t, char c, struct ga_buf *out)
 	} else {
 		t->state = GROUND;
 		if (c == 'c' || c == 'D' || c == 'E' || c == 'M')
-			part(t, out);
+			end_line(t, out);
 	}
 }
 
@@ -134,7 +134,7 @@ void ga_record_text(struct ga_record_text *t, const char *p, size_t n, struct ga
 
 		switch (t->state) {
 		case GROUND:
-			ground(t, c, out);
+			plain_byte(t, c, out);
 			break;
 		case ESCAPE:
 			escape(t, c, out);
@@ -160,7 +160,7 @@ void ga_record_text(struct ga_record_text *t, const char *p, size_t n, struct ga
 
 void ga_record_text_end(struct ga_record_text *t, struct ga_buf *out)
 {
-	part(t, out);
+	end_line(t, out);
 	t->state = GROUND;
 }
 

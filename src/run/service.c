@@ -57,7 +57,7 @@ static void open_log(const struct run_services *all, struct service *s)
 	s->logged = 0;
 }
 
-static void keep(const struct run_services *all, struct service *s, const char *p, size_t n)
+static void log_output(const struct run_services *all, struct service *s, const char *p, size_t n)
 {
 	size_t old = s->tail_n + n > TAIL ? (n < TAIL ? TAIL - n : 0) : s->tail_n;
 
@@ -80,7 +80,7 @@ static bool take(const struct run_services *all, struct service *s)
 	ssize_t n = s->out < 0 ? -1 : read(s->out, buf, sizeof(buf));
 
 	if (n > 0)
-		keep(all, s, buf, (size_t)n);
+		log_output(all, s, buf, (size_t)n);
 	else if (s->out >= 0 && (!n || (errno != EAGAIN && errno != EINTR)))
 		(void)close(ga_steal_fd(&s->out));
 	return n > 0;

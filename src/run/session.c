@@ -253,7 +253,7 @@ static int on_deadline(struct session *s, struct ga_error *err)
 	return 0;
 }
 
-static bool over(const struct session *s)
+static bool is_over(const struct session *s)
 {
 	if (!s->exited)
 		return false;
@@ -322,7 +322,7 @@ static int loop(struct session *s, struct ga_error *err)
 {
 	struct pollfd p[N_POLLS];
 
-	while (!over(s)) {
+	while (!is_over(s)) {
 		bool in_open = s->streams[IN].from >= 0;
 		size_t n = prepare_polls(s, p);
 

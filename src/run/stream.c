@@ -91,7 +91,7 @@ static void take(struct run_stream *s)
 	close_end(&s->from, s->own_from);
 }
 
-static void give(struct run_stream *s)
+static void write_bytes(struct run_stream *s)
 {
 	size_t want = s->small && s->n > 4096 ? 4096 : s->n;
 	ssize_t n = write(s->to, s->buf + s->at, want);
@@ -120,7 +120,7 @@ void run_stream_move(struct run_stream *s, const struct pollfd p[RUN_STREAM_POLL
 		take(s);
 	if (p[1].revents && p[1].fd == s->to && s->to >= 0) {
 		if (s->n)
-			give(s);
+			write_bytes(s);
 		else if (p[1].revents & (POLLERR | POLLHUP | POLLNVAL))
 			run_stream_close(s);
 	}

@@ -298,7 +298,8 @@ static char *undo_keyboard(const struct ga_termstate *t, bool alt, char *out)
 	return out;
 }
 
-static char *undo_modes(const struct ga_termstate *t, bool screen, char *out)
+/* Give each mode that was changed its usual value back or, with `redo`, the other one again. */
+static char *set_modes(const struct ga_termstate *t, bool screen, bool redo, char *out)
 {
 	static const char *const forms[2][2] = { { "\033[#l", "\033[#h" },
 						 { "\033[?#l", "\033[?#h" } };
@@ -307,7 +308,7 @@ static char *undo_modes(const struct ga_termstate *t, bool screen, char *out)
 		const struct mode *m = &modes[i];
 
 		if (m->screen == screen && (t->modes & OF_MODE(i)))
-			out = add(out, forms[m->private][m->usual], m->number);
+			out = add(out, forms[m->private][m->usual != redo], m->number);
 	}
 	return out;
 }
@@ -320,14 +321,14 @@ static char *undo_screen(const struct ga_termstate *t, char *out)
 		out = add(out, "\033[0$}", 0);
 	if (alt)
 		out = undo_keyboard(t, true, out);
-	out = undo_modes(t, false, out);
+	out = set_modes(t, false, false, out);
 	if (t->region)
 		out = add(out, "\033[r", 0);
 	for (size_t i = 0; i < GA_NELEMS(modes); i++)
 		if ((t->modes & OF_MODE(i)) && modes[i].private &&
 		    (modes[i].number == 6 || modes[i].number == 69))
 			moved = true;
-	out = undo_modes(t, true, out);
+	out = set_modes(t, true, false, out);
 	/* the cursor is at the top now: move to where nothing is overwritten */
 	if (moved && !alt)
 		out = add(out, "\033[9999;1H", 0);
@@ -375,20 +376,6 @@ char *term_undo(struct ga_termstate *t, char *out)
 
 /* ---- doing it again */
 
-static char *redo_modes(const struct ga_termstate *t, bool screen, char *out)
-{
-	static const char *const forms[2][2] = { { "\033[#h", "\033[#l" },
-						 { "\033[?#h", "\033[?#l" } };
-
-	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
-		const struct mode *m = &modes[i];
-
-		if (m->screen == screen && (t->modes & OF_MODE(i)))
-			out = add(out, forms[m->private][m->usual], m->number);
-	}
-	return out;
-}
-
 /* States with many values (colours, keyboard flags) are not known. Synchronised output must not be
  * switched on for a frame whose end was already seen. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out)
@@ -397,8 +384,8 @@ size_t ga_termstate_redo(const struct ga_termstate *t, char *out)
 	char *end;
 
 	now.modes &= ~OF_MODE(0);
-	end = redo_modes(&now, true, out);
-	end = redo_modes(&now, false, end);
+	end = set_modes(&now, true, true, out);
+	end = set_modes(&now, false, true, end);
 	if (t->keypad)
 		end = add(end, "\033=", 0);
 	return (size_t)(end - out);

@@ -486,7 +486,7 @@ static void step(struct ga_termfilter *f, unsigned char c, struct sink *o)
 /* ---- many at once */
 
 /* Pass, hold or skip as many bytes as the state allows without looking at each. */
-static size_t many(struct ga_termfilter *f, const char *p, size_t n, struct sink *o)
+static size_t scan_ahead(struct ga_termfilter *f, const char *p, size_t n, struct sink *o)
 {
 	size_t k = 0;
 
@@ -527,7 +527,7 @@ size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *ou
 	const char *end = in + n;
 
 	while (in < end) {
-		in += many(f, in, (size_t)(end - in), &o);
+		in += scan_ahead(f, in, (size_t)(end - in), &o);
 		if (in < end)
 			step(f, (unsigned char)*in++, &o);
 	}

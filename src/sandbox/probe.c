@@ -117,7 +117,7 @@ static int explain_denied(const char *what, int errnum, struct ga_error *err)
 {
 	(void)ga_fail_errno(err, GA_ESTART, errnum, sandbox_is_filtered()
 		? "%s: a filter of system calls (seccomp) forbids it" : "%s", what);
-	if (sandbox_hint_place(err))
+	if (sandbox_hint_machine(err))
 		return -1;
 	return ga_hint(err, sandbox_is_filtered()
 		? "start git agent outside of what set that filter (a container, a snap, a "
@@ -158,7 +158,7 @@ static int explain_userns(const char *what, int errnum, struct ga_error *err)
 	}
 	if (errnum == ENOSYS || errnum == EINVAL) {
 		(void)ga_fail_errno(err, GA_ESTART, errnum, "this kernel has no user namespaces");
-		return sandbox_hint_place(err)
+		return sandbox_hint_machine(err)
 			       ? -1
 			       : ga_hint(err, "it needs CONFIG_USER_NS: install the kernel of your "
 					      "distribution");
@@ -258,7 +258,7 @@ static int explain_bind(int errnum, const char *q, struct ga_error *err)
 static int explain_missing(const char *step, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ESTART, "a system call that sandboxes need is not there (%s)", step);
-	if (sandbox_hint_place(err))
+	if (sandbox_hint_machine(err))
 		return -1;
 	return ga_hint(err, "a filter of system calls hides it (an old container engine's does: "
 			    "close_range, open_tree, move_mount, mount_setattr): start git agent "
@@ -279,7 +279,7 @@ static bool step_is(const char *word, enum ga_stage_step step)
 /* The kernel allows mounting a new /proc only where the existing one is fully visible. */
 static int hint_proc(struct ga_error *err)
 {
-	if (sandbox_hint_place(err))
+	if (sandbox_hint_machine(err))
 		return -1;
 	return ga_hint(err, "something covers parts of /proc: allow a fresh one (docker run "
 			    "--security-opt systempaths=unconfined)");

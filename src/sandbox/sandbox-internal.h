@@ -47,10 +47,10 @@ int sandbox_private_files(struct ga_strv *files, struct ga_strv *dirs, struct ga
  * from uid 0 as well: each is then shown by a mount of its own. */
 void sandbox_disowned(struct ga_strv *ret);
 
-/* ---- place.c: why a sandbox may fail here */
+/* ---- machine.c: why a sandbox may fail here */
 
 /* If this is not an ordinary machine, say in the hint what allows sandboxes there. */
-bool sandbox_hint_place(struct ga_error *err);
+bool sandbox_hint_machine(struct ga_error *err);
 /* Does a seccomp filter apply to us? */
 bool sandbox_is_filtered(void);
 /* True, with error and hint set, if the kernel is too old altogether. */

@@ -175,7 +175,7 @@ static bool must_last(const struct ga_session *s)
 
 /* Where a session had a result before, session.old may be its only state that is on the disk: sync
  * its successor, `session`, before it is unlinked. */
-static int settle(int dir, const struct ga_session *s)
+static int sync_successor(int dir, const struct ga_session *s)
 {
 	cleanup_close int fd = -1;
 
@@ -190,7 +190,7 @@ static int settle(int dir, const struct ga_session *s)
 static int write_quick(int dir, const struct ga_session *s, const struct ga_buf *b,
 		       struct ga_error *err)
 {
-	if (settle(dir, s))
+	if (sync_successor(dir, s))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the former state");
 	if (is_whole(dir)
 		    ? (unlinkat(dir, "session.old", 0) && errno != ENOENT) ||

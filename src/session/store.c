@@ -171,8 +171,8 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
 	return 0;
 }
 
-static int named(const char *state_dir, const char *tmp, const char *name,
-		 const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
+static int take_given_name(const char *state_dir, const char *tmp, const char *name,
+			   const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
 {
 	int rc;
 
@@ -187,8 +187,9 @@ static int named(const char *state_dir, const char *tmp, const char *name,
 	return 0;
 }
 
-static int numbered(const char *state_dir, const char *tmp, const char *stem,
-		    const struct ga_strv *taken, struct ga_session *s, struct ga_error *err)
+static int take_numbered_name(const char *state_dir, const char *tmp, const char *stem,
+			      const struct ga_strv *taken, struct ga_session *s,
+			      struct ga_error *err)
 {
 	cleanup_free char *sessions = ga_path_parent(tmp);
 	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -227,8 +228,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 	}
 	lock = open_lock(tmp, err);
 	rc = lock < 0 || ga_flock(lock, true, true, err) || make_layers(tmp, err) ? -1
-	     : name ? named(state_dir, tmp, name, taken, &s, err)
-		    : numbered(state_dir, tmp, stem, taken, &s, err);
+	     : name ? take_given_name(state_dir, tmp, name, taken, &s, err)
+		    : take_numbered_name(state_dir, tmp, stem, taken, &s, err);
 	if (rc) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 

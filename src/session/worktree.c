@@ -21,7 +21,7 @@ static char *gitdir_line(const struct ga_session *s)
 }
 
 /* Whose entry is it? Returns 1 if ours, 0 if there is none, 2 if somebody else's. */
-static int whose(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
+static int owner_of(int fd, const char *name, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(name, "gitdir"), *want = gitdir_line(s);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -65,7 +65,7 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	rc = whose(fd, name, s, err);
+	rc = owner_of(fd, name, s, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 2) {
@@ -109,7 +109,7 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 		return errno == ENOENT
 			       ? 0
 			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	rc = whose(fd, name, s, err);
+	rc = owner_of(fd, name, s, err);
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;
 	if (remove_entry(fd, name, err))

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -535,4 +536,16 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n)
 		}
 	}
 	return have;
+}
+
+bool ga_unix_address(int fd, const char *name, struct sockaddr_un *ret)
+{
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s", fd, name);
+	if (n > 0 && n < (int)sizeof(ret->sun_path))
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
 }

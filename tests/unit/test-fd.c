@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "ga/fd.h"
@@ -430,6 +432,31 @@ static int closes_and_fails(void)
 	return fd;
 }
 
+/* Longer than an address has room for. */
+static void sockets_of_any_path(void **state)
+{
+	char long_name[101], too_long[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	cleanup_close int dir = -1, at = -1, server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cleanup_close int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sa;
+
+	(void)state;
+	memset(long_name, 'd', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	assert_int_equal(mkdir(long_name, 0700), 0);
+	dir = open(long_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(dir >= 0 && ga_unix_address(dir, "/socket", &sa));
+	assert_int_equal(bind(server, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(server, 1), 0);
+	at = openat(dir, "socket", O_PATH | O_CLOEXEC);
+	assert_true(at >= 0 && ga_unix_address(at, "", &sa));
+	assert_int_equal(connect(client, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	memset(too_long, 'n', sizeof(too_long) - 1);
+	too_long[sizeof(too_long) - 1] = '\0';
+	assert_false(ga_unix_address(dir, too_long, &sa));
+	assert_int_equal(errno, ENAMETOOLONG);
+}
+
 static void cleanup_keeps_errno(void **state)
 {
 	int fd = closes_and_fails();
@@ -456,6 +483,7 @@ int main(void)
 		cmocka_unit_test(copying_fails_clean),
 		cmocka_unit_test(memory_files_are_sealed),
 		cmocka_unit_test(locks),
+		cmocka_unit_test(sockets_of_any_path),
 		cmocka_unit_test(cleanup_keeps_errno),
 	};
 

@@ -11,12 +11,12 @@
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 
-enum place { PLAIN, CODESPACES, DOCKER, PODMAN, KUBERNETES, OTHER, WSL1, WSL2 };
+enum machine { PLAIN, CODESPACES, DOCKER, PODMAN, KUBERNETES, OTHER, WSL1, WSL2 };
 
 static const struct {
 	const char *name;
 	const char *allow; /* what allows namespaces and mounts there; a complete phrase */
-} places[] = {
+} machines[] = {
 	[PLAIN] = { NULL, NULL },
 	[CODESPACES] = { "GitHub Codespaces",
 			 "add to .devcontainer/devcontainer.json: \"runArgs\": "
@@ -44,7 +44,7 @@ static bool there(const char *path)
 	return !access(path, F_OK);
 }
 
-static enum place find(void)
+static enum machine find(void)
 {
 	struct utsname u;
 
@@ -65,16 +65,16 @@ static enum place find(void)
 
 const char *ga_machine(void)
 {
-	return places[find()].name;
+	return machines[find()].name;
 }
 
-bool sandbox_hint_place(struct ga_error *err)
+bool sandbox_hint_machine(struct ga_error *err)
 {
-	enum place p = find();
+	enum machine p = find();
 
 	if (p == PLAIN)
 		return false;
-	(void)ga_hint(err, "this looks like %s: %s", places[p].name, places[p].allow);
+	(void)ga_hint(err, "this looks like %s: %s", machines[p].name, machines[p].allow);
 	return true;
 }
 
@@ -113,6 +113,6 @@ bool sandbox_explain_old(struct ga_error *err)
 		(void)ga_hint(err, "install a newer kernel and restart the machine (Debian: "
 				   "linux-image-amd64 of backports; Ubuntu: linux-generic-hwe)");
 	else
-		(void)sandbox_hint_place(err);
+		(void)sandbox_hint_machine(err);
 	return true;
 }
