@@ -20,7 +20,9 @@ void *ga_reallocarray(void *p, size_t n, size_t size) __attribute__((returns_non
 char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
 /* A copy of at most `n` bytes of `s`, always terminated. */
 char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
+/* A copy of the `n` bytes at `p`. */
 void *ga_memdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
+/* The formatted string. */
 char *ga_strf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /* Abort with one line naming the place: for states that cannot happen. */

@@ -23,6 +23,7 @@ void ga_buf_release(struct ga_buf *b); /* frees, back to the initial state */
 void ga_buf_clear(struct ga_buf *b);   /* length 0, memory kept */
 #define cleanup_buf cleanup_(ga_buf_release)
 
+/* Append bytes, a string, a byte, or formatted text. */
 void ga_buf_add(struct ga_buf *b, const void *p, size_t n);
 void ga_buf_adds(struct ga_buf *b, const char *s);
 void ga_buf_addch(struct ga_buf *b, char c);

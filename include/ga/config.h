@@ -98,6 +98,7 @@ void ga_config_defaults(struct ga_config *c, const char *home, const char *state
 			const char *user_file);
 /* The limits on what a session may use. */
 struct ga_use_limits ga_config_use(const struct ga_config *c);
+/* Make `to`, which is uninitialised, a deep copy of `from`. */
 void ga_config_copy(struct ga_config *to, const struct ga_config *from);
 
 /* Apply the text of a file over `c`. Errors begin with "NAME:LINE:COLUMN: " and may leave a part of

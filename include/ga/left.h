@@ -57,6 +57,7 @@ struct ga_left_files {
 };
 void ga_left_files_release(struct ga_left_files *f);
 #define cleanup_left_files cleanup_(ga_left_files_release)
+/* Append one; copies `path`. */
 void ga_left_files_add(struct ga_left_files *f, const char *path, enum ga_left_kind kind,
 		       mode_t mode, uint64_t bytes);
 void ga_left_files_sort(struct ga_left_files *f); /* by path; each path once */

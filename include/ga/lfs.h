@@ -39,6 +39,7 @@ enum ga_lfs_have {
 	GA_LFS_ODD, /* something else has that name: a file of another size, or no file. At a
 		     * checkout of the pointer git-lfs removes it, whichever is right */
 };
+/* Is the object of this pointer in the store? Looks at its size, not at its content. */
 enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p);
 
 /* Store the object that a pointer names, read from `fd` (a regular file at offset 0 that nobody

@@ -29,6 +29,7 @@ struct ga_commit {
 };
 void ga_commit_release(struct ga_commit *c);
 #define cleanup_commit cleanup_(ga_commit_release)
+/* Read a commit. */
 int ga_commit_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_commit *ret,
 		   struct ga_error *err);
 /* Write a commit with exactly these headers and message (a signature in `extra` is written as it
@@ -99,6 +100,7 @@ int ga_batch_import(struct ga_repo *r, const void *data, size_t n, struct ga_err
  * read through the repository before ga_pack_commit(). An object that the repository already has is
  * not added again; its id is returned all the same. */
 struct ga_pack;
+/* Begin a pack; ga_pack_commit() or ga_pack_free() ends it. */
 int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err);
 int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oid *ret,
 		     struct ga_error *err);

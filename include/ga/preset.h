@@ -55,6 +55,7 @@ bool ga_presets_parse(const struct ga_strv *words, struct ga_presets *ret);
 const struct ga_preset *ga_preset_find(const struct ga_presets *own, const char *command);
 /* The i-th preset of all; NULL behind the last. */
 const struct ga_preset *ga_preset_at(const struct ga_presets *own, size_t i);
+/* The program to run for it: `program`, or else `name`. */
 const char *ga_preset_program(const struct ga_preset *p);
 
 #endif

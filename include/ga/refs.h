@@ -42,6 +42,7 @@ struct ga_ref_updates {
 #define GA_REF_UPDATES_INIT { NULL, 0, 0 }
 void ga_ref_updates_release(struct ga_ref_updates *u);
 #define cleanup_ref_updates cleanup_(ga_ref_updates_release)
+/* Append an update. `old_or_null` NULL: any old value; `new_or_null` NULL: delete the ref. */
 void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
 /* Apply the updates. `reason` goes to the reflogs. The new values are on the disk when this
@@ -57,6 +58,7 @@ int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char
  * the disk; it is NULL after a failure. */
 struct ga_refs_job;
 struct ga_sync_beside;
+/* Does applying these need a git process? */
 bool ga_refs_need_git(const struct ga_ref_updates *u);
 /* `lock`: a lock that git holds as well until it is done, in case we are killed; or -1. */
 int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_refs_job **ret,

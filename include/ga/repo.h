@@ -41,6 +41,7 @@ char *ga_repo_guess(void);
 void ga_repo_free(struct ga_repo *r);
 void ga_cleanup_repop(struct ga_repo **r);
 #define cleanup_repo cleanup_(ga_cleanup_repop)
+/* What is known of it; lives as long as the handle. */
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 
 /* The object directories of the repository: its own first, then the closure of its alternates, each
@@ -148,6 +149,7 @@ struct ga_gitconfig {
 };
 #define GA_GITCONFIG_INIT { NULL, 0, 0 }
 void ga_gitconfig_release(struct ga_gitconfig *c);
+/* Read it, by one git process. */
 int ga_gitconfig_load(const struct ga_repo *r, struct ga_gitconfig *ret, struct ga_error *err);
 /* The same in two steps: git reads while the caller does something else. ga_gitconfig_end() and
  * ga_gitconfig_abandon() (NULL is fine) free the load. */
@@ -166,6 +168,7 @@ int ga_gitconfig_end(struct ga_gitconfig_load *l, struct ga_gitconfig *ret, stru
 void ga_gitconfig_abandon(struct ga_gitconfig_load *l);
 /* The last value of `key`, NULL if unset. */
 const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
+/* The last value of `key` as git reads a boolean; `def` if it is unset or malformed. */
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
 /* NAME in "filter.NAME.VARIABLE", which the caller frees; NULL for any other key. */
 char *ga_gitconfig_filter(const char *key);

@@ -31,6 +31,7 @@ struct ga_rule {
 	const char *patterns;
 	const char *reason;
 };
+/* The table of rules, of `*ret_n` rows. */
 const struct ga_rule *ga_rules(size_t *ret_n);
 const struct ga_rule *ga_rule_find(const char *id); /* NULL: no such rule */
 

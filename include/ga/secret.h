@@ -50,6 +50,7 @@ struct ga_secret_rule {
 	const char *patterns; /* as in struct ga_rule; NULL: not by name */
 	const char *reason;
 };
+/* The table of rules, of `*ret_n` rows. */
 const struct ga_secret_rule *ga_secret_rules(size_t *ret_n);
 
 /* ---- content ---------------------------------------------------------------- */

@@ -31,6 +31,7 @@ enum ga_state {
 	GA_STATE_DROPPED,
 };
 const char *ga_state_name(enum ga_state s);
+/* Parse the name of a state; false if there is no such state. */
 bool ga_state_parse(const char *name, enum ga_state *ret);
 
 #define GA_SESSION_NAME_MAX 64

@@ -48,6 +48,7 @@ int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err);
  * there is none. Submodules are always looked up anew. */
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err);
+/* Write that cache. */
 int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct ga_scan *s,
 			struct ga_error *err);
 

@@ -28,6 +28,7 @@ struct ga_strmap {
 
 void ga_strmap_release(struct ga_strmap *m);
 #define cleanup_strmap cleanup_(ga_strmap_release)
+/* Add a value to those of a key of `len` bytes. */
 void ga_strmap_add(struct ga_strmap *m, const char *key, size_t len, uint32_t value);
 /* The index of the key's first node, -1 if it has none. Its nodes follow in the order in which they
  * were added. */

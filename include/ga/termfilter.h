@@ -69,6 +69,7 @@ struct ga_termrule {
 	const char *first;     /* its first byte is one of these */
 };
 
+/* The table, of `*ret_n` rows. */
 const struct ga_termrule *ga_termfilter_rules(size_t *ret_n);
 
 /* ---- the state machine */

@@ -62,8 +62,8 @@ static int watch_listeners(struct ga_relay *r, struct ga_error *err)
 	return 0;
 }
 
-/* Refuse a published port that is one of our own listeners inside: it would lead back to the host,
- * and from there to itself. */
+/* Refuse to publish a port on which, inside, localhost leads to the host: a connection to it would
+ * lead back to itself for ever. */
 static int check_published(const struct ga_relay *r, const struct ga_net_publish *p,
 			   struct ga_error *err)
 {
