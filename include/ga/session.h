@@ -24,8 +24,7 @@
 enum ga_state {
 	GA_STATE_NEW,         /* being set up; nothing ran yet */
 	GA_STATE_RUNNING,
-	GA_STATE_INTERRUPTED, /* never stored: was RUNNING or CAPTURING, and the supervisor is
-			       * gone */
+	GA_STATE_INTERRUPTED, /* never stored: RUNNING, and its supervisor is gone */
 	GA_STATE_CAPTURED,
 	GA_STATE_LANDED,
 	GA_STATE_DROPPED,
