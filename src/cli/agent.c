@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What commands that run an agent have in common.
+ * What the commands that run an agent (start, resume, shell, attach) have in common.
  */
 #include <stddef.h>
 #include <string.h>
@@ -31,8 +31,8 @@ int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, str
 	if (value && (!*value || !ga_parse_bool(value, &filter)))
 		return ga_fail(err, GA_EUSAGE, "--terminal-filter takes on or off, not '%s'", q);
 	if (value && detach) {
-		(void)ga_fail(err, GA_EUSAGE, "--terminal-filter says nothing of a session without "
-			      "a terminal");
+		(void)ga_fail(err, GA_EUSAGE, "--terminal-filter cannot be used with --detach: "
+			      "there is no terminal");
 		return ga_hint(err, "give it to 'git agent attach'");
 	}
 	*ret = (struct cli_filter){ .given = value != NULL, .off = !filter };
@@ -55,8 +55,8 @@ int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const stru
 	return 0;
 }
 
-void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_filter *filter,
-		struct ga_start_opts *ret)
+void cli_apply_settings(struct cli *c, const struct ga_config *conf,
+			const struct cli_filter *filter, struct ga_start_opts *ret)
 {
 	ret->setup = &conf->setup;
 	ret->services = &conf->services;
@@ -71,10 +71,10 @@ void cli_settle(struct cli *c, const struct ga_config *conf, const struct cli_fi
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
 	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
-	cli_settle_shown(&c->env, conf);
+	cli_apply_shown(&c->env, conf);
 }
 
-/* One word after the other, so that it can be said again when the session goes on. */
+/* Set one key, and note it as KEY=VALUE in `ret`, for the session to be resumed with the same. */
 static int set_word(struct ga_config *conf, struct ga_strv *ret, const char *key, const char *value,
 		    struct ga_error *err)
 {
@@ -98,9 +98,8 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 		return ga_config_set_words(conf, former, err);
 	}
 	if (mode && strcmp(mode, "allow") != 0 && o->allow.n) {
-		(void)ga_fail(err, GA_EUSAGE,
-			      "--allow says what can be reached with --network allow");
-		return ga_hint(err, "--allow alone means that");
+		(void)ga_fail(err, GA_EUSAGE, "--allow goes with --network allow only");
+		return ga_hint(err, "without --network, --allow means just that");
 	}
 	if ((mode || o->allow.n) &&
 	    set_word(conf, ret, "network.mode", mode ? mode : "allow", err))
@@ -111,8 +110,8 @@ int cli_set_network(const struct cli_network *o, const struct ga_strv *former,
 	return 0;
 }
 
-/* A list that is kept for --network allow, or for another repository, is in order where the command
- * line chose the network. */
+/* Where network.allow was set, if nothing uses it, as the mode is not `allow`; else NULL. Nothing
+ * is wrong where the command line chose the mode: the list may be kept for other sessions. */
 static char *unused_list(const struct ga_config *conf, bool learn)
 {
 	return conf->network_allow.n && conf->network != GA_NETWORK_ALLOW && !learn &&
@@ -120,8 +119,8 @@ static char *unused_list(const struct ga_config *conf, bool learn)
 		       ga_config_place(conf, "network.allow") : NULL;
 }
 
-void cli_settle_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
-			const struct ga_strv *options)
+void cli_apply_network(struct cli *c, const struct cli_network *o, const struct ga_config *conf,
+		       const struct ga_strv *options)
 {
 	free(c->allow_at);
 	c->allow_at = unused_list(conf, o->learn);
@@ -201,7 +200,7 @@ void cli_before_run(struct cli *c, bool quiet)
 	cli_show_progress(c, quiet);
 }
 
-/* Nobody sees what is said. */
+/* Of a session without a terminal: how the capture went is for the journal and the notification. */
 static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -225,7 +224,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 	for (size_t i = 0; !quiet && i < st->banner.n; i++)
 		cli_note("agent/%s: %s", st->session.name, st->banner.v[i]);
 	rc = ga_start_run(&c->env, st, ret_status, &run_err);
-	/* not even started: nothing was left behind and there is nothing to capture */
+	/* the agent was never started: there is nothing to capture */
 	if (rc && st->session.state == GA_STATE_NEW) {
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
@@ -236,7 +235,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 		return -1;
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
-	/* a service that ended is an error, whatever the agent made of it */
+	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */
 	for (size_t i = 0; quiet && i < st->session.remarks.n; i++)
 		cli_note("agent/%s: %s", st->session.name, st->session.remarks.v[i]);
 	if (quiet && st->session.incomplete)

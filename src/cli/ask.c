@@ -15,7 +15,8 @@ static volatile sig_atomic_t changed; /* the terminal is in `keys` */
 
 static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
 
-/* The terminal back, and then what the signal does of itself; after a stop, on as before. */
+/* Signal handler: give the terminal back and let the signal have its default effect. If that was a
+ * stop, we go on asking once we are continued. */
 static void restore(int sig)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, was;
@@ -29,7 +30,7 @@ static void restore(int sig)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, sig);
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* continued */
+	/* it was a stop, and we were continued */
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)sigaction(sig, &was, NULL);
 	if (changed)
@@ -44,7 +45,7 @@ static int print(const char *prompt, struct ga_error *err)
 	return 0;
 }
 
-/* One byte. 1: there is none. */
+/* Read one byte. 1: there is none, as the input ended or the terminal hung up (EIO). */
 static int read_byte(char *ret, struct ga_error *err)
 {
 	ssize_t n;
@@ -72,8 +73,8 @@ int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct g
 	return rc < 0 ? -1 : 0;
 }
 
-/* Into the mode in which keys are read one by one, and out of it: with no signal between a step
- * and the next. */
+/* Enter the mode in which keys are read one by one; leave() goes back. The signals are blocked on
+ * the way, so that the handler always finds `changed` true to the terminal. */
 static int enter(struct sigaction was[GA_NELEMS(signals)], struct ga_error *err)
 {
 	struct sigaction sa = { .sa_handler = restore, .sa_flags = SA_RESTART };
@@ -126,7 +127,7 @@ static int ask_key(const char *prompt, struct ga_error *err)
 	leave(was);
 	if (rc < 0)
 		return -1;
-	/* what was typed was not echoed */
+	/* the terminal did not echo it */
 	(void)printf("%c\n", c >= ' ' && c < 0x7f ? c : ' ');
 	/* in this mode ^D is a key like others */
 	if (rc || c == '\004')

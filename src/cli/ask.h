@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions on the terminal that standard input is.
+ * Asking the user on the terminal, which is standard input.
  */
 #ifndef ASK_H
 #define ASK_H
@@ -12,11 +12,10 @@
 
 /* Print `prompt` (trusted or escaped) and wait for an answer: the first letter of a line, 0 for an
  * empty one; or, with `single_key`, one key. CLI_ASK_END when there is nothing more to read, -1 on
- * error. A signal that
- * ends or stops us finds the terminal as it was. */
+ * error. If a signal ends or stops us, the terminal is put back first. */
 #define CLI_ASK_END 256
 int cli_ask(const char *prompt, bool single_key, struct ga_error *err);
-/* A whole line, without its end; *ret_end if there is none. */
+/* The same for a whole line, without its newline; `*ret_end`: there is nothing more to read. */
 int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct ga_error *err);
 
 #endif

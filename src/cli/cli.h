@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "ga/config.h"
 #include "ga/error.h"
@@ -32,8 +33,8 @@ struct cli_opt {
 	const char *name; /* long name without dashes */
 	char letter;      /* 0: none */
 	enum cli_opt_kind kind;
-	const char *arg;  /* placeholder of the value; completed if it is one of what can be in
-			   * struct cli_command.words, as in "carry|ignore|refuse" or "PATH" */
+	const char *arg;  /* placeholder of the value, as in "PATH" or "carry|ignore|refuse";
+			   * completed if it is what struct cli_command.words can have */
 	const char *help;
 	size_t offset;    /* of the member in the command's options struct */
 };
@@ -43,22 +44,22 @@ struct cli_opt {
 enum cli_need {
 	CLI_NEED_REPO = 1 << 0,  /* a repository around the current directory */
 	CLI_NEED_STATE = 1 << 1, /* its state directory; implies the repository */
-	CLI_NEED_SETTINGS = 1 << 2, /* the user's settings; what needs a repository has them */
+	CLI_NEED_SETTINGS = 1 << 2, /* the user's settings; implied by either of the others */
 };
 
 struct cli {
 	struct ga_start_env env;   /* repository, git's configuration, state directory, paths */
 	struct ga_config settings; /* defaults and the user's file */
 	struct ga_strv overrides;  /* -c KEY=VALUE */
-	struct ga_sandbox *begun;  /* by git-agent, for the session that is started, or NULL ... */
-	char *begun_for;           /* ... the project it was begun for */
+	struct ga_sandbox *begun;  /* the sandbox that git-agent (front.c) began, or NULL ... */
+	char *begun_for;           /* ... the project it is for */
 	bool begun_own;            /* ... and whether it has a network of its own */
-	char *notify;              /* as configured, for the session at hand */
-	char *allow_at;            /* the same, for env.net */
-	bool captured;             /* picking a session captured it */
+	char *notify;              /* the setting, for the session at hand */
+	char *allow_at;            /* owns env.net.allow_at */
+	bool captured;             /* the session was interrupted, and picking it captured it */
 	bool untrusted;            /* --untrusted */
 	bool verbose;              /* --verbose */
-	bool colour;               /* standard output */
+	bool colour;               /* on standard output */
 };
 
 struct cli_command {
@@ -70,22 +71,23 @@ struct cli_command {
 	size_t opts_size;    /* of the options struct, zeroed before parsing */
 	unsigned needs;
 	bool stop_at_word;   /* options end at the first word: the rest is a command line */
-	bool name_first;     /* the first word is a name (NULL: "--" came first), and only behind
-			      * that the same holds */
-	bool paths_last;     /* a name, which may be left out (NULL), and behind "--" paths */
+	bool name_first;     /* the first word is a name (argv[0] NULL: "--" stood in its place),
+			      * and after that the same holds as with stop_at_word */
+	bool paths_last;     /* a name, which may be left out (NULL), and paths after "--" */
 	bool status_is_agents; /* it exits as the agent did, so failing before that is 125 */
 	size_t min_args, max_args;
-	/* For completion, what its words are, parted by blanks: SESSION, COMMAND (a command line),
-	 * PATH, REV, REMOTE, AGENT, or itself, in lower case; "|" between several, "WORD:" before
-	 * what only follows that word, "..." behind the last if it is repeated. NULL: it takes
-	 * none. */
+	/* What its words are, for completion: one item for each, separated by blanks. An item is
+	 * SESSION, COMMAND (a command line), PATH, REV, REMOTE, AGENT or a literal word in lower
+	 * case, or several of these with "|" between them; "WORD:" before one limits it to what
+	 * follows that word, and "..." after the last item repeats it. NULL: it takes no words. */
 	const char *words;
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
 		   struct ga_error *err);
 };
 
-/* Fill `env` with what these needs are, for a command that names none and has something to
- * do before. Git's configuration is still being read then (ga_start_config()). */
+/* Open the repository, and its state directory if that is needed: for a command whose table does
+ * not say so because it has something to begin before. Git may still be reading its configuration
+ * when this returns; ga_start_config() waits for that. */
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
@@ -99,58 +101,63 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 	      struct ga_error *err);
 /* Free what lists in `opts` hold. */
 void cli_release(const struct cli_command *cmd, void *opts);
-/* Open the command's manual page as `git help` does; false if there is none to be had. */
+/* Show the command's manual page as `git help` does; false if man cannot. */
 bool cli_manual(const struct cli_command *cmd);
 
-/* Print what could stand in place of the last of `n` words, one a line, as docs/completion reads
- * it. Nothing is captured or changed, and no error said. */
+/* Print what could stand in place of the last of `n` words, one candidate a line, for
+ * docs/completion. It captures and changes nothing, and reports no error. */
 void cli_complete(struct cli *c, const struct cli_command *const *commands, size_t n_commands,
 		  char **words, size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
 
-/* The settings where `commit` is what sessions stand on (NULL: nothing is): those of the context,
- * what the repository's file has there, and the command line's. What in that file needs trust and
- * has none is left out (ret->untrusted). */
+/* The settings for sessions on `commit` (NULL: there is none): the user's, then those of the
+ * repository's file at that commit, then the command line's. What in that file needs trust and has
+ * none is left out, and ret->untrusted says so. */
 int cli_settings(struct cli *c, const struct ga_oid *commit, struct ga_config *ret,
 		 struct ga_error *err);
-/* The same for a session that is about to run: without trust it must not (an error), unless it was
- * said to do without. With `ask` the user is asked where he can be. */
+/* The same for a session that is about to run: missing trust is an error, unless --untrusted was
+ * given. With `ask`, the user is asked first, if there is a terminal. */
 int cli_settings_to_run(struct cli *c, const struct ga_oid *commit, bool ask, struct ga_config *ret,
 			struct ga_error *err);
-/* Those of a session, for what reads its layers or runs rules on it. */
+/* Set the limits and the paths of rules in the context to those that hold for this session, before
+ * its layers are read or rules are run on it. */
 int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_error *err);
 
-/* The session named on the command line, by its name or its branch's, or with `name` NULL the
- * only one that is not landed, dropped or (unless `running_too`) running. An interrupted one is
- * captured first. The session comes locked unless it runs; then *ret_lock is -1. */
+/* The session that the command line names, by its name or its branch's; with `name` NULL the only
+ * one that is not landed, dropped or (unless `running_too`) running. An interrupted one is captured
+ * first. The session is locked, or runs, and then `*ret_lock` is -1. */
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
-/* The same for who only looks at it, whatever state it is in: it stays so, and is not locked. */
+/* The same for a command that only looks: the session may be in any state, is not captured, and is
+ * not locked. */
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 			struct ga_error *err);
 
-/* The same for one that has landed; without a name the one that HEAD brought. */
+/* The same for a session that has landed; without a name, the one whose landing made the commit
+ * that HEAD is at. */
 int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
 		    struct ga_error *err);
 
-/* A path as listings print it, from the top; or, as git has it, from the directory the user
- * stands in, if only that one is known. Caller frees. */
+/* A path of the command line, from the top of the working tree: taken as it is, as listings print
+ * paths, or from the current directory, as git takes them, if only that is `known`. Caller frees.
+ */
 char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
 
-/* The home that a start would have here, and the mode and limits that go with it, in the context.
- * Outside of a repository it is the user's settings that say, and there is no home of a
- * project's. Caller frees. */
+/* The agents' home that a start here would use; sets home_mode and use in the context. Outside of a
+ * repository the user's settings decide, and home_mode `project` is an error. Caller frees. */
 int cli_find_home(struct cli *c, char **ret, struct ga_error *err);
 
-/* Bring the guard's hooks to what sessions are after a command. What fails is said. */
-void cli_settle_guard(struct cli *c);
+/* After a command: install or remove the guard's hooks, as the sessions are now. A failure is only
+ * a warning. */
+void cli_refresh_guard(struct cli *c);
 
-/* Does the environment have it in colour, where there is a terminal? */
+/* Does the environment want colours on a terminal (NO_COLOR, TERM)? */
 bool cli_colour_wanted(void);
-/* Colours of a diff: `*ret` is `p`, filled as the user's git has them, or NULL: none here. */
+/* Colours of a diff: fill `p` from git's configuration and point `*ret` to it, or set `*ret` to
+ * NULL where there are to be none. `what` as in cli_pager_begin(). */
 int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 		const struct ga_palette **ret, struct ga_error *err);
 
@@ -159,10 +166,11 @@ int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 struct cli_pager;
 int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct cli_pager **ret,
 		    struct ga_error *err);
-/* Write the rest, and wait for the pager. `rc` is what the writing came to: 0; 1: nobody reads on;
- * -1 with `err`. Returns 0 or -1. A signal that came while the pager had the terminal is raised. */
+/* Write what is left in `out` and wait for the pager. `rc` says how writing went so far: 0; 1:
+ * nobody reads any more; -1 with `err`. Returns 0 or -1. A signal that came while the pager had the
+ * terminal is raised now. */
 int cli_pager_end(struct cli_pager *p, struct ga_out *out, int rc, struct ga_error *err);
-/* All of these at once. */
+/* Begin, write `text`, and end. */
 int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);
 int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 
@@ -170,19 +178,24 @@ int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_print_error(const struct ga_error *err);
 
-/* For errors of a command with `status_is_agents` before the agent ran: make what would be
- * 128, which agents exit with too, "could not start". Returns -1. */
+/* For an error before the agent ran, in a command with `status_is_agents`: an agent can exit with
+ * 128 too, so what would be that becomes "could not start" (125). Returns -1. */
 int cli_not_started(struct ga_error *err);
 
-/* Columns of the terminal that `f` is; 0: it is none. */
+/* Columns of the terminal `f`; 0: it is no terminal. */
 size_t cli_width(FILE *f);
-/* Columns that escaped text takes. */
+/* Columns that escaped text takes on a terminal. */
 size_t cli_columns(const char *s);
-/* `s` (escaped), or no more than its end behind "..." if it takes more than `room` columns; 0:
+/* `s` (escaped), cut at its beginning and with "..." there if it takes more than `room` columns; 0:
  * there is room for all. Caller frees. */
 char *cli_fit(const char *s, size_t room);
 
-/* "3 files", "1 file". */
+/* "3 files", "1 file". Caller frees. */
 char *cli_count(size_t n, const char *singular, const char *plural);
+/* A command line with each word quoted for a shell; still to be escaped. Caller frees. */
+char *cli_shell_words(const struct ga_strv *words);
+/* A time in the user's zone, as in "2026-01-31 12:00:00 +0100"; "" for what is none. */
+#define CLI_TIME_MAX 64
+void cli_time_text(time_t t, char ret[CLI_TIME_MAX]);
 
 #endif

@@ -110,17 +110,17 @@ static void say_installed(const char *name, const char *before,
 			  const struct ga_agents_installed *i)
 {
 	if (i->older)
-		cli_note("%s: %s stays: npm chose %s, the newest that says it suits the Node.js "
-			 "there is ('git agent agents install %s@%s' goes back to that)", name,
-			 i->version, i->older, name, i->older);
+		cli_note("%s: %s stays: npm chose the older %s, the newest that supports the "
+			 "Node.js installed here ('git agent agents install %s@%s' goes back to "
+			 "it)", name, i->version, i->older, name, i->older);
 	else if (before && !strcmp(before, i->version))
 		cli_note("%s: %s, as before", name, i->version);
 	else
 		cli_note("%s: %s%s%s", name, i->version, before ? ", was " : "",
 			 before ? before : "");
 	if (i->kept)
-		cli_note("%s: versions of before stay, as a session is running: install it "
-			 "again to remove them", name);
+		cli_note("%s: older versions stay while a session is running: install it again "
+			 "afterwards to remove them", name);
 }
 
 static int install(struct cli *c, const struct options *o, const struct ga_preset *p,
@@ -138,7 +138,7 @@ static int install(struct cli *c, const struct options *o, const struct ga_prese
 	if (ga_agents_install(&c->env, p, wanted, &i, err))
 		return -1;
 	if (i.left.msg)
-		cli_note("%s: versions of before stay: %s; install it again to remove them",
+		cli_note("%s: older versions stay: %s; install it again to remove them",
 			 p->name, i.left.msg);
 	if (!o->quiet)
 		say_installed(p->name, before, &i);

@@ -6,11 +6,11 @@
 #include "ga/report.h"
 #include "sessions.h"
 
-/* As long as one that is not stopped takes. */
+/* More than a supervisor takes to answer unless it is stopped. */
 #define ANSWER_MS 5000
 
-/* What it was detached from is the agent's terminal, and there is none of that. */
-static int refuse_beside(bool before, const char *name, struct ga_error *err)
+/* The terminal to attach to is the agent's, and there is none before it begins or after it ends. */
+static int refuse_without_agent(bool before, const char *name, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, before ?
 		      "the agent of session '%s' has not begun: what is run before it still runs" :
@@ -26,7 +26,7 @@ static int check(struct ga_live_peer *peer, const struct ga_session *s, struct g
 	int rc;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "attaching takes a terminal, and this is none");
+		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
 		return ga_hint(err, "'git agent logs -f %s' shows the output", s->name);
 	}
 	rc = ga_live_ask(peer, ANSWER_MS, err);
@@ -36,7 +36,7 @@ static int check(struct ga_live_peer *peer, const struct ga_session *s, struct g
 	if (rc < 0)
 		return rc;
 	if (peer->detached && (peer->before || peer->after))
-		return refuse_beside(peer->before, s->name, err);
+		return refuse_without_agent(peer->before, s->name, err);
 	if (peer->detached)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
@@ -45,7 +45,7 @@ static int check(struct ga_live_peer *peer, const struct ga_session *s, struct g
 			    "another command in it", s->name, s->name);
 }
 
-/* What it did, once that is captured. */
+/* Wait until the session is captured, and say what it did. */
 static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 		  struct ga_session *s, bool quiet, struct ga_error *err)
 {
@@ -86,7 +86,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return 0;
 	if (sum_up(c, name, &peer, &s, o->quiet, err))
 		return -1;
-	/* that it had ended may come too late for who is slow to read */
+	/* the supervisor may end before we have read the status from it: then the session has it */
 	if (how == GA_LIVE_GONE && s.exit_status >= 0)
 		status = s.exit_status;
 	else if (how == GA_LIVE_GONE)

@@ -17,7 +17,7 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, verbose) },
 };
 
-/* What a limit kept away, and what was decided about the rest. */
+/* Of a session and its submodules: did a limit keep anything away, and was any flag decided? */
 struct again {
 	bool limits, decided;
 };
@@ -33,7 +33,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	/* what is gone, or landed by itself, is not captured again */
+	/* a part that is gone, or that landed by itself, is not captured again */
 	if (!at->s || !at->env || at->s->state == GA_STATE_LANDED)
 		return 0;
 	if (ga_report_read(at->env->repo, at->s, &r, err) < 0)
@@ -42,7 +42,7 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
 }
 
-/* A captured session of which a limit kept something away: that may be another one by now. */
+/* Capture once more if a limit kept something away: the limit may have been raised since. */
 static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
 			 struct ga_error *err)
 {
@@ -56,7 +56,7 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	if (!a.limits)
 		return 0;
 	if (s->within) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's",
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
 		return ga_hint(err, "run 'git agent capture %s' there", s->name);
 	}

@@ -43,7 +43,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
 	if (lock < 0) {
-		/* still running: what its layers hold now, on top of what it stands on */
+		/* still running: what its layers hold now, compared with its base */
 		if (ga_commit_tree(c->env.repo, &s.base, &old, err) ||
 		    cli_session_settings(c, &s, err) ||
 		    ga_start_peek(&c->env, &s, &new, &notes, err))
@@ -58,10 +58,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;
 	}
-	/* the branch names what became of them, layers do not */
+	/* a branch names the commits of its submodules, layers say nothing of them */
 	if (lock < 0 && s.submodules.n)
-		cli_note("submodules are not in it: 'git -C SUBMODULE agent diff %s' shows one",
-			 s.name);
+		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
+			 "one", s.name);
 	return page(c, &old, &new, err);
 }
 

@@ -67,9 +67,8 @@ static void check_git(struct checks *k)
 
 static void check_kernel(struct checks *k)
 {
-	struct utsname u;
-
 	const char *machine = ga_machine();
+	struct utsname u;
 
 	if (!uname(&u))
 		doctor_add(k, "kernel", true, u.release, NULL);
@@ -77,7 +76,7 @@ static void check_kernel(struct checks *k)
 		doctor_add(k, "machine", true, machine, NULL);
 }
 
-/* A session lacks nothing that it needs without: namespaces are what holds. */
+/* Sessions work without Landlock, as namespaces are what confines them: this check cannot fail. */
 static void check_landlock(struct checks *k)
 {
 	int abi = ga_landlock_abi();
@@ -92,7 +91,7 @@ static void check_landlock(struct checks *k)
 					     : "Linux 6.12 or newer with Landlock scopes them");
 }
 
-/* How the limits of a session would be kept. */
+/* Which means would enforce each of the limits of a session. */
 static void check_limits(struct cli *c, struct checks *k)
 {
 	static const struct ga_use_limits each[] = { { .memory = 1u << 30 }, { .tasks = 100 },
@@ -212,7 +211,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	if (try_sandbox(c, dir, &loose, &err))
 		doctor_add_error(k, "sandbox", &err);
 	else
-		/* nothing of a home is shown in it */
+		/* this sandbox shows nothing of a home, so what is loose is a file of the system */
 		doctor_add(k, "sandbox", true, "namespaces, overlay, bubblewrap and seccomp work",
 			   loose.n ? "as root: what only root may read shows in a session if it "
 				     "is put into /etc while that runs" : NULL);

@@ -38,7 +38,8 @@ static int settle_part(const struct ga_part_at *at, void *payload, struct ga_err
 		       : 0;
 }
 
-/* Of the session and of its parts: nothing of it goes where that is not possible. */
+/* Set the marks in the index again that landing took off, of the session and of its parts. All of
+ * them come before anything is moved to the trash: if it fails, nothing is. */
 static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv unmerged = GA_STRV_INIT;
@@ -49,8 +50,8 @@ static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_
 		cleanup_free char *q = ga_quote(unmerged.v[i]);
 
 		cli_note("warning: %s has conflicts, and was marked before agent/%s was to land; "
-			 "'git update-index --assume-unchanged' or '--skip-worktree' does that "
-			 "when they are resolved", q, s->name);
+			 "'git update-index --assume-unchanged' or '--skip-worktree' marks it "
+			 "again when they are resolved", q, s->name);
 	}
 	return ga_start_each_part(e, s, true, settle_part, NULL, err);
 }
@@ -58,7 +59,7 @@ static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 		 struct ga_error *err);
 
-/* Refs cannot be moved where there is no repository: that part is left as it is. */
+/* A part whose repository is gone is left as it is: its refs cannot be moved. */
 static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *where = NULL, *q = ga_quote(at->path);
@@ -74,7 +75,7 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 	return 0;
 }
 
-/* The session last: as long as it is there its parts are found. */
+/* The session goes last: its parts are found through it. */
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 		 struct ga_error *err)
 {
@@ -88,15 +89,14 @@ int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	return settle_marks(e, s, err) || trash(e, s, ret_where, err) ? -1 : 0;
 }
 
-/* A session whose state file cannot be read any more can still be dropped: its
- * name is all that is needed. */
+/* Pick the session to drop. With --force one whose state file cannot be read any more will do: its
+ * name is all that moving it needs. */
 static int load(struct cli *c, const struct options *o, const char *name, struct ga_session *s,
 		int *lock, struct ga_error *err)
 {
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
 
-	if (!strncmp(name, "agent/", 6))
-		name += 6;
+	name = cli_plain_name(name);
 	if (!cli_pick_session(c, name, false, s, lock, &first))
 		return 0;
 	if (!o->force || !ga_session_name_ok(name))
@@ -120,8 +120,8 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	}
 }
 
-/* Its branch is not where its commits are: 1, and that is said. */
-static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error *err)
+/* Fails if the branch was moved to where the session's commits are not. */
+static int check_branch(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	struct ga_oid branch;
 	int rc = ga_ref_read(c->env.repo, s->branch, &branch, err);
@@ -134,13 +134,12 @@ static int say_moved(struct cli *c, const struct ga_session *s, struct ga_error 
 		return rc;
 	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch "
 		      "was moved away from it", s->name);
-	(void)ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
-		      "moves both to the trash", s->name, GA_HEX(&s->tip), s->name);
-	return 1;
+	return ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
+		       "moves both to the trash", s->name, GA_HEX(&s->tip), s->name);
 }
 
-/* What a limit kept away is in the layers alone, and commits that could not be kept in its own
- * repository, whatever became of the rest. */
+/* What a limit kept away is only in the session's layers, and commits that could not be kept only
+ * in its own repository: even if all else has landed. */
 static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *why = NULL;
@@ -156,7 +155,7 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 			       s->name, s->name);
 	}
 	(void)ga_fail(err, GA_ELOSE, "a limit kept something of session '%s' away", s->name);
-	/* what has landed is not captured anew */
+	/* a session that has landed cannot be captured again, but resumed */
 	return ga_hint(err, "'git agent %s %s' brings it once that is raised ('git agent show %s' "
 			    "names it), 'git agent drop --force %s' moves it to the trash",
 		       s->state == GA_STATE_LANDED ? "resume" : "capture", s->name, s->name,
@@ -167,7 +166,8 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *dir = NULL, *q = NULL, *word = NULL;
-	/* what it noted may be the user's, and nowhere else */
+	/* files that an interrupted landing keeps in its directory are the user's, and nowhere else
+	 */
 	int rc = cli_check_over(&c->env, s, err) ? -1 : cli_unlanded(c->env.repo, s, err);
 
 	if (rc < 0)
@@ -180,7 +180,7 @@ static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 			       s->name, s->name);
 	}
 	if (rc) {
-		if (say_moved(c, s, err))
+		if (check_branch(c, s, err))
 			return -1;
 		(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed", s->name);
 		return ga_hint(err, "'git agent land %s' brings it in, 'git agent drop --force %s' "
@@ -219,9 +219,10 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	return 0;
 }
 
-/* `*ret_left`: what git ignores is in the layers alone. */
-static int look_for_missing(struct cli *c, const struct ga_session *s, bool *ret_left,
-			    struct ga_error *err)
+/* Fails unless all of it was captured. `*ret_left`: it left files behind, which only its layers
+ * have. */
+static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_left,
+			  struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
@@ -246,10 +247,10 @@ int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_err
 
 	if (cli_pick_session(c, name, false, &s, &lock, err))
 		return -1;
-	if (look_for_missing(c, &s, &left, &why) || check_work(c, &s, &why)) {
+	if (check_captured(c, &s, &left, &why) || check_work(c, &s, &why)) {
 		if (why.code != GA_ELOSE)
 			return ga_error_move(err, &why);
-		/* it is not what was asked for: said with --quiet, too */
+		/* said with --quiet too, since it is not what was asked for */
 		cli_note("agent/%s stays: %s", s.name, why.msg);
 		if (why.hint)
 			cli_note("  %s", why.hint);
@@ -291,8 +292,7 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 	cleanup_close int lock = -1;
 	int rc;
 
-	if (!strncmp(name, "agent/", 6))
-		name += 6;
+	name = cli_plain_name(name);
 	rc = ga_trash_restore(c->env.repo, c->env.state_dir, name, &s, &lock, err);
 	if (rc < 0)
 		return -1;
@@ -300,7 +300,8 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 		cleanup_free char *q = ga_escape(name), *dir = ga_quote(c->env.state_dir);
 
 		(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
-		return ga_hint(err, "it is below %s/trash, each with the time it was dropped", dir);
+		return ga_hint(err, "what was dropped is in %s/trash, with the time in its name",
+			       dir);
 	}
 	if (ga_start_each_part(&c->env, &s, false, restore_part, s.name, err))
 		return -1;

@@ -37,7 +37,7 @@ static int tell(const struct fetch *f, const struct ga_session *s, const struct 
 	return 0;
 }
 
-/* Only what it is called there is known before it is fetched. */
+/* Before a session is fetched, nothing but its name and refs is known. */
 static void tell_remote(const struct fetch *f, const struct ga_remote_session *from)
 {
 	json_t *o;
@@ -81,15 +81,15 @@ static int fetch_one(struct fetch *f, const struct ga_remote_session *from, cons
 	rc = ga_fetch_session(&f->c->env, f->remote, from, name, risk_at, f, &s, &lock, &r,
 			      err);
 	if (rc > 0 && !f->list)
-		cli_note("session '%s' is here as it is there", name);
+		cli_note("session '%s' is up to date with the remote", name);
 	return rc ? (rc < 0 ? -1 : 0) : tell(f, &s, &r, err);
 }
 
-/* NAME, or NAME:AS-IT-IS-CALLED-HERE. */
+/* A word of the command line: NAME, or NAME:NEW-NAME. */
 static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const char *word,
 		      struct ga_error *err)
 {
-	const char *plain = strncmp(word, "agent/", 6) ? word : word + 6;
+	const char *plain = cli_plain_name(word);
 	const char *colon = strchr(plain, ':');
 	cleanup_free char *name = ga_strndup(plain, colon ? (size_t)(colon - plain)
 							  : strlen(plain));
@@ -102,9 +102,9 @@ static int fetch_word(struct fetch *f, const struct ga_remote_sessions *l, const
 	return ga_hint(err, "'git agent fetch --dry-run %s' lists them", qr);
 }
 
-/* Without names: all that have no namesake here that is another one. */
-static int fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *ret_status,
-		     struct ga_error *err)
+/* Fetch all of the remote's sessions, but those whose name another session has here. One that is
+ * refused does not keep the others away. */
+static void fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *ret_status)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
@@ -117,12 +117,9 @@ static int fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *r
 		ga_error_release(&one);
 		if (!fetch_one(f, &l->v[i], l->v[i].name, &one) || one.code == GA_ENEGATIVE)
 			continue;
-		/* one that is refused must not keep the others away */
 		cli_print_error(&one);
 		*ret_status = ga_error_status(one.code);
 	}
-	(void)err;
-	return 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -141,7 +138,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	for (size_t i = 1; !rc && i < argc; i++)
 		rc = fetch_word(&f, &l, argv[i], err);
 	if (argc == 1)
-		rc = fetch_all(&f, &l, ret_status, err);
+		fetch_all(&f, &l, ret_status);
 	if (rc) {
 		json_decref(f.list);
 		return -1;

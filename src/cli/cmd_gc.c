@@ -35,7 +35,7 @@ struct gc {
 	json_t *list; /* with --json */
 };
 
-/* What went, or would; `why` is for people, and safe to show. */
+/* Print what was cleared away, or would be; `why` is for people, and safe to show. */
 static void tell(const struct gc *g, const char *kind, const char *name, const char *action,
 		 const char *why)
 {
@@ -58,14 +58,15 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 
 /* ---- sessions that have landed ------------------------------------------------------- */
 
-/* Why one that has landed stays all the same, or NULL. The caller frees it. */
+/* Why a session that has landed stays all the same; `*ret` stays NULL if it need not. Caller frees.
+ */
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL, *commits = NULL;
 	int rc, away;
 
-	/* it goes with the session of the superproject */
+	/* it is cleared away together with the session of the superproject */
 	if (s->within && !access(s->within, F_OK)) {
 		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
@@ -125,7 +126,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	rc = cli_unlanded(g->c->env.repo, &s, err);
 	if (rc)
 		return rc > 0 ? 0 : -1;
-	/* first of all: this has a way out */
+	/* before all other reasons: for this one there is a hint */
 	if (cli_check_over(&g->c->env, &s, &over)) {
 		say_stays(&s, over.msg, over.hint);
 		return 0;
@@ -143,7 +144,7 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	return 0;
 }
 
-/* One that is damaged, or cannot be looked at, is in nobody's way. */
+/* A session that is damaged or cannot be looked at is reported, and does not keep the others. */
 static int sessions(struct gc *g, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;

@@ -15,7 +15,7 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, json) },
 };
 
-void cli_settle_guard(struct cli *c)
+void cli_refresh_guard(struct cli *c)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
@@ -54,8 +54,8 @@ static void print_text(const struct ga_guard *g)
 	if (g->on || g->how != GA_GUARD_NOT)
 		(void)printf("hooks        %s\n", where[g->how]);
 	if (g->elsewhere)
-		(void)printf("%-12s not in use: core.hooksPath is set where it counts more ('git "
-			     "config --show-scope --get-all core.hooksPath')\n", "");
+		(void)printf("%-12s not in use: another core.hooksPath overrides it ('git config "
+			     "--show-scope --get-all core.hooksPath')\n", "");
 }
 
 static int turn(struct cli *c, bool on, struct ga_error *err)
@@ -66,7 +66,8 @@ static int turn(struct cli *c, bool on, struct ga_error *err)
 	    ga_guard_refresh(c->env.repo, c->env.state_dir, true, &g, err))
 		return -1;
 	if (g.on != on) {
-		(void)ga_fail(err, GA_EFATAL, "agent.guard is set where it counts more");
+		(void)ga_fail(err, GA_EFATAL, "another value of agent.guard overrides that of the "
+			      "repository");
 		return ga_hint(err, "'git config --show-scope --get-all agent.guard' shows where");
 	}
 	cli_note("the guard is %s%s", on ? "on" : "off",

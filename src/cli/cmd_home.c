@@ -113,7 +113,7 @@ static int show(struct cli *c, const struct options *o, const char *dir, struct 
 	int in_use = ga_home_lock(&c->env, &lock, err);
 	int rc;
 
-	/* it was only to know: no start is to wait for us */
+	/* it was taken only to learn this: a start must not have to wait for us */
 	ga_cleanup_closep(&lock);
 	lock = -1;
 	rc = in_use < 0 ? -1 : ga_home_measure(dir, &c->env.agents, &sizes, err);
@@ -127,7 +127,7 @@ static int show(struct cli *c, const struct options *o, const char *dir, struct 
 
 /* ---- diff --------------------------------------------------------------------------------- */
 
-/* The one that was started or resumed last. */
+/* The session that was started or resumed last. 1: there is none. */
 static int find_last(struct cli *c, struct ga_session *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -233,7 +233,7 @@ static int reset(struct cli *c, const struct options *o, const char *dir, struct
 
 /* ---- import ------------------------------------------------------------------------------- */
 
-/* 0: yes, 1: no. */
+/* Ask whether to copy the login. 0: yes, 1: no. */
 static int ask(const struct options *o, const char *from, const char *to, bool replace,
 	       struct ga_error *err)
 {
@@ -323,7 +323,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return ga_fail(err, GA_EUSAGE, "--yes belongs to 'git agent home import'");
 	if ((resets || imports) && o->json)
 		return ga_fail(err, GA_EUSAGE, "'git agent home %s' prints no JSON", word);
-	/* a login is all projects' */
+	/* logins are shared by all projects: there is no home to be found first */
 	if (imports)
 		return import(c, o, name, err);
 	if (cli_find_home(c, &dir, err))

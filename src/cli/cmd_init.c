@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file of settings to begin with: what fits what there is in the repository, all of it commented
- * out. What is read is looked at and not run.
+ * A file of settings to begin with: suggestions made from the files of the repository, all of them
+ * commented out. Those files are only looked at, nothing in them is run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +32,12 @@ static const struct cli_opt opts[] = {
 
 /* ---- what there is --------------------------------------------------------------- */
 
-/* Of the files of one `kind` the first that is there says how it is done. */
+/* A tool by the file that shows it is used. Of each `kind` only the first that matches counts. */
 struct tool {
 	const char *kind, *file;
 	const char *setup;  /* what has to be fetched or built before work begins */
-	const char *finish; /* what says that the work is good; with `has`: if the file has that */
-	const char *has;
+	const char *finish; /* what says whether the work is good */
+	const char *has;    /* text that the file must have as well, or NULL */
 };
 
 static const struct tool tools[] = {
@@ -68,7 +68,7 @@ static const struct tool tools[] = {
 static const char *const compose_files[] = { "compose.yaml", "compose.yml", "docker-compose.yaml",
 					     "docker-compose.yml" };
 
-/* Images by a piece of their name, and the port of such a server. */
+/* Servers by a piece of the name of their container image, and their port. */
 static const struct {
 	const char *image, *port;
 } servers[] = {
@@ -81,7 +81,7 @@ static const struct {
 
 struct found {
 	struct ga_strv setup, finish, allow;
-	struct ga_strv names; /* of the files that say so */
+	struct ga_strv names; /* of the files that suggested them */
 };
 
 static void found_release(struct found *f)
@@ -98,7 +98,8 @@ static void push_once(struct ga_strv *sv, const char *s)
 		ga_strv_push(sv, s);
 }
 
-/* The file with a line end before it; false if it is none that can be read. */
+/* Read a file, with a newline put before it so that "\nWORD" finds each beginning of a line. False
+ * if it cannot be read. */
 static bool look(int at, const char *name, struct ga_buf *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -129,12 +130,12 @@ static void push_server(struct ga_strv *allow, const char *port, size_t n)
 {
 	cleanup_free char *place = ga_strf("localhost:%.*s", (int)n, port);
 
-	/* more cannot be listed */
+	/* the setting takes no more */
 	if (allow->n < GA_NET_RULES_MAX && ga_net_rule_ok(place))
 		push_once(allow, place);
 }
 
-/* Where the word that ends with `end` begins, if it is one of such letters. */
+/* Where the run of `letters` that ends at `end` begins, if it is the beginning of a word. */
 static const char *word_start(const char *text, const char *end, const char *letters)
 {
 	while (end > text && strchr(letters, end[-1]))
@@ -142,7 +143,7 @@ static const char *word_start(const char *text, const char *end, const char *let
 	return end > text && strchr(" \t\n\"'[,", end[-1]) ? end : NULL;
 }
 
-/* Does a port at this address, if one is said, lead to localhost? */
+/* Is the address before a port, of `n` bytes with its colon, one that localhost reaches? */
 static bool is_here(const char *word, size_t n)
 {
 	cleanup_free char *host = ga_strndup(word, n);
@@ -150,8 +151,8 @@ static bool is_here(const char *word, size_t n)
 	return !n || !strcmp(host, "0.0.0.0:") || !strcmp(host, "127.0.0.1:");
 }
 
-/* Where this machine has the port of a server in a container: "3307:3306", "127.0.0.1:3307:3306".
- * Its own if nothing says so. */
+/* The port of this machine that is published for a container's port, as in "3307:3306" or
+ * "127.0.0.1:3307:3306". If the file publishes none, the same port. */
 static void find_port(const char *text, const char *port, struct ga_strv *allow)
 {
 	cleanup_free char *in = ga_strf(":%s", port);
@@ -172,7 +173,7 @@ static void find_port(const char *text, const char *port, struct ga_strv *allow)
 		push_server(allow, port, strlen(port));
 }
 
-/* Which server is it that has this image? GA_NELEMS(servers): none of them. */
+/* The server that has this image; GA_NELEMS(servers): none of them. */
 static size_t find_server(const char *image)
 {
 	size_t i = 0;
@@ -212,7 +213,7 @@ static void find_servers(int at, struct found *f)
 
 /* ---- the file --------------------------------------------------------------------- */
 
-/* A piece of the file that is commented out, if this version takes it when it is not. */
+/* Add a piece of the file, commented out, if this version would accept it uncommented. */
 static void add_piece(const struct cli *c, const char *about, const char *yaml, struct ga_buf *out)
 {
 	cleanup_config struct ga_config over = GA_CONFIG_INIT;

@@ -66,17 +66,24 @@ static bool was_left(const void *report, const char *path)
 	return false;
 }
 
-/* As the shell completes a directory. */
+/* Without the slashes that a shell completes a directory with. */
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return ga_strndup(path, n);
+}
+
 static char *resolve(const struct cli *c, const struct ga_report *r, const char *path)
 {
-	cleanup_free char *plain = ga_strdup(path);
+	cleanup_free char *plain = without_slashes(path);
 
-	for (size_t n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
-		plain[n - 1] = '\0';
 	return cli_resolve_path(c, plain, was_left, r);
 }
 
-/* What no landing brings. */
+/* Branches and a stash of the agent's are what no landing brings: say that they are there. */
 static void say_nothing(struct cli *c, const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -170,7 +177,7 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 	return cli_say_parts(&c->env, &s, err);
 }
 
-/* What is done about one that was begun. */
+/* --undo, --continue and --abort: what can be done about a landing that was begun. */
 static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
 		 struct ga_error *err)
 {
@@ -184,7 +191,8 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
 }
 
-/* The settings are the user's alone: with another way, fewer of their hooks run. */
+/* How to land. No setting of the repository's counts: it could choose a way that runs fewer of the
+ * user's hooks. */
 static int choose_way(struct cli *c, const struct options *o, bool paths, enum ga_land_how *ret,
 		      struct ga_error *err)
 {
@@ -207,7 +215,7 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	return 0;
 }
 
-/* What goes together. */
+/* Which options go together. */
 static int check_options(const struct options *o, enum ga_land_how how, bool paths,
 			 struct ga_error *err)
 {
@@ -232,20 +240,18 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 	return 0;
 }
 
-/* From where the user is, as git has it; NULL for what is not beneath the root, or is it. */
+/* A path from the root of the working tree, taken from the current directory as git does; NULL if
+ * it is the root, or not beneath it. */
 static char *from_root(const struct cli *c, const char *path)
 {
-	cleanup_free char *cwd = getcwd(NULL, 0), *plain = ga_strdup(path);
+	cleanup_free char *cwd = getcwd(NULL, 0), *plain = without_slashes(path);
 	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
-	cleanup_free char *ret = NULL;
+	cleanup_free char *ret = prefix ? ga_path_resolve(prefix, plain) : NULL;
 
-	for (size_t n = strlen(plain); n > 1 && plain[n - 1] == '/'; n--)
-		plain[n - 1] = '\0';
-	ret = prefix ? ga_path_resolve(prefix, plain) : NULL;
 	return ret && ga_path_relative_ok(ret) ? ga_steal(&ret) : NULL;
 }
 
-/* As the user typed them, from the root of the working tree. */
+/* The paths after "--", as they are from the root of the working tree. */
 static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -277,7 +283,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
-	/* what is decided here is for the guard's hooks as well */
+	/* flags are checked here: the guard's hooks, which git runs below us, need not stop it */
 	(void)setenv("GIT_AGENT_ALLOW", "1", 1);
 	if (o->undo || o->resume || o->abort)
 		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
@@ -294,7 +300,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (ga_land(c->env.repo, &s, &r, &lo, &res, err)) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-		/* two histories of a submodule are put together in the submodule */
+		/* a pointer to a submodule that conflicts is resolved by merging in the submodule
+		 */
 		if (err->code == GA_ECONFLICT)
 			(void)cli_say_parts(&c->env, &s, &second);
 		return -1;

@@ -32,7 +32,7 @@ static char *age(uint64_t since)
 	return ga_strf("%ud ago", (unsigned)(s / 86400));
 }
 
-/* To a column's width, never within a character. */
+/* Cut to the column's width, never within a character. */
 static void shorten(struct ga_buf *b)
 {
 	size_t n = COMMAND_WIDTH - 3;
@@ -45,7 +45,7 @@ static void shorten(struct ga_buf *b)
 	ga_buf_adds(b, "...");
 }
 
-/* Of one without open flags of its own that has ended. */
+/* What is left of a captured session that has no work of its own; "" if it has some. */
 static const char *say_idle(struct cli *c, const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -53,16 +53,16 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 
 	if (s->state != GA_STATE_CAPTURED || cli_has_work(s))
 		return "";
-	/* what cannot be looked at may be work */
+	/* a part that cannot be looked at may have work */
 	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
 		return "in submodules";
 	return cli_kept_refs(c->env.repo, s, &ignored) ? "other refs" : "no change";
 }
 
-/* Beyond that silence is worth saying. */
+/* How long a session is silent before that is said. */
 #define IDLE_MS 60000
 
-/* Of one that runs. */
+/* Of a session that runs: silent for long, or whether a terminal is attached. */
 static char *say_live(const struct ga_session *s)
 {
 	cleanup_live_peer struct ga_live_peer p = GA_LIVE_PEER_INIT;
@@ -77,7 +77,7 @@ static char *say_live(const struct ga_session *s)
 	return ga_strdup(p.attached ? "attached" : p.detached ? "detached" : "");
 }
 
-/* Of one that has ended. */
+/* Of a session that has ended: an exit status that is not 0, and say_idle(). */
 static char *say_end(struct cli *c, const struct ga_session *s)
 {
 	const char *idle = say_idle(c, s);
@@ -127,8 +127,9 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 		(void)printf("%-20s published at %s\n", "", s->published.v[i]);
 }
 
-/* One that cannot be captured now is there all the same. */
-static int settle(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
+/* Capture an interrupted session before it is shown. One that cannot be captured now is shown as
+ * interrupted, behind the error. */
+static int capture_first(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strdup(s->name);
@@ -170,9 +171,9 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 		return -1;
 	if (rc == 1)
 		return 0;
-	/* what another command has for a moment is shown as it was */
+	/* a session that another command has locked for a moment is shown as it was read */
 	running = rc == 2 && (cli_is_running(&s) || s.state == GA_STATE_RUNNING);
-	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && settle(c, &s, lock, err))
+	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && capture_first(c, &s, lock, err))
 		return -1;
 	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
@@ -203,7 +204,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	for (size_t i = 0; !rc && i < names.n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
-		/* one damaged session must not hide the others, nor that it is missing */
+		/* a damaged session must not hide the others, and the status says that it is
+		 * missing */
 		if (show_one(c, names.v[i], list, &n, &one)) {
 			cli_print_error(&one);
 			*ret_status = ga_error_status(one.code);

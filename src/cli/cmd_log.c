@@ -41,18 +41,17 @@ static const struct cli_opt opts[] = {
 
 /* ---- the journal --------------------------------------------------------- */
 
-/* In the user's time; what is no time as it stands there. */
+/* In the user's time zone; what is not a time is put as it is. */
 static void put_time(struct ga_buf *out, const json_t *v)
 {
 	const char *s = json_string_value(v), *end;
-	struct tm utc = { 0 }, tm;
-	char text[64];
-	time_t t;
+	char text[CLI_TIME_MAX] = "";
+	struct tm utc = { 0 };
 
 	end = s ? strptime(s, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
-	t = end ? timegm(&utc) : 0;
-	if (end && (*end == '.' || *end == 'Z') && localtime_r(&t, &tm) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm))
+	if (end && (*end == '.' || *end == 'Z'))
+		cli_time_text(timegm(&utc), text);
+	if (*text)
 		ga_buf_adds(out, text);
 	else
 		ga_quote_add(out, s ? s : "?", s ? strnlen(s, 40) : 1);
@@ -72,7 +71,7 @@ static void put_bytes(struct ga_buf *out, const char *p, size_t n)
 
 static void put_value(struct ga_buf *out, json_t *v);
 
-/* The path first, if it has one, and the rest behind it. */
+/* As "PATH (KEY VALUE, ...)", or without a path "KEY VALUE, ...". */
 static void put_object(struct ga_buf *out, json_t *o)
 {
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
@@ -116,26 +115,22 @@ static void put_value(struct ga_buf *out, json_t *v)
 		ga_buf_adds(out, json_is_null(v) ? "none" : "...");
 }
 
-/* As a shell has it. */
+/* A command line, quoted for a shell. */
 static void put_command(struct ga_buf *out, const json_t *list)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
 
 	ga_json_words(list, &words);
-	for (size_t i = 0; i < words.n; i++) {
-		cleanup_free char *q = ga_quote_shell(words.v[i]);
-
-		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
-	}
-	/* the quoting stays what a shell reads; only what is not to be shown is escaped */
-	ga_quote_add_text(out, line.ptr, line.len < VALUE_BYTES ? line.len : VALUE_BYTES);
+	line = cli_shell_words(&words);
+	/* a shell must still read it: only what must not be shown is escaped */
+	ga_quote_add_text(out, line, strnlen(line, VALUE_BYTES));
 	for (size_t k = 0; k < out->len; k++)
 		if (out->ptr[k] == '\n')
 			out->ptr[k] = ' ';
 }
 
-/* Words beside one another, what has more to it one below the other. */
+/* Items on one line, objects of several members on a line each. */
 static void put_list(struct ga_buf *out, const json_t *list)
 {
 	size_t n = json_array_size(list), shown = n < VALUES_SHOWN ? n : VALUES_SHOWN;
@@ -224,13 +219,11 @@ static int no_recording(const struct ga_session *s, struct ga_error *err)
 
 static void put_heading(struct ga_buf *out, const char *name, uint64_t t)
 {
-	char text[64] = "";
-	time_t tt = (time_t)t;
-	struct tm tm;
+	char text[CLI_TIME_MAX] = "";
 
-	if (t && localtime_r(&tt, &tm))
-		(void)strftime(text, sizeof(text), " %Y-%m-%d %H:%M:%S %z", &tm);
-	ga_buf_addf(out, "---- %s%s\n", name, text);
+	if (t)
+		cli_time_text((time_t)t, text);
+	ga_buf_addf(out, "---- %s%s%s\n", name, *text ? " " : "", text);
 }
 
 static int put_recording(struct ga_record *r, struct ga_out *out, struct ga_error *err)

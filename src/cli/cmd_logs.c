@@ -76,7 +76,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)ret_status;
 	if (o->service)
 		return show_service(c, o, argc ? argv[0] : NULL, err);
-	rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
+	rc = cli_pick_live(c, argc ? argv[0] : NULL, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {

@@ -40,7 +40,7 @@ static int default_remote(struct cli *c, char **ret, struct ga_error *err)
 		value = ga_gitconfig_get(conf, "remote.pushdefault");
 	if (!value && own)
 		value = ga_gitconfig_get(conf, own);
-	/* "." is what a branch has that follows another of this repository */
+	/* "." is this repository itself, for a branch that follows another one in it */
 	*ret = ga_strdup(value && *value && strcmp(value, ".") != 0 ? value : "origin");
 	return 0;
 }
@@ -79,7 +79,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cli_note("pushed agent/%s and its report%s to %s", s.name,
 		 o->held && !ga_oid_is_zero(&s.held) ? ", with what is held back" : "", q);
 	if (s.left_out.n)
-		cli_note("  what stands on your uncommitted work stays here");
+		cli_note("  changes on top of your uncommitted work stay here");
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static int refresh(struct cli *c, const char *name, const char *stage_dir, bool 
 	if (ga_start_refresh(&c->env, &o, &s, &peer, stage_dir, err))
 		return -1;
 	if (!quiet)
-		cli_note("agent/%s: sees what is shared with it as it is now", s.name);
+		cli_note("agent/%s: sees the shared directories as they are now", s.name);
 	return 0;
 }
 

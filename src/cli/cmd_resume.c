@@ -20,7 +20,7 @@ static const struct cli_opt opts[] = {
 	CLI_RUN_OPTS(struct options, run),
 };
 
-/* The settings of the commit that it stands on, as when it was started. */
+/* The settings of the commit that the session stands on, as when it was started. */
 static int settle(struct cli *c, const struct ga_session *s, const struct cli_network *o,
 		  struct ga_config *conf, struct ga_strv *net, const struct cli_filter *filter,
 		  struct ga_start_opts *so, struct ga_error *err)
@@ -30,12 +30,12 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 	if (cli_settings_to_run(c, &s->onto, !so->detach, conf, err) ||
 	    cli_set_network(o ? o : &none, &s->network_options, conf, net, err))
 		return -1;
-	cli_settle(c, conf, filter, so);
-	cli_settle_network(c, o ? o : &none, conf, net);
+	cli_apply_settings(c, conf, filter, so);
+	cli_apply_network(c, o ? o : &none, conf, net);
 	return 0;
 }
 
-/* What came from a remote has none. */
+/* Fails for a session that was fetched: it has no layers here. */
 static int check_layers(const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *q = s->remote ? ga_escape(s->remote) : NULL;

@@ -62,7 +62,7 @@ static const struct cli_opt opts[] = {
 
 static bool wants(const struct options *o, const char *format)
 {
-	/* --json is another name of one of them */
+	/* --json means --format=json */
 	return !strcmp(o->format ? o->format : o->json ? "json" : "text", format);
 }
 
@@ -197,8 +197,8 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	return print_text(c, o, s, r, err);
 }
 
-/* What a path on the command line may name, sorted. A slash behind each: so what is below a
- * directory stands together, and with it. */
+/* The paths that the command line may name, sorted. Each ends in a slash, so that a directory and
+ * all that is below it are next to each other. */
 static void list_known(const struct ga_report *r, const struct ga_review_items *items,
 		       struct ga_strv *ret)
 {
@@ -222,10 +222,11 @@ static bool is_known(const void *where, const char *path)
 	return known->n && bsearch(dir, known->v, known->n, sizeof(*known->v), compare_below);
 }
 
-/* The review has all of them. */
+/* The review lists all of them. */
 #define ON_THE_WAY_SHOWN 5
 
-/* Rejecting did nothing about what only commits on the way have. */
+/* Rejecting a path does nothing about what only earlier commits of the branch have of it: say so.
+ */
 static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
@@ -248,7 +249,7 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 	return 0;
 }
 
-/* What is still to be decided, and by which command the user goes on. */
+/* Say how many flags are open, and which command comes next. */
 static void say_left(const struct cli *c, const struct options *o, struct ga_session *s,
 		     const struct ga_report *r)
 {
@@ -266,7 +267,7 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 		cli_note("  next: git agent review %s", s->name);
 }
 
-/* What the command line decides. */
+/* Fill `v` with what the command line decides. */
 static int choose(struct cli *c, const struct options *o, const struct ga_report *r, size_t argc,
 		  char **argv, struct cli_verdict *v, struct ga_error *err)
 {
@@ -309,7 +310,8 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 	return 0;
 }
 
-/* The branch as it is now: what was committed on it since is reviewed, and lands, like the rest. */
+/* Have the report be about the branch as it is now: what was committed on it since the capture is
+ * reviewed, and lands, like the rest. */
 static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report *r,
 		     struct ga_error *err)
 {
@@ -321,7 +323,7 @@ static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report
 	return rc < 0 ? -1 : 0;
 }
 
-/* What there is to decide about. 1: nothing, and it was said. */
+/* The report to decide about. 1: there is none, and the user was told. */
 static int read_report(struct cli *c, const struct ga_session *s, struct ga_report *ret,
 		       struct ga_error *err)
 {
@@ -338,7 +340,8 @@ static int read_report(struct cli *c, const struct ga_session *s, struct ga_repo
 	return at_branch(c, s, ret, err);
 }
 
-/* Ask, and make it true. 1: refused, for a reason that is given and was told. */
+/* Ask, and carry out what was decided. 1: that was refused, for the reason `ret_why`, which the
+ * user was told. */
 static int ask_once(struct cli *c, const struct options *o, struct ga_session *s,
 		    struct ga_report *r, struct cli_walk *w, struct ga_error *ret_why,
 		    struct ga_error *err)
@@ -369,7 +372,7 @@ static int decide_asking(struct cli *c, const struct options *o, struct ga_sessi
 	struct cli_walk *w;
 	int rc;
 
-	/* better said before than behind the last answer */
+	/* found out now, and not behind the last answer */
 	if (ga_worktree_check_free(c->env.repo, s, err) ||
 	    cli_walk_begin(c, o->feedback != NULL, &w, err))
 		return -1;

@@ -16,7 +16,7 @@
 #include "ga/strmap.h"
 #include "host.h"
 
-enum { FILE_MAX = (10 << 20) + 1 }; /* one more than rules look at: too long is told as they do */
+enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
 
 struct options {
 	bool json;
@@ -74,7 +74,7 @@ static int list_rules(struct cli *c, const struct options *o, struct ga_error *e
 
 /* ---- paths -------------------------------------------------------------------- */
 
-/* How a path was judged. */
+/* What a path is, compared with HEAD, and so what rules are told of it. */
 enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY };
 
 static const char *const state_names[] = {
@@ -104,7 +104,7 @@ struct explain {
 	struct ga_changes changes;
 	struct ga_flags flags;
 	const struct ga_host_facts *facts;
-	struct ga_strmap seen;    /* paths given, of `v` */
+	struct ga_strmap seen;    /* the paths in `v` */
 	struct ga_strmap by_path; /* flags, the most severe of a path first */
 };
 
@@ -121,7 +121,7 @@ static void explain_release(struct explain *e)
 	ga_flags_release(&e->flags);
 }
 
-/* The first flag of a path, and that behind another; NULL: no more. */
+/* Walk over the flags of a path: a node of `by_path` (less than 0: no more), and its flag. */
 static const struct ga_flag *flag_at(const struct explain *e, int32_t node)
 {
 	return node < 0 ? NULL : &e->flags.v[e->by_path.nodes[node].value];
@@ -137,7 +137,8 @@ static int32_t next_flag(const struct explain *e, int32_t node)
 	return e->by_path.nodes[node].next;
 }
 
-/* From the top of the working tree, as git takes a path: from where the user stands. */
+/* A path from the top of the working tree, taken from the current directory as git does. NULL with
+ * `err` if it leads out of that. */
 static char *from_top(const struct explain *e, const char *path, struct ga_error *err)
 {
 	const char *root = ga_repo_info(e->repo)->workdir, *below;
@@ -155,8 +156,8 @@ static char *from_top(const struct explain *e, const char *path, struct ga_error
 	return NULL;
 }
 
-/* What stands in the working tree, as an entry whose content is in memory. Returns 1 if there
- * is nothing, or a directory (*ret_state). */
+/* The file in the working tree as an entry, its content written to the objects in memory. 1: there
+ * is none, or a directory (`*ret_state`). */
 static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 		      enum state *ret_state, struct ga_error *err)
 {
@@ -190,14 +191,14 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 			     &ret->oid, err);
 }
 
-/* Find out what became of a path since HEAD, and note the change. */
+/* Compare a path with HEAD, and note the change. */
 static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
 {
 	struct ga_entry old = { GA_MODE_NONE, { { 0 } } }, new = old, none = old;
 	int rc;
 
 	x->state = NAME_ONLY;
-	/* no tree can hold what is in git's own directory */
+	/* a path within .git can be in no tree: its name alone is judged */
 	if (ga_path_names_dotgit(x->path))
 		return 0;
 	if (e->have_tree && ga_tree_entry(e->repo, &e->tree, x->path, &old, err))

@@ -26,7 +26,7 @@ static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 };
 
-/* What a session started now would be told and shown, as it is configured. */
+/* What a session started now would see of each, as it is configured. */
 static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
 {
 	for (size_t i = 0; i < x->n; i++) {
@@ -40,7 +40,8 @@ static void judge_views(struct ga_exposure *x, const struct ga_config *conf)
 		ga_exposure_mask(x, NULL);
 }
 
-/* With what a start passes over, which a session sees then. */
+/* Find again, with the directories that a start passes over: a session sees what is in them. What
+ * was found before keeps its view. */
 static int find_all(const struct ga_exposure_opts *o, struct ga_exposure *x, struct ga_error *err)
 {
 	cleanup_exposure struct ga_exposure some = *x;
@@ -149,12 +150,12 @@ static void print_notes(const struct ga_exposure *x, const struct options *o, si
 			     (x->v[i].as == GA_EXPOSED_COMMITTED ||
 			      x->v[i].as == GA_EXPOSED_HISTORY);
 	if (committed)
-		cli_note("note: what is committed, every session can read in history: make such a "
-			 "secret worthless, a new one in its place");
+		cli_note("note: every session can read a committed secret in the history: revoke "
+			 "it, and make a new one");
 	if (left_out && !o->all)
 		cli_note("note: %zu more that may hold one: --all", left_out);
 	if (x->incomplete)
-		cli_note("note: not all could be looked at");
+		cli_note("note: not everything could be looked at");
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,

@@ -8,7 +8,7 @@
 #include "ga/fd.h"
 #include "sessions.h"
 
-/* One that is there inside as well: the system's directories are the same. */
+/* Inside, the system's directories are those of the host: what is found here is there too. */
 static char *default_shell(void)
 {
 	return ga_strdup(access("/bin/bash", X_OK) ? "sh" : "bash");
@@ -36,7 +36,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *shell = default_shell();
 	char *alone[] = { shell, NULL };
-	/* who looks around waits for no checks */
+	/* somebody who looks around does not want to wait for the commands of 'finish' */
 	struct ga_start_opts so = { .argv = alone, .argc = 1, .no_finish = true,
 				    .quiet = o->quiet };
 	struct cli_filter filter;
@@ -48,7 +48,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	if (cli_parse_filter(o->filter, false, &filter, err))
 		return -1;
-	rc = cli_pick_live(c, argc ? argv[0] : NULL, 10000, &s, &lock, &peer, err);
+	rc = cli_pick_live(c, argc ? argv[0] : NULL, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (lock >= 0)
 		(void)close(lock);
 	if (rc < 0)
@@ -61,8 +61,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return -1;
 	}
 	if (!o->quiet)
-		cli_note("agent/%s: has ended: the command goes on with it, and is captured",
-			 s.name);
+		cli_note("agent/%s: has ended: it is resumed for this command, and captured after "
+			 "it", s.name);
 	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet,
 				  ret_status, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small programs of the names of agents, first on PATH for who wants that: typed in a repository,
- * such a name starts the agent in a sandbox.
+ * Shims: small scripts with the names of agents, put first on PATH by users who want that. Typed in
+ * a repository, such a name starts the agent in a sandbox.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,12 +21,13 @@
 #include "ga/quote.h"
 #include "host.h"
 
-/* Told by its second line, wherever it lies and whatever PATH calls that. */
+/* A shim is known by its second line, wherever it is and however PATH spells that. */
 #define MARK "# git-agent shim"
 #define SHIM_MAX ((size_t)16 << 10)
 
-/* Behind the lines that say which it is. The rest of PATH is that without shims: what the sandbox
- * shows of it is looked for there, and so is the command itself. */
+/* What follows the lines that say which shim it is. `rest` is PATH without directories that have
+ * this shim: what a start shows of PATH in the sandbox, and the command itself, are looked for
+ * there. */
 static const char script[] =
 	"rest='' real=''\n"
 	"set -f\n"
@@ -79,7 +80,7 @@ static const struct cli_opt opts[] = {
 
 static bool is_agent(const struct cli *c, const char *name)
 {
-	/* scripts call that, too */
+	/* not bash: scripts run it */
 	return strcmp(name, "bash") != 0 && ga_preset_find(&c->env.agents, name);
 }
 
@@ -114,8 +115,8 @@ static bool is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Is the shim what a shell runs, wherever that is? Not with an entry before it that depends on
- * where one stands: an empty one, or one that does not begin with a slash. */
+/* Is the shim what a shell runs in whichever directory? Not if an entry before it depends on the
+ * current directory: an empty one, or one that does not begin with a slash. */
 static bool is_first(const char *dir, const char *name)
 {
 	const char *path = getenv("PATH");
@@ -146,7 +147,7 @@ static int check_name(const struct cli *c, const char *name, struct ga_error *er
 		if (is_agent(c, ga_preset_at(&c->env.agents, i)->name))
 			ga_buf_addf(&names, "%s%s", names.len ? ", " : "",
 				    ga_preset_at(&c->env.agents, i)->name);
-	(void)ga_fail(err, GA_EUSAGE, "'%s' is no agent that is known", q);
+	(void)ga_fail(err, GA_EUSAGE, "'%s' is not a known agent", q);
 	return ga_hint(err, "there are shims for %s", names.ptr);
 }
 
@@ -156,7 +157,7 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 	cleanup_free char *file = ga_path_join(path, name), *q = ga_escape(file);
 
 	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) && !is_shim(dir, name)) {
-		(void)ga_fail(err, GA_ELOSE, "'%s' is there, and no shim of git-agent", q);
+		(void)ga_fail(err, GA_ELOSE, "'%s' is there, and is not a shim of git-agent", q);
 		return ga_hint(err, "move it away");
 	}
 	ga_buf_addf(&text, "#!/bin/sh\n" MARK ": in a repository '%s' starts in a sandbox.\n"
@@ -166,7 +167,7 @@ static int install_one(int dir, const char *path, const char *name, struct ga_er
 	return ga_write_atomic(dir, name, text.ptr, text.len, 0755, err);
 }
 
-/* Profiles are the user's. */
+/* Profiles are the user's: say which line to add. */
 static void say_path(const char *dir)
 {
 	const char *shell = getenv("SHELL"), *slash = shell ? strrchr(shell, '/') : NULL;
@@ -199,13 +200,12 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 
 		if (is_agent(c, name))
 			found = ga_find_program(c->env.path, name);
-
 		if (found)
 			ga_strv_push(&names, name);
 	}
 	if (!names.n) {
-		(void)ga_fail(err, GA_ENEGATIVE, "none of the agents that are known is on PATH");
-		return ga_hint(err, "name those that will be");
+		(void)ga_fail(err, GA_ENEGATIVE, "none of the known agents is on PATH");
+		return ga_hint(err, "name those that shims are to be made for");
 	}
 	if (ga_mkdir_p(dir, 0755, err))
 		return -1;

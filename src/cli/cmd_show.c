@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "cli.h"
-#include "ga/parse.h"
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "sessions.h"
@@ -21,11 +21,11 @@ static const struct cli_opt opts[] = {
 
 static void print_time(const char *label, uint64_t t)
 {
-	char text[64];
-	time_t tt = (time_t)t;
-	struct tm tm;
+	char text[CLI_TIME_MAX] = "";
 
-	if (t && localtime_r(&tt, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm))
+	if (t)
+		cli_time_text((time_t)t, text);
+	if (*text)
 		(void)printf("%-12s %s\n", label, text);
 }
 
@@ -54,17 +54,10 @@ static void print_flags(const struct ga_report *r)
 
 static void print_command(const char *label, const struct ga_strv *command)
 {
-	cleanup_buf struct ga_buf cmd = GA_BUF_INIT, safe = GA_BUF_INIT;
+	cleanup_free char *line = cli_shell_words(command), *q = ga_quote(line);
 
-	if (!command->n)
-		return;
-	for (size_t i = 0; i < command->n; i++) {
-		cleanup_free char *q = ga_quote_shell(command->v[i]);
-
-		ga_buf_addf(&cmd, "%s%s", i ? " " : "", q);
-	}
-	ga_quote_add(&safe, cmd.ptr, cmd.len);
-	(void)printf("%-12s %s\n", label, safe.ptr);
+	if (command->n)
+		(void)printf("%-12s %s\n", label, q);
 }
 
 static void print_arrival(const struct ga_session *s)
@@ -84,11 +77,12 @@ static void print_live(const struct ga_live_peer *p)
 	(void)printf("%-12s %s\n", "silent for", idle);
 }
 
-/* A summary says what the session came to and what it has to say: only without one, here. */
+/* With `summary`, cli_summary() follows and says what came of the session: it is left out here. */
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
 		       bool summary, const struct ga_live_peer *peer)
 {
 	cleanup_free char *project = ga_quote(s->project);
+
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
 	if (peer->fd >= 0)
@@ -115,7 +109,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_time("finished", s->finished);
 	if (s->exit_status >= 0)
 		(void)printf("%-12s %d\n", "exit status", s->exit_status);
-	/* once it is captured, the first of the notes */
+	/* after the capture it is the first of the notes */
 	if (s->incomplete && !s->notes.n && !summary)
 		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
 	print_list("shared", &s->shared, true);

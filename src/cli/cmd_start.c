@@ -47,26 +47,18 @@ static const struct cli_opt opts[] = {
 
 static void print_plan(const struct ga_start *st)
 {
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	cleanup_free char *line = cli_shell_words(&st->argv);
+	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
-	for (size_t i = 0; i < st->argv.n; i++) {
-		cleanup_free char *q = ga_quote_shell(st->argv.v[i]);
-
-		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
-	}
-	(void)printf("session  %s\nbranch   agent/%s\ncommand  ", st->session.name,
-		     st->session.name);
-	{
-		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
-
-		ga_quote_add_text(&safe, line.ptr, line.len);
-		(void)printf("%s\n", safe.ptr);
-	}
+	ga_quote_add_text(&safe, line, strlen(line));
+	(void)printf("session  %s\nbranch   agent/%s\ncommand  %s\n", st->session.name,
+		     st->session.name, safe.ptr);
 	for (size_t i = 0; i < st->banner.n; i++)
 		(void)printf("         %s\n", st->banner.v[i]);
 }
 
-/* What takes longest goes on beside everything else. */
+/* Begin what takes longest, so that it goes on beside all else: reading git's configuration, and
+ * the sandbox that git-agent began. */
 static void open_early(struct cli *c, struct ga_start *st)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -76,7 +68,7 @@ static void open_early(struct cli *c, struct ga_start *st)
 		return;
 	if (!c->env.loading)
 		c->env.loading = ga_gitconfig_guess(guess);
-	/* a failure is met again, and told, when it is done for good */
+	/* if it fails, ga_start_prepare() does it anew, and reports what fails then */
 	if (c->begun)
 		(void)ga_start_begun(&c->env, guess, ga_steal(&c->begun), c->begun_own, st,
 				     &ignored);
@@ -93,7 +85,7 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	int rc = o->base ? ga_repo_resolve(c->env.repo, o->base, &onto, err)
 			 : ga_repo_head(c->env.repo, &onto, &branch, err);
 
-	/* that there is no commit yet is said later */
+	/* rc 1: there is no commit yet, which ga_start_prepare() and ga_start_plan() report */
 	if (rc < 0 || cli_settings_to_run(c, rc ? NULL : &onto, ask, conf, err) ||
 	    (o->dirty && ga_config_set_key(conf, "dirty", o->dirty, err)) ||
 	    (o->ignored && ga_config_set_key(conf, "ignored", o->ignored, err)) ||
@@ -103,12 +95,13 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	so->hide_ignored = conf->ignored == GA_IGNORED_HIDE;
 	so->live = o->live || (conf->tree == GA_TREE_LIVE && !o->base &&
 			       so->dirty != GA_DIRTY_IGNORE);
-	cli_settle(c, conf, filter, so);
-	cli_settle_network(c, &o->run.net, conf, net);
+	cli_apply_settings(c, conf, filter, so);
+	cli_apply_network(c, &o->run.net, conf, net);
 	return 0;
 }
 
-/* As 'git agent drop' would now: its lock and socket are somebody's until the session is let go. */
+/* Drop the session as 'git agent drop' would. That takes its lock, which `st` holds until it is
+ * released. */
 static int drop_at_end(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(st->session.name);
@@ -121,8 +114,8 @@ static int check_options(const struct options *o, struct ga_error *err)
 {
 	if (o->rm && o->run.detach) {
 		(void)ga_fail(err, GA_EUSAGE, "--rm and --detach cannot be used together");
-		return ga_hint(err, "what 'list', 'wait' and 'logs' have to say of a session that "
-				    "was detached goes with it");
+		return ga_hint(err, "a detached session is kept for 'list', 'wait' and 'logs'; "
+				    "'git agent drop' drops it");
 	}
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");

@@ -33,12 +33,12 @@ struct stopped {
 	bool runs;
 };
 
-/* A supervisor that does not do what it is told: nothing inside outlives it. */
+/* Kill a supervisor that does not answer. Nothing in its sandbox outlives it. */
 static int kill_supervisor(const struct stopped *t, struct ga_error *err)
 {
 	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, t->peer.pid, 0);
 
-	/* connected, it is there; so the number is its own */
+	/* still connected, it is still there, and its pid was not taken by another process */
 	if (pidfd >= 0 && ga_live_wait(&t->peer, 0) == 1)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	if (ga_live_wait(&t->peer, TIMEOUT_MS))
@@ -62,7 +62,7 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	}
 	if (rc == 2 && kill_supervisor(t, err))
 		return -1;
-	/* its work is being captured */
+	/* what it did is being captured now */
 	if (cli_wait_over(c, name, -1, &t->s, &lock, &t->peer, err) < 0)
 		return -1;
 	if (o->quiet)
@@ -71,7 +71,7 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	       cli_summary(c, &t->s, &r, stdout, err) ? -1 : 0;
 }
 
-/* That one of them cannot be stopped is no reason to let the others run. */
+/* Report a session that cannot be stopped, and go on with the others. */
 static void tell(const struct ga_error *err, int *ret_status)
 {
 	int status = ga_error_status(err->code);
@@ -81,7 +81,7 @@ static void tell(const struct ga_error *err, int *ret_status)
 		*ret_status = status;
 }
 
-/* All are told first, so that they end beside each other. */
+/* All are told to end before any is waited for, so that they end at the same time. */
 static void stop(struct cli *c, const struct options *o, int ms, size_t n, char **names,
 		 struct stopped *all, int *ret_status)
 {

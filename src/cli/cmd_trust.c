@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a repository's settings may loosen: shown, and trusted once and for all as they are.
+ * What a repository's settings loosen: shown, and trusted, for exactly that content.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ static const struct cli_opt opts[] = {
 
 /* ---- this one ---------------------------------------------------------------- */
 
-/* Who has just edited it may think that this is what he is asked about. */
+/* A user who has just edited the file may think that the question is about that: say if it is not.
+ */
 static void note_working_tree(const struct cli *c, const struct cli_grants *g)
 {
 	const char *workdir = ga_repo_info(c->env.repo)->workdir;
@@ -47,8 +48,8 @@ static void note_working_tree(const struct cli *c, const struct cli_grants *g)
 				      &ignored))
 		return;
 	if (!g->there || text.len != g->text.len || memcmp(text.ptr, g->text.ptr, text.len) != 0)
-		cli_note(GA_CONFIG_REPOSITORY_FILE " of the working tree is another one: it counts "
-			 "when it is committed");
+		cli_note(GA_CONFIG_REPOSITORY_FILE " in the working tree differs from that: it "
+			 "counts when it is committed");
 }
 
 static int find(struct cli *c, const char *rev, struct ga_config *conf, struct cli_grants *ret,
@@ -76,7 +77,7 @@ static const char *state_of(const struct cli_grants *g)
 	       : "untrusted";
 }
 
-/* What they let an agent do, but for those that `without` has too; NULL: all. */
+/* What `grants` let an agent do, without those that `without` (may be NULL) has too. */
 static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
@@ -111,8 +112,8 @@ static int print_show_json(const struct cli_grants *g, struct ga_error *err)
 	return cli_print_json(j, err);
 }
 
-/* There is nothing to ask. */
-static bool said_all(const struct cli_grants *g)
+/* Say so if there is nothing to be trusted. */
+static bool said_nothing_to_trust(const struct cli_grants *g)
 {
 	if (!g->there)
 		(void)puts("there is no " GA_CONFIG_REPOSITORY_FILE);
@@ -133,7 +134,7 @@ static int show(struct cli *c, const struct options *o, const char *rev, int *re
 	*ret_status = g.trusted ? 0 : ga_error_status(GA_ENEGATIVE);
 	if (o->json)
 		return print_show_json(&g, err);
-	if (said_all(&g))
+	if (said_nothing_to_trust(&g))
 		return 0;
 	cli_show_grants(&g, stdout);
 	(void)puts(g.trusted ? "it is trusted" : "it is not trusted");
@@ -150,7 +151,7 @@ static int trust(struct cli *c, const struct options *o, const char *rev, int *r
 
 	if (find(c, rev, &conf, &g, err))
 		return -1;
-	if (said_all(&g))
+	if (said_nothing_to_trust(&g))
 		return 0;
 	if (g.trusted || o->yes) {
 		cli_show_grants(&g, stdout);
@@ -175,7 +176,7 @@ static int trust(struct cli *c, const struct options *o, const char *rev, int *r
 
 /* ---- all of them -------------------------------------------------------------- */
 
-/* Is it the one that sessions started now would go by? */
+/* Is it the file that sessions started now would go by? */
 static bool is_current(const struct ga_trusted *t, const struct cli_grants *g)
 {
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;

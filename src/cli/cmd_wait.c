@@ -16,10 +16,10 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, timeout) },
 };
 
-/* By itself, not within another one. */
+/* Does it run by itself, not as a part of a superproject's session? */
 static bool is_running(const struct ga_session *s, bool running)
 {
-	return running && cli_is_live(s) && !s->within;
+	return running && cli_has_running_state(s) && !s->within;
 }
 
 static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
@@ -36,8 +36,8 @@ static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, st
 		return ga_hint(err, "'git agent stop %s' ends it", name);
 	}
 	if (s.exit_status < 0)
-		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: nobody knows how "
-			       "its command ended", s.name);
+		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: how its command "
+			       "ended is not known", s.name);
 	*ret_status = s.exit_status;
 	return 0;
 }

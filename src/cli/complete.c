@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What could stand at the end of a command line, for the completions of shells (docs/completion),
- * which know nothing of commands and options themselves: it is all in the tables.
+ * What could stand at the end of a command line, for the completions of shells (docs/completion).
+ * These know nothing of commands and options themselves: it is all in the tables here.
  */
 #include <string.h>
 
@@ -10,16 +10,16 @@
 #include "ga/session.h"
 #include "ga/trash.h"
 
-/* What a word can be: of struct cli_command.words, or the placeholder of an option's value. */
+/* Tells the completions that the word is a file's name. */
 static const char file_line[] = ":file\n";
 
-/* One candidate, a line of its own: what stands before the word's part that is looked for, the
- * candidate, a tab and what is known of it. */
+/* Print a candidate on a line of its own: `before` is what the word has before the part that is
+ * completed, `end` what follows the candidate; then a tab and the help. */
 static void say(const char *before, const char *word, const char *end, const char *help)
 {
 	for (const char *p = word; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
-			return; /* no shell would take it for one word */
+			return; /* a shell would not take it as one word */
 	(void)printf("%s%s%s\t%s\n", before, word, end, help);
 }
 
@@ -33,7 +33,7 @@ static void say_refs(struct cli *c, const char *before, const char *prefix)
 	for (size_t i = 0; i < l.n; i++) {
 		const char *name = l.v[i].name + strlen(prefix), *base = strchr(name, '/');
 
-		/* every session has that ref, and asking for refs captures nothing */
+		/* every session has this ref, and refs can be listed without capturing anything */
 		if (base && !strcmp(base, "/base")) {
 			cleanup_free char *word = ga_strndup(name, (size_t)(base - name));
 
@@ -79,7 +79,7 @@ static void say_remotes(struct cli *c, const char *before)
 	}
 }
 
-/* `known`: those that more is known of than that they can be run. */
+/* `known`: not the shell, which is a preset too, but no agent. */
 static void say_agents(struct cli *c, const char *before, bool known)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -93,7 +93,7 @@ static void say_agents(struct cli *c, const char *before, bool known)
 			say(before, p->name, "", "agent");
 }
 
-/* The repository around us; none is no error here. */
+/* Is there a repository around us? Opens it. */
 static bool in_repository(struct cli *c)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -101,9 +101,9 @@ static bool in_repository(struct cli *c)
 	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, &ignored);
 }
 
-/* One of the words between bars in `kinds`, n bytes: a literal word, or one that means what is
- * found, behind the word `after` only if that and a colon stand before it. `dropped`: sessions are
- * meant that were. */
+/* Candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal word,
+ * or a kind of word. `after` is the word before, for "WORD:". `dropped`: sessions in the trash are
+ * meant. */
 static void say_kind(struct cli *c, const char *before, const char *kinds, size_t n,
 		     const char *after, bool dropped)
 {
@@ -154,7 +154,7 @@ static void say_options(const struct cli_command *cmd, char **words, size_t n)
 	}
 }
 
-/* The option that `word` is, if its value is the next word. */
+/* The option that `word` is, if it takes a value and that is the next word. */
 static const struct cli_opt *takes_next(const struct cli_command *cmd, const char *word)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++) {
@@ -172,10 +172,10 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 
 /* Where the last of `n` words stands: words[0] is the command's name. */
 struct place {
-	size_t index;               /* of words that are no options */
-	bool behind;                /* no option can stand there */
-	const struct cli_opt *of;   /* it is this one's value */
-	size_t line;                /* where words of this kind begin */
+	size_t index;               /* counting only words that are no options */
+	bool behind;                /* options have ended before it */
+	const struct cli_opt *of;   /* it is the value of this option, or NULL */
+	size_t line;                /* the word with which a command line in it begins */
 };
 
 static void find_place(const struct cli_command *cmd, char **words, size_t n, struct place *ret)
@@ -186,7 +186,7 @@ static void find_place(const struct cli_command *cmd, char **words, size_t n, st
 
 		if (!ret->behind && !strcmp(w, "--")) {
 			ret->behind = true;
-			/* a name that was left out */
+			/* the name was left out */
 			if ((cmd->name_first || cmd->paths_last) && !ret->index)
 				ret->index = 1;
 			continue;
@@ -207,7 +207,7 @@ static void find_place(const struct cli_command *cmd, char **words, size_t n, st
 	}
 }
 
-/* The kinds of word number `at`: parted by blanks, the last one repeated if "..." is behind it. */
+/* The item of struct cli_command.words for word number `at`; NULL: there is none. */
 static const char *kinds_at(const char *words, size_t at, size_t *ret_n)
 {
 	const char *p = words ? words : "";
@@ -255,7 +255,7 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
 		return;
 	}
-	/* a command line, which begins at that word: the shell's own matter */
+	/* a command line within the command line: the shell completes it, from its first word on */
 	if (at.line == n - 1)
 		say_agents(c, "", false);
 	(void)printf(":command %zu\n", before + at.line);

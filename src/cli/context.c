@@ -36,7 +36,7 @@ void cli_default_home(void)
 		(void)setenv("HOME", pw->pw_dir, 1);
 }
 
-/* Is the directory this path, or one above it, whatever it is called? `path` is resolved. */
+/* Is `dir`, by whatever name, the directory `path` (resolved) or one above it? */
 static bool holds(const char *dir, const char *path)
 {
 	cleanup_free char *up = ga_strdup(path);
@@ -57,7 +57,8 @@ static bool holds(const char *dir, const char *path)
 	}
 }
 
-/* A home that holds the user's own would show all of it. It need not be there yet. */
+/* The agents' home must not contain the user's own, or agents would see all of that. It need not
+ * exist yet. */
 static int check_home(struct cli *c, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(c->env.agent_home);
@@ -75,7 +76,7 @@ bool cli_colour_wanted(void)
 	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* As git's is, and by git's variable. */
+/* How long something takes before progress is shown: git's default, and git's variable. */
 static int64_t progress_delay_ms(void)
 {
 	uint64_t seconds = 2;
@@ -137,7 +138,7 @@ void cli_context_release(struct cli *c)
 {
 	struct ga_start_env *e = &c->env;
 
-	/* nobody went on with it */
+	/* a sandbox that no start took */
 	ga_run_finish(c->begun);
 	free(c->begun_for);
 	free(c->notify);

@@ -6,7 +6,7 @@
 
 /* Remove the GIT_* variables that would point git at another repository. */
 void cli_scrub_environment(void);
-/* Without a HOME, git's own and ours are the user database's. */
+/* Without a HOME, take it from the user database, for git and for us. */
 void cli_default_home(void);
 
 /* Fill what a command with these needs may use. */

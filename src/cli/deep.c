@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * `git agent doctor --deep`: what an agent might try is tried, in sessions as a user starts them.
- * Things to find are laid out on the host first; afterwards the host is looked at as well, since
- * that something could be written inside does not say where it went.
+ * Things for the probe to find are laid out on the host first. Afterwards the host is searched,
+ * since a write that succeeded inside does not say where it went.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <linux/keyctl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
+#include "host.h"
 
 #define OUT_MAX ((size_t)256 << 10)
 #define RUN_MS 120000
@@ -35,14 +35,14 @@
 struct deep {
 	struct cli *c;
 	struct checks *k;
-	char *dir;                /* holds all of it */
+	char *dir;                /* scratch directory; the rest is in it */
 	char *project, *state, *home;
 	char *self;               /* git-agent-main */
 	char token[17];
 	char *socket, *abstract, *key;
-	int by_path, by_name;     /* listening there */
-	int leak;                 /* a descriptor of "/" */
-	struct ga_strv dirs, ids; /* where the probe leaves something, and what that would be */
+	int by_path, by_name;     /* sockets that listen at `socket` and `abstract` */
+	int leak;                 /* a descriptor of "/", which must not get inside */
+	struct ga_strv dirs, ids; /* directories that the probe tries to write to, and whose id */
 };
 
 static void deep_release(struct deep *d)
@@ -80,7 +80,7 @@ static int listen_at(const char *name, bool abstract, struct ga_error *err)
 	return ga_steal_fd(&fd);
 }
 
-/* In a keyring of this process's own, so that nothing stays in the user's. */
+/* A key in a keyring of this process's own, so that none is left in the user's. */
 static void add_key(struct deep *d)
 {
 	d->key = ga_strf("git-agent-probe-%s", d->token);
@@ -143,7 +143,7 @@ static int lay_out(struct deep *d, struct ga_error *err)
 	if (ga_random(&r, sizeof(r), err) || ga_mkdir_p(outside, 0700, err))
 		return -1;
 	dir = open(outside, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* whatever the length of the path */
+	/* a path may be too long for a socket's address, this one is not */
 	at = ga_strf("/proc/self/fd/%d/s", dir);
 	(void)snprintf(d->token, sizeof(d->token), "%016" PRIx64, r);
 	if (setenv(TOKEN, d->token, 1))
@@ -248,7 +248,7 @@ static int run(const struct deep *d, const struct ga_strv *argv, struct ga_buf *
 
 /* ---- what the probe says ---------------------------------------------------------- */
 
-/* "ID\tHELD\tERRNO\tWHAT" */
+/* A line of the probe: "ID\tRESULT\tERRNO\tWHAT". */
 static bool add_line(struct checks *k, char *line)
 {
 	char *field[4] = { line };
@@ -322,7 +322,7 @@ static int probe(struct deep *d, struct ga_error *err)
 	return 0;
 }
 
-/* Whatever the probe could make inside is on nobody's disk but its session's. */
+/* Files that the probe could create inside must not be on the host. */
 static void look_for_traces(struct deep *d)
 {
 	static const struct {
@@ -355,7 +355,7 @@ static void look_for_traces(struct deep *d)
 
 /* ---- sessions that must not start, and one that must not live on ------------------------- */
 
-/* For this reason, not for any other. */
+/* Start a session that must be refused. `*ret`: it was, for the reason `why` and no other. */
 static int refused(struct deep *d, const char *home, const char *name, const char *why, bool *ret,
 		   struct ga_error *err)
 {
@@ -370,7 +370,8 @@ static int refused(struct deep *d, const char *home, const char *name, const cha
 	return 0;
 }
 
-/* A link where something is mounted, as an earlier session could have left it. */
+/* A link in the agents' home where a start mounts something, as an earlier session could leave it.
+ */
 static int planted_link(struct deep *d, struct ga_error *err)
 {
 	const char *rel = ga_path_below(d->project, d->c->env.home);
@@ -379,7 +380,7 @@ static int planted_link(struct deep *d, struct ga_error *err)
 	bool ok;
 
 	if (!rel)
-		return 0; /* then nothing is mounted in the agents' home for it */
+		return 0; /* the project is not in the home, so nothing is mounted there for it */
 	first = ga_strndup(rel, strcspn(rel, "/"));
 	link = ga_path_join(home, first);
 	if (ga_mkdir_p(home, 0700, err) || ga_mkdir_p(victim, 0700, err))
@@ -410,7 +411,7 @@ static int widening_file(struct deep *d, struct ga_error *err)
 	return git(d, err, "reset", "-q", "--hard", "HEAD~", NULL);
 }
 
-/* The directory of the one repository there is. */
+/* The state directory of the scratch repository, the only one. */
 static char *repository_state(const struct deep *d)
 {
 	DIR *dir = opendir(d->state);
@@ -471,7 +472,7 @@ static int killed(struct deep *d, struct ga_error *err)
 	if (ga_process_begin(&p, &job, err))
 		return -1;
 	came = wait_until(is_there, up);
-	/* by SIGKILL */
+	/* that sends SIGKILL */
 	ga_process_abandon(job);
 	if (!came || ga_session_load(state, "kill", &s, err))
 		return came ? -1 : ga_fail(err, GA_EFATAL, "a session did not start");
@@ -480,27 +481,14 @@ static int killed(struct deep *d, struct ga_error *err)
 	return 0;
 }
 
-/* ---- -------------------------------------------------------------------------------------- */
-
-static char *own_path(struct ga_error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot read /proc/self/exe");
-		return NULL;
-	}
-	self[n] = '\0';
-	return ga_strdup(self);
-}
+/* ---- all of it ----------------------------------------------------------------------------- */
 
 static int all(struct deep *d, struct ga_error *err)
 {
 	d->project = ga_path_join(d->dir, "project");
 	d->state = ga_path_join(d->dir, "state");
 	d->home = ga_path_join(d->dir, "home");
-	d->self = own_path(err);
+	d->self = cli_own_program(err);
 	if (!d->self || make_repository(d, err) || lay_out(d, err) || probe(d, err))
 		return -1;
 	look_for_traces(d);

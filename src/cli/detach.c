@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A session without a terminal: its supervisor leaves ours, and whoever started it gets the prompt
- * back once the agent runs.
+ * A session without a terminal: its supervisor leaves the user's terminal, and the user gets the
+ * prompt back once the agent runs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,8 @@
 
 static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* The agent runs: what the user called says so and ends, and nothing of his terminal is ours. */
+/* In the supervisor, once the agent runs: let go of the terminal, and tell the process that the
+ * user called, which says so and ends. */
 static void begun(const struct ga_session *s, void *payload)
 {
 	struct cli_detach *d = payload;
@@ -56,8 +57,8 @@ static void choose_size(struct ga_detach *d)
 	}
 }
 
-/* What we were given by whoever called us must not be kept open for as long as a session takes.
- * All that is ours closes on exec. */
+/* Close what our caller left open for us, which must not stay open as long as a session takes. It
+ * is told by not being close-on-exec, as all of ours is. */
 static void close_inherited(int keep)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -74,7 +75,7 @@ static void close_inherited(int keep)
 		(void)closedir(d);
 }
 
-/* Until it is on its own it ends with us. */
+/* In the child. Until begun() it ends if its parent does. */
 static int become_supervisor(pid_t parent, const sigset_t *mask)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
@@ -101,7 +102,8 @@ static void pass_on(int sigfd, pid_t pid)
 		(void)kill(pid, (int)si.ssi_signo);
 }
 
-/* True when a whole name came. */
+/* Read the session's name from the supervisor, passing signals on to it meanwhile. False if it
+ * ended before. */
 static bool read_name(int fd, int sigfd, pid_t pid, char name[GA_SESSION_NAME_MAX + 1])
 {
 	size_t n = 0;
@@ -134,7 +136,7 @@ static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, 
 	if (sigfd < 0)
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot open a signal descriptor");
 	if (!read_name(fd, sigfd, pid, name)) {
-		/* it has said why */
+		/* the supervisor has said why */
 		*ret_status = exit_status(pid);
 		return 1;
 	}
@@ -152,10 +154,9 @@ int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_statu
 	pid_t pid, parent = getpid();
 	int p[2], rc;
 
-	*ret = (struct cli_detach){ .how = { .begun = begun, .payload = ret }, .fd = -1,
-				    .quiet = quiet };
+	*ret = (struct cli_detach){ .how = { .begun = begun, .payload = ret }, .fd = -1 };
 	choose_size(&ret->how);
-	/* what was begun is a child of ours, and would end with us */
+	/* what git-agent began are children of this process, and would end with it */
 	ga_run_finish(ga_steal(&c->begun));
 	ga_gitconfig_abandon(ga_steal(&c->env.loading));
 	if (pipe2(p, O_CLOEXEC))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * interactive.diffFilter of the user's git: a program that makes what is asked about better to
- * read, line by line. It gets what was escaped already; what it prints is the user's own.
+ * interactive.diffFilter of the user's git: a program that makes a diff easier to read, line by
+ * line. What it reads was escaped before; what it prints is shown as it is, like the user's own.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static size_t count_lines(const struct ga_buf *b)
 	return n;
 }
 
-/* Behind `n` lines. */
+/* The text behind the first `n` lines. */
 static const char *skip_lines(const char *p, size_t n)
 {
 	for (; n && *p; n--) {
@@ -45,7 +45,7 @@ static int run(const char *filter, const struct ga_buf *in, struct ga_buf *ret,
 		return -1;
 	if (status == 126 || status == 127)
 		return ga_fail(err, GA_EFATAL, "interactive.diffFilter '%s' cannot be run", q);
-	/* what it exits with is its own business, as with git */
+	/* any other exit status is ignored, as git does */
 	got = count_lines(ret);
 	if (got == want)
 		return 0;
@@ -62,13 +62,13 @@ void walk_print_diff(struct cli_walk *w, const struct ga_buf *head,
 
 	ga_buf_add(&in, head->ptr, head->len);
 	ga_buf_add(&in, diff->ptr, diff->len);
-	/* as with git, it is for who has colours */
+	/* as in git, it is used only with colours */
 	if (!w->filter || !w->palette || !in.len) {
 		walk_print_top(diff->ptr);
 	} else if (!run(w->filter, &in, &out, &err)) {
 		walk_print_top(skip_lines(out.ptr, count_lines(head)));
 	} else {
-		/* not worth the answers there are already */
+		/* go on without the filter: the answers given so far must not be lost over it */
 		(void)fflush(stdout);
 		cli_print_error(&err);
 		w->filter = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * git-agent itself: small, since loading what the rest needs takes as long as bringing up half a
- * sandbox. For a start the sandbox is begun here and comes up while git-agent-main is loaded; for
- * whatever needs git's configuration, git reads that meanwhile. Nothing is decided or said: what
- * fails here fails again there, and is told.
+ * git-agent itself: small and static, since loading the libraries that the rest needs takes half as
+ * long as bringing up a sandbox. For a start the sandbox is begun here, and comes up while
+ * git-agent-main is loaded; for commands that need git's configuration, git reads it meanwhile.
+ * Nothing is decided or reported here: what fails here fails again there, and is reported then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,13 +33,13 @@ static void sanitise_std_fds(void)
 }
 
 struct command {
-	struct ga_strv words; /* the settings it is given */
+	struct ga_strv words; /* of -c */
 	bool configured;      /* it needs git's configuration */
-	bool starts;          /* it will most likely start something */
-	const char *network;  /* "host", if it says that; "" for any other; or NULL */
+	bool starts;          /* it will most likely start a session */
+	const char *network;  /* the mode its options name, "" for one that is not host, or NULL */
 };
 
-/* What a start's options say of its network, or the words of what it starts: a guess. */
+/* What a start's options say of its network. A guess: they may be words of the agent's command. */
 static void read_network(char **argv, struct command *ret)
 {
 	static const char mode[] = "--network", mode_is[] = "--network=", allow[] = "--allow";
@@ -76,7 +76,7 @@ static void read_command(char **argv, struct command *ret)
 	}
 }
 
-/* Git, at the configuration of the repository around us. */
+/* Begin to read git's configuration for the repository around us. */
 static void load(const char *project, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf value = GA_BUF_INIT;
@@ -91,7 +91,7 @@ static void load(const char *project, struct ga_error *err)
 		ga_gitconfig_abandon(l);
 }
 
-/* The sandbox of a session in the working tree around us. */
+/* Begin the sandbox of a session in the working tree around us. */
 static int begin(struct ga_start_env *e, const char *project, const struct command *command,
 		 struct ga_error *err)
 {

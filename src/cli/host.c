@@ -28,17 +28,24 @@ static int find_home(struct ga_start_env *e, struct ga_error *err)
 	return 0;
 }
 
-/* The programs that run with us lie beside us in the build tree, in
- * libexec when installed. */
-int cli_find_programs(struct ga_start_env *e, struct ga_error *err)
+char *cli_own_program(struct ga_error *err)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	cleanup_free char *dir = NULL;
 
-	if (n <= 0)
-		return ga_fail_errno(err, GA_ESTART, errno, "cannot read /proc/self/exe");
-	self[n] = '\0';
+	if (n <= 0) {
+		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot read /proc/self/exe");
+		return NULL;
+	}
+	return ga_strndup(self, (size_t)n);
+}
+
+int cli_find_programs(struct ga_start_env *e, struct ga_error *err)
+{
+	cleanup_free char *self = cli_own_program(err), *dir = NULL;
+
+	if (!self)
+		return -1;
 	dir = ga_path_parent(self);
 	e->stage = ga_path_join(dir, "git-agent-stage");
 	if (access(e->stage, X_OK)) {
@@ -73,7 +80,7 @@ void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
 	replace(&ret->filters, &conf->filters);
 }
 
-void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf)
+void cli_apply_shown(struct ga_start_env *e, const struct ga_config *conf)
 {
 	replace(&e->mounts_ro, &conf->mounts_ro);
 	replace(&e->mounts_rw, &conf->mounts_rw);
@@ -88,8 +95,8 @@ char *cli_shims(const char *home)
 	return xdg ? ga_strf("%s" SHIMS, xdg) : ga_strf("%s/.local/share" SHIMS, home);
 }
 
-/* $PATH without the directory of our own shims, however it is spelled: an agent is to be what they
- * would run, and not one of them. */
+/* PATH without the directory of our own shims, however many slashes end it: an agent is looked for
+ * here, and must not turn out to be a shim of itself. */
 static char *real_path(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -116,7 +123,7 @@ int cli_find_host(struct ga_start_env *e, struct ga_error *err)
 {
 	const char *path = getenv("PATH");
 
-	/* as src/sys/process.c has it, which runs nothing from other directories */
+	/* as in src/sys/process.c, which runs nothing from directories that are not absolute */
 	if (!path || (path[0] != '/' && !strstr(path, ":/")))
 		path = GA_SYSTEM_PATH;
 	e->environ = (const char *const *)environ;
@@ -154,7 +161,7 @@ int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struc
 		return ga_fail(err, GA_EFATAL, "'agents' of the settings has more than %d names",
 			       GA_PRESETS_MAX);
 	ga_strv_extend(&e->tools, &conf.tools);
-	cli_settle_shown(e, &conf);
+	cli_apply_shown(e, &conf);
 	e->state_root = ga_strdup(conf.state_dir);
 	return 0;
 }

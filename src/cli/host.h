@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the environment says, for both programs of the command line.
+ * What git-agent and git-agent-main both read from their environment.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -8,27 +8,30 @@
 #include "ga/config.h"
 #include "ga/start.h"
 
-/* In the environment of git-agent-main when git-agent has begun a sandbox: what
- * ga_run_take_over() wants, a colon, "own" if it has a network of its own, else "host", a colon,
- * and the project that it is for. */
+/* Set by git-agent for git-agent-main when it has begun a sandbox: "WORD:NETWORK:PROJECT", where
+ * WORD is for ga_run_take_over() and NETWORK is "own" if it has a network of its own, else "host".
+ */
 #define CLI_BEGUN "GIT_AGENT_BEGUN"
-/* The same when git is reading its configuration: what ga_gitconfig_take_over() wants. */
+/* Set when git is reading its configuration for it: a word for ga_gitconfig_take_over(). */
 #define CLI_LOADING "GIT_AGENT_LOADING"
 
-/* Where the programs that run with us are: beside us, or installed. */
+/* The path of this program; NULL with `err`. Caller frees. */
+char *cli_own_program(struct ga_error *err);
+/* Find our helper programs: beside this one (in the build tree, or once installed), or in libexec.
+ */
 int cli_find_programs(struct ga_start_env *e, struct ga_error *err);
-/* Home and PATH. */
+/* Take the environment, HOME and PATH into `e`. */
 int cli_find_host(struct ga_start_env *e, struct ga_error *err);
-/* After that the settings: the built-in ones and the user's file go to `ret`, which `e` borrows
- * from; with KEY=VALUE `words` as well they make the directories and limits of `e`. */
+/* After that, read the settings: built-in ones and the user's file go to `ret`, which `e` borrows
+ * from; what `e` has of settings is made from these and the KEY=VALUE `words`. */
 int cli_read_settings(struct ga_start_env *e, struct ga_config *ret, const struct ga_strv *words,
 		      struct ga_error *err);
-/* What sessions see besides, as these settings have it: directories, variables. */
-void cli_settle_shown(struct ga_start_env *e, const struct ga_config *conf);
-/* What rules are told besides; replaces what `ret` has. */
+/* Take mounts.* and env.* of these settings into `e`: what sessions see besides the project. */
+void cli_apply_shown(struct ga_start_env *e, const struct ga_config *conf);
+/* Take risk.* and filters of these settings; replaces what `ret` has. */
 void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret);
 
-/* Where shims are installed (git agent shim); the caller frees it. */
+/* The directory that 'git agent shim' installs into. Caller frees. */
 char *cli_shims(const char *home);
 
 #endif

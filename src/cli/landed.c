@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether anything of a session is nowhere else.
+ * Whether all of a session is somewhere else by now: landed, or on refs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -63,7 +63,8 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* How it arrived is said of what `land` did not bring. */
+/* Note whether the session has landed, and how and where unless it was by `git agent land`. False:
+ * the session said so already. */
 static bool note(struct ga_session *s, const struct ga_arrival *a)
 {
 	bool otherwise = a->how != GA_LANDED_NOT && ga_oid_is_zero(&s->landed);
@@ -96,7 +97,7 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
-	/* what was brought as uncommitted edits alone is on no commit that could be looked for */
+	/* without a tip all was brought as uncommitted edits, and no commit can be looked for */
 	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
 	    ga_oid_is_zero(&s->tip))
 		return 0;

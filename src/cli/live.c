@@ -12,13 +12,13 @@
 #include "ga/quote.h"
 #include "sessions.h"
 
-/* While a session comes up, or a supervisor goes, there is nothing to wait for but the lock. */
+/* While a session comes up, or its supervisor ends, nothing tells us when: look again. */
 #define AGAIN_MS 20
-/* An answer takes next to nothing, unless the session is stopped on its terminal. */
+/* A supervisor answers at once, unless it is stopped on its terminal. */
 #define LOOK_MS 500
 #define TIMEOUT_MAX (7 * 86400)
 
-bool cli_is_live(const struct ga_session *s)
+bool cli_has_running_state(const struct ga_session *s)
 {
 	return s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING;
 }
@@ -41,7 +41,7 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* when its command has ended it answers nobody any more */
+	/* once its command has ended, the supervisor answers no more */
 	if (s->state != GA_STATE_RUNNING || s->finished || s->within ||
 	    ga_live_connect(s->dir, ret, &ignored))
 		return;
@@ -51,11 +51,12 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 
 static int refuse_part(const struct ga_session *s, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's", s->name);
-	return ga_hint(err, "name it in the superproject");
+	(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session", s->name);
+	return ga_hint(err, "run the command in the superproject");
 }
 
-/* What a session says of itself while it starts and ends is not one step: look again. */
+/* State, lock and socket do not change in one step while a session starts or ends: look again until
+ * they agree. */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err)
 {
@@ -68,15 +69,15 @@ int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *re
 
 		if (rc)
 			return -1;
-		if (lock < 0 && cli_is_live(&s)) {
+		if (lock < 0 && cli_has_running_state(&s)) {
 			if (s.within)
 				return refuse_part(&s, err);
 			rc = ga_live_connect(s.dir, peer, err);
 			if (rc < 0)
 				return -1;
 		}
-		if (!rc || !cli_is_live(&s) || lock >= 0) {
-			rc = lock >= 0 || !cli_is_live(&s);
+		if (!rc || !cli_has_running_state(&s) || lock >= 0) {
+			rc = lock >= 0 || !cli_has_running_state(&s);
 			*ret = s;
 			s = (struct ga_session)GA_SESSION_INIT;
 			*ret_lock = ga_steal_fd(&lock);
@@ -104,7 +105,7 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 		rc = cli_pick_live(c, name, ga_poll_timeout(deadline), ret, ret_lock, peer, err);
 		if (rc)
 			return rc;
-		/* it goes, or was resumed: either way it is waited for */
+		/* its supervisor is about to end, or it was resumed: wait for that too */
 		(void)poll(NULL, 0, AGAIN_MS);
 	}
 }
@@ -113,7 +114,7 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		     struct ga_live_peer *peer, struct ga_error *err)
 {
 	cleanup_close int lock = -1;
-	int rc = cli_pick_live(c, name, 10000, ret, &lock, peer, err);
+	int rc = cli_pick_live(c, name, CLI_COME_UP_MS, ret, &lock, peer, err);
 
 	if (rc <= 0)
 		return rc;

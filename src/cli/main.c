@@ -56,7 +56,8 @@ static int unknown_command(const char *name, struct ga_error *err)
 	return ga_hint(err, "'git agent -h' lists the commands");
 }
 
-/* What git-agent has begun, which nobody but us is to know of. */
+/* Take over what git-agent has begun. The variables that say so are removed: no child must see
+ * them. */
 static int take_over(struct cli *c, struct ga_error *err)
 {
 	const char *value = getenv(CLI_BEGUN), *colon = value ? strchr(value, ':') : NULL;
@@ -115,7 +116,7 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	else if (!rc)
 		rc = cmd->run(&c, opts, argc, argv, ret_status, err);
 	if (c.env.state_dir)
-		cli_settle_guard(&c);
+		cli_refresh_guard(&c);
 	cli_release(cmd, opts);
 	return rc < 0 ? -1 : 0;
 }
@@ -131,7 +132,7 @@ void cli_print_error(const struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	/* what comes from an agent was quoted already; this is for all the rest */
+	/* whoever made the message quoted what is an agent's; this catches anything else */
 	ga_buf_adds(&b, "git-agent: ");
 	ga_quote_add_text(&b, err->msg, strlen(err->msg));
 	for (size_t i = 0; i < b.len; i++)
@@ -165,7 +166,7 @@ static int flush_output(int status)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	bool failed = fflush(stdout);
 
-	/* a reader that went away is its own business */
+	/* a reader that went away wants no more: no error */
 	if ((!failed && !ferror(stdout)) || errno == EPIPE || status)
 		return status;
 	if (failed)
@@ -176,7 +177,7 @@ static int flush_output(int status)
 	return ga_error_status(err.code);
 }
 
-/* What is freed is soon needed again: given back to the system, each page of it is a fault more. */
+/* Keep freed memory: it is soon needed again, and each page given back costs a fault then. */
 static void keep_memory(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
@@ -203,9 +204,8 @@ int main(int argc, char **argv)
 	}
 	ga_error_release(&err);
 	status = flush_output(status);
-#ifndef GA_RETURNS /* leaks are looked for, and lines counted, when a program returns */
-	/* what a dozen libraries would tidy up is gone with us, and would take half a
-	 * millisecond */
+#ifndef GA_RETURNS /* leak checkers and coverage do their work when a program returns */
+	/* a dozen libraries would take half a millisecond to free what ends with us anyway */
 	_exit(status);
 #endif
 	return status;

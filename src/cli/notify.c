@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tells the user that a session he does not see has ended.
+ * Tells the user that a session without a terminal has ended.
  */
 #include <string.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report
 		return;
 	choose_words(c, &st->session, r, &words);
 	choose_environment(c, &st->session, r, &env);
-	/* whoever is told may want to do something with it at once */
+	/* let go of the session first: whoever is told may want to work on it at once */
 	ga_start_release(st);
 	p.argv = (const char *const *)words.v;
 	p.envp = (const char *const *)env.v;

@@ -130,7 +130,7 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 
 		if (!strcmp(v[in], "--")) {
 			in++;
-			/* in its place: a name that was left out */
+			/* NULL in place of the name that was left out */
 			if ((cmd->name_first || cmd->paths_last) && !out)
 				v[out++] = NULL;
 			break;

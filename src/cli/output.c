@@ -8,10 +8,31 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/process.h"
+#include "ga/quote.h"
 
 char *cli_count(size_t n, const char *singular, const char *plural)
 {
 	return ga_strf("%zu %s", n, n == 1 ? singular : plural);
+}
+
+char *cli_shell_words(const struct ga_strv *words)
+{
+	struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < words->n; i++) {
+		cleanup_free char *q = ga_quote_shell(words->v[i]);
+
+		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
+	}
+	return ga_buf_steal(&line);
+}
+
+void cli_time_text(time_t t, char ret[CLI_TIME_MAX])
+{
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(ret, CLI_TIME_MAX, "%Y-%m-%d %H:%M:%S %z", &tm))
+		ret[0] = '\0';
 }
 
 size_t cli_width(FILE *f)
@@ -23,7 +44,7 @@ size_t cli_width(FILE *f)
 	return ioctl(fileno(f), TIOCGWINSZ, &ws) || !ws.ws_col ? 80 : ws.ws_col;
 }
 
-/* Over one character; returns its columns. Escaped text has no control characters. */
+/* Step over one character; returns its columns. Escaped text has no control characters. */
 static size_t step(const char **p)
 {
 	mbstate_t st = { 0 };
@@ -51,7 +72,7 @@ char *cli_fit(const char *s, size_t room)
 
 	if (!room || n <= room)
 		return ga_strdup(s);
-	/* what a path ends in says most */
+	/* keep the end, which says most of a path */
 	while (*s && n + 3 > room)
 		n -= step(&s);
 	return ga_strf("...%s", s);
@@ -78,7 +99,7 @@ int cli_print_json(json_t *j, struct ga_error *err)
 		return 0;
 	if (errno != EPIPE)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write");
-	/* a reader that went away is its own business */
+	/* a reader that went away wants no more: no error */
 	clearerr(stdout);
 	return 0;
 }

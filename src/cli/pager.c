@@ -23,7 +23,7 @@ struct cli_pager {
 	struct sigaction was[4];
 };
 
-/* While a pager has the terminal it is the one to say when it is over. */
+/* While a pager has the terminal, these signals are for it: we note them and wait for it to end. */
 static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 static volatile sig_atomic_t caught;
 
@@ -34,7 +34,7 @@ static void note_signal(int sig)
 
 /* ---- which --------------------------------------------------------------- */
 
-/* The last value of pager.WHAT, if it names a program; `*off` if it is a false one. */
+/* The last value of pager.WHAT if it names a program, else NULL; `*off`: it turns paging off. */
 static const char *own_pager(const struct ga_gitconfig *c, const char *what, bool *off)
 {
 	cleanup_free char *key = ga_strf("pager.%s", what);
@@ -54,7 +54,8 @@ static bool has_less(const struct cli *c)
 	return file != NULL;
 }
 
-/* As git: what comes first is taken, and nothing, or "cat", is none. NULL: none. */
+/* The pager, chosen as git does: the first of these that is set. NULL: none, also for "" or "cat".
+ */
 static const char *find_pager(struct cli *c, const char *what)
 {
 	bool off = false;
@@ -88,7 +89,7 @@ static bool want_colour(struct cli *c, const char *what)
 		return true;
 	if (v && (!strcasecmp(v, "never") || (ga_parse_bool(v, &yes) && !yes)))
 		return false;
-	/* started by git for `git agent`, as pager.agent says */
+	/* git itself has started a pager for `git agent`, as pager.agent can say */
 	v = getenv("GIT_PAGER_IN_USE");
 	in_use = !isatty(STDOUT_FILENO) && v && ga_parse_bool(v, &yes) && yes;
 	paged = in_use || find_pager(c, what);
@@ -119,7 +120,7 @@ static int write_on(void *to, const char *text, size_t n, struct ga_error *err)
 		return 1;
 	if (!ga_write_full(p->fd, text, n))
 		return 0;
-	/* a reader that went away is its own business */
+	/* a reader that went away wants no more: no error */
 	return errno == EPIPE || errno == EINTR ?
 		       1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot write");
 }
@@ -136,7 +137,7 @@ static void catch(struct cli_pager *p)
 	}
 }
 
-/* What came meanwhile comes now. */
+/* Put the handlers back, and raise the signal that came meanwhile. */
 static void uncatch(struct cli_pager *p)
 {
 	for (size_t i = 0; i < GA_NELEMS(signals); i++)
@@ -194,7 +195,7 @@ int cli_pager_begin(struct cli *c, const char *what, struct ga_out *out, struct 
 	return 0;
 }
 
-/* What a pager comes to is between it and the user, but for one that never ran. */
+/* How a pager exits is not our concern, unless the shell could not run it at all. */
 static int check_ran(const struct cli_pager *p, int status, struct ga_error *err)
 {
 	cleanup_free char *q = NULL;

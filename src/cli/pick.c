@@ -24,7 +24,8 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struc
 	return ga_start_capture(&c->env, s, lock, NULL, &r, err);
 }
 
-/* Who waits for another command, such as a list of all sessions, to be done with this one. */
+/* How long to wait for another command that holds a session's lock for a moment, as a list of all
+ * sessions does. */
 #define BUSY_MS 10000
 #define BUSY_STEP_NS 10000000
 
@@ -34,10 +35,10 @@ bool cli_is_running(const struct ga_session *s)
 	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->pid, s->pidns));
 }
 
-/* How deep submodules are parts of sessions is bounded where they begin. */
+/* A start bounds how deep submodules are nested in a session; this is beyond it. */
 #define DEPTH_MAX 100
 
-/* Where the supervisor listens: a part is held by that of the whole. */
+/* The directory where the supervisor listens: that of the outermost session this is a part of. */
 static char *live_dir(const struct ga_session *s)
 {
 	cleanup_free char *dir = ga_strdup(s->within ? s->within : s->dir);
@@ -54,8 +55,8 @@ static char *live_dir(const struct ga_session *s)
 	return ga_steal(&dir);
 }
 
-/* Will it last? While another command holds a session whose supervisor was killed, its sandbox may
- * not be gone yet: that one waits for just that. */
+/* Does it run, with a supervisor? If that was killed, what is left of the sandbox is about to go,
+ * and another command may hold the lock while it waits for just that. */
 static bool is_supervised(const struct ga_session *s)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -66,8 +67,8 @@ static bool is_supervised(const struct ga_session *s)
 	       ga_live_connect(dir, &peer, &ignored) <= 0;
 }
 
-/* Take the lock. 1: the session runs, or somebody else does not let go of it; 2: it is gone. `s`
- * is what it was when that was found. */
+/* Take the lock. 1: the session runs, or another command keeps the lock for too long; 2: the
+ * session is gone. `s` is read again on the way. */
 static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, struct ga_error *err)
 {
 	cleanup_free char *name = ga_strdup(s->name);
@@ -77,21 +78,21 @@ static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, s
 		struct timespec t = { 0, BUSY_STEP_NS };
 		int rc = ga_session_lock(s, false, ret_lock, err);
 
-		/* dropped a moment ago */
+		/* it was dropped a moment ago */
 		if (rc < 0 && access(s->dir, F_OK)) {
 			ga_error_release(err);
 			return 2;
 		}
 		now = ga_now_ms();
-		/* captured by another command, that takes as long as it takes: nobody keeps it in
-		 * this state while a user thinks */
+		/* another command is capturing it, however long that takes: no command waits for
+		 * its user while a session is in this state */
 		if (s->state == GA_STATE_RUNNING)
 			until = now + BUSY_MS;
 		if (rc <= 0 || !wait || is_supervised(s) || now > until)
 			return rc;
 		if (now > say) {
 			cli_note("session '%s' is being captured by another command: waiting for "
-				 "that", name);
+				 "it", name);
 			say = INT64_MAX;
 		}
 		(void)nanosleep(&t, NULL);
@@ -121,7 +122,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 		s = (struct ga_session)GA_SESSION_INIT;
 		return 2;
 	}
-	/* it may have been finished between reading and locking */
+	/* another command may have finished it between our reading and locking */
 	ga_session_release(&s);
 	rc = ga_session_load(c->env.state_dir, name, &s, err);
 	if (rc)
@@ -135,6 +136,11 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 	s = (struct ga_session)GA_SESSION_INIT;
 	*ret_lock = ga_steal_fd(&fd);
 	return 0;
+}
+
+const char *cli_plain_name(const char *word)
+{
+	return strncmp(word, "agent/", 6) ? word : word + 6;
 }
 
 char *cli_resolve_path(const struct cli *c, const char *path,
@@ -188,7 +194,7 @@ int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, boo
 	return 0;
 }
 
-/* It still wants something from the user. */
+/* Is there anything left for the user to do about it? */
 static bool is_open(const struct ga_session *s, bool running)
 {
 	(void)running;
@@ -200,7 +206,7 @@ static bool is_over(const struct ga_session *s, bool running)
 	return !running && is_open(s, running);
 }
 
-/* Without a name: if there is only one. */
+/* The session meant without a name: the only one. */
 static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv open = GA_STRV_INIT;
@@ -220,7 +226,7 @@ static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_erro
 	return ga_hint(err, "'git agent list' shows them");
 }
 
-/* Somebody else has its lock: the agent's supervisor, or a command that a user works in. */
+/* Its lock is held by its supervisor, or by a command that waits for its user. */
 static int fail_held(const struct ga_session *s, struct ga_error *err)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING) {
@@ -245,9 +251,7 @@ static int pick(struct cli *c, const char *name, bool running_too, bool capture,
 			return -1;
 		name = only;
 	}
-	/* people name the branch they see */
-	if (!strncmp(name, "agent/", 6))
-		name += 6;
+	name = cli_plain_name(name);
 	rc = cli_load_session(c, name, capture, ret, ret_lock, err);
 	if (rc < 0)
 		return -1;

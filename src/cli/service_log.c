@@ -18,7 +18,7 @@
 
 #define SUFFIX ".log"
 
-/* Those there are, for who asked for another. */
+/* There is no such service: name those there are. */
 static int fail_unknown(const struct ga_session *s, const char *dir, const char *name,
 			struct ga_error *err)
 {

@@ -19,6 +19,7 @@ static void say_left_out(const struct cli_grants *g)
 		 " ('git agent trust --show')", g->grants.n);
 }
 
+/* What to do about settings that are not trusted: leave them out, fail, or ask first. */
 enum how { LEAVE_OUT, MUST_BE, MAY_ASK };
 
 static int settle_trust(struct cli *c, enum how how, struct cli_grants *g, struct ga_config *conf,
@@ -83,7 +84,7 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
-	/* a submodule's file is not asked when its session starts, nor is it then */
+	/* a submodule's own file does not count when its session starts, and so not here either */
 	if (cli_settings(c, s->within ? NULL : &s->onto, &conf, err))
 		return -1;
 	c->env.limits = conf.limits;

@@ -14,7 +14,7 @@
 
 /* ---- work --------------------------------------------------------------------- */
 
-/* Without its repository: what cannot be looked at counts. */
+/* For a part whose repository is gone, by its state alone: what cannot be looked at may be work. */
 static bool may_have_work(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_LANDED)
@@ -49,7 +49,7 @@ int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char
 
 /* ---- landings of it -------------------------------------------------------------- */
 
-/* The commands of git's that a hint names, run in `dir`. Caller frees. */
+/* A hint with each command of git's that it names made to run in `dir`. Caller frees. */
 static char *run_there(const char *hint, const char *dir)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -68,7 +68,7 @@ static int check_over(const struct ga_part_at *at, void *payload, struct ga_erro
 	cleanup_free char *there = NULL;
 
 	(void)payload;
-	/* without a repository it is left as it is */
+	/* a part whose repository is gone is left as it is */
 	if (!at->s || !at->env)
 		return 0;
 	if (!ga_land_check_over(at->env->repo, at->s, err))
@@ -87,13 +87,13 @@ int cli_check_over(const struct ga_start_env *e, struct ga_session *s, struct ga
 
 /* ---- before landing -------------------------------------------------------------- */
 
-/* What the submodules at hand are parts of. */
+/* The superproject of the submodules at hand, and its session. */
 struct around {
 	struct ga_repo *repo;
 	const struct ga_session *s;
 };
 
-/* The commit that the branch makes the superproject name; zero: it is the one it was. */
+/* The commit that the session's branch moves the submodule to; zero: it does not move it. */
 static int new_pointer(const struct around *a, const char *path, struct ga_oid *ret,
 		       struct ga_error *err)
 {
@@ -113,7 +113,8 @@ static int new_pointer(const struct around *a, const char *path, struct ga_oid *
 	return 0;
 }
 
-/* Nobody could check out, or push, what is on no branch; and git removes it one day. */
+/* Fails if the commit is on no branch of the submodule: then it could not be pushed, and git would
+ * remove it one day. */
 static int check_pointer(const struct ga_part_at *at, const struct around *a,
 			 const struct ga_oid *oid, struct ga_error *err)
 {
@@ -149,7 +150,7 @@ static int check_flags(const struct ga_part_at *at, struct ga_error *err)
 		       at->s->name);
 }
 
-/* What a submodule's branch has that is not decided yet comes along with the superproject's. */
+/* Landing the superproject's branch would bring what is undecided in a submodule along. */
 static int check(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote(at->path);
@@ -162,7 +163,7 @@ static int check(const struct ga_part_at *at, void *payload, struct ga_error *er
 		return 0;
 	if (!at->env) {
 		(void)ga_fail(err, GA_EFLAGS,
-			      "submodule %s: %s: nobody can tell what it is moved to", q,
+			      "submodule %s: %s: what it is moved to cannot be checked", q,
 			      at->why->msg);
 		return at->why->hint ? ga_hint(err, "%s", at->why->hint) : -1;
 	}
@@ -182,8 +183,8 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 
 /* ---- after landing ---------------------------------------------------------------- */
 
-/* The branch of its own is to be merged by the user: a merge of the superproject moves its
- * pointer, not the submodule's working tree. */
+/* Tell the user to merge the submodule's branch there: landing the superproject moves its pointer
+ * to the submodule, but not the submodule's own branch and working tree. */
 static int say_merge(const struct ga_part_at *at, const struct around *a, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
@@ -194,8 +195,9 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 		return rc < 0 ? -1 : 0;
 	if (new_pointer(a, at->path, &pointer, err))
 		return -1;
-	/* what was accepted since the capture is on the branch, and the superproject does not
-	 * know; its pointer may be rejected, or have been the user's uncommitted work */
+	/* The superproject may name another commit, or none: what was accepted after the capture is
+	 * only on the branch, and the pointer may have been rejected, or left out as a change to
+	 * uncommitted work. */
 	cli_note("  submodule %s: its commits are on agent/%s there%s; "
 		 "next: git -C %s merge agent/%s%s", q, at->s->name,
 		 ga_oid_is_zero(&pointer) ? ", and no commit here names them" : "", word,

@@ -11,7 +11,7 @@
 #include "sessions.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
-#define MIN_PATH 12 /* columns of one, however narrow the terminal */
+#define MIN_PATH 12 /* columns of a path, however narrow the terminal */
 
 static void set_counts(json_t *j, const struct ga_report *r)
 {
@@ -55,7 +55,7 @@ static json_t *limits_json(const struct ga_session *s)
 	return list;
 }
 
-/* A session that did nothing has no report, and one from elsewhere nothing but that. */
+/* What 'finish' came to: a session that did nothing has no report, a fetched one only that. */
 static const struct ga_strv *checks_of(const struct ga_session *s, const struct ga_report *r)
 {
 	return r && r->checks.n ? &r->checks : &s->checks;
@@ -151,8 +151,8 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	return j;
 }
 
-/* The most columns each of some words may have, with ": " or ", " before it, so that all of them
- * are on a line of which `used` are taken; 0: no limit. */
+/* The most columns that each word may have so that all of them, with ": " or ", " before each, fit
+ * on a line of which `used` columns are taken; 0: no limit. */
 static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 {
 	size_t width = cli_width(f), room = width;
@@ -171,7 +171,7 @@ static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 	return room;
 }
 
-/* The most severe few by path, each once, on the rest of a line. */
+/* Print the few most severely flagged paths, each once, on the rest of the line. */
 static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, words = GA_STRV_INIT;
@@ -303,12 +303,12 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 
 	if (!cli_has_work(s) && cli_part_work(&c->env, s, &dir, err))
 		return -1;
-	/* where some are, a note says so */
+	/* if there are kept refs, there is a note about them */
 	if (!cli_has_work(s) && s->notes.n)
 		kept = cli_kept_refs(c->env.repo, s, err);
 	if (kept < 0)
 		return -1;
-	/* of one that is gone a note says what to do */
+	/* if the submodule is gone, a note says what to do */
 	if (dir && access(dir, F_OK))
 		return 0;
 	if (dir) {
@@ -355,7 +355,7 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		cleanup_free char *q = ga_quote(to);
 		bool name = !strchr(to, ':');
 
-		/* of one attempt to reach it, a C library looks a name up several times */
+		/* a C library looks a name up several times for one attempt to reach it */
 		if (name)
 			n = 1;
 		all += n;
@@ -378,7 +378,8 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		      allow.len ? allow.ptr : "");
 }
 
-/* The names are listed: to list them once more would change nothing. */
+/* Names that are allowed, but lead to addresses that are not: allowing the name again is no help.
+ */
 static void say_forbidden(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
@@ -396,7 +397,7 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 			      "with --allow ADDRESS:PORT\n", list.ptr);
 }
 
-/* To be pasted as it is. In quotes: an IPv6 address begins with what begins a list in YAML. */
+/* To be pasted as it is. In quotes, since an IPv6 address begins like a list of YAML. */
 static void say_learnt(const struct ga_session *s, FILE *f)
 {
 	if (!s->network || strcmp(s->network, "learn") != 0)

@@ -23,20 +23,20 @@ static char *trust_dir(const struct cli *c)
 {
 	const struct ga_start_env *e = &c->env;
 
-	/* who starts nothing has not had it made */
+	/* 'config' and the like do not create a state directory */
 	return e->state_dir ? ga_strdup(e->state_dir)
 			    : ga_path_join(e->state_root, ga_repo_info(e->repo)->id);
 }
 
-/* Who looks for what is wrong looks into the working tree first. */
+/* A user looking for the mistake would look into the working tree's file first. */
 static int hint_commit(const struct ga_oid *commit, struct ga_error *err)
 {
 	return ga_hint(err, "this is the file of commit %.10s, not of the working tree",
 		       GA_HEX(commit));
 }
 
-/* The file as the commit has it: what stands in the working tree, or in a session's, is nobody's
- * word yet. 1: it has none. */
+/* The file as the commit has it, never that of a working tree, which an agent may have written. 1:
+ * it has none. */
 static int read_file(struct cli *c, const struct ga_oid *commit, struct ga_buf *ret,
 		     struct ga_error *err)
 {
@@ -110,7 +110,7 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 		if (!strcmp(l.v[i].id, id))
 			continue;
 		g->when = l.v[i].when;
-		/* what this version does not understand any more had nothing to compare with */
+		/* a file that this version does not understand any more cannot be compared with */
 		if (ga_config_grants(conf, name, l.v[i].text.ptr, strlen(l.v[i].text.ptr),
 				     &g->former, &ignored))
 			ga_grants_release(&g->former);

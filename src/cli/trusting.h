@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trust in a repository's settings, for people.
+ * Trust in a repository's settings: finding out, showing, asking.
  */
 #ifndef TRUSTING_H
 #define TRUSTING_H
@@ -8,33 +8,33 @@
 #include "cli.h"
 #include "ga/trust.h"
 
-/* The repository's file at a commit, what in it needs trust, and what the user has said of it. */
+/* The repository's file at a commit, what in it needs trust, and what the user trusted before. */
 struct cli_grants {
 	bool there;              /* is there such a file? */
-	bool trusted;            /* this very content and all it grants; or that is nothing */
+	bool trusted;            /* exactly this content is; or it grants nothing */
 	struct ga_oid commit;
 	struct ga_buf text;
-	struct ga_grants grants; /* of it */
-	uint64_t when;           /* another content was trusted last; 0: none was */
-	struct ga_grants former; /* of that one */
+	struct ga_grants grants; /* what it lets agents do */
+	uint64_t when;           /* when another content was trusted last; 0: never */
+	struct ga_grants former; /* what that content lets them do */
 };
 #define CLI_GRANTS_INIT { .text = GA_BUF_INIT, .grants = GA_GRANTS_INIT, .former = GA_GRANTS_INIT }
 void cli_grants_release(struct cli_grants *g);
 
-/* Look at it, over the settings `conf`. */
+/* Read it. What it grants is judged against the settings `conf`, which it would loosen. */
 int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_config *conf,
 		    struct cli_grants *ret, struct ga_error *err);
-/* What was trusted last, to compare with. */
+/* Find what was trusted last (`when`, `former`), to compare with. */
 int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		    struct ga_error *err);
-/* What is kept of it where it is trusted (ga/trust.h). */
+/* The text that trust is kept for (ga/trust.h): the content, and what it grants. */
 void cli_trusted_text(const struct cli_grants *g, struct ga_buf *ret);
-/* Say what it grants, with '+' and '-' before what is new and what is gone since it was trusted. */
+/* Print what it grants, with '+' and '-' before what is new and what is gone since `when`. */
 void cli_show_grants(const struct cli_grants *g, FILE *f);
 /* Show it on the terminal, ask, and keep the answer. 1: no. */
 int cli_ask_trust(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		  struct ga_error *err);
-/* That it is not, and what to do. */
+/* Fail as it is not trusted, and say what to do. */
 int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_error *err);
 
 #endif

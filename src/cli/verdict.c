@@ -28,7 +28,7 @@ static int fail_list(const char *list, size_t n, struct ga_error *err)
 		       "--hunk takes numbers from 1 to %zu, as in 1,3-4, not '%s'", n, q);
 }
 
-/* "A" or "A-B", up to `end`. */
+/* "A" or "A-B", up to `end`, as the half-open range of indices that it means. */
 static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_from, size_t *ret_to)
 {
 	cleanup_free char *from = ga_strndup(p, (size_t)(end - p));
@@ -44,7 +44,7 @@ static bool parse_range(const char *p, const char *end, size_t n, size_t *ret_fr
 	return true;
 }
 
-/* All edits but those of hunks in the list are `!mark`. */
+/* Set `ret` to `mark` for the edits of hunks in the list, and to `!mark` for all others. */
 static int mark_edits(const struct ga_hunks *h, const char *list, bool mark, bool *ret,
 		      struct ga_error *err)
 {
@@ -93,14 +93,14 @@ int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const c
 		return -1;
 	if (keep)
 		ga_strv_push(&v->decision.accept, path);
-	/* with all of them it is accepted as it is */
+	/* where no edit is undone, the path is accepted as it is */
 	if (memchr(undo, 1, h.n_edits))
 		ga_decision_add_hunks(&v->decision, &item->change, item->where == GA_REVIEW_HELD,
 				      undo, h.n_edits);
 	return 0;
 }
 
-/* ---- making it true ------------------------------------------------------ */
+/* ---- carrying it out ----------------------------------------------------- */
 
 static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 {
@@ -108,12 +108,13 @@ static int fail_feedback(const char *file, bool decided, struct ga_error *err)
 	bool link = errno == ELOOP;
 
 	(void)ga_fail_errno(err, GA_EFATAL, errno, "%scannot write feedback to '%s'",
-			    decided ? "it is decided, but " : "", q);
-	return link ? ga_hint(err, "no link is followed where one can be an agent's: name the file "
-				   "that it leads to, if you know it") : -1;
+			    decided ? "the decision is made, but " : "", q);
+	return link ? ga_hint(err, "links are not followed where an agent could have made them: "
+				   "name the file that it leads to, if you know it") : -1;
 }
 
-/* What is appended are an agent's bytes, and so can be a link that leads to where they go. */
+/* What is appended is an agent's text, and where agents can write it could have put a link to have
+ * it appended to some other file: none is followed there. */
 static int open_feedback(const struct cli *c, const char *file)
 {
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
@@ -141,7 +142,7 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct 
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_close int fd = -1;
 
-	/* opened first: what cannot be told the agent is better not decided yet */
+	/* opened first, so that nothing is decided that the agent cannot be told then */
 	if (v->feedback)
 		fd = open_feedback(c, v->feedback);
 	if (v->feedback && fd < 0)

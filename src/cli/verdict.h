@@ -14,31 +14,31 @@ struct cli_verdict {
 	struct ga_decision decision;
 	struct ga_remarks remarks;
 	const char *feedback; /* file that what is rejected is appended to, or NULL */
-	bool decided;         /* it is true, whatever failed behind that */
+	bool decided;         /* it was carried out; what failed after that does not undo it */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }
 void cli_verdict_release(struct cli_verdict *v);
 #define cleanup_verdict cleanup_(cli_verdict_release)
 
-/* Reject the hunks that `list` ("1,3-4") names, as the diff of `path` counts them; with `keep`
- * all others, and accept the path as it is then. */
+/* Reject the hunks of `path` that `list` ("1,3-4") names, counted as its diff shows them; with
+ * `keep` reject all others instead, and accept what is left. */
 int cli_decide_hunks(struct cli *c, const struct ga_review_items *items, const char *path,
 		     const char *list, bool keep, struct cli_verdict *v, struct ga_error *err);
 
-/* Make it true; what was rejected goes to the file. */
+/* Carry it out, and append what was rejected to the file. */
 int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct cli_verdict *v,
 	       struct ga_error *err);
 
-/* Deciding with the user, on the terminal. What was answered stays in it: if it is refused when it
- * is made true, nobody has to answer again. */
+/* Deciding with the user, on the terminal. It keeps the answers: if carrying them out is refused,
+ * the user need not give them again. */
 struct cli_walk;
 int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struct ga_error *err);
 void cli_walk_free(struct cli_walk *w);
-/* Walk over `items`, which it takes over. After cli_walk_refused() answers to what is as it was are
- * there already. 1: there is nothing to be done. */
+/* Walk over `items`, which it takes over, and fill `ret`. After cli_walk_refused(), items that have
+ * not changed have their answers already. 1: there is nothing to be done. */
 int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_items *items,
 	     struct cli_verdict *ret, struct ga_error *err);
-/* It was refused. Once more? 1: no. */
+/* Carrying it out was refused: ask whether to try again. 1: no. */
 int cli_walk_refused(struct cli_walk *w, struct ga_error *err);
 
 #endif

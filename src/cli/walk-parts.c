@@ -17,7 +17,7 @@ static void add_part(struct step *s, size_t at, struct part p)
 	s->n_parts++;
 }
 
-/* 1: it has none. */
+/* Find the parts of the file, at first its hunks. 1: it has none. */
 static int read_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 {
 	int rc = 0;
@@ -35,7 +35,7 @@ static int read_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 	return 0;
 }
 
-/* A part of several edits becomes as many. */
+/* Split a part into its edits. False: it is a single one. */
 static bool split_part(struct step *s, size_t at)
 {
 	struct part p = s->parts[at];
@@ -61,7 +61,7 @@ static void part_text(struct cli_walk *w, const struct step *s, const struct par
 	ga_review_hunks_text(&raw, w->palette, out);
 }
 
-/* What stands above the hunks of its diff: a filter goes by that. */
+/* What the file's diff has above its hunks: a filter may need it. */
 static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *ret,
 		       struct ga_error *err)
 {
@@ -75,7 +75,7 @@ static int file_header(struct cli_walk *w, const struct step *s, struct ga_buf *
 	for (end = out.text.ptr; *end;) {
 		const char *p = end;
 
-		/* behind a colour of ours */
+		/* skip the colour that may come first */
 		if (*p == '\033')
 			p += strcspn(p, "m\n");
 		p += *p == 'm';
@@ -121,7 +121,7 @@ static int ask_part(struct cli_walk *w, const struct step *s, size_t at, struct 
 	return cli_ask(prompt, w->single_key, err);
 }
 
-/* What one letter does to part `*at`. */
+/* Do what a letter says to part `*at`. */
 static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *at,
 		       struct ga_error *err)
 {
@@ -155,7 +155,7 @@ static int answer_part(struct cli_walk *w, struct step *s, int letter, size_t *a
 	}
 }
 
-/* All parts decided alike are the file decided so. */
+/* The choice for the file that follows from those for its parts. */
 static void sum_up(struct step *s)
 {
 	size_t n[PARTS] = { 0 };
@@ -173,7 +173,7 @@ int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err)
 
 	if (rc) {
 		if (rc > 0)
-			(void)printf("there are no parts to tell apart\n");
+			(void)printf("this has no parts that could be decided one by one\n");
 		return rc;
 	}
 	if (file_header(w, s, &head, err))

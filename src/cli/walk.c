@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `review -i`: one path after the other, in the manner of `git add -p`. Nothing is done on the
- * way: what was decided is made true at the end, all at once; where that is refused the answers
- * stay.
+ * way: what was decided is carried out at the end, all at once; if that is refused, the answers
+ * are kept.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -148,8 +148,8 @@ static int remark(struct cli_walk *w, struct step *s, struct ga_error *err)
 	return 0;
 }
 
-/* From `at`, the next that is to be asked: what was before is passed over, except by who goes back
- * to it. */
+/* The next step from `at` on that is to be asked. Steps answered before are passed over (`k` goes
+ * back to them). */
 static size_t next_from(const struct cli_walk *w, size_t at)
 {
 	while (at < w->n && w->steps[at].kept)
@@ -157,7 +157,7 @@ static size_t next_from(const struct cli_walk *w, size_t at)
 	return at;
 }
 
-/* What one letter does at step `*at`; `*again`: it is shown once more. */
+/* Do what a letter says at step `*at`; `*again`: show the step that `*at` is at then. */
 static int answer(struct cli_walk *w, int letter, size_t *at, bool *again, struct ga_error *err)
 {
 	struct step *s = &w->steps[*at];
@@ -234,7 +234,7 @@ static void add_parts(const struct step *s, struct ga_decision *d)
 	}
 	ga_decision_add_hunks(d, &s->item->change, s->item->where == GA_REVIEW_HELD, undo,
 			      s->hunks.n_edits);
-	/* whoever kept each of the others has accepted what is left */
+	/* if every part was decided, those that were kept are accepted */
 	if (!open)
 		ga_strv_push(&d->accept, s->item->change.path);
 }
@@ -247,7 +247,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 		const struct step *s = &w->steps[i];
 		const char *path = s->item->change.path;
 
-		/* accepting what nothing is said of means nothing */
+		/* what has no flag and is not held back needs no acceptance */
 		if (s->choice == ACCEPT && (s->item->flagged || s->item->where == GA_REVIEW_HELD))
 			ga_strv_push(&v->decision.accept, path);
 		else if (s->choice == REJECT)
@@ -259,7 +259,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 	}
 }
 
-/* 1: no. */
+/* Sum up, and ask whether to do it. 1: no, or nothing was decided. */
 static int confirm(struct cli_walk *w, struct ga_error *err)
 {
 	size_t n[PARTS + 1] = { 0 };
@@ -291,7 +291,8 @@ static bool same(const struct ga_review_item *a, const struct ga_review_item *b)
 	       ga_entry_equal(&a->change.new, &b->change.new);
 }
 
-/* Take over `items`, and the answers to those that are what they were. Is any other lost? */
+/* Take over `items`, and keep the answers to those that have not changed. True: another answer was
+ * lost. */
 static bool take_items(struct cli_walk *w, struct ga_review_items *items)
 {
 	struct step *steps = ga_calloc(items->n + 1, sizeof(*steps));
@@ -356,7 +357,7 @@ int cli_walk_begin(struct cli *c, bool ask_remarks, struct cli_walk **ret, struc
 	struct cli_walk *w;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		(void)ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and this is none");
+		(void)ga_fail(err, GA_EUSAGE, "-i asks on a terminal, and there is none here");
 		return ga_hint(err, "--accept and --reject decide without one");
 	}
 	w = ga_calloc(1, sizeof(*w));
@@ -385,13 +386,13 @@ int cli_walk(struct cli_walk *w, const struct ga_report *r, struct ga_review_ite
 	}
 	if (walk(w, err))
 		return -1;
-	/* what was confirmed, and is what it was, is not asked a second time */
+	/* if nothing has changed since it was confirmed, that is not asked a second time */
 	rc = confirmed ? 0 : confirm(w, err);
 	if (rc)
 		return rc;
 	collect(w, ret);
 	if (ret->decision.accept.n || ret->decision.reject.n || ret->decision.n_hunks)
 		return 0;
-	(void)printf("no flag was among it: there is nothing to be done\n");
+	(void)printf("no flag was among these: there is nothing to be done\n");
 	return 1;
 }

@@ -19,9 +19,9 @@ struct part {
 struct step {
 	const struct ga_review_item *item;
 	enum choice choice;
-	bool kept;           /* asked in a walk before, and as it was then */
+	bool kept;           /* answered in an earlier walk, and not changed since */
 	struct ga_hunks hunks;
-	bool read;           /* `hunks` were looked for */
+	bool read;           /* `hunks` was read */
 	struct part *parts;  /* once it was split */
 	size_t n_parts, cap_parts;
 	char *remark;
@@ -37,21 +37,21 @@ struct cli_walk {
 	bool single_key, ask_remarks;
 	struct step *steps;
 	size_t n;
-	bool refused;   /* what was decided was, and is to be tried again */
-	bool abandoned; /* the terminal is gone: nothing is to be done */
+	bool refused;   /* what was decided was refused, and is to be tried again */
+	bool abandoned; /* the terminal is gone: do nothing */
 };
 
-/* Lines that leave room for what stands around them. */
+/* Print as many lines as leave room on the screen for what stands around them. */
 void walk_print_top(const char *text);
-/* The same of a diff, or of a part of one behind `head`, which is not printed, as the user's
- * interactive.diffFilter has it (difffilter.c). */
+/* The same for a diff, or a part of one, that the user's interactive.diffFilter goes over first
+ * (difffilter.c). The filter also gets `head`, what comes before it, which is not printed. */
 void walk_print_diff(struct cli_walk *w, const struct ga_buf *head, const struct ga_buf *diff);
-/* All of the diff of `s`. */
+/* Write all of the diff of `s`. */
 int walk_diff(struct cli_walk *w, const struct step *s, struct ga_out *out, struct ga_error *err);
-/* What was decided, before what is asked: "accepted, " */
+/* What was decided before, for a prompt: "accepted, ". */
 const char *walk_choice_text(enum choice c);
 
-/* Decide about the parts of `s`, and of it by these. 1: it has none, which was said. */
+/* Decide about the parts of `s`, and so about `s`. 1: it has none, which the user was told. */
 int walk_parts(struct cli_walk *w, struct step *s, struct ga_error *err);
 
 #endif

@@ -119,7 +119,7 @@ test_expect_success 'changes on top of uncommitted work' '
 test_expect_success 'feedback goes through no link where one can be an agent.s, and through those of the user' '
 	cd r && git agent start -q --name lk -- sh -c "echo l >l; echo m >m" && echo v >../victim && cp ../victim ../before && mkdir -p ../vdir && ln -s ../victim say && ln -s ../vdir lkd && ln -s victim ../mine.lk && ln -s "$HOME/victim" "$HOME/aihome/say" && git for-each-ref >../refs &&
 	for f in say ./say lkd/say "$PWD/say" "$PWD/../$(basename "$PWD")/lkd/say" "$HOME/aihome/say"; do
-		test_expect_code 128 git agent review --reject --feedback "$f" lk l 2>../err && grep "^git-agent: cannot write feedback to .*say" ../err && grep "^hint: no link is followed" ../err || return 1
+		test_expect_code 128 git agent review --reject --feedback "$f" lk l 2>../err && grep "^git-agent: cannot write feedback to .*say" ../err && grep "^hint: links are not followed" ../err || return 1
 	done && cmp ../victim ../before && test "$(ls -A ../vdir)" = "" && git for-each-ref | test_cmp ../refs - &&
 	git agent review --reject --feedback ../mine.lk lk l && grep "^+l$" ../victim && git agent review --reject --feedback told lk m && grep "^+m$" told && rm say lkd told && git agent drop --force lk
 '

@@ -73,7 +73,7 @@ test_expect_success TTY 'parts: hunks, split to the smallest, kept and rejected'
 test_expect_success TTY 'what was decided about parts is taken back with the path; one without parts is asked about again' '
 	cd r && git agent start -q --name undo -- sh -c "sed -i -e 3s/3/three/ -e 30s/30/thirty/ a; printf \"a\\000\" >bin; echo z >z" && git for-each-ref >../before &&
 	walk undo expect="(1/3) accept bin" send="j\r" expect="(2/3) accept a" send="s\r" expect="(1/2 of a)" send="n\r" expect="(2/2 of a)" send="y\r" expect="(3/3) accept z" send="k\r" expect="(in parts, 2/3)" send="u\r" expect="(2/3) accept a" send="s\r" expect="(1/2 of a)" send="q\r" expect="(2/3) accept a" send="j\r" expect="(3/3)" send="q\r" expect="nothing was decided" exit=0 &&
-	walk undo expect="(1/3)" send="n\r" expect="(2/3)" send="k\r" expect="(rejected, 1/3)" send="s\r" expect="there are no parts" expect="(rejected, 1/3)" send="q\r" expect="1 to reject" send="n\r" exit=0 && git for-each-ref | test_cmp ../before - && git agent drop --force undo
+	walk undo expect="(1/3)" send="n\r" expect="(2/3)" send="k\r" expect="(rejected, 1/3)" send="s\r" expect="this has no parts" expect="(rejected, 1/3)" send="q\r" expect="1 to reject" send="n\r" exit=0 && git for-each-ref | test_cmp ../before - && git agent drop --force undo
 '
 
 test_expect_success TTY 'parts of what is flagged and held back; keeping the others accepts what is left' '

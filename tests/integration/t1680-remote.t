@@ -31,7 +31,7 @@ test_expect_success 'branch and report are pushed, what is held back only when a
 test_expect_success 'fetched, reviewed and landed there, with ids as they were; and seen as landed here' '
 	cd push.there && git agent fetch --dry-run origin >../out && grep "^w .*and what is held back" ../out && test -z "$(agent_refs)" && git agent fetch origin 2>../err && grep "agent/w: 3 commits, 3 files changed" ../err && grep "next: git agent review w" ../err &&
 	test "$(shown w)" = "captured tip held 2 origin" && test "$(git rev-parse agent/w)" = "$(git -C ../push.here rev-parse agent/w)" && git agent show w | grep "^fetched from origin" && git agent list | grep "^w .*from origin" &&
-	test_expect_code 3 git agent land w && test_expect_code 2 git agent drop w && git agent review w | grep Makefile && git agent diff w | grep "+five" && git agent fetch origin 2>../err && grep "is here as it is there" ../err &&
+	test_expect_code 3 git agent land w && test_expect_code 2 git agent drop w && git agent review w | grep Makefile && git agent diff w | grep "+five" && git agent fetch origin 2>../err && grep "is up to date with the remote" ../err &&
 	git agent review --reject w .envrc && git agent review --accept w Makefile && git agent land w && test -e Makefile && test ! -e .envrc && fsck && git push -q origin main &&
 	cd ../push.here && git agent list | grep "^w .*captured" && git fetch -q && git agent review --reject w .envrc && git agent list | grep "^w .*landed" && cd ../push.there && git agent land --undo w && git agent land w && git agent gc | grep "^session w" && git agent drop --restore w && git agent drop w
 '

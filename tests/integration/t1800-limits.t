@@ -252,7 +252,7 @@ test_expect_success 'a submodule is under the limits of the superproject, and ca
 	set_limit file_size 3 && git agent start -q --name s -- sh -c "echo 12345 >sub/big; echo y >y" &&
 	test -z "$(limits_of s)" && test "$(cd sub && limits_of s)" = limits.capture.file_size && ! git -C sub cat-file -e agent/s:big &&
 	git -C sub agent show s | grep "then run .git agent capture s. in the superproject" && set_limit file_size 100 &&
-	(cd sub && test_must_fail git agent capture s 2>../../err) && grep "a part of the superproject" ../err &&
+	(cd sub && test_must_fail git agent capture s 2>../../err) && grep "part of a superproject" ../err &&
 	git agent capture s && git -C sub cat-file -e agent/s:big && test "$(git rev-parse agent/s:sub)" = "$(git -C sub rev-parse agent/s)" && git cat-file -e agent/s:y
 '
 

@@ -36,7 +36,7 @@ test_expect_success 'on and off: a setting of the repository, and nothing else w
 	git agent guard on 2>../err && grep "the guard is on" ../err && git config --local agent.guard && how | grep "^True 0 0 not" && test ! -e .git/git-agent/guard && git agent guard | grep "high paths are held back too" &&
 	git agent start -q -- sh -c "echo b >b" && test ! -e .git/git-agent/guard && git agent guard on && git agent guard off && git agent guard off && picture >../after && test_cmp ../before ../after &&
 	git config --global agent.guard true && how | grep ^True && git agent guard off && how | grep ^False && git config --global --unset agent.guard &&
-	test_expect_code 129 git agent guard maybe && test_expect_code 129 git agent guard on --json && test_expect_code 128 git -c agent.guard=false agent guard on 2>../err && grep "set where it counts more" ../err
+	test_expect_code 129 git agent guard maybe && test_expect_code 129 git agent guard on --json && test_expect_code 128 git -c agent.guard=false agent guard on 2>../err && grep "another value of agent.guard overrides" ../err
 '
 
 test_expect_success 'high paths stay off the branch, are decided one by one, and what the agent sets counts nothing' '

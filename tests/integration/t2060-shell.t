@@ -76,7 +76,7 @@ test_expect_success 'in a session on a terminal or a pipe as well' '
 
 test_expect_success 'in one that has ended: its files, what is done now is captured with them' '
 	cd r && git agent start -q -n done -- sh -c "echo x >f; echo hidden >kept; echo kept >.gitignore" && test_expect_code 6 git agent shell done -- sh -c "cat f kept; echo y >g; exit 6" >../out 2>../err &&
-	printf "x\nhidden\n" >../want && test_cmp ../want ../out && grep "has ended: the command goes on with it" ../err && test "$(git show agent/done:g)" = y && test "$(git show agent/done:f)" = x &&
+	printf "x\nhidden\n" >../want && test_cmp ../want ../out && grep "has ended: it is resumed for this command" ../err && test "$(git show agent/done:g)" = y && test "$(git show agent/done:f)" = x &&
 	git agent show done | grep "^resumed with" && $pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
 '
 

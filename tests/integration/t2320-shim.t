@@ -54,7 +54,7 @@ test_expect_success 'where no session can be started nothing is' '
 '
 
 test_expect_success 'what is not an agent, or somebody else'\''s file; remove' '
-	test_expect_code 129 git agent shim install bash && test_expect_code 129 git agent shim install ../x && test_expect_code 129 git agent shim some && test_expect_code 129 git agent shim status x && echo mine >"$shims/aider" && test_expect_code 2 git agent shim install aider 2>err && grep "no shim of git-agent" err && test_expect_code 1 git agent shim remove aider && test_expect_code 1 git agent shim remove ../shims/claude && grep -x mine "$shims/aider" &&
+	test_expect_code 129 git agent shim install bash && test_expect_code 129 git agent shim install ../x && test_expect_code 129 git agent shim some && test_expect_code 129 git agent shim status x && echo mine >"$shims/aider" && test_expect_code 2 git agent shim install aider 2>err && grep "not a shim of git-agent" err && test_expect_code 1 git agent shim remove aider && test_expect_code 1 git agent shim remove ../shims/claude && grep -x mine "$shims/aider" &&
 	git agent shim status --json >j && python3 -c "import json,sys; l = json.load(open(sys.argv[1])); assert [x[\"name\"] for x in l] == [\"claude\", \"codex\"] and l[0][\"first\"] and l[0][\"real\"].endswith(\"/.local/bin/claude\"), l" j && rm "$shims/aider" && git agent shim remove && test ! -e "$shims" && test "$(cd r && claude x)" = "host <x>" && PATH=/usr/bin:/bin test_expect_code 1 "$(command -v git-agent)" shim install
 '
 

@@ -98,15 +98,15 @@ test_expect_success 'no version is taken that npm would read as something else' 
 	test_expect_code 129 git agent agents install && test_expect_code 129 git agent agents list claude && test_expect_code 129 git agent agents upgrade && test_expect_code 129 git agent agents install --json claude
 '
 
-test_expect_success 'update brings what npm has now; versions of before go unless a session may be using them' '
+test_expect_success 'update brings what npm has now; older versions go unless a session may be using them' '
 	brings 3.0.0 && git agent agents update 2>out && grep "^claude: 3.0.0, was 2.0.0$" out && ! grep codex out && test "$(ls "$HOME/aihome/.local/agent/npm/claude")" = 3.0.0 &&
-	mkdir "$HOME/aihome/hold" && git agent start -q -d --name h claude && test_when_finished "rmdir $HOME/aihome/hold; git agent stop -q h" && brings 4.0.0 && git agent agents update claude 2>out && grep "versions of before stay" out && test -d "$HOME/aihome/.local/agent/npm/claude/3.0.0" &&
+	mkdir "$HOME/aihome/hold" && git agent start -q -d --name h claude && test_when_finished "rmdir $HOME/aihome/hold; git agent stop -q h" && brings 4.0.0 && git agent agents update claude 2>out && grep "older versions stay" out && test -d "$HOME/aihome/.local/agent/npm/claude/3.0.0" &&
 	test_expect_code 2 git agent agents remove claude 2>err && grep "a session is running" err && git agent stop -q h && git agent agents install claude 2>out && grep "4.0.0, as before" out && test "$(ls "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
 	test_expect_code 129 git agent agents update codex 2>err && grep "is not installed in the agents. home" err
 '
 
 test_expect_success 'what npm chooses is never put in place of something newer without being asked for' '
-	brings 3.9.9 && git agent agents update 2>out && grep "^claude: 4.0.0 stays: npm chose 3.9.9, .*(.git agent agents install claude@3.9.9. goes back to that)" out && test "$(cat "$notes/claude")" = 4.0.0 &&
+	brings 3.9.9 && git agent agents update 2>out && grep "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*(.git agent agents install claude@3.9.9. goes back to it)" out && test "$(cat "$notes/claude")" = 4.0.0 &&
 	git agent agents install claude 2>out && grep "^claude: 4.0.0 stays" out && git agent agents update -q claude 2>out && test ! -s out && started >out && grep "own .*/4.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
 	brings 4.0.0-rc.1 && git agent agents update 2>out && grep "^claude: 4.0.0 stays" out && brings 4.0.1-rc.1 && git agent agents update 2>out && grep "^claude: 4.0.1-rc.1, was 4.0.0$" out &&
 	brings 3.9.9 && git agent agents install claude@3.9.9 2>out && grep "^claude: 3.9.9, was 4.0.1-rc.1$" out && started >out && grep "own .*/3.9.9/" out && brings 4.0.0 && git agent agents update -q
@@ -137,7 +137,7 @@ test_expect_success 'one at a time, and one that was killed leaves nothing for l
 test_expect_success 'who waits for another to install looks at what that brought, not at what was there before' '
 	brings 7.2.0 && mkfifo "$HOME/aihome/go" && echo "read -r _ <~/go" >"$bin/runs" && : >"$log" && { git agent agents install -q claude & } && first=$! && test_wait_for "grep postinstall $log" &&
 	{ "$GIT_AGENT" agents install claude 2>out & } && second=$! && test_wait_for "grep -e \"-> FLOCK .* $second \" /proc/locks" && rm "$bin/runs" && brings 7.1.0 && echo 1 >"$HOME/aihome/go" && wait $first && wait $second && rm "$HOME/aihome/go" &&
-	grep "^claude: 7.2.0 stays: npm chose 7.1.0" out && test "$(cat "$notes/claude")" = 7.2.0 && started >out && grep "own .*/7.2.0/" out
+	grep "^claude: 7.2.0 stays: npm chose the older 7.1.0" out && test "$(cat "$notes/claude")" = 7.2.0 && started >out && grep "own .*/7.2.0/" out
 '
 
 test_expect_success 'who installs what is being removed waits until that is forgotten, and is not forgotten with it' '
@@ -164,7 +164,7 @@ test_expect_success 'without npm it says so, and of an npm package of the host t
 '
 
 test_expect_success 'a version of before that cannot be removed keeps nobody from the one that came' '
-	brings 7.0.0 && git agent agents install -q claude && brings 7.0.1 && GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err && grep "claude: versions of before stay: .*; install it again to remove them" err && grep "^claude: 7.0.1, was 7.0.0" err && test "$(cat "$notes/claude")" = 7.0.1 &&
+	brings 7.0.0 && git agent agents install -q claude && brings 7.0.1 && GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err && grep "claude: older versions stay: .*; install it again to remove them" err && grep "^claude: 7.0.1, was 7.0.0" err && test "$(cat "$notes/claude")" = 7.0.1 &&
 	test -d "$HOME/aihome/.local/agent/npm/claude/7.0.0" && started >out && grep "own .*/7.0.1/" out && git agent agents install -q claude && test ! -e "$HOME/aihome/.local/agent/npm/claude/7.0.0"
 '
 
