@@ -22,21 +22,22 @@
 #include "layers.h"
 #include "start.h"
 
-/* The one place beside the agents' home that is on a disk inside, and goes with the sandbox. */
+/* The "project" of the sandbox: the one place on a disk inside besides the agents' home, and gone
+ * with the sandbox. */
 #define PLACE "/tmp/git-agent-agents"
-#define RUN ".run-" /* its directories, in that of the notes */
+#define RUN ".run-" /* prefix of its layers' directory, which is in that of the notes */
 #define NPM_MS (20u * 60 * 1000)
 #define REMOVE_MS (5u * 60 * 1000)
 #define ANSWER_MAX 4096
 
-/* What npm needs to get to a registry, which says nothing else. */
+/* Variables that npm needs to reach a registry, and that tell it nothing else. */
 static const char *const passed[] = {
 	"npm_config_registry", "NPM_CONFIG_REGISTRY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 };
 
-/* $1 the agent, $2 its package, $3 with the version. A prefix is made beside the others, and the
- * program in it seen to run. */
+/* $1 the agent, $2 its package, $3 the package with the version wanted. Install into a new prefix
+ * beside the others, check that the program in it runs, and print the version. */
 static const char fetch_script[] =
 	"set -eu\n"
 	"top=$HOME/" GA_AGENTS_DIR "/$1\n"
@@ -58,7 +59,7 @@ static const char fetch_script[] =
 	".new/bin/\"$1\" --version </dev/null >&2\n"
 	"printf '%s\\n' \"$version\"\n";
 
-/* $1 the agent, $2 the version that its new prefix gets as a name; or nothing, and it goes. */
+/* $1 the agent, $2 the version, which the new prefix is named after; if empty, it is removed. */
 static const char place_script[] =
 	"set -eu\n"
 	"top=$HOME/" GA_AGENTS_DIR "/$1 bin=$HOME/" GA_AGENT_BIN "\n"
@@ -70,7 +71,7 @@ static const char place_script[] =
 	"ln -sfn \"../npm/$1/$2/bin/$1\" \"$bin/.$1.new\"\n"
 	"mv -fT \"$bin/.$1.new\" \"$bin/$1\"\n";
 
-/* $1 the agent, $2 the version that stays, or nothing. */
+/* $1 the agent, $2 the version to keep; if empty, none. */
 static const char remove_script[] =
 	"set -eu\n"
 	"cd \"$HOME/" GA_AGENTS_DIR "/$1\" || exit 0\n"
@@ -85,10 +86,11 @@ struct job {
 	bool network;
 	unsigned ms;
 	struct ga_buf out, errout;
-	/* of an installation: what is there, which npm's own choice must not be older than; and
-	 * what it brought */
-	bool fetches, chooses, older;
-	char *before, *version;
+	bool fetches;   /* it is an installation; then: */
+	bool chooses;   /* npm chooses the version, which must not be older than the one there */
+	bool older;     /* what it chose is */
+	char *before;   /* the version there, or NULL */
+	char *version;  /* the version that was fetched */
 };
 
 static void job_release(struct job *j)
@@ -99,7 +101,7 @@ static void job_release(struct job *j)
 	ga_buf_release(&j->errout);
 }
 
-/* What one that was killed left. */
+/* Remove what an npm that was killed left. */
 static void remove_stale(int at)
 {
 	int copy = fcntl(at, F_DUPFD_CLOEXEC, 3);
@@ -118,8 +120,8 @@ static void remove_stale(int at)
 		(void)closedir(d);
 }
 
-/* The directories of a sandbox without a project: an empty one in its place. One at a time for a
- * home, as they work in the same place there. */
+/* Make the layers of a sandbox whose project is an empty directory. The lock lets one npm at a time
+ * work on a home, since all work in the same place there. */
 static int make_scratch(const struct ga_start_env *e, int *ret_lock, struct ga_strv *ret,
 			struct ga_error *err)
 {
@@ -151,13 +153,14 @@ static void remove_scratch(struct ga_strv *dirs)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* in the state directory: nobody else gets there */
+	/* by path, as it is in the state directory, where nobody else can write */
 	if (dirs->n)
 		(void)ga_rmtree_at(AT_FDCWD, dirs->v[0], &ignored);
 	ga_strv_release(dirs);
 }
 
-/* What `mounts` shows is for sessions: a package and its network have no business with it. */
+/* Without `mounts`: what these show is for sessions, and a package that has the network must not
+ * read it. */
 static int make_spec(struct ga_start_env *e, const struct ga_strv *dirs, bool network,
 		     struct ga_spec *s, struct ga_error *err)
 {
@@ -198,7 +201,7 @@ static int run_in(struct ga_sandbox *sb, const struct ga_spec *s, struct job *j,
 	return ga_run_exec(sb, &x, ret_status, err);
 }
 
-/* npm ends with where its log is, which goes with the sandbox. */
+/* npm's last words are where its log is, which is gone with the sandbox. */
 static bool is_about_log(const char *line)
 {
 	return strstr(line, "complete log of this run") || strstr(line, PLACE "/cache/_logs");
@@ -222,8 +225,8 @@ static char *last_words(const struct ga_buf *b)
 	}
 }
 
-/* What npm chose goes by what packages say of Node.js, and may be older than what is there and
- * runs. */
+/* Take the version that was fetched, and decide whether it is put in place. npm chooses by which
+ * Node.js a package says it supports, so its choice may be older than the one there, which runs. */
 static int choose(struct job *j, struct ga_error *err)
 {
 	while (j->out.len && j->out.ptr[j->out.len - 1] == '\n')
@@ -258,7 +261,7 @@ static int run_scripts(struct ga_sandbox *sb, const struct ga_spec *s, struct jo
 	return 0;
 }
 
-/* That is what runs from now on. */
+/* Note the version, which sessions run from now on. */
 static int note(const struct ga_start_env *e, const struct job *j, struct ga_error *err)
 {
 	cleanup_free char *notes = agents_notes(e), *file = ga_path_join(notes, j->words[0]);
@@ -267,8 +270,8 @@ static int note(const struct ga_start_env *e, const struct job *j, struct ga_err
 	return ga_write_atomic(AT_FDCWD, file, line, strlen(line), 0600, err);
 }
 
-/* Run it in a sandbox with the home of `e`, whose lock is held. Others wait: what is there stays
- * until it was compared, and what came until it is noted. */
+/* Run the job in a sandbox with the home of `e`, whose lock is held. Other jobs wait, so that the
+ * installed version cannot change before it was compared, nor the new one before it is noted. */
 static int run(struct ga_start_env *e, struct job *j, struct ga_error *err)
 {
 	cleanup_(remove_scratch) struct ga_strv dirs = GA_STRV_INIT;
@@ -315,7 +318,7 @@ int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, con
 	return ga_hint(err, "install Node.js");
 }
 
-/* All but `keep` goes, in a home that is locked for us alone. */
+/* Remove all versions but `keep`, in a home that is locked for us alone. */
 static int remove_but(struct ga_start_env *e, const char *name, const char *keep,
 		      struct ga_error *err)
 {
@@ -324,12 +327,12 @@ static int remove_but(struct ga_start_env *e, const char *name, const char *keep
 					       .errout = GA_BUF_INIT };
 	cleanup_free char *home = ga_home_dir(e, e->home_mode);
 
-	/* one that was reset has nothing of it */
+	/* a home that was reset has nothing to remove */
 	return !access(home, F_OK) && (ga_fault_stop("agents:others", err) || run(e, &j, err))
 		       ? -1 : 0;
 }
 
-/* Alone: versions that nobody can be using any more go. */
+/* Remove the other versions, if no session runs that may be using one (else `*ret_kept`). */
 static int remove_others(struct ga_start_env *e, const char *name, const char *keep,
 			 bool *ret_kept, struct ga_error *err)
 {
@@ -366,7 +369,7 @@ int ga_agents_install(struct ga_start_env *e, const struct ga_preset *p, const c
 		return -1;
 	ret->older = j.older ? ga_steal(&j.version) : NULL;
 	ret->version = ga_strdup(j.older ? j.before : j.version);
-	/* it is there, and noted */
+	/* the new version is there and noted: failing to remove others is no failure */
 	(void)remove_others(e, p->name, ret->version, &ret->kept, &ret->left);
 	return 0;
 }
@@ -386,7 +389,7 @@ int ga_agents_remove(struct ga_start_env *e, const struct ga_preset *p, struct g
 
 	if (access(file, F_OK))
 		return 1;
-	/* until it is forgotten: who installs it meanwhile would be, too */
+	/* held until the note is gone, or that of an installation meanwhile would go as well */
 	rc = ga_home_lock(e, &lock, err);
 	if (rc > 0)
 		return 2;

@@ -31,7 +31,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Behind '-' or '+': what dots part is never empty. */
+/* The part of a version after '-' or '+': identifiers separated by dots, none of them empty. */
 static bool identifiers_ok(const char *s)
 {
 	bool begun = false;
@@ -58,7 +58,7 @@ bool ga_agents_version_ok(const char *s)
 	return !*s || ((*s == '-' || *s == '+') && identifiers_ok(s + 1));
 }
 
-/* Up to where one part ends, by number if both are. Both move behind it. */
+/* Compare one part, up to one of `ends`, as numbers if both are. Moves both to its end. */
 static int compare_part(const char **a, const char **b, const char *ends)
 {
 	size_t n = strcspn(*a, ends), m = strcspn(*b, ends);
@@ -88,7 +88,7 @@ int ga_agents_version_compare(const char *a, const char *b)
 
 	for (int i = 0; !c && i < 3; i++, a += *a == '.', b += *b == '.')
 		c = compare_part(&a, &b, ".-+");
-	/* what is before a release has a '-'; builds of one are the same to semver */
+	/* a '-' means: before that release; what follows a '+' does not count (semver) */
 	if (!c && (*a == '-') != (*b == '-'))
 		return *a == '-' ? -1 : 1;
 	while (!c && *a && *a != '+' && *b && *b != '+') {
@@ -118,7 +118,7 @@ char *agents_notes(const struct ga_start_env *e)
 			    "agents");
 }
 
-/* Is there a program, or a link that may lead to one? Inside it is seen. */
+/* Is there a program, or a link that may lead to one? Whether it does shows inside. */
 static bool is_in_home(const char *home, const char *dir, const char *name)
 {
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -161,7 +161,7 @@ bool agents_own(const struct ga_start_env *e, const char *name)
 
 /* ---- what is found ------------------------------------------------------------------------ */
 
-/* Of an npm package on the host, which is the user's own. */
+/* The version of an npm package that the user has on the host; NULL: not known. */
 static char *package_version(const char *program, const char *package)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -198,7 +198,7 @@ static bool has_login(const char *home, const struct ga_preset *p)
 	return false;
 }
 
-/* Anything but `notes`, which are ours and below it, or NULL. */
+/* Is there anything at `path` but `notes` (may be NULL), the file below it that we wrote? */
 static bool has_more(int home, const char *path, const char *notes)
 {
 	const char *own = notes ? ga_path_below(notes, path) : NULL;
@@ -230,7 +230,7 @@ bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)
 	return false;
 }
 
-/* The user's may be links to where he keeps such files. */
+/* In the user's own home: there a login may be a link. */
 static bool has_importable(const char *home, const struct ga_preset *p)
 {
 	for (size_t i = 0; p->logins[i]; i++) {
@@ -268,7 +268,7 @@ void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *
 	cleanup_free char *home = ga_home_dir(e, e->home_mode);
 
 	ret->key = find_key(e, p);
-	/* those of a project's are brought when it starts */
+	/* a project's own home gets the logins of the shared one when a session starts */
 	ret->login = has_login(home, p) || has_login(e->agent_home, p);
 	ret->importable = has_importable(e->home, p);
 }

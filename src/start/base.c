@@ -15,7 +15,7 @@
 /* An untracked file above this is left out of a snapshot and named. */
 #define MAX_UNTRACKED (100u << 20)
 
-/* How long an operation of another git's is waited for. */
+/* How long to wait for an operation of another git to end. */
 #define OPERATION_MS 1000
 #define AGAIN_MS 20
 
@@ -59,9 +59,9 @@ int start_check_project(const struct ga_start_env *e, struct ga_error *err)
 	return 0;
 }
 
-/* Is every byte of the commit one the user has taken in: reachable from HEAD, from a branch,
- * remote branch or tag that is no session's, or at least from no ref an agent's work is on (a
- * session's `base` is one, whatever it stands on)? */
+/* Has the user taken in all of the commit? It is reachable from HEAD, or from a branch, remote
+ * branch or tag that is not a session's; or at least not from any ref that can have an agent's work
+ * (a session's `base` counts as one, whatever it stands on). */
 static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *head,
 		      struct ga_error *err)
 {
@@ -79,7 +79,7 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 	return ga_is_below_refs(r, commit, spaces, &agents, err) ? -1 : !agents;
 }
 
-/* Of what stays outside of the commit only ignored files are shown. */
+/* For a base without uncommitted work: of what is not in the commit, only ignored files show. */
 static int without_work(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 			struct start_base *b, struct ga_error *err)
 {
@@ -127,8 +127,8 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, &b->hidden, &b->base, err);
 }
 
-/* A merge that another git is just making, for a landing say, is over in a moment, and then HEAD is
- * another. One that waits for the user is refused later. */
+/* If another git is in the middle of a merge, as in a landing, it is over in a moment, and HEAD is
+ * another commit then. One that waits for the user is refused later. */
 static void wait_for_others(struct ga_repo *r)
 {
 	for (int waited = 0; waited < OPERATION_MS; waited += AGAIN_MS) {
@@ -193,7 +193,7 @@ int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o
 {
 	const char *op = ga_repo_operation(e->repo);
 	bool busy = op && strcmp(op, "bisect") != 0 && o->dirty != GA_DIRTY_REFUSE;
-	/* of a base that is not what the user works on, nor is its submodule */
+	/* the submodule's working tree belongs to HEAD: with another base it is not looked at */
 	bool look = !o->base_rev && o->dirty != GA_DIRTY_IGNORE && !busy;
 	cleanup_error struct ga_error missing = GA_ERROR_INIT;
 	struct ga_oid head, tree;

@@ -9,28 +9,30 @@
 #include "ga/snapshot.h"
 #include "ga/start.h"
 
-/* Where the session will stand. */
+/* What a session will stand on. `onto`, `base`, `onto_ref`, `trusted`: as in ga/session.h. */
 struct start_base {
 	struct ga_oid onto, base;
 	char *onto_ref;
-	bool trusted;        /* no agent content that was not landed */
-	size_t carried;
-	size_t max_shared;   /* ignored directories that can be */
+	bool trusted;
+	size_t carried;         /* uncommitted paths in `base` */
+	size_t max_shared;      /* how many ignored directories can be shared */
 	struct ga_scan scan;
 	struct ga_exposure secrets;
-	struct ga_strv hidden;  /* paths that are kept out, sorted ... */
-	struct ga_strv clear;   /* ... and those of them that git's filters open at checkout */
-	struct ga_strv objects; /* loose objects of what is in them, hidden as well ... */
-	struct ga_strv stored;  /* ... and paths of what git has stored where it cannot be */
+	struct ga_strv hidden;  /* paths of secrets that are kept out, sorted ... */
+	struct ga_strv clear;   /* ... and those of them that git's filters decrypt at checkout */
+	struct ga_strv objects; /* loose objects with the content of these, hidden as well ... */
+	struct ga_strv stored;  /* ... and paths whose content git has where it cannot be hidden */
 };
 void start_base_release(struct start_base *b);
 
-/* Refuse working trees no session can stand in: home and what contains it. */
+/* Refuse a working tree that contains the user's home, or that overlaps with the agents' home or
+ * the state directory. */
 int start_check_project(const struct ga_start_env *e, struct ga_error *err);
+/* Choose what a new session stands on. A `dry` run makes no commit. */
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err);
 
-/* include.c: leave no more of what is ignored in `scan` than the session is to show. */
+/* include.c: remove from `scan` the ignored paths that the session is not to show. */
 int start_narrow_ignored(struct ga_start_env *e, const struct ga_start_opts *o,
 			 struct ga_scan *scan, struct ga_error *err);
 
@@ -40,27 +42,29 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 		       bool carried, struct start_base *b, struct ga_error *err);
 bool start_is_hidden(const struct start_base *b, const char *path);
 size_t start_count_hidden(const struct start_base *b, const struct ga_strv *paths);
-/* What a session that is there would show of secrets now, with its branch at `tip`. */
+/* base.c: fill `b` with the secrets that an existing session would show now, with its branch at
+ * `tip`. */
 int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
 		     const struct ga_session *s, const struct ga_oid *tip, struct start_base *b,
 		     struct ga_error *err);
-/* Once the base is there: fill b->objects and b->stored. */
+/* secrets.c: once b->base is known, fill b->objects and b->stored. */
 int start_hide_objects(struct ga_start_env *e, struct start_base *b, struct ga_error *err);
-/* Lines for the banner, parts included. */
+/* Add lines to the banner, about parts too. */
 void start_describe_secrets(const struct start_base *b, struct ga_start *st);
-/* Lay whiteouts over what is hidden in the shared directory `dir`, into `mask`, made if it needs
- * to be. */
+/* Make whiteouts in the layer `mask` for what is hidden in the shared directory `dir`. The layer is
+ * made if there is any. */
 int start_mask_shared(const struct start_base *b, int project, const char *dir, const char *mask,
 		      struct ga_error *err);
-/* And over the rest, into `extras`: for a session with the working tree beneath whiteouts, or
- * what the base has; for all what is committed of files that a filter opens. */
+/* The same for what is hidden elsewhere, in the layer `extras`. A live session, with the working
+ * tree beneath, gets what the base has there, or a whiteout; in any session, files that a filter
+ * decrypts are replaced by what is committed. */
 int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		       const struct start_base *b, const struct ga_oid *tree, int project,
 		       int extras, struct ga_error *err);
 
-/* The base of a submodule is the commit that the superproject's base has for it. What is not
- * committed in it stays outside: `*ret_dirty` paths. Returns 1 and why for people if the submodule
- * cannot be a part of the session. */
+/* base.c: the base of a submodule is `commit`, the one that the superproject's base names. What is
+ * not committed in it, `*ret_dirty` paths, stays outside. Returns 1 and the reason, for people, if
+ * the submodule cannot be a part of the session. */
 int start_choose_part_base(struct ga_start_env *e, const struct ga_start_opts *o,
 			   const struct ga_oid *commit, struct start_base *ret, size_t *ret_dirty,
 			   const char **ret_why, struct ga_error *err);

@@ -14,7 +14,7 @@
 int start_make_surroundings(struct ga_start_env *e, const char *project, struct ga_spec *ret,
 			    struct ga_error *err)
 {
-	/* every stage mounts on it, each in a namespace of its own */
+	/* all stages mount on this directory, each in a mount namespace of its own */
 	if (ga_store_stage(e->state_root, &ret->stage_dir, err))
 		return -1;
 	ret->project = ga_strdup(project);
@@ -71,7 +71,8 @@ int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbo
 	return 0;
 }
 
-/* The repository has not been opened: where its id is not at the usual place, nothing is known. */
+/* The repository is not open yet: if its id is not at the usual place, assume that there is no
+ * note. */
 bool ga_start_guess_network(const struct ga_start_env *e, const char *project)
 {
 	cleanup_free char *file = ga_path_join(project, ".git/git-agent/id"), *note = NULL;

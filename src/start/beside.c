@@ -80,7 +80,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 {
 	struct start_step s = { .watch = w, .st = st, .after = true };
 	struct ga_session *session = &st->session;
-	/* who wants it to end does not want to wait for these */
+	/* if somebody or a limit ended the agent, nobody wants to wait for these */
 	bool skip = ended || w->why || ga_run_lost(st->sandbox);
 
 	s.deadline = start_step_deadline(w->e->use.finish);
@@ -97,14 +97,14 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 			c.end = check_end(&s, &how);
 			c.status = c.end == GA_CHECK_EXITED ? how.status : 0;
 		}
-		/* one that failed is for people to look at, and the next may say more */
+		/* one that exited with failure does not stop the next, which may tell more */
 		skip = c.end != GA_CHECK_EXITED;
 		journal(session, "finish", text, ga_check_end_name(c.end), c.status);
 		ga_strv_take(&session->checks, ga_check_encode(&c));
 	}
 }
 
-/* ---- what is going to be */
+/* ---- describing them */
 
 static void describe(struct ga_start *st, const char *what, const struct ga_strv *commands)
 {

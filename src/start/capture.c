@@ -19,7 +19,7 @@
 struct capture_sandbox {
 	struct ga_start_env *e;
 	const struct ga_session *s;
-	struct ga_sandbox **ended; /* the layers are still mounted there */
+	struct ga_sandbox **ended; /* the one that ran, in which the layers are still mounted */
 	struct ga_base base;
 	struct ga_spec spec;
 };
@@ -34,8 +34,8 @@ static int open_base(void *payload, const char **ret, struct ga_error *err)
 	return 0;
 }
 
-/* Git over what an agent left: a link to a device, or an object that says it is larger than
- * anything, ends it and not the machine. Each process by itself, of half of what there is. */
+/* Git reads what an agent left: a link to a device, or an object that claims to be huge, must end
+ * that git and not take the machine's memory. Each process gets half of it at most. */
 static int limit_memory(const struct ga_start_env *e, struct ga_sandbox *sb, struct ga_error *err)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
@@ -64,7 +64,7 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 	ga_spec_release(&c->spec);
 	if (!c->s->live && open_base(c, &lower, err))
 		return -1;
-	/* where the agent had it, wherever this is run from: its git dirs may name that place */
+	/* at the path where the agent had it, since its git dirs may name that path */
 	if (start_make_surroundings(c->e, c->s->project, &c->spec, err) ||
 	    start_find_tools(c->e, "git", &c->spec, err) ||
 	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
@@ -121,9 +121,9 @@ static void release_own(struct ga_start_env *own)
 	ga_repo_free(own->repo);
 }
 
-/* The working tree that the session was started in, where this is run in another one of the
- * repository: its HEAD, configuration and files are what the work is compared with. False: it is
- * the one at hand, or is not there any more. */
+/* If we are run in another working tree of the repository than the session was started in, open
+ * that one: its HEAD, configuration and files are what the work is compared with. False: it is the
+ * one at hand, or is not there any more. */
 static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
 		     struct ga_start_env *own)
 {
@@ -176,7 +176,7 @@ int start_capture(struct ga_start_env *e, struct ga_session *s, int lock, struct
 	if (!open_own(e, s, &own))
 		return capture_in(e, s, lock, ended, ret, err);
 	rc = capture_in(&own, s, lock, ended, ret, err);
-	/* found when it was first needed */
+	/* capture_in() finds it if it was not known yet */
 	e->bwrap = own.bwrap;
 	release_own(&own);
 	return rc;

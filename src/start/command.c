@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is run: which program a command word is, and with what words behind it.
+ * What is run: which program a command word means, and its arguments.
  */
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t arg
 		ga_strv_push(ret, argv[i]);
 }
 
-/* Where agents' installers put them, whether $PATH leads there or not: below home, or anywhere. */
+/* Where installers put agents, on PATH or not: below the user's home, or absolute. */
 static const char *const places[] = {
 	".local/bin", ".claude/local", ".opencode/bin", ".npm-global/bin", ".bun/bin", ".volta/bin",
 	".local/share/pnpm", ".local/share/mise/shims", ".asdf/shims", ".linuxbrew/bin",
@@ -56,7 +56,7 @@ char *start_find_command(const struct ga_start_env *e, const char *command, char
 		cleanup_free char *dir = places[i][0] == '/' ? ga_strdup(places[i])
 							     : ga_path_join(e->home, places[i]);
 
-		/* a list of directories has no way to say that one has a ':' in its name */
+		/* a directory with a ':' in its name cannot be on PATH */
 		found = strchr(dir, ':') ? NULL : ga_find_program(dir, command);
 		if (found && ret_place)
 			*ret_place = ga_steal(&dir);
@@ -64,7 +64,7 @@ char *start_find_command(const struct ga_start_env *e, const char *command, char
 	return found;
 }
 
-/* What the user has installed into the agents' home comes before what else there is. */
+/* What 'git agent agents' installed into the agents' home, which comes before all else; or NULL. */
 static char *find_own(const struct ga_start_env *e, const char *command)
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
@@ -73,7 +73,7 @@ static char *find_own(const struct ga_start_env *e, const char *command)
 	return version ? ga_agents_program(e, command, version) : NULL;
 }
 
-/* Where an agent's login goes, behind how to get the agent. Caller frees. */
+/* The end of a hint on how to get an agent: how to log in to it. Caller frees. */
 static char *login_words(const struct ga_start_env *e, const struct ga_preset *p)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };

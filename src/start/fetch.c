@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a remote to a session. git fetches into an object directory of its own, away from the
- * repository's and to no ref; from there the pack takes the way that an agent's takes.
+ * Making a session from what a remote has. git fetches into an object directory of its own, not the
+ * repository's, and to no ref; from there the pack is imported and checked like an agent's.
  */
 #include "ga/fetch.h"
 
@@ -33,8 +33,8 @@ struct fetch {
 	const char *remote;
 	const struct ga_remote_session *from;
 	struct ga_session *s;
-	struct ga_refs host;     /* refs of the host's */
-	struct ga_oid tip, held; /* what was fetched; `held` zero: nothing that fits */
+	struct ga_refs host;     /* refs here that no session has */
+	struct ga_oid tip, held; /* what was fetched; `held` zero: none, or it does not fit `tip` */
 	struct ga_oid onto;
 	struct ga_rewrite rewrite;
 	struct ga_strv keeps;
@@ -53,8 +53,8 @@ static void fetch_release(struct fetch *f)
 
 /* ---- objects -------------------------------------------------------------------- */
 
-/* Into `dir`, checked by git, to no ref and no file of the repository's. What git makes of a pack
- * on the way is bounded in files, a pack being one, in memory and in time. */
+/* Fetch into `dir`, checked by git, to no ref and no file of the repository. Bounded in the size of
+ * each file, of which a pack is one, in memory and in time. */
 static int download(struct fetch *f, const char *dir, const struct ga_import_limits *limits,
 		    struct ga_error *err)
 {
@@ -206,7 +206,7 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 
 /* ---- holding back, here --------------------------------------------------------- */
 
-/* What a plain merge would write over, in whatever commit. */
+/* Paths of any of the commits that a plain merge would overwrite. */
 static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_strv *ret,
 			   struct ga_error *err)
 {
@@ -307,7 +307,7 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 
 /* ---- the session ---------------------------------------------------------------- */
 
-/* Was it decided about here, or its branch moved? */
+/* Fails if anything was decided about the session here, or its branch was moved. */
 static int check_untouched(struct fetch *f, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;

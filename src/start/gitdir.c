@@ -43,8 +43,9 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	return ga_git_run(e->repo, &g, &status, err);
 }
 
-/* Of files that look otherwise than where the index was made, it must not know times and sizes: git
- * compares them then. A session over a base tree gets an index of its own for that. */
+/* Forget the times and sizes that the index has for these files, so that git compares them: in the
+ * session they are not what they were where the index was made. A session over a base tree gets an
+ * index of its own for that. */
 static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 		       const struct ga_base *base, const struct ga_strv *paths,
 		       struct ga_error *err)

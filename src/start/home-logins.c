@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Logins between homes. Agents wrote both sides: a file that is none, or is too large for a login,
- * is left alone.
+ * Copying logins between homes. Agents can write both sides: what is not a regular file, or is too
+ * large for a login, is left alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,16 +11,16 @@
 
 #include "ga/fd.h"
 #include "ga/home.h"
-#include "ga/preset.h"
 #include "ga/path.h"
+#include "ga/preset.h"
 #include "ga/quote.h"
 #include "home.h"
 
 #define LOGIN_MAX ((size_t)1 << 20)
 
 struct login {
-	bool there, odd;
-	struct timespec changed; /* which nobody can set */
+	bool there, odd;         /* odd: not a file that a login could be, or being written */
+	struct timespec changed; /* its ctime, which nobody can set */
 	struct ga_buf bytes;
 };
 
@@ -47,7 +47,7 @@ static void read_login(int home, const char *rel, struct login *ret)
 	ret->there = true;
 	ret->odd = fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > LOGIN_MAX ||
 		   ga_read_fd(fd, LOGIN_MAX, &ret->bytes, &ignored) || fstat(fd, &now);
-	/* one that is being written is no login yet */
+	/* one that is empty, or is being written, is no login yet */
 	if (!ret->odd)
 		ret->odd = !ret->bytes.len || is_later(&now.st_ctim, &st.st_ctim) ||
 			   (uint64_t)now.st_size != ret->bytes.len;
@@ -55,6 +55,7 @@ static void read_login(int home, const char *rel, struct login *ret)
 		ret->changed = st.st_ctim;
 }
 
+/* Give the login that changed last to the other home too. */
 static int share(const int *homes, const char *rel, struct ga_error *err)
 {
 	cleanup_(login_release) struct login one = { .bytes = GA_BUF_INIT };
@@ -131,7 +132,7 @@ int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct g
 
 	if (read_own(e, rel, &own))
 		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", q);
-	/* of whatever mode: it is where projects' homes get theirs from */
+	/* in any home_mode: projects' own homes get theirs from the shared one */
 	if (home_open_shared(e, &lock, err))
 		return -1;
 	home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

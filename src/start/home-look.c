@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in the agents' home. It is as deep and as full as agents made it, so both are bounded,
- * and one descriptor a level is open.
+ * What is in the agents' home. Agents can make it as deep and as full as they like, so the walk is
+ * bounded in both; it has one descriptor open for each level.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ struct walk {
 	const struct ga_presets *own;
 	struct ga_strv *changes;
 	uint64_t since;
-	int lower; /* of a layer */
+	int lower; /* what a layer lies over */
 };
 
 static int walk(struct walk *w, int at, const char *rel, struct ga_error *err);
@@ -186,7 +186,7 @@ static int look_at_time(struct walk *w, int at, const char *name, const char *re
 	return add_change(w, 'M', rel, err);
 }
 
-/* By whiteouts and opaque directories, as overlays have them. */
+/* What an entry of an overlay's upper layer means: removed (a whiteout), added or modified. */
 static int look_at_layer(struct walk *w, int at, const char *name, const char *rel,
 			 const struct stat *st, struct ga_error *err)
 {
@@ -201,7 +201,7 @@ static int look_at_layer(struct walk *w, int at, const char *name, const char *r
 	return add_change(w, was ? 'M' : 'A', rel, err);
 }
 
-/* By path, and then the letter first. */
+/* Changes were added as PATH and letter, to be sorted by path: move the letter to the front. */
 static void finish(struct ga_strv *changes)
 {
 	ga_strv_sort_unique(changes);

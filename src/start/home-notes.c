@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tells agents where they are. It says the same in every session, so that it is written once.
+ * Notes that tell agents where they are. They are the same in every session, so that one file in
+ * the home does for all of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include "ga/sandbox.h"
 #include "home.h"
 
-/* What begins like this is ours to write again; anything else is somebody's. */
+/* A file that begins like this is ours to write again; any other is not. */
 #define MARKER "<!-- git-agent wrote this file and keeps it up to date."
 
 static const char notes[] =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the user's own home is copied into one that has none of it yet.
+ * What is copied from the user's own home into an agents' home that lacks it.
  *
- * Shims of asdf and mise run nothing without the versions that the user set for all of his home.
- * Of mise's file only those, as it may set variables as well.
+ * Shims of asdf and mise run nothing without the versions that the user set for his whole home. Of
+ * mise's file only these are copied, as it may set variables as well.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int bring(int user, int home, const char *rel, bool tools_only, struct ga
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, kept = GA_BUF_INIT;
 	cleanup_close int there = -1;
 
-	/* the user's own, which may be a link to where he keeps such files */
+	/* in the user's own home, where it may be a link */
 	cleanup_close int fd = openat(user, rel, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -68,7 +68,8 @@ int home_bring_versions(const char *user, const char *dir, struct ga_error *err)
 	       bring(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
 }
 
-/* The project's private git dir has its own; this is for repositories beside it. */
+/* The session's private git dir has a configuration of its own; this is for other repositories that
+ * agents make or clone. */
 int home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	static const char *const names[] = { ".gitconfig", ".config/git/config" };

@@ -16,7 +16,7 @@
 
 char *ga_home_dir(const struct ga_start_env *e, enum ga_home_mode mode)
 {
-	/* not in the agents' home, where any session that has all of it could put a link */
+	/* not inside the shared agents' home, where any session could put a link in its place */
 	return mode == GA_HOME_PROJECT ? ga_path_join(e->state_dir, "home")
 				       : ga_strdup(e->agent_home);
 }
@@ -60,7 +60,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	return -1;
 }
 
-/* ---- of a session ------------------------------------------------------------------- */
+/* ---- the home of a session ---------------------------------------------------------- */
 
 /* An agent can open its home to other users, or close it to the next session. A directory that
  * the user named may be anything, and is not ours to close. */
@@ -81,7 +81,7 @@ static int close_home(const struct ga_start_env *e, const char *dir, const char 
 	return 0;
 }
 
-/* Made on first use, nobody else's business. */
+/* Make a home if it is not there, and check that it is ours and closed to others. */
 static int make_home(const struct ga_start_env *e, const char *dir, struct ga_error *err)
 {
 	struct stat st;
@@ -100,7 +100,8 @@ static int make_home(const struct ga_start_env *e, const char *dir, struct ga_er
 	return (st.st_mode & 07777) == 0700 ? 0 : close_home(e, dir, q, err);
 }
 
-/* Alone, or else as soon as nobody else is: that takes no longer than removing a home. */
+/* Lock the homes: `alone`, without waiting (1: somebody has them), or shared, waiting for whoever
+ * has them alone, which takes no longer than removing a home. */
 static int lock_homes(const struct ga_start_env *e, bool alone, int *ret_fd, struct ga_error *err)
 {
 	cleanup_close int fd = open(e->state_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +135,7 @@ int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 	return home_open_shared(e, ret_lock, err) || make_home(e, dir, err) ? -1 : 0;
 }
 
-/* What the first start of an agent cannot know. */
+/* Say how to log in if the agent does not seem to be. */
 static void describe_login(const struct ga_start_env *e, struct ga_start *st)
 {
 	cleanup_(ga_agents_found_release) struct ga_agents_found f = { 0 };
@@ -144,7 +145,7 @@ static void describe_login(const struct ga_start_env *e, struct ga_start *st)
 	if (!p || !p->login)
 		return;
 	agents_look_at_login(e, p, &f);
-	/* without a file that tells, one that has been here knows whether it is */
+	/* if no file tells, an agent that has state here was used before, and logged in then */
 	if (f.login || f.key || (!p->logins[0] && (!p->state[0] || agents_has_state(e, p))))
 		return;
 	key = p->keys[0] && !strstr(p->login, p->keys[0]) ? p->keys[0] : NULL;
@@ -196,7 +197,7 @@ void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* what fails now is done, or told, by the next start */
+	/* if it fails, the next start tries again and reports it */
 	if (e->home_mode == GA_HOME_PROJECT)
 		(void)home_share_logins(e, st->spec.home_source, &ignored);
 }
@@ -218,7 +219,7 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 	if (gmtime_r(&now, &tm))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	aside = ga_strf("%s.%s", dir, stamp);
-	/* first away, whole, and only then piece by piece */
+	/* move it away as a whole before removing it piece by piece */
 	for (unsigned i = 2; renameat2(at, ga_path_base(dir), at, ga_path_base(aside),
 				       RENAME_NOREPLACE); i++) {
 		if (errno != EEXIST)

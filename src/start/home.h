@@ -11,41 +11,42 @@
 #include "ga/error.h"
 #include "ga/start.h"
 
-/* Replace or make the file `rel` beneath the directory `home`, with what is on the way (0700). No
- * link is followed; one in place of the file itself is replaced. Not waited for. */
+/* Write the file `rel` beneath the directory `home`, making the directories on the way (0700). No
+ * link is followed; one in place of the file itself is replaced. Does not wait for the disk. */
 int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	       struct ga_error *err);
 
-/* home.c: the home of e->home_mode made if it is not there, and its lock held shared. */
+/* home.c: take the lock of the homes, shared, and make the one of e->home_mode if it is missing. */
 int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
-/* The same, of the one that sessions share. */
+/* The same for the one that sessions share, whatever e->home_mode. */
 int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
 
-/* agents.c: the directory outside the agents' reach where it is noted what the user installed. */
+/* agents.c: the directory, out of reach of agents, with notes of which versions the user installed.
+ */
 char *agents_notes(const struct ga_start_env *e);
-/* Is there a program of that name that agents installed? */
+/* Does the home have a program of that name that agents installed? */
 bool agents_own(const struct ga_start_env *e, const char *name);
-/* Is there anything of the agent's in the home of sessions? */
+/* Does the home have any state of that agent? */
 bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p);
-/* Fill what of `ret` is about logging in. */
+/* Fill the members of `ret` about logging in. */
 void agents_look_at_login(const struct ga_start_env *e, const struct ga_preset *p,
 			  struct ga_agents_found *ret);
 
-/* home-logins.c: of each login that the agents' home and another have, the one that changed last
- * becomes the other's, too; what one lacks it gets. */
+/* home-logins.c: bring logins to the same state in the agents' home and another: of each, the one
+ * that changed last is copied to where it is older or missing. */
 int home_share_logins(const struct ga_start_env *e, const char *other, struct ga_error *err);
 
-/* home-notes.c: what tells agents where they are, in the home `dir`: a file of our own, and if
- * the agent (NULL: it is none) reads one before each task, that, unless somebody wrote it. */
+/* home-notes.c: write notes that tell agents where they are into the home `dir`: a file of our own,
+ * and the file that the agent (NULL: none) reads before each task, unless somebody wrote that. */
 #define HOME_NOTES ".git-agent-notes.md"
 int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error *err);
 
-/* home-versions.c: the versions of tools that the user's own home says, into the home `dir` as far
- * as it has none. */
+/* home-versions.c: copy the versions of tools that the user has set into the home `dir`, if it has
+ * none. */
 int home_bring_versions(const char *user, const char *dir, struct ga_error *err);
 
-/* Git's identity and habits from the user's configuration, if the home `dir` has no configuration
- * of git's. */
+/* Write the user's identity and habits from git's configuration `c` into the home `dir`, if that
+ * has no configuration of git. */
 int home_bring_git(const char *dir, const struct ga_gitconfig *c, struct ga_error *err);
 
 #endif

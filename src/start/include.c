@@ -3,9 +3,9 @@
  * Which of the ignored files of a working tree a session shows: all, none (`ignored`), or those
  * that its .worktreeinclude lists.
  *
- * That file is the working tree's, as what it is about is: it may be ignored itself. It can only
- * take away, so it matters little who wrote it; but where it cannot be read nothing is shown, since
- * somebody wanted less than all.
+ * The file is read from the working tree, where the ignored files are, and may be ignored itself.
+ * It can only take away, so it matters little who wrote it. If it cannot be read the start fails,
+ * since somebody wanted less than all to be shown.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +21,13 @@
 
 #define NAME ".worktreeinclude"
 #define BYTES_MAX ((size_t)64 << 10)
-#define NAMED 5 /* of what is shared whole or not at all, in the banner */
+#define NAMED 5 /* directories shared as a whole or not at all, named in the banner */
 
 struct narrow {
-	struct ga_ignore list; /* empty: nothing is */
+	struct ga_ignore list; /* empty: nothing is listed */
 	struct ga_buf text;
 	struct ga_scan *scan;
-	size_t left, parts;
+	size_t left, parts;    /* paths left out, and those of them with parts that are listed */
 };
 
 static void narrow_release(struct narrow *n)
@@ -36,7 +36,7 @@ static void narrow_release(struct narrow *n)
 	ga_buf_release(&n->text);
 }
 
-/* As gitignore(5) has it: the last pattern on it, else what is said of the directory it is in. */
+/* As gitignore(5) decides: by the last pattern that matches, else by the directory it is in. */
 static bool is_listed(const struct narrow *n, const char *path, bool is_dir)
 {
 	cleanup_free char *at = ga_strdup(path);
@@ -53,7 +53,7 @@ static bool is_listed(const struct narrow *n, const char *path, bool is_dir)
 	}
 }
 
-/* Does a line of the file begin with what leads into the directory? */
+/* Does a line of the file name something below the directory? */
 static bool has_parts(const struct narrow *n, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -71,7 +71,7 @@ static void drop(struct narrow *n, const char *path, bool is_dir)
 {
 	cleanup_free char *q = ga_quote(path);
 
-	/* nobody misses that itself */
+	/* the file itself is not worth counting */
 	n->left += strcmp(path, NAME) != 0;
 	if (is_dir && has_parts(n, path) && n->parts++ < NAMED)
 		ga_strv_pushf(&n->scan->skipped, "%s: " NAME " has parts of it, and it can be "
@@ -113,7 +113,7 @@ static int read_list(struct ga_start_env *e, struct narrow *n, struct ga_error *
 	return 0;
 }
 
-/* Its own lower layer is the working tree: there is nothing to leave out of it. */
+/* The lower layer of a live session is the working tree: nothing can be left out of it. */
 static int check_live(const struct ga_start_opts *o, bool listed, struct ga_scan *scan,
 		      struct ga_error *err)
 {

@@ -26,11 +26,11 @@ struct layers {
 	struct ga_start_env *e;
 	struct ga_session *s;
 	const struct start_base *b;
-	struct ga_oid tree;   /* of the base */
-	struct ga_strv mounts; /* below the project */
-	int project, extras;
-	size_t files;
-	uint64_t bytes;
+	struct ga_oid tree;    /* of the base */
+	struct ga_strv mounts; /* mount points below the project */
+	int project, extras;   /* directories; `extras` -1 until it is needed */
+	size_t files;          /* copied so far ... */
+	uint64_t bytes;        /* ... and their size */
 };
 
 static void skip(struct layers *l, const char *path, const char *why)
@@ -40,8 +40,8 @@ static void skip(struct layers *l, const char *path, const char *why)
 	ga_strv_pushf(&l->s->skipped, "%s: %s", q, why);
 }
 
-/* Would something at `path` hide, or be hidden by, a tracked path of the base?
- * 1 if the base has nothing there and only directories above it. */
+/* 1 if the base has nothing at `path` and only directories above it, so that something put there
+ * neither hides a tracked path nor is hidden by one. */
 static int free_in_base(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *at = ga_strdup(path);
@@ -103,7 +103,7 @@ static int make_parents(struct layers *l, const char *path, struct ga_error *err
 	return 0;
 }
 
-/* More entries, more worth sharing: what a directory holds at its top. */
+/* How much a directory is worth sharing: by the number of its own entries. */
 static size_t weight(int project, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
@@ -128,8 +128,8 @@ static int heavier(const void *a, const void *b, void *project)
 	return x < y ? 1 : x > y ? -1 : strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lay a whiteout over the `.git` of a shared directory: a repository's own
- * configuration and hooks are nothing an agent needs, and its credentials less. */
+/* Lay a whiteout over the `.git` of a shared directory: an agent does not need that repository's
+ * configuration and hooks, and must not have its credentials. */
 int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error *err)
 {
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
@@ -145,7 +145,7 @@ int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error
 	return 0;
 }
 
-/* The kernel lays nothing over a directory that has mounts in it. */
+/* An overlay cannot be mounted over a directory that has mounts in it: skip such a directory. */
 static bool mounted_in(struct layers *l, const char *path)
 {
 	cleanup_free char *dir = ga_path_join(l->s->project, path), *q = NULL, *why = NULL;
@@ -159,7 +159,7 @@ static bool mounted_in(struct layers *l, const char *path)
 	return true;
 }
 
-/* The same of the project itself, of a live session. */
+/* The same for the project itself, which a live session is mounted over; this is an error. */
 static int check_project(struct layers *l, struct ga_error *err)
 {
 	const char *mount = l->s->live ? start_mount_in(&l->mounts, l->s->project) : NULL;
@@ -258,7 +258,7 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 		start_find_mounts(l->s->project, &l->mounts);
 	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->base, &l->tree, err))
 		return -1;
-	/* a base tree has one; the user's may be a file */
+	/* the mount point of the git dir: a base tree has it, but the user's .git may be a file */
 	if (l->s->live && open_extras(l, err))
 		return -1;
 	if (l->s->live && mkdirat(l->extras, ".git", 0755))

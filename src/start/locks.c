@@ -14,7 +14,7 @@
 
 /* git holds the lock of a ref for some milliseconds. */
 #define STALE_MS 1000
-/* Nobody can make more at once than were to be updated by one git. */
+/* One git locks no more refs at once than it updates: a session has far fewer. */
 #define LOCKS_MAX 10000
 #define DEPTH_MAX 64
 
@@ -50,7 +50,7 @@ static void add(struct locks *l, int at, const char *path)
 	l->v[l->n++] = (struct lock){ ga_strdup(path), st };
 }
 
-/* No ref has a name that ends like that. */
+/* A lock of git: no ref may have a name that ends in ".lock". */
 static bool is_lock(const char *name)
 {
 	size_t n = strlen(name);
@@ -80,7 +80,7 @@ static void find_below(struct locks *l, int at, const char *dir, unsigned depth)
 		(void)closedir(d);
 }
 
-/* Whoever held it is gone if it is still the same file after a while. */
+/* Remove a lock that is still the same file after a while: whoever held it is gone. */
 static void clear(int at, const struct lock *k, const struct ga_session *s)
 {
 	json_t *j = json_object();
@@ -95,7 +95,7 @@ static void clear(int at, const struct lock *k, const struct ga_session *s)
 		(void)ga_journal(s->dir, "lock", j);
 }
 
-/* Of refs that no one but the session and its user writes. */
+/* Only locks of refs that nobody but the session and its user writes. */
 void start_clear_locks(struct ga_repo *r, const struct ga_session *s)
 {
 	const struct timespec t = { STALE_MS / 1000, STALE_MS % 1000 * 1000000 };

@@ -10,7 +10,7 @@
 #include "ga/quote.h"
 #include "layers.h"
 
-/* The same configuration serves on machines that do not have all of it. */
+/* What is not there is left out: one configuration may be used on several machines. */
 int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->tools.n; i++) {
@@ -30,7 +30,8 @@ int start_add_tools(const struct ga_start_env *e, struct ga_spec *s, struct ga_e
 	return 0;
 }
 
-/* What an agent can write may be a link to anywhere when the next session looks. */
+/* Fails for a path in a directory that is shown for writing: an agent could have put a link in its
+ * place by the time the next session mounts it. */
 static int check_apart(const struct ga_start_env *e, const char *path, struct ga_error *err)
 {
 	for (size_t i = 0; i < e->mounts_rw.n; i++) {
@@ -62,7 +63,7 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 
 		if (rc < 0)
 			return ga_error_wrap(err, "mounts.%s", writable ? "rw" : "ro");
-		/* for writing counts more */
+		/* what is listed in both is shown for writing */
 		if (!rc && (writable || !ga_strv_has(&e->mounts_rw, paths->v[i])))
 			ga_strv_push(ret, paths->v[i]);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session can reach: from the settings to the sandbox and its relay, and what is told of it.
+ * What a session can reach: from the settings to the sandbox and its relay, and what is reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +35,8 @@ const char *start_network_name(const struct ga_start_env *e)
 	return e->net.learn ? "learn" : ga_network_name(e->net.mode);
 }
 
-/* Only what a repository's file says has to be remembered: the rest is known before. A guess, and
- * looked at as one: it decides nothing but what is begun. */
+/* Only what a repository's file says has to be remembered: git-agent knows the rest before it
+ * begins a sandbox. The note is a guess: a sandbox begun with the wrong network is begun again. */
 void start_note_guess(const struct ga_start_env *e)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -54,7 +54,7 @@ void start_note_guess(const struct ga_start_env *e)
 
 static int write_file(int dir, const char *name, const char *text, struct ga_error *err)
 {
-	/* the uid inside is ours, and nobody else's business */
+	/* read-only, as programs inside run with our uid */
 	return ga_write_new(dir, name, text, strlen(text), 0444, err);
 }
 
@@ -108,7 +108,7 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 	return ga_net_plan_make(&allow, &o, &st->plan, err);
 }
 
-/* A server may still be started: it is looked for at each connection. */
+/* No error, since a server may be started later: the socket is looked for at each connection. */
 static void say_missing(struct ga_start *st, const char *path)
 {
 	cleanup_free char *q = ga_escape(path);
@@ -121,7 +121,7 @@ static void say_missing(struct ga_start *st, const char *path)
 		ga_strv_pushf(&st->notes, "network.sockets: '%s' is no socket", q);
 }
 
-/* Words of network.sockets into what is shown, and the host's paths of it. */
+/* Show the sockets of network.sockets inside, and add their paths on the host to `ret`. */
 static int show_sockets(const struct ga_start_env *e, struct ga_start *st, const char *dir,
 			struct ga_strv *ret, struct ga_error *err)
 {
@@ -146,8 +146,8 @@ static void push_real(struct ga_strv *ret, const char *path)
 	ga_strv_take(ret, real ? real : ga_strdup(path));
 }
 
-/* Where agents can write on the host, this session's and those beside it; and the project, into
- * which their work is landed. */
+/* Add the directories of the host that agents of this session and of others can write to, and the
+ * project, into which their work lands. */
 static void add_written(const struct ga_start_env *e, const struct ga_start *st,
 			struct ga_strv *ret)
 {
@@ -158,7 +158,7 @@ static void add_written(const struct ga_start_env *e, const struct ga_start *st,
 	ga_strv_extend(ret, &st->spec.rw);
 }
 
-/* More of them would not be read. */
+/* How many the banner names: nobody would read more. */
 #define LISTED_MAX 4
 
 static char *say_listed(const struct ga_strv *allow)
@@ -175,7 +175,7 @@ static char *say_listed(const struct ga_strv *allow)
 	return ga_strdup(n ? b.ptr : "nothing");
 }
 
-/* What nobody has listed for this session. */
+/* Name the hosts that are allowed because the agent needs them, and that nobody listed. */
 static void describe_preset(struct ga_start *st)
 {
 	const struct ga_preset *p = st->preset;
@@ -220,7 +220,7 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 			      ga_network_name(e->net.mode));
 }
 
-/* The host's side of it. */
+/* Open the relay, which is the host's side, and add what it needs to the spec. */
 static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	bool sockets = e->net.mode != GA_NETWORK_NONE && e->net.sockets && e->net.sockets->n;
@@ -237,7 +237,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	at = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (at < 0)
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
-	/* of nothing as well: what is tried there is refused, and named */
+	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
 	if (e->net.mode != GA_NETWORK_HOST) {
 		if (make_plan(e, st, err) || show_resolver(st, dir, at, err))
 			return -1;
@@ -253,7 +253,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	return 0;
 }
 
-/* What a server was configured with when the session began should hold when it goes on. */
+/* Take a range of ports, the former one if possible: servers may be configured with it. */
 static void take_ports(const struct ga_start_env *e, struct ga_start *st, const char *id)
 {
 	uint64_t former = st->session.ports;
@@ -263,7 +263,7 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 		any = any * 31 + (unsigned char)*p;
 	ports = start_take_ports(e, former, any, &st->ports);
 	if (!ports) {
-		/* the next run may have those it had again */
+		/* session.ports stays: the next run may get those again */
 		ga_strv_push(&st->notes, "GIT_AGENT_PORT_BASE is not set: no 16 ports are free "
 					 "for it");
 		return;
@@ -276,7 +276,8 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 			      ports, former);
 }
 
-/* Two sessions of one name in two repositories are two, and one that goes on is the same. */
+/* The id is made of the session's directory: it differs for sessions of the same name in two
+ * repositories, and stays the same when a session is resumed. */
 static void add_environment(const struct ga_start_env *e, struct ga_start *st)
 {
 	char hex[GA_SHA256_HEXSZ + 1];
@@ -314,7 +315,8 @@ int start_enter_network(struct ga_start *st, struct ga_error *err)
 {
 	cleanup_close int calls = -1;
 
-	/* with the host's network alone; what is to have its own is refused here if it has not */
+	/* only a session with the host's network has none: ga_relay_enter() fails for any other
+	 * that has no network of its own */
 	if (!st->relay)
 		return 0;
 	if (ga_relay_enter(st->relay, ga_run_pid(st->sandbox), err))
@@ -326,7 +328,7 @@ int start_enter_network(struct ga_start *st, struct ga_error *err)
 	return 0;
 }
 
-/* ---- what is told of it */
+/* ---- what is reported */
 
 static json_t *use_json(const struct ga_use *u)
 {
@@ -394,10 +396,10 @@ static void keep_refused(struct ga_session *s, const struct ga_use *u)
 
 	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
 		return;
-	/* a socket, which nothing can be listed for */
+	/* a Unix socket: no rule that the user could add would allow it */
 	if (u->to[0] == '/')
-		ga_strv_pushf(&s->remarks, "it was kept from the socket %s, to which the way leads "
-					   "through where agents write", q);
+		ga_strv_pushf(&s->remarks, "it was kept from the socket %s, whose path leads "
+					   "through a directory that agents can write", q);
 	else if (to->n < REFUSED_KEPT)
 		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
 	else

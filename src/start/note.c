@@ -6,13 +6,13 @@
 
 #include "ga/journal.h"
 #include "ga/json.h"
-#include "ga/path.h"
 #include "ga/parse.h"
+#include "ga/path.h"
 #include "parts.h"
 #include "start.h"
 #include "watch.h"
 
-/* Of the mounts of a start, and of the flags of a capture. */
+/* How many mounts of a start, or flags of a capture, are noted. */
 #define NOTED_MAX 200
 
 /* ---- what a start shows */
@@ -82,7 +82,7 @@ static void add_mounts(json_t *j, const struct ga_start_env *e, const struct ga_
 		(void)json_object_set_new(j, "mounts_more", json_integer((json_int_t)m.more));
 }
 
-/* As -c takes them. */
+/* The limits as KEY=VALUE, as -c takes them. */
 static json_t *limits_json(const struct ga_start_env *e)
 {
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;

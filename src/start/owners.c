@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an overlay of an ordinary user cannot do with a directory of the user's, found before
- * anything inside meets it: be laid over one with a mount in it (EINVAL), and copy up, that is let
- * anybody write, what belongs to another user or to any group but the user's own (EOVERFLOW).
+ * What an overlay of an ordinary user cannot do, found before a program inside meets it: be mounted
+ * over a directory that has a mount in it (EINVAL); and copy up a file, which is needed to write to
+ * it, that belongs to another user or to any group but the user's primary one (EOVERFLOW).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "ga/quote.h"
 #include "layers.h"
 
-/* Entries that one start looks at, some milliseconds. A directory in which nothing was found is
- * looked through again when it changed at its top, and otherwise after a while. */
+/* How many entries one start looks at: some milliseconds. A directory in which nothing was found is
+ * searched again once it has changed itself, or after AGAIN_AFTER seconds. */
 #define ENTRIES_MAX 20000
 #define DEPTH_MAX 64
 #define AGAIN_AFTER 900
@@ -54,9 +54,9 @@ const char *start_mount_in(const struct ga_strv *mounts, const char *dir)
 /* ---- owners */
 
 struct look {
-	size_t left;     /* entries */
+	size_t left;     /* entries that may still be looked at */
 	size_t found;
-	bool only_group; /* of all of them */
+	bool only_group; /* of all found, only the group is another */
 	char *first;
 };
 
@@ -74,7 +74,7 @@ static void note(struct look *l, const char *path, const struct stat *st)
 	l->only_group = l->only_group && st->st_uid == geteuid();
 }
 
-/* By descriptor, no link followed; takes it. */
+/* Search a directory, following no link. Closes `fd`. */
 static void look_through(struct look *l, int fd, const char *path, unsigned depth)
 {
 	DIR *d = fdopendir(fd);
@@ -130,7 +130,8 @@ static char *stat_text(const struct stat *st)
 		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 }
 
-/* Records of three words: path, what its stat was, when nothing was found. */
+/* Was nothing found in it not long ago? The cache has records of three words: path, stat_text(),
+ * and when. */
 static bool is_known(const struct ga_buf *cache, const char *path, const char *stat, uint64_t now,
 		     uint64_t *ret_when)
 {

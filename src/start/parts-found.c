@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of a session on disk. Whose they are is what their state files say; where their
- * repositories are is the host's business, which may have changed since.
+ * Finding the parts of a session on disk. Their state files say which session they belong to; their
+ * repositories may have been moved or removed on the host since.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "parts.h"
 #include "start.h"
 
-/* ---- the environment of one ------------------------------------------------- */
+/* ---- the environment of a part ---------------------------------------------- */
 
 void start_part_env_release(struct ga_start_env *e)
 {
@@ -31,7 +31,7 @@ static int open_repo(const char *dir, const char *id, struct ga_repo **ret, stru
 
 	if (real && strcmp(real, dir) != 0)
 		return ga_fail(err, GA_EFATAL, "a symlink leads elsewhere in its place");
-	/* an empty directory would be in the superproject */
+	/* an empty directory would be taken for one of the superproject */
 	if (lstat(git, &st)) {
 		(void)ga_fail(err, GA_EFATAL, "it is not checked out");
 		return ga_hint(err, "'git submodule update --init' brings it back");
@@ -67,8 +67,8 @@ int start_part_env(const struct ga_start_env *e, const char *project, const char
 
 /* ---- finding them -------------------------------------------------------------- */
 
-/* Another session of the same name, which somebody started in the submodule itself, is none of
- * ours: 1, as when there is none. */
+/* Load the part of `of`. 1: there is none; a session of the same name that somebody started in the
+ * submodule itself is not it. */
 static int load(const char *state, const struct ga_session *of, struct ga_session *ret,
 		struct ga_error *err)
 {
@@ -91,7 +91,7 @@ static int load_locked(const char *state, const struct ga_session *of, struct ga
 	return load(state, of, ret, err);
 }
 
-/* One that cannot be read is in the way until it is dropped, where it is. */
+/* Fail for a part that cannot be read: it is in the way until it is dropped in its repository. */
 static int damaged(const struct ga_part_at *at, const struct ga_session *of, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->dir);
@@ -120,7 +120,7 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 		return damaged(&at, of, err);
 	at.s = rc ? NULL : &s;
 	at.lock = fd;
-	/* git is asked for its configuration only by what changes something */
+	/* git's configuration is needed only to change something, and reading it costs time */
 	if (start_part_env(e, of->project, path, id, &env, &why) ||
 	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
 		at.why = &why;
@@ -140,7 +140,7 @@ int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s,
 
 /* ---- discarding ---------------------------------------------------------------- */
 
-/* Of one whose repository is gone nothing can be removed, nor does anybody miss it. */
+/* Nothing can be removed of a part whose repository is gone, and nothing need be. */
 static int discard(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	(void)payload;
@@ -162,8 +162,9 @@ struct captured {
 	struct ga_links *links;
 };
 
-/* What is gone for a while comes back, and must not be lost for that; what the user has removed
- * from the superproject is not to be waited for. */
+/* Capture the superproject without a part whose repository is gone. Refused if the superproject
+ * still has the submodule: it may come back, and its work must not be lost. If the user has removed
+ * it from the superproject, it is not waited for. */
 static int capture_without(const struct captured *c, const struct ga_part_at *at,
 			   struct ga_link *l, struct ga_error *err)
 {
@@ -193,7 +194,7 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 
 	if (!s->finished)
 		s->finished = c->of->finished;
-	/* landed by itself already: its result is final */
+	/* if it has landed by itself already, its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: start_capture(at->env, s, at->lock, c->ended, &r, err))
 		return ga_error_wrap(err, "submodule '%s'", q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submodules. To an agent each is a repository beside the others; to us it is a session
- * like any, only that nobody starts or ends it by itself.
+ * Submodules. For an agent each is a repository beside the others. For us each has a session like
+ * any other, except that it is not started or ended by itself: it is a part of the superproject's.
  */
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 
 #define MAX_PARTS 64 /* of a session: each is two mounts and more, and some processes */
 #define MAX_DEPTH 8  /* submodules of submodules */
-#define MAX_SHARED_DIRS 1000 /* of all of them together: each is a mount */
+#define MAX_SHARED_DIRS 1000 /* in all of them together: each is a mount */
 
 /* ---- opening ---------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ void start_parts_release(struct ga_start *st)
 	st->n_parts = st->cap_parts = 0;
 }
 
-/* With what else the session does not show. */
+/* Note that the session does not show a submodule. */
 static void skip(struct start_base *b, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path);
@@ -48,16 +48,16 @@ static void skip(struct start_base *b, const char *path, const char *why)
 struct opening {
 	const struct ga_start_opts *o;
 	struct ga_strv *taken; /* names no session may have */
-	struct ga_strv ids;    /* repositories that have one, the superproject's the first */
+	struct ga_strv ids;    /* repositories opened so far, the superproject's first */
 	unsigned depth;
-	size_t shared;         /* directories they may share yet */
+	size_t shared;         /* directories that may still be shared */
 };
 
 static int open_parts(struct opening *op, struct ga_start_env *e, struct start_base *b,
 		      struct ga_start *st, struct ga_error *err);
 
-/* What is not committed in it is not the superproject's to carry: a commit of that would be
- * what the superproject names, and no repository has it. */
+/* Uncommitted work in a submodule is not carried: the superproject would have to name a commit of
+ * it that no repository has. */
 static int check_dirty(const struct ga_start_opts *o, struct start_base *b, const struct ga_part *p,
 		       size_t dirty, struct ga_error *err)
 {
@@ -65,7 +65,7 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 	cleanup_free char *q = ga_quote(p->path);
 
 	if (!dirty) {
-		/* the paths of such a working tree cannot be told */
+		/* during such an operation it is not known which paths are uncommitted work */
 		if (op && !o->base_rev && o->dirty != GA_DIRTY_IGNORE)
 			ga_strv_pushf(&b->scan.skipped, "submodule %s: what the %s in progress "
 				      "there has changed", q, op);
@@ -74,7 +74,7 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 	if (o->dirty == GA_DIRTY_REFUSE) {
 		(void)ga_fail(err, GA_ELOSE, "%zu path%s not committed", dirty,
 			      dirty == 1 ? " is" : "s are");
-		return ga_hint(err, "commit or stash there, or start with --dirty carry or "
+		return ga_hint(err, "commit or stash them there, or start with --dirty carry or "
 				    "--dirty ignore");
 	}
 	ga_strv_pushf(&b->scan.skipped, "submodule %s: its uncommitted work (%zu path%s); "
@@ -82,7 +82,7 @@ static int check_dirty(const struct ga_start_opts *o, struct start_base *b, cons
 	return 0;
 }
 
-/* 1: it cannot be a part. */
+/* Choose the base of a submodule, and open its own submodules. 1: it cannot be a part. */
 static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid *commit,
 		     struct start_base *of, struct ga_error *err)
 {
@@ -126,7 +126,7 @@ static int try_part(struct opening *op, struct ga_start_env *e, const char *path
 	struct ga_part p = { .path = ga_strdup(path), .start = GA_START_INIT };
 	int rc = 1;
 
-	/* a repository no session could stand in is no reason not to work on the rest */
+	/* a repository that no session can stand in does not keep the session from starting */
 	if (start_part_env(e, ga_repo_info(e->repo)->workdir, path, NULL, &p.env, &odd) ||
 	    ga_gitconfig_load(p.env.repo, &p.env.config, &odd))
 		skip(b, path, odd.msg);
@@ -193,7 +193,7 @@ static int make_part(const struct ga_start_opts *o, struct ga_part *p, const str
 	struct ga_session *s = &p->start.session;
 	struct ga_start_opts own = *o;
 
-	/* what the working tree has there belongs to the submodule's own commit, if to any */
+	/* its working tree need not be at the commit that the superproject names: never live */
 	own.live = false;
 	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
 		return -1;

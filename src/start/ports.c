@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ports for what a session starts, where several share the host's.
+ * A range of ports for the servers of a session, where several sessions share the host's network.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -13,10 +13,10 @@
 
 #define FIRST 20480
 #define EACH 16
-#define RANGES ((32768 - FIRST) / EACH) /* above that the kernel takes ports for anybody */
+#define RANGES ((32768 - FIRST) / EACH) /* from 32768 on the kernel hands out ephemeral ports */
 
-/* The lock of one byte of a file is a range. It goes with the descriptor (F_OFD_SETLK), so with
- * the supervisor, however that ends. */
+/* A range is taken by locking one byte of a file. The lock belongs to the open descriptor
+ * (F_OFD_SETLK), and so goes with the supervisor, however that ends. */
 static bool lock_range(int fd, unsigned i, short how)
 {
 	struct flock l = { .l_type = how, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
@@ -24,7 +24,7 @@ static bool lock_range(int fd, unsigned i, short how)
 	return !fcntl(fd, F_OFD_SETLK, &l);
 }
 
-/* Could a server of the session's listen there? Asked of the kernel by a socket that does not. */
+/* Could a server of the session listen there? Found out by binding a socket, without listening. */
 static bool port_free(unsigned port)
 {
 	const struct sockaddr_in6 any6 = { .sin6_family = AF_INET6,
@@ -37,7 +37,7 @@ static bool port_free(unsigned port)
 
 	if (!ip6)
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* what is over does not count, and both families do */
+	/* connections that are closed do not count (SO_REUSEADDR); both address families do */
 	return fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
 	       (!ip6 || !setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off))) &&
 	       !bind(fd, ip6 ? (const struct sockaddr *)&any6 : (const struct sockaddr *)&any4,

@@ -29,7 +29,8 @@ void ga_start_release(struct ga_start *s)
 	if (s->ports >= 0)
 		(void)close(s->ports);
 	ga_session_release(&s->session);
-	/* while the lock says that the socket is ours; who sees its end waits for the lock */
+	/* before the lock, which says that the socket is ours: whoever sees the socket close waits
+	 * for the lock */
 	ga_live_close(s->live);
 	if (s->lock >= 0)
 		(void)close(s->lock);
@@ -68,7 +69,7 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {
 		const char *name = refs.v[i].name + strlen(GA_SESSION_BRANCHES);
-		/* beside agent/x/y there can be no agent/x */
+		/* where there is a branch agent/x/y there can be no agent/x */
 		cleanup_free char *first = ga_strndup(name, strcspn(name, "/"));
 
 		ga_strv_push(ret, first);
@@ -108,7 +109,7 @@ static void describe_paths(const char *what, const struct ga_strv *paths, struct
 
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	/* there may be no sandbox, only a plan of one */
+	/* in a dry run there is no sandbox, and nothing else has set it */
 	st->spec.nested = e->nested;
 	if (e->nested && geteuid() == 0) {
 		(void)ga_fail(err, GA_ESTART, "no sandbox can be made inside one of root's: the "
@@ -120,7 +121,7 @@ int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct 
 	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
 }
 
-/* What nobody asked for is not worth a line. */
+/* The default limit of tasks, which nobody asked for, is not worth a line. */
 void start_describe_limits(struct ga_start *st)
 {
 	cleanup_strv struct ga_strv limits = GA_STRV_INIT;
@@ -212,8 +213,8 @@ static int pin(struct ga_repo *r, const char *name, const struct ga_refs *refs,
 	return ga_reflog_pin(r, name, oids, refs->n, err);
 }
 
-/* Branch, base with what it keeps, and the worktree entry that makes git protect
- * the branch. */
+/* Make the branch, the ref `base`, whose reflog keeps what the session sees, and the worktree
+ * entry, which makes git protect the branch. */
 int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 		    const struct ga_refs *visible, struct ga_error *err)
 {
@@ -230,13 +231,13 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	return 0;
 }
 
-/* The agent starts there. */
+/* Where the agent starts. */
 char *ga_start_cwd(const char *project)
 {
 	cleanup_free char *cwd = getcwd(NULL, 0);
 	const char *rel = cwd ? ga_path_below(cwd, project) : NULL;
 
-	/* the git dir inside is another one */
+	/* not in .git, which is another one inside */
 	return rel && !ga_path_inside(rel, ".git") ? ga_steal(&cwd) : ga_strdup(project);
 }
 
@@ -245,7 +246,7 @@ int ga_start_config(struct ga_start_env *e, struct ga_error *err)
 	return e->loading ? ga_gitconfig_end(ga_steal(&e->loading), &e->config, err) : 0;
 }
 
-/* Its commits will need one: better missed now than after hours of work. */
+/* Capture will need an identity for its commits: fail now rather than after hours of work. */
 static int check_identity(struct ga_start_env *e, struct ga_error *err)
 {
 	cleanup_free char *who = NULL;
@@ -253,7 +254,7 @@ static int check_identity(struct ga_start_env *e, struct ga_error *err)
 	return ga_start_config(e, err) ? -1 : ga_repo_identity(e->repo, &e->config, &who, err);
 }
 
-/* The session's directory and all that is mounted from it. */
+/* Make the session's directory and all that is mounted from it. */
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		       const struct start_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err)
@@ -265,7 +266,7 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (start_note_live(s, err) || ga_session_save(s, err) ||
 	    start_make_layers(e, s, b, &st->notes, err) || check_identity(e, err))
 		return -1;
-	/* a part has the home of its superproject */
+	/* a part has no home of its own: it uses its superproject's */
 	if (st->spec.home_source && home_bring_git(st->spec.home_source, &e->config, &odd))
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->live && start_get_base(e, s, &st->base, err))
@@ -321,7 +322,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	    start_open_home(e, st, err) ||
 	    start_find_tools(e, st->own ? "node" : command, &st->spec, err))
 		return -1;
-	/* a layer of the session's own is not there yet */
+	/* an overlay needs the session's layer, which is not there yet: start_layer_home() */
 	return e->home_mode == GA_HOME_OVERLAY ? 0 : ga_run_home(st->sandbox, &st->spec, err);
 }
 
@@ -333,7 +334,7 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 											     : 0;
 }
 
-/* There is no use in beginning what would be ended at once. */
+/* Fails if the disk is so full that the session would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err)
 {
 	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir
@@ -344,12 +345,12 @@ int start_check_room(const struct ga_start_env *e, struct ga_error *err)
 		return 0;
 	least = ga_size_text(e->disk_free);
 	q = ga_escape(dir);
-	(void)ga_fail(err, GA_ESTART, "less than %s are free for '%s'", least, q);
+	(void)ga_fail(err, GA_ESTART, "less than %s is free for '%s'", least, q);
 	return ga_hint(err, "free some space, or set XDG_STATE_HOME, state_dir or home to a "
 			    "directory elsewhere, or disk_free to less");
 }
 
-/* Whether refs of a session `name` are there, in the repository or in a submodule's. */
+/* Are there refs of a session `name`, in the repository or in that of a submodule? 1 yes. */
 static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *name,
 		    struct ga_error *err)
 {
@@ -370,9 +371,9 @@ static int has_refs(struct ga_start_env *e, struct ga_start *st, const char *nam
 	return !rc;
 }
 
-/* The refs of a session outlive it where the state directory was removed or is another one now.
- * They may be all there is of its work: numbers that have some are passed over (added to `taken`),
- * a name is refused. */
+/* Refs of a session stay behind if the state directory was removed, or another one is configured
+ * now, and may be all that is left of its work. So a `name` that has some is refused, and numbers
+ * that do are passed over (added to `taken`). */
 static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o, const char *stem,
 			   struct ga_start *st, struct ga_strv *taken, struct ga_error *err)
 {
@@ -422,7 +423,7 @@ int ga_start_prepare(struct ga_start_env *e, const struct ga_start_opts *o, stru
 	if (prepare(e, o, &b, ret, err)) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-		/* what was made so far is nobody's work */
+		/* nothing ran yet, so nobody's work is lost */
 		ga_run_finish(ret->sandbox);
 		ret->sandbox = NULL;
 		start_unlock_parts(ret);

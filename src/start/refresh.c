@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the host did to what a running session shares. What it changed or replaced in a directory
- * shows when the layers are looked at anew; a layer stands on the directory itself, though, not on
- * its name, so one that was made in its place gets an overlay of its own.
+ * Showing a running session what the host did to the directories that it shares. What changed
+ * inside a directory shows once its overlay is reconfigured. But an overlay stands on a directory,
+ * not on a name: a new directory in the place of the old one gets a new overlay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,17 +26,17 @@ struct refresh {
 	const char *stage_dir;
 };
 
-/* A directory that is looked at: of `s`, the session or a part of it. */
-struct anew {
-	struct ga_start_env *e;           /* NULL: no repository is there ... */
-	const struct ga_error *why;       /* ... for this reason; NULL: none is known */
-	const struct ga_session *s;
-	size_t i;
-	int project, fd;
+/* A shared directory that is looked at. */
+struct place {
+	struct ga_start_env *e;           /* NULL: the repository is gone ... */
+	const struct ga_error *why;       /* ... for this reason; NULL: not known */
+	const struct ga_session *s;       /* the session, or a part of it */
+	size_t i;                         /* number of the directory in s->shared */
+	int project, fd;                  /* the working tree, and the directory as it is now */
 };
 
-/* It may hold what the former did not: all that a start would keep out of it. */
-static int mask(const struct refresh *r, const struct anew *a, struct ga_error *err)
+/* Hide in a new directory what a start would hide: it may hold what the old one did not. */
+static int mask(const struct refresh *r, const struct place *a, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/shared/%zu/mask", a->s->dir, a->i);
 	cleanup_(start_base_release) struct start_base b = { 0 };
@@ -53,7 +53,7 @@ static int mask(const struct refresh *r, const struct anew *a, struct ga_error *
 	       start_mask_shared(&b, a->project, a->s->shared.v[a->i], dir, err) ? -1 : 0;
 }
 
-static int show(const struct refresh *r, const struct anew *a, const struct stat *st,
+static int show(const struct refresh *r, const struct place *a, const struct stat *st,
 		struct start_seen *seen, struct ga_error *err)
 {
 	cleanup_(ga_shared_release) struct ga_shared sh = { 0 };
@@ -69,25 +69,25 @@ static int show(const struct refresh *r, const struct anew *a, const struct stat
 	if (rc)
 		return rc > 0 ? 0 : -1;
 	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
-		return ga_fail(err, GA_EFATAL, "it was made anew once more meanwhile");
+		return ga_fail(err, GA_EFATAL, "it was replaced once more meanwhile");
 	if (ga_live_remount(r->peer, r->stage_dir, r->s->project, &sh, err))
 		return -1;
 	start_seen_set(seen, a->i, &sh);
 	return start_seen_write(seen, a->s, err);
 }
 
-static int explain(const struct refresh *r, const struct anew *a, struct ga_error *err)
+static int explain(const struct refresh *r, const struct place *a, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]), *q = NULL;
 	cleanup_free char *why = ga_steal(&err->msg);
 
 	q = ga_escape(path);
-	(void)ga_fail(err, GA_EFATAL, "'%s' itself was made anew, and cannot be shown to agent/%s: "
+	(void)ga_fail(err, GA_EFATAL, "'%s' is a new directory, and cannot be shown to agent/%s: "
 		      "%s", q, r->s->name, why);
-	return ga_hint(err, "'git agent stop %s', and 'git agent resume' shows it", r->s->name);
+	return ga_hint(err, "'git agent stop %s', then 'git agent resume' shows it", r->s->name);
 }
 
-static int cannot_look(const struct refresh *r, const struct anew *a, struct ga_error *err)
+static int cannot_look(const struct refresh *r, const struct place *a, struct ga_error *err)
 {
 	int e = errno;
 	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]);
@@ -97,15 +97,15 @@ static int cannot_look(const struct refresh *r, const struct anew *a, struct ga_
 			     "was", q, r->s->name);
 }
 
-/* Nothing is there, or no directory: a symlink is none. All else says that it could not be looked
- * at. */
+/* Does this error say that there is no directory (a symlink is none)? Any other says that it could
+ * not be looked at. */
 static bool is_gone(int errnum)
 {
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
 }
 
-/* One that is gone stays inside what it was. */
-static int look(const struct refresh *r, struct anew *a, struct start_seen *seen,
+/* Show the directory if it is a new one. If it is gone, the session keeps what it had. */
+static int look(const struct refresh *r, struct place *a, struct start_seen *seen,
 		struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(a->project, a->s->shared.v[a->i],
@@ -122,8 +122,8 @@ static int look(const struct refresh *r, struct anew *a, struct start_seen *seen
 	return show(r, a, &st, seen, err) ? explain(r, a, err) : 0;
 }
 
-/* Those of one session. What cannot be shown keeps no other from being shown. */
-static int look_at_all(const struct refresh *r, struct anew *a, struct ga_error *err)
+/* All directories of one session. One that cannot be shown does not keep the others. */
+static int look_at_all(const struct refresh *r, struct place *a, struct ga_error *err)
 {
 	cleanup_(start_seen_release) struct start_seen seen = { 0 };
 	cleanup_free char *dir = start_dir(a->s, "shared");
@@ -137,7 +137,7 @@ static int look_at_all(const struct refresh *r, struct anew *a, struct ga_error 
 	if (lock < 0 || project < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
 				     a->s->name);
-	/* of two at once the second finds what the first has done */
+	/* of two refreshes at once the second waits, and finds what the first has done */
 	if (ga_flock(lock, true, true, err) || start_seen_read(a->s, &seen, err))
 		return -1;
 	a->project = project;
@@ -153,7 +153,7 @@ static int look_at_all(const struct refresh *r, struct anew *a, struct ga_error 
 static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	const struct refresh *r = payload;
-	struct anew a = { .e = at->env, .why = at->why, .s = at->s };
+	struct place a = { .e = at->env, .why = at->why, .s = at->s };
 
 	if (!at->s)
 		return 0;
@@ -167,7 +167,7 @@ int ga_start_refresh(struct ga_start_env *e, const struct ga_start_opts *o,
 		     const char *stage_dir, struct ga_error *err)
 {
 	struct refresh r = { e, o, s, peer, stage_dir };
-	struct anew a = { .e = e, .s = s };
+	struct place a = { .e = e, .s = s };
 
 	return ga_live_refresh(peer, stage_dir, err) || look_at_all(&r, &a, err) ||
 	       ga_start_each_part(e, s, false, look_at_part, &r, err) ? -1 : 0;

@@ -25,8 +25,8 @@ static int fail_remote(const char *what, const char *remote, const struct ga_buf
 	return ga_fail(err, GA_EFATAL, "cannot %s '%s': %s", what, q, line ? line : "git failed");
 }
 
-/* The name of a session in a ref of the remote's: behind `prefix` and before `suffix`. NULL: none
- * that could be one's. */
+/* The name of a session that a ref of the remote has between `prefix` and `suffix`; NULL: none, or
+ * not a valid one. */
 static char *name_in(const char *ref, size_t n, const char *prefix, const char *suffix)
 {
 	size_t before = strlen(prefix), behind = strlen(suffix);
@@ -62,7 +62,7 @@ static void take_line(struct ga_remote_sessions *l, const char *line, size_t n)
 	    !ga_oid_parse(line, GA_OID_HEXSZ, &oid) || ga_oid_is_zero(&oid))
 		return;
 	n -= GA_OID_HEXSZ + 1;
-	/* git lists by name: branches come last */
+	/* git lists refs by name: refs/agent/ comes before refs/heads/ */
 	name = name_in(ref, n, GA_SESSION_BRANCHES, "");
 	held = name ? NULL : name_in(ref, n, GA_SESSION_REFS, "/held");
 	if ((!name && !held) || l->n >= GA_REMOTE_SESSIONS_MAX)
@@ -98,7 +98,7 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 		return fail_remote("ask remote", remote, &why, err);
 	for (const char *p = out.ptr, *end; (end = strchr(p, '\n')); p = end + 1)
 		take_line(ret, p, (size_t)(end - p));
-	/* what was held back, and no branch: nothing that could be looked at */
+	/* a held ref without a branch is nothing that could be reviewed */
 	for (size_t i = 0; i < ret->n; i++) {
 		if (ga_oid_is_zero(&ret->v[i].tip))
 			free(ret->v[i].name);
@@ -111,11 +111,12 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 
 /* ---- pushing ----------------------------------------------------------------------- */
 
-/* Push these, and remove from the remote what a pattern among them names and is not here. */
+/* Push these refs. If one is a pattern, refs that match it there and are not here are removed
+ * there. */
 static int push(struct ga_repo *r, const char *remote, const char *const specs[2],
 		struct ga_error *err)
 {
-	/* whoever pushes a session says so: the guard's hook has nothing to add */
+	/* the user said to push a session: the guard's pre-push hook need not stop it */
 	static const char *const allow[] = { "GIT_AGENT_ALLOW=1", NULL };
 	const char *const args[] = { "push", "--quiet", "--prune", "--no-follow-tags",
 				     "--recurse-submodules=no", "--", remote, specs[0], specs[1],
@@ -134,7 +135,8 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 	return status ? fail_remote("push to", remote, &why, err) : 0;
 }
 
-/* A remote may be this very repository, by whatever name: then what was to go there went here. */
+/* The remote may be this very repository, by whatever name. Then the push has removed the held ref
+ * here: put it back, and fail. */
 static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 		      const struct ga_oid *was, struct ga_error *err)
 {
@@ -161,7 +163,7 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	cleanup_free char *held_ref = ga_session_ref(s, "held");
 	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
 	cleanup_free char *held_spec = ga_strf("+%s:%s", held_ref, held_ref);
-	/* from where nothing is */
+	/* a pattern that matches nothing here, so that --prune removes the ref there */
 	cleanup_free char *no_held = ga_strf("+%s/none/*:%s*", held_ref, held_ref);
 	const char *rest[2] = { NULL, NULL };
 	struct ga_oid oid, was_held = { { 0 } };
@@ -170,7 +172,8 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 
 	if (rc >= 0)
 		rc = ga_ref_read(r, s->branch, &oid, err);
-	/* on its own, and first: where it is refused, the rest there is another session's */
+	/* the branch first, by itself: if it is refused, the other refs there are another session's
+	 */
 	if (rc < 0 || (!rc && push(r, remote, (const char *const[2]){ branch, NULL }, err)))
 		return -1;
 	rc = ga_ref_read(r, report, &oid, err);

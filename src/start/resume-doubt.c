@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether the layers of a session still show what was captured of them. What an overlay that is
- * mounted volatile wrote is on the disk when the kernel gets to it: a machine that lost power can
- * have lost some of it, long after it was captured, and what is missing would be published as if
- * the agent had removed it.
+ * Whether the layers of a session still show what was captured of them. The overlay is mounted
+ * volatile, so its files get to the disk when the kernel gets to it. If the machine loses power,
+ * some may be lost even long after the capture, and would be published as if the agent had removed
+ * them.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ int start_layers_lost(const struct ga_session *s, const char *path, struct ga_er
 	return start_anew_hint(s, err);
 }
 
-/* Within one boot nothing is lost, whatever is killed. */
+/* As long as the machine is not booted anew nothing is lost, whatever is killed. */
 static bool is_same_boot(const struct ga_session *s)
 {
 	cleanup_free char *boot = ga_boot_id();
@@ -44,7 +44,7 @@ int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *c = &all.v[i];
 
-		/* what a try that ended wrote is written again, as a whole */
+		/* an interrupted resume was writing this, and it is written again as a whole */
 		if (ga_changes_find(&p->again, c->path))
 			continue;
 		/* something that was removed is back */

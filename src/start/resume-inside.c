@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git in the sandbox of a session that is about to go on, over files, attributes and a private git
- * dir that the agent wrote: nothing of that is touched from the host.
+ * Bringing a session that is about to go on to where its branch is, by git in its sandbox. The
+ * files, attributes and private git dir that this works on were written by the agent, so no git of
+ * the host touches them.
  */
 #include <string.h>
 
@@ -13,20 +14,21 @@
 #include "resume.h"
 #include "start.h"
 
-/* In the sandbox's own /tmp, fresh with it: what makes git take it for one more working tree of
- * the session's repository, with a HEAD and an index that are nobody's. */
+/* A git dir in the sandbox's own /tmp, which is empty at first. It makes the project one more
+ * working tree of the session's repository, with a HEAD and an index that the agent has not
+ * written. */
 #define SCRATCH "/tmp/git-agent-resume"
 #define UNSEEN "cannot look at the layers"
 #define UNBROUGHT "what was done to the branch cannot be brought into the session"
 #define MAX_OUTPUT ((size_t)256 << 20)
-#define MOST 10u /* times what git inside is given for a step, where it may read many files */
+#define MOST 10u /* `patience` for commands that may read many files */
 
 struct inside {
 	struct ga_start_env *e;
 	struct ga_start *st;
-	struct ga_strv env;      /* with the session's own HEAD and index ... */
-	struct ga_strv scratch;  /* ... and with ours */
-	unsigned patience;       /* times git_time, of each command */
+	struct ga_strv env;      /* environment of git with the session's own HEAD and index ... */
+	struct ga_strv scratch;  /* ... and with those in SCRATCH */
+	unsigned patience;       /* each command may take so many times limits.git_time */
 };
 
 static void inside_release(struct inside *x)
@@ -48,7 +50,7 @@ static void make_env(struct inside *x)
 	ga_strv_pushf(&x->scratch, "GIT_COMMON_DIR=%s/.git", project);
 }
 
-/* Of what git said, the first path of a list, or else the last line. Caller frees. */
+/* Why git failed: the first path that it lists, or else its last line. Caller frees. */
 static char *reason(const struct ga_buf *errout)
 {
 	const char *path = errout->len ? strstr(errout->ptr, "\n\t") : NULL;
@@ -81,7 +83,7 @@ static int run(struct inside *x, const struct ga_strv *env, const struct ga_strv
 	return 0;
 }
 
-/* What the agent configured must not keep git from doing what it is told. */
+/* The agent's configuration must not keep git from doing what it is told. */
 static void git_argv(struct ga_strv *argv, const char *const *args)
 {
 	ga_strv_push_many(argv, "git", "-c", "core.hooksPath=/dev/null", "-c",
@@ -91,7 +93,7 @@ static void git_argv(struct ga_strv *argv, const char *const *args)
 		ga_strv_push(argv, *args);
 }
 
-/* 1 and git's last line (`ret_line`, may be NULL) if it says no. */
+/* 1 if git fails; then `*ret_line` (`ret_line` may be NULL) is why. */
 static int git(struct inside *x, const struct ga_strv *env, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, char **ret_line, struct ga_error *err)
 {
@@ -109,7 +111,7 @@ static int git(struct inside *x, const struct ga_strv *env, const char *const *a
 
 static int refuse(const struct inside *x, const char *what, const char *line, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ESTART, "%s: %s", what, line ? line : "git inside said no");
+	(void)ga_fail(err, GA_ESTART, "%s: %s", what, line ? line : "git inside failed");
 	return start_anew_hint(&x->st->session, err);
 }
 
@@ -124,7 +126,7 @@ static int git_ok(struct inside *x, const struct ga_strv *env, const char *const
 
 /* ---- the layers -------------------------------------------------------------------- */
 
-/* 1 and its last line if it ends with failure. */
+/* 1 if the script fails; then `*ret_line` is why. */
 static int try_shell(struct inside *x, const char *script, const char *arg,
 		     const struct ga_buf *in, struct ga_buf *out, char **ret_line,
 		     struct ga_error *err)
@@ -146,7 +148,8 @@ static int shell(struct inside *x, const char *script, const char *arg, struct g
 	return rc > 0 ? refuse(x, UNSEEN, line, err) : rc;
 }
 
-/* An index of nothing but these paths, as they were (`old`) or are to be. */
+/* Make an index in SCRATCH of nothing but these paths, as they were (`old`) or as they are to be.
+ */
 static int load_index(struct inside *x, const struct ga_changes *all, bool old,
 		      struct ga_error *err)
 {
@@ -165,7 +168,8 @@ static int load_index(struct inside *x, const struct ga_changes *all, bool old,
 	       git_ok(x, &x->scratch, load, &in, UNSEEN, err) ? -1 : 0;
 }
 
-/* The same, where files are read: what is as it says is known to be. */
+/* The same, and have git compare the files with it, so that it knows which are as the index says.
+ */
 static int load_and_compare(struct inside *x, const struct ga_changes *all, bool old,
 			    struct ga_error *err)
 {
@@ -173,7 +177,7 @@ static int load_and_compare(struct inside *x, const struct ga_changes *all, bool
 
 	if (load_index(x, all, old, err))
 		return -1;
-	/* says no when a file differs, which is no failure here */
+	/* it exits 1 if a file differs, which is no failure here */
 	return git(x, &x->scratch, refresh, NULL, NULL, NULL, err) < 0 ? -1 : 0;
 }
 
@@ -201,7 +205,7 @@ static int list(struct inside *x, const char *const *args, struct ga_strv *ret,
 	return 0;
 }
 
-/* What is in directories where a file is to be. */
+/* List what is in directories that stand where a file is to be. */
 static int list_below(struct inside *x, const struct ga_changes *todo, struct ga_strv *ret,
 		      struct ga_error *err)
 {
@@ -232,8 +236,8 @@ static int refuse_path(const struct inside *x, const char *path, struct ga_error
 	return refuse(x, UNBROUGHT, q, err);
 }
 
-/* Is there a file now where a directory on the way to `path` is to be? Of what lies beyond a link
- * that leads to itself git says neither that it is there nor that it is not. */
+/* Is something to be removed where `path` needs a directory on the way? If that is a link that
+ * leads to itself, git says neither that `path` is there nor that it is not. */
 static bool is_behind_file(const struct ga_changes *all, const char *path)
 {
 	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
@@ -246,8 +250,8 @@ static bool is_behind_file(const struct ga_changes *all, const char *path)
 	return false;
 }
 
-/* What is not as it is to be yet. With the working tree itself beneath, what shows there may not be
- * in the layers: it is done all the same. */
+/* Which of the changes are still to be done. In a live session all of them are: what shows may be
+ * in the working tree beneath, and not in the session's layers. */
 static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_changes *ret,
 		     struct ga_error *err)
 {
@@ -266,12 +270,13 @@ static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_c
 	return 0;
 }
 
-/* Nothing is written over, or removed, that is not as it was captured: be it ignored, in the way of
- * a directory or in a directory that is in the way. Git's own checks spare ignored files only in
- * commands that leave something half done when they are killed. */
+/* Fails if anything would be overwritten or removed that is not as it was captured: also if it is
+ * ignored, in the way of a directory, or in a directory that is in the way. Git itself would spare
+ * ignored files only in commands that leave something half done if they are killed. */
 static int check_todo(struct inside *x, const struct ga_changes *todo, struct ga_error *err)
 {
-	/* a directory in a file's place, and a file beneath a link, count as deleted */
+	/* to git a file counts as deleted if a directory is in its place, or a link is on the way
+	 */
 	static const char *const there[] = { "diff-files", "-z", "--name-only", "--diff-filter=d",
 					     NULL };
 	static const char *const killed[] = { "ls-files", "-z", "--killed", NULL };
@@ -296,7 +301,7 @@ static int check_todo(struct inside *x, const struct ga_changes *todo, struct ga
 	return 0;
 }
 
-/* Whatever is there: it was checked, or a try that ended made it. */
+/* Do the changes, whatever is there: it was checked, or an interrupted resume wrote it. */
 static int put(struct inside *x, const struct ga_changes *all, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes add = GA_CHANGES_INIT;
@@ -315,13 +320,14 @@ static int put(struct inside *x, const struct ga_changes *all, struct ga_error *
 	       git_ok(x, &x->scratch, args, NULL, UNBROUGHT, err) ? -1 : 0;
 }
 
-/* Ahead of all writing. What else is new of the session is not said before it runs. */
+/* Note in the state file, before anything is written, which trees the layers are brought to. All
+ * else in it stays as it was until the session runs. */
 static int note(const struct inside *x, const struct start_point *p, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	const struct ga_session *old = &x->st->session;
 
-	/* said by the try before, which is done again from the same */
+	/* an interrupted resume has noted the same, and is done again */
 	if (ga_oid_equal(&old->bring, &p->view) && ga_oid_equal(&old->bring_full, &p->full))
 		return 0;
 	if (ga_session_load_from(old->dir, old->name, &s, err))
@@ -344,7 +350,8 @@ static int bring(struct inside *x, const struct start_point *p, struct ga_error 
 	       (todo.n && put(x, &todo, err)) ? -1 : 0;
 }
 
-/* What capture converted is not the same bytes: git says whether it is the same. */
+/* Compare what may have been lost with what was captured. By git, since capture may have converted
+ * it. */
 static int check_doubt(struct inside *x, const struct start_point *p, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv lost = GA_STRV_INIT;
@@ -354,7 +361,7 @@ static int check_doubt(struct inside *x, const struct start_point *p, struct ga_
 	return lost.n ? start_layers_lost(&x->st->session, lost.v[0], err) : 0;
 }
 
-/* Is there anything that a capture of what is there now would take for the agent's? */
+/* Are the layers or the branch different from what was captured last, or about to be? */
 static bool has_news(const struct inside *x, const struct start_point *p)
 {
 	const struct ga_session *s = &x->st->session;
@@ -365,7 +372,7 @@ static bool has_news(const struct inside *x, const struct start_point *p)
 
 /* ---- the private git dir ------------------------------------------------------------- */
 
-/* Of a git that was killed; nothing runs there now. */
+/* Remove the locks of a git that was killed: nothing runs there now. */
 static int remove_locks(struct inside *x, struct ga_error *err)
 {
 	return shell(x, "cd .git && rm -f index.lock HEAD.lock packed-refs.lock config.lock "
@@ -388,8 +395,8 @@ static int reset_index(struct inside *x, struct ga_error *err)
 	return git(x, &x->env, refresh, NULL, NULL, NULL, err) < 0 ? -1 : 0;
 }
 
-/* Is HEAD where it is to be, over files that nothing was brought to? Then what the agent staged is
- * as good as it was. An index that cannot be read is nothing to keep. 1: it is. */
+/* 1 if HEAD is where it is to be, and nothing was brought to the files: then the agent's index is
+ * still good. One that cannot be read is not kept. */
 static int keeps_index(struct inside *x, const struct start_point *p, struct ga_error *err)
 {
 	static const char *const branch[] = { "symbolic-ref", "-q", "HEAD", NULL };
@@ -424,7 +431,7 @@ static int move_git(struct inside *x, const struct start_point *p, struct ga_err
 				    ga_oid_hex(&p->from, hex), NULL };
 	int keep;
 
-	/* it says no if there is none, and then HEAD stays where it was */
+	/* it fails if there is no rebase, which is fine; HEAD stays where it is */
 	if (remove_locks(x, err) || git(x, &x->env, quit, NULL, NULL, NULL, err) < 0)
 		return -1;
 	keep = keeps_index(x, p, err);
@@ -442,7 +449,7 @@ static int move_layers(struct inside *x, const struct start_point *p, struct ga_
 	if (!news && !p->doubt.n)
 		return 0;
 	x->patience = MOST;
-	/* a HEAD as every repository has one */
+	/* git takes a directory for a git dir only if it has a HEAD */
 	if (shell(x, "mkdir -p " SCRATCH " && echo ref: refs/heads/none >" SCRATCH "/HEAD", "",
 		  err) || (p->doubt.n && check_doubt(x, p, err)) || (news && bring(x, p, err)))
 		return -1;

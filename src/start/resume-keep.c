@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has to outlive the run that a resume follows.
+ * What of the last run has to be kept when a session is resumed.
  */
 #include "ga/refs.h"
 #include "resume.h"
@@ -16,11 +16,11 @@ int start_keep_stand(struct ga_start_env *e, const struct ga_session *s, struct 
 		return 0;
 	if (ga_refs_list(e->repo, prefix, &had, err))
 		return -1;
-	/* by a resume that was killed */
+	/* a resume that was killed may have done it */
 	for (size_t i = 0; i < had.n; i++)
 		if (ga_oid_equal(&had.v[i].oid, &s->from))
 			return 0;
-	/* their names say which is the later */
+	/* numbered, so that the names say which is later */
 	name = ga_strf("%s%06zu", prefix, had.n + 1);
 	reason = ga_strf("agent: resume %s", s->name);
 	ga_ref_updates_add(&u, name, NULL, &s->from);

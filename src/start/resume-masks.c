@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets that came to be in the project since a session was started: they are hidden from it as a
- * start would. What was hidden then stays so, in the same layers.
+ * Secrets that have come into the project since a session was started are hidden from it on resume,
+ * as a start would hide them. What was hidden at the start stays so, by the same layers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +38,9 @@ static int mask_shared(struct ga_session *s, const struct start_base *b, int pro
 	return 0;
 }
 
-/* A copy of an ignored file was made at the start; a try that was killed may have put something
- * there as well. No agent ever writes in this layer. */
+/* Remove from `extras` what was made there for a path that is hidden now: the copy of an ignored
+ * file made by the start, or something made by a resume that was killed. No agent writes to this
+ * layer. */
 static void remove_copies(const struct start_base *b, int extras)
 {
 	for (size_t i = 0; i < b->hidden.n; i++) {
@@ -60,7 +61,7 @@ static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 	cleanup_close int extras = -1;
 	struct ga_oid tree;
 
-	/* copies and whiteouts are in one that is there */
+	/* without the layer there is no copy to remove, and no need for whiteouts */
 	if (!s->live && !b->clear.n && access(dir, F_OK))
 		return 0;
 	if (mkdir(dir, 0700) && errno != EEXIST)
@@ -84,7 +85,7 @@ int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
 	if (project < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
-	/* what it was shown it has seen */
+	/* what the session was shown before stays visible: it has seen it */
 	ga_strv_extend(&s->exposed, o->expose);
 	ga_strv_sort_unique(&s->exposed);
 	if (start_look_again(e, o, s, &p->under, b, err))

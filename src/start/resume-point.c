@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where a session goes on: on its branch as the host has it now. Its layers show what was captured
- * of them last; what the user did to the branch since is brought to them, path by path: commits on
- * top, what was rejected, another history altogether.
+ * last. What the user did to the branch since then is brought to them, path by path: commits on
+ * top, rejected paths, or another history altogether.
  */
 #include <string.h>
 #include <time.h>
@@ -47,7 +47,7 @@ static int find_branch(struct ga_start_env *e, const struct ga_session *s, struc
 		       ? branch_gone(s, err) : 0;
 }
 
-/* A directory at the path of a file is nothing that a file is merged with. */
+/* The entry at a path; a directory counts as none, since a file cannot be merged with it. */
 static int entry_at(struct ga_start_env *e, const struct ga_oid *tree, const char *path,
 		    struct ga_entry *ret, struct ga_error *err)
 {
@@ -58,8 +58,8 @@ static int entry_at(struct ga_start_env *e, const struct ga_oid *tree, const cha
 	return 0;
 }
 
-/* Where one has a file and the other a directory, what is done would remove what nobody asked for.
- * 1: it does, `*ret_path`. */
+/* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
+ * the other way round, would remove paths that nobody asked to remove. 1: `*ret_path` is one. */
 static int check_collision(struct ga_start_env *e, const struct ga_changes *done,
 			   const struct ga_oid *tree, const struct ga_oid *with, char **ret_path,
 			   struct ga_error *err)
@@ -76,8 +76,8 @@ static int check_collision(struct ga_start_env *e, const struct ga_changes *done
 	return 0;
 }
 
-/* Do to `tree` what was done between two others (sorted). `bring` gets what that changes,
- * `ret_tree` is what comes of it; 1: `*ret_path` (the caller's) was changed on both sides. */
+/* Do the changes `done` (sorted) to `tree`: `bring` gets what that changes, `*ret_tree` is the
+ * result. 1: `*ret_path` (caller frees) was changed on both sides. */
 static int replay(struct ga_start_env *e, const struct ga_changes *done, const struct ga_oid *tree,
 		  struct ga_changes *bring, struct ga_oid *ret_tree, char **ret_path,
 		  struct ga_error *err)
@@ -102,9 +102,9 @@ static int replay(struct ga_start_env *e, const struct ga_changes *done, const s
 		       ? -1 : check_collision(e, done, tree, ret_tree, ret_path, err);
 }
 
-/* What the agent changed in work of the user's that was not committed stands in the layers alone.
- * Once the branch has that very work, committed and with nothing of the agent's, they are what
- * they are to be. */
+/* Add to `ret` those of `done` that do more than commit the user's uncommitted work as the session
+ * got it. That work is in the base already, and the agent's changes to it are only in the layers:
+ * these are to stay as they are. */
 static int drop_committed(struct ga_start_env *e, const struct ga_session *s,
 			  const struct ga_changes *done, struct ga_changes *ret,
 			  struct ga_error *err)
@@ -136,7 +136,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 	return ga_hint(err, "%s", remedy);
 }
 
-/* The branch with what is still held back. */
+/* Find p->full: the branch with what is still held back. */
 static int find_full(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {
@@ -166,8 +166,9 @@ static int find_full(struct ga_start_env *e, const struct ga_session *s, struct 
 	return rc;
 }
 
-/* What was begun is brought to its end, and all else done to that: what of the layers is the
- * agent's and what the host's is known of whole trees alone. */
+/* Find what the layers show, to start from. If a resume was interrupted, it is brought to its end
+ * first (p->again), and the rest is done to that: halfway it is not known what in the layers is the
+ * agent's and what was brought. */
 static int find_start(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		      struct ga_error *err)
 {
@@ -178,7 +179,7 @@ static int find_start(struct ga_start_env *e, const struct ga_session *s, struct
 	return begun ? ga_tree_diff(e->repo, &s->view, &s->bring, &p->again, err) : 0;
 }
 
-/* What the layers are to show. */
+/* Find p->view, what the layers are to show, and p->bring, how to get there. */
 static int find_view(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {
@@ -205,8 +206,8 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 
 /* ---- the user's uncommitted work on top of it -------------------------------------- */
 
-/* What the branch has, done to the work it was made on. Where the two cannot be told apart it is
- * as the agent had it. */
+/* The user's uncommitted work with the changes of the branch done to it. A path where that
+ * conflicts is as the layers are to show it. */
 static int carry(struct ga_start_env *e, const struct ga_session *s, const struct start_point *p,
 		 struct ga_oid *ret, struct ga_error *err)
 {
@@ -235,7 +236,8 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 	return ga_tree_apply(e->repo, NULL, &base, &apply, ret, err);
 }
 
-/* A commit that keeps alive what the layers stand on, too. */
+/* Make the commit of uncommitted work that the agent's history stands on from now on. Its second
+ * parent keeps the base of the layers alive. */
 static int make_from(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {

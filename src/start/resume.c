@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A session that was captured runs again, over the layers it has. Until it runs its state file says
- * what it said before, and all that is done before that can be done again.
+ * Running a captured session again, over the layers it has. Until it runs, its state file says what
+ * it said before (but see note() in resume-inside.c), and every step up to then can be repeated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "resume.h"
 #include "start.h"
 
-/* ---- whether ----------------------------------------------------------------------- */
+/* ---- can it go on? ----------------------------------------------------------------- */
 
 int start_anew_hint(const struct ga_session *s, struct ga_error *err)
 {
@@ -32,10 +32,10 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is %s", s->name,
 			      ga_state_name(s->state));
-		return ga_hint(err, "only one that was captured can go on");
+		return ga_hint(err, "only a session that was captured can go on");
 	}
 	if (s->within) {
-		(void)ga_fail(err, GA_EFATAL, "session '%s' is a part of the superproject's",
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
 		return start_anew_hint(s, err);
 	}
@@ -86,7 +86,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-/* ---- how ------------------------------------------------------------------------------- */
+/* ---- what it is given ------------------------------------------------------------------ */
 
 static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
 {
@@ -111,7 +111,7 @@ static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *
 	return 0;
 }
 
-/* A copy, so that neither side sees the other's file; nothing of it is in a layer. */
+/* Copy the files to one of ours, which is shown inside without being in a layer. */
 static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
@@ -145,7 +145,7 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 	return 0;
 }
 
-/* What the state file says from when it runs. */
+/* Fill in what the state file will say once it runs. */
 static void fill_session(const struct ga_start_opts *o, const struct start_point *p,
 			 struct ga_session *s)
 {
@@ -166,7 +166,7 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->exit_status = -1;
 }
 
-/* What it stands on stays there as long as the session does. */
+/* Keep the commit that it stands on, by a ref, as long as the session is there. */
 static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -194,22 +194,13 @@ static void describe(const struct ga_start_env *e, const struct start_base *b,
 	ga_strv_extend(&st->banner, &st->notes);
 }
 
-/* Of mounts that are gone: a volatile overlay cannot be mounted with them again. That is the
- * kernel's mark that something may have been lost, which was looked for in the layers. */
-static void remove_work(const struct ga_session *s)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int at = open(s->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (at >= 0)
-		(void)ga_rmtree_at(at, "work", &ignored);
-}
-
 static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
 
-	remove_work(s);
+	/* work directories of mounts that are gone: the kernel refuses to mount a volatile overlay
+	 * with them again, as something may be lost, which start_find_doubt() has looked for */
+	start_remove_work(s->dir);
 	if (start_note_live(s, err) || ga_start_config(e, err) ||
 	    (!s->live && start_get_base(e, s, &st->base, err)) ||
 	    start_make_trees(s, s->live ? NULL : &st->base, &st->spec, err))

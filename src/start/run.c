@@ -20,15 +20,15 @@
 #include "step.h"
 #include "watch.h"
 
-/* Long for a command that does nothing, and nothing to what a person would miss. */
+/* Rare enough to cost nothing, often enough for a limit to be noticed in time. */
 #define TICK_MS 1000
-/* Until the processes of a sandbox are gone whose supervisor is: each has to get its turn, and what
- * it writes to the disk has to be there. */
+/* How long the processes of a sandbox may take to end once its supervisor is gone: each has to be
+ * scheduled, and to finish writing to the disk. */
 #define GONE_MS 30000
 #define GONE_STEP_MS 10
 
-/* What was mounted stays readable wherever it went, so all in the layers is good;
- * what is not in them is beneath. */
+/* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
+ * was written at the old path afterwards is not in them, but in the directory beneath. */
 static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 		      struct ga_session *s)
 {
@@ -43,7 +43,7 @@ static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 				dir ? "look for what was written after that in"
 				    : "gone is what was written after that to", q);
 	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->incomplete));
-	/* capture goes on from the file, should this process end before */
+	/* if this process ends, capture goes by the file */
 	(void)ga_session_save(s, &ignored);
 }
 
@@ -55,7 +55,7 @@ static void started(void *payload)
 		w->detach->begun(w->s, w->detach->payload);
 }
 
-/* What those were writing may be missing, and they cannot say so themselves. */
+/* Processes that the kernel killed may not have written all, and cannot say so themselves. */
 static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -69,7 +69,7 @@ static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, st
 	(void)ga_session_save(s, &ignored);
 }
 
-/* Programs inside met EXDEV. That is no reason to refuse a session. */
+/* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
 static void note_no_renames(struct ga_session *s, int errnum)
 {
 	ga_strv_pushf(&s->skipped, "renaming directories inside: %s", errnum == EBUSY ?
@@ -90,7 +90,8 @@ static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, str
 	start_part_paths(st, ret);
 }
 
-/* What has to be there before the agent is. Without that it does not begin. */
+/* The commands that must have succeeded, and services that must be ready, for the agent to begin.
+ */
 static int before(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
 	if (!start_run_setup(w, st, err) && !start_run_services(w, st, err))
@@ -149,7 +150,7 @@ static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
 	}
 }
 
-/* From here on it is RUNNING, for others and for whoever finds it after a power cut. */
+/* Set the state to RUNNING, for other commands, and for recovery after a power cut. */
 static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	struct ga_session *s = &st->session;
@@ -212,8 +213,8 @@ static bool is_idle(const struct ga_session *s)
 	       ga_gitdir_untouched(git, s->branch, &ignored) == 1;
 }
 
-/* When and how the agent ended: a capture that is killed has the same to go by when it is
- * done again. Not worth failing for; that is what capture itself does on a full disk. */
+/* Save when and how the agent ended, so that a capture that is killed and done again has it. A
+ * failure is ignored: if the disk is full, capture fails itself. */
 static void save_if_possible(const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -233,18 +234,18 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		st->argv.v[0] = ga_steal(&st->own);
 	}
 	start_note_begin(e, st);
-	/* what goes on has been there since its layers were brought to where it does */
+	/* a resumed session's sandbox is ready: git ran in it to bring the layers to the branch */
 	rc = st->resumed ? 0 : ga_run_wait_ready(st->sandbox, err) ||
 			       start_enter_network(st, err) ? -1 : 0;
 	if (!rc)
 		rc = ga_run_confine(st->sandbox, &st->confine, err);
 	if (!rc)
 		rc = run(e, st, ret_status, err);
-	/* a terminal that goes while its work is captured takes nothing with it */
+	/* a terminal that hangs up during the capture must not end us */
 	if (s->state == GA_STATE_RUNNING)
 		ga_run_ignore_hangup();
 	ga_run_end(st->sandbox);
-	/* also where it came to nothing before anybody could have used that */
+	/* run() has done so, unless it was not reached */
 	ga_strv_release(&s->published);
 	start_close_home(e, st);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
@@ -299,12 +300,12 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		start_clear_locks(e->repo, s);
 	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper))
 		return ga_start_discard(e, s, err) ? -1 : 1;
-	/* a power cut took the state that it ran with */
+	/* it ran, but a power cut took the state file that said so */
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
 	if (s->state != GA_STATE_RUNNING)
 		return 0;
-	/* init dies with the socket to its supervisor, at once but not before us */
+	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
 	for (int i = 0; ga_run_alive(s->pid, s->pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
 
@@ -323,7 +324,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		(void)ga_journal(s->dir, "interrupted", NULL);
 		save_if_possible(s);
 	}
-	/* which is never stored */
+	/* this state is never stored */
 	s->state = GA_STATE_INTERRUPTED;
 	return 0;
 }

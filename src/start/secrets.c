@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets of the project that a session does not get to see. What is kept out is in none of its
- * layers: it is not carried, not copied, and hidden by a whiteout where a directory of the user's
- * lies beneath. So there is nothing to be uncovered inside, and nothing that capture could take
- * for a change.
+ * Keeping secrets of the project out of a session's sight. They are in none of its layers: not
+ * carried, not copied, and hidden by a whiteout where a directory of the user's lies beneath. So
+ * there is nothing that could be uncovered inside, and nothing that capture takes for a change.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +16,9 @@
 #include "base.h"
 #include "parts.h"
 
-#define BLOB_MAX ((size_t)64 << 20) /* whose id is looked up in the object store */
+#define BLOB_MAX ((size_t)64 << 20) /* size of files that are looked up in the object store */
 #define SHOWN 6
-#define OBJECTS_MAX 8            /* stored ones that are looked up in history ... */
+#define OBJECTS_MAX 8            /* objects that are looked up in history ... */
 #define HISTORY_MS 2000          /* ... for so long each */
 
 /* ---- finding ------------------------------------------------------------------ */
@@ -57,7 +56,7 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 
 	if (o->secrets == GA_SECRETS_OFF)
 		return 0;
-	/* what stays outside has no secrets to keep there */
+	/* uncommitted work that is not carried is not visible anyway */
 	if (!carried)
 		scan.changed = scan.untracked = (struct ga_strv)GA_STRV_INIT;
 	if (ga_commit_tree(e->repo, &b->onto, &tree, err) ||
@@ -154,7 +153,7 @@ void start_describe_secrets(const struct start_base *b, struct ga_start *st)
 			      "them committed: 'git agent secrets'", t.n_seen,
 			      t.n_seen == 1 ? "" : "s", t.n_committed);
 	if (t.incomplete)
-		ga_strv_push(&st->banner, "not all could be looked through for secrets");
+		ga_strv_push(&st->banner, "not everything could be searched for secrets");
 	ga_buf_release(&t.masked);
 	ga_buf_release(&t.stored);
 }
@@ -168,7 +167,8 @@ static int fail(const char *path, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide '%s'", q);
 }
 
-/* The directories on the way, made or there already, look as they do in the user's: they show. */
+/* Give the directories on the way to `path` the mode and times that they have in the user's tree:
+ * in an overlay those of the topmost layer show. */
 static int dress_parents(int from, const char *prefix, int to, const char *path,
 			 struct ga_error *err)
 {
@@ -203,14 +203,14 @@ static int make_parents(int to, const char *path, struct ga_error *err)
 	return 0;
 }
 
-/* Character device 0/0: what an overlay takes for "there is nothing". */
+/* Make a whiteout, a character device 0/0: to an overlay it means that there is nothing. */
 static int white_out(int to, const char *path, struct ga_error *err)
 {
 	struct stat st;
 
 	if (!mknodat(to, path, S_IFCHR, 0))
 		return 0;
-	/* there already, if it is that */
+	/* a whiteout that is there already will do */
 	if (errno == EEXIST && !fstatat(to, path, &st, AT_SYMLINK_NOFOLLOW) &&
 	    S_ISCHR(st.st_mode) && !st.st_rdev)
 		return 0;
@@ -225,7 +225,7 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 	for (size_t i = 0; i < b->hidden.n; i++) {
 		const char *rel = ga_path_below(b->hidden.v[i], dir);
 
-		/* its own .git is hidden as a whole */
+		/* start_mask_git() hides its .git as a whole */
 		if (!rel || !*rel || ga_path_inside(rel, ".git"))
 			continue;
 		if (to < 0 && !ga_mkdir_p(mask, 0755, err))
@@ -245,7 +245,8 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 	return 0;
 }
 
-/* What the base has at `path`, in the form that a checkout gives it, or as it is. */
+/* Write what the base has at `path`, as a checkout would write it, or with `raw` as it is stored.
+ */
 static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, const char *path,
 		    const struct ga_entry *entry, bool raw, struct ga_error *err)
 {
@@ -300,7 +301,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 
 /* ---- the object store --------------------------------------------------------------- */
 
-/* Ids under which git may have stored what is in a hidden file. */
+/* Ids under which git may have stored the content of a hidden file. */
 struct blob {
 	const char *path;
 	struct ga_oid oid;
@@ -308,8 +309,8 @@ struct blob {
 struct blobs {
 	struct blob *v;
 	size_t n, cap;
-	bool asked, answered;  /* which loose objects are in a pack as well ... */
-	struct ga_buf packed;  /* ... in git's words: "rm -f .../ab/cdef" */
+	bool asked, answered;  /* git, about which loose objects are in a pack as well ... */
+	struct ga_buf packed;  /* ... its answer, in lines like "rm -f .../ab/cdef" */
 };
 
 static void add_blob(struct blobs *bs, const char *path, const struct ga_oid *oid)
@@ -327,8 +328,8 @@ static void add_form(const char *path, const struct ga_buf *text, struct blobs *
 		add_blob(ret, path, &oid);
 }
 
-/* As it is, and with its lines ending in the other way: settings and attributes, of now or of the
- * day it was stored, have git change that. */
+/* Add the content as it is, and with LF and with CRLF line ends: git converts these by settings and
+ * attributes, and it is not known which held when it was stored. */
 static void add_forms(const char *path, const struct ga_buf *text, struct blobs *ret)
 {
 	cleanup_buf struct ga_buf lf = GA_BUF_INIT, crlf = GA_BUF_INIT;
@@ -372,7 +373,8 @@ static void add_files(const char *workdir, const struct ga_strv *hidden, struct 
 	}
 }
 
-/* One record of `ls-files -s`: "MODE ID STAGE\tPATH". What the base has as well is no news. */
+/* Add the object of one record of `ls-files -s`, "MODE ID STAGE\tPATH", if the base has not the
+ * same. */
 static int add_staged_one(struct ga_start_env *e, const struct start_base *b, const char *rec,
 			  struct blobs *ret, struct ga_error *err)
 {
@@ -391,7 +393,8 @@ static int add_staged_one(struct ga_start_env *e, const struct start_base *b, co
 	return 0;
 }
 
-/* What is staged of tracked ones. Names of them all could be too many for a command line. */
+/* Add what is staged of hidden files that are tracked. All of the index is listed, since the names
+ * might be too many for a command line. */
 static int add_staged(struct ga_start_env *e, const struct start_base *b, struct blobs *ret,
 		      struct ga_error *err)
 {
@@ -416,7 +419,7 @@ static int add_staged(struct ga_start_env *e, const struct start_base *b, struct
 	return 0;
 }
 
-/* Does a commit have it that the agent is meant to see? Or, for want of an answer, might one? */
+/* Does a commit have it that the session sees? True also if git gives no answer in time. */
 static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const struct ga_oid *base)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -434,7 +437,7 @@ static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const s
 	return ga_git_ok(e->repo, &g, &ignored) || out.len;
 }
 
-/* Is it in a pack as well? Or, for want of an answer, might it be? */
+/* Is it in a pack as well, which cannot be hidden? True also if git gives no answer. */
 static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct blobs *bs)
 {
 	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
@@ -450,8 +453,8 @@ static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct b
 	return !bs->answered || strstr(bs->packed.ptr, ga_oid_hex(oid, hex) + 2) != NULL;
 }
 
-/* Hide its object from the session, if that is one that can be hidden. Of many the rest is only
- * told. */
+/* Hide the object from the session if it can be hidden, else note the path in b->stored. If there
+ * are many, those beyond OBJECTS_MAX are only noted. */
 static void hide_object(struct ga_start_env *e, const struct blob *blob, struct blobs *bs,
 			const struct ga_strv *dirs, struct start_base *b)
 {
@@ -461,7 +464,7 @@ static void hide_object(struct ga_start_env *e, const struct blob *blob, struct 
 	size_t before = b->objects.n;
 
 	if (ga_blob_read(e->repo, &blob->oid, 0, &unused, &none) < 0)
-		return; /* git does not have it */
+		return; /* git has not stored it */
 	(void)ga_oid_hex(&blob->oid, hex);
 	if (b->objects.n + b->stored.n < OBJECTS_MAX && !in_history(e, &blob->oid, &b->base) &&
 	    !is_packed(e, &blob->oid, bs))

@@ -35,7 +35,7 @@ bool start_seen_has(const struct start_seen *seen, size_t i, const struct stat *
 	return i < seen->n && seen->v[i].dev == st->st_dev && seen->v[i].ino == st->st_ino;
 }
 
-/* Two numbers, NUL behind each, for each directory. */
+/* The file has two numbers for each directory, a NUL after each. */
 int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct ga_error *err)
 {
 	cleanup_free char *path = start_dir(s, NAME), *q = ga_escape(path);
@@ -69,7 +69,7 @@ int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 		ga_buf_addf(&b, "%" PRIu64, seen->v[i].ino);
 		ga_buf_addch(&b, '\0');
 	}
-	/* it means nothing after a power cut: no need to wait for the disk */
+	/* it is of no use after a power cut: no need to wait for the disk */
 	(void)unlink(beside);
 	if (ga_write_new(AT_FDCWD, beside, b.len ? b.ptr : "", b.len, 0600, err))
 		return -1;

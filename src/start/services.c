@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's commands that run beside the agent (`services`): begun before it, looked at until
+ * The user's commands that run beside the agent (`services`): started before it, waited for until
  * they are ready, ended after it.
  */
 #include <errno.h>
@@ -18,25 +18,27 @@
 #define END_MS 10000 /* from being asked to end until they are killed */
 #define TEXT_MAX 200
 
-/* Its own answer is shown only where it never was the right one. */
+/* Repeats a service's `ready` command until it succeeds. Its output is shown only if the wait is
+ * cut short. */
 static const char ready_script[] =
 	"printf '%s\\n' \"$0\"\n"
 	"trap 'printf \"%s\\n\" \"$out\"; exit 1' HUP INT TERM\n"
 	"until out=$(/bin/sh -ec \"$1\" 2>&1 </dev/null); do sleep 0.2; done\n";
 
-/* As much as a terminal can take of it: the lines it wrote last. */
+/* Prints the heading, and the lines that a service wrote last. */
 static const char tail_script[] = "printf '%s\\n' \"$0\" \"$1\"";
 
-/* A service that is looked at until it is ready. */
+/* The service that is waited for. */
 struct waiting {
 	const struct ga_sandbox *sb;
 	size_t number;
 };
 
+/* Has it ended, other than with success? */
 static bool is_over(const struct ga_sandbox *sb, size_t i, struct ga_run_service_state *ret)
 {
 	ga_run_service_state(sb, i, ret);
-	/* what put itself into the background has ended well */
+	/* one that ended with success may have put itself into the background */
 	return ret->over && (ret->failed || ret->status);
 }
 
@@ -93,7 +95,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 	return 0;
 }
 
-/* Shown as everything of the sandbox is: by a command in it. */
+/* By a command in the sandbox, so that it is shown and recorded like all of its output. */
 static void show_tail(const struct start_step *s, const struct ga_service *v,
 		      const struct ga_run_service_state *state)
 {
@@ -149,7 +151,7 @@ static int wait_ready(struct start_step *s, const struct waiting *w, const struc
 			return 0;
 		how = ga_strf("is not ready: '%s' %s", text, cut ? cut : "failed");
 	}
-	/* who interrupted it does not want to read more */
+	/* a user who interrupted it does not want to read more */
 	if (!stepped.signal)
 		show_tail(s, v, &state);
 	return fail_service(s, v, how, &state, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +28,16 @@ char *start_fresh_dir(const struct ga_session *s, const char *what, struct ga_er
 	return ga_steal(&dir);
 }
 
-/* 1: it is there, 0: not. In doubt neither is to be taken for granted. */
+void start_remove_work(const char *session_dir)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int at = open(session_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at >= 0)
+		(void)ga_rmtree_at(at, "work", &ignored);
+}
+
+/* 1: it is there; 0: it is not; an error if neither is certain. */
 static int look(const char *path, struct stat *ret, struct ga_error *err)
 {
 	cleanup_free char *q = NULL;
@@ -86,7 +96,7 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 	return start_seen_write(&seen, s, err);
 }
 
-/* What is there already is replaced. */
+/* Set a variable, replacing one of the same name. */
 static void set(struct ga_strv *env, const char *entry)
 {
 	size_t n = strcspn(entry, "=") + 1, kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command of the user's in the sandbox, by a shell, in the project's root: what it writes is
- * shown and recorded under a line that says which it is.
+ * Running a command of the user's in the sandbox, by a shell, in the project's root. What it writes
+ * is shown and recorded, below a heading that says which it is.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@
 #define READY_TICK_MS 100
 #define LINE_MAX_SHOWN 300
 
-/* The line goes where the command's output goes, and in the same order. */
+/* The heading is printed inside, so that it goes where the command's output goes, and before it. */
 static const char plain_script[] = "printf '%s\\n' \"$0\"; exec /bin/sh -ec \"$1\"";
 
-/* One that runs. */
+/* A command that runs. */
 struct running {
 	const struct start_step *s;
 	struct start_stepped *how;
@@ -26,7 +26,7 @@ struct running {
 	int64_t next_watch;
 };
 
-/* Also in front of the recording: what it wrote last is for a message. */
+/* Pass output to the recording, and keep the end of it, for a message. */
 static void on_output(void *payload, const char *p, size_t n)
 {
 	struct running *r = payload;
@@ -51,7 +51,7 @@ static bool on_tick(void *payload)
 	struct running *r = payload;
 	const struct start_step *s = r->s;
 
-	/* that looks at disks and limits, and is made for once a second */
+	/* disks and limits need be looked at only once a second */
 	if (ga_now_ms() >= r->next_watch) {
 		r->next_watch = ga_now_ms() + TICK_MS;
 		if (start_watch_tick(s->watch))

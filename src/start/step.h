@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside the start flow: the commands of the user beside the agent.
+ * Inside the start flow: the commands of the user that run before, beside and after the agent.
  */
 #ifndef STEP_H
 #define STEP_H
 
 #include "watch.h"
 
-/* step.c: one of them, by a shell inside. */
+/* step.c: one command, run by a shell inside. */
 struct start_step {
 	struct start_watch *watch;
 	struct ga_start *st;
-	const char *script;  /* what that shell runs, with $0 `heading` and $1 `command`; NULL: the
-			      * line, then the command */
+	const char *script;  /* what that shell runs, with $0 `heading` and $1 `command`; NULL:
+			      * print the heading, then run the command */
 	const char *heading, *command;
 	int64_t deadline;    /* start_step_deadline() */
 	bool after;          /* the agent has ended */
-	/* asked often: true ends it; NULL */
-	bool (*give_up)(void *payload);
+	bool (*give_up)(void *payload); /* asked often: true ends the command; or NULL */
 	void *payload;
 };
-/* How it went. */
+/* How it ended. */
 struct start_stepped {
-	int status, signal;
-	bool timed_out, ended;
-	char tail[1024];     /* the last it wrote */
+	int status;
+	int signal;          /* a fatal signal that we passed on to it, or 0 */
+	bool timed_out;
+	bool ended;          /* somebody told the supervisor to end it */
+	char tail[1024];     /* the end of its output */
 	size_t tail_n;
 };
 int64_t start_step_deadline(uint64_t seconds); /* 0: none */
 int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_error *err);
-/* Why it did not end by itself, for people; NULL: it did. The caller frees it. */
+/* Why it did not end by itself, for people; NULL: it did. Caller frees. */
 char *start_step_cut(const struct start_step *s, const struct start_stepped *how,
 		     const char *limit, uint64_t seconds);
 /* The last line of some output, safe to show; "" if there is none. */
 char *start_last_line(const char *p, size_t n);
 
-/* beside.c: what is run before the agent; a failure is GA_ESTART. */
+/* beside.c: run `setup`; a failure is GA_ESTART. */
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);
-/* After it, with how each ended in the session's `checks`; `ended`: the agent was ended. */
+/* Run `finish`, and note in the session's `checks` how each command ended. `ended`: the agent was
+ * told to end, and they are not run. */
 void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended);
-/* services.c: beside it, from now on, all of them ready; until then. */
+/* services.c: start `services`, and wait until all of them are ready. */
 int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* End them. */
 void start_end_services(struct ga_start *st);
-/* All of them as lines of a plan. */
+/* beside.c: add lines about all three to the banner. */
 void start_describe_commands(struct ga_start *st);
 
 #endif

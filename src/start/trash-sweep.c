@@ -15,7 +15,7 @@
 #include "ga/trash.h"
 
 #define GONE ".gone-"
-#define FIRST_TIME 1000000000 /* what comes before is a number, not a time */
+#define FIRST_TIME 1000000000 /* anything less is the N of NAME-TIME-N, not a time */
 
 /* When was NAME-TIME, or NAME-TIME-N, dropped? 0: it is no such name. */
 static uint64_t time_of(const char *stamp)
@@ -78,8 +78,8 @@ static int remove_refs(struct ga_repo *r, const char *stamp, struct ga_error *er
 	return ga_refs_update(r, &u, "agent: gc", err);
 }
 
-/* The directory goes first, whole, by a rename: from then on nobody brings it back without its
- * refs. 1: somebody is bringing it back. */
+/* Remove a session from the trash. Its directory is renamed first, as a whole, so that nobody can
+ * restore it any more when its refs are gone. 1: somebody is restoring it. */
 static int remove_one(struct ga_repo *r, int at, const char *trash, const char *stamp,
 		      struct ga_error *err)
 {

@@ -18,9 +18,10 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/worktree.h"
+#include "start.h"
 
-/* The session's last commit, where its branch is gone or was moved away from it: on a ref as an
- * earlier run's is. */
+/* If the branch is gone, or does not have the session's last commit, keep that on a ref in the
+ * trash, named like those of earlier runs. */
 static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    const char *stamp, struct ga_ref_updates *u, struct ga_error *err)
 {
@@ -75,7 +76,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	return ga_refs_update(r, &u, reason, err);
 }
 
-/* NAME-TIME, or NAME-TIME-N where sessions of one name are dropped within a second. */
+/* NAME-TIME, or NAME-TIME-N if sessions of the same name are dropped within a second. */
 static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 {
 	uint64_t now = (uint64_t)time(NULL);
@@ -91,17 +92,6 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 		if (access(dir, F_OK) && (ga_refs_list(r, prefix, &refs, &ignored) || !refs.n))
 			return ga_steal(&stamp);
 	}
-}
-
-/* What overlays kept for themselves, in directories that are closed to their owner too: 'rm -r'
- * would stop at them. Nothing in it is the agent's work. */
-static void remove_work(const char *dir)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_close int at = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (at >= 0)
-		(void)ga_rmtree_at(at, "work", &ignored);
 }
 
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
@@ -123,17 +113,17 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
 				     s->name, q);
 	}
-	remove_work(to);
+	start_remove_work(to);
 	*ret_where = ga_steal(&to);
 	return 0;
 }
 
-/* ---- and back -------------------------------------------------------------------- */
+/* ---- restoring ------------------------------------------------------------------- */
 
-/* One in the trash. */
+/* A session in the trash: NAME-TIME or NAME-TIME-N. */
 struct found {
-	char *entry;          /* its directory's name */
-	char *name;           /* its own */
+	char *entry;          /* the directory's name */
+	char *name;           /* the session's */
 	uint64_t time, n;
 };
 
@@ -163,7 +153,7 @@ static bool is_session(const char *dir, const char *name)
 	return !ga_session_load_from(dir, name, &s, &ignored);
 }
 
-/* NAME-TIME or NAME-TIME-N? A name may end like that itself: its state file knows. */
+/* Take such a name apart. A session's name may end in numbers too: its state file tells. */
 static bool take_apart(const char *trash, const char *entry, struct found *ret)
 {
 	cleanup_free char *dir = ga_path_join(trash, entry), *name = ga_strdup(entry);
@@ -187,7 +177,7 @@ static bool is_later(const struct found *a, const struct found *b)
 	return !b->entry || a->time > b->time || (a->time == b->time && a->n > b->n);
 }
 
-/* Returns 1 if there is none. */
+/* Find the session of that name, or entry, that was dropped last. 1: there is none. */
 static int find(const char *trash, const char *name, struct found *ret, struct ga_error *err)
 {
 	DIR *d = opendir(trash);
@@ -237,8 +227,8 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 	return ga_refs_update(r, &u, reason, err);
 }
 
-/* Is there a ref that would have to be overwritten? One that is not in the trash any more was
- * brought back by a try that got no further. 1 yes. */
+/* Does the branch exist that would have to be restored? If it is not in the trash any more, an
+ * interrupted restore has brought it back. 1 yes. */
 static int branch_in_the_way(struct ga_repo *r, const struct ga_session *s, const char *entry,
 			     struct ga_error *err)
 {
@@ -273,7 +263,7 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
 }
 
-/* Into its place among the sessions. */
+/* Move the directory back among the sessions, and lock it. */
 static int move_back(const char *state_dir, struct ga_session *s, int *ret_lock,
 		     struct ga_error *err)
 {

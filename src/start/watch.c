@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is looked at every second while a session runs: whether it has had its time, written its
- * share, or filled the disk.
+ * What is looked at every second while a session runs: whether it has used up its time, written too
+ * much, or filled the disk.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,8 @@
 #include "start.h"
 #include "watch.h"
 
-/* Of a measurement nobody waits for: a tenth of the time at most goes into these. */
+/* After measuring the layers, wait this many times as long: a tenth of the time at most is spent.
+ */
 #define MEASURE_SHARE 10
 #define DEEP 400 /* levels, each of which holds a descriptor */
 
@@ -42,10 +43,10 @@ static enum measured measure_entry(struct sum *sum, int dir, const char *name, u
 	cleanup_close int fd = -1;
 	struct stat st;
 
-	/* the agent is at work: what is gone by now takes nothing */
+	/* the agent is at work: it may be gone by now */
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? FITS : UNKNOWN;
-	/* each name of a file has its share of it */
+	/* a file with several names is counted once, a share of it for each name */
 	sum->bytes += (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : st.st_nlink);
 	if (sum->bytes > sum->most)
 		return OVER;
@@ -74,7 +75,8 @@ static enum measured measure_in(struct sum *sum, int fd, unsigned depth)
 	return m;
 }
 
-/* All that is written to: the layers of the project, of shared directories, of the git dir. */
+/* Measure all that a session writes to: the layers of the project, of shared directories and of the
+ * git dir. In a child of the supervisor. */
 static enum measured measure(const struct ga_session *s, uint64_t most, pid_t parent)
 {
 	static const char *const names[] = { "upper", "shared", "git" };
@@ -84,11 +86,11 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 	enum measured m = FITS;
 	struct rlimit files;
 
-	/* what an agent closed is not closed to us */
+	/* in a user namespace of our own we can read directories that the agent closed */
 	if (dir < 0 || ga_ns_enter_user(&ignored) || getrlimit(RLIMIT_NOFILE, &files))
 		return UNKNOWN;
-	/* We have the socket by which process 1 notices the end of our parent, and its lock. After
-	 * the user namespace was entered, as the kernel forgets it then. */
+	/* Never outlive the supervisor: we hold the socket by which process 1 notices its end, and
+	 * its lock. Set after entering the user namespace, which clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		return UNKNOWN;
 	files.rlim_cur = files.rlim_max;
@@ -99,8 +101,9 @@ static enum measured measure(const struct ga_session *s, uint64_t most, pid_t pa
 	return m;
 }
 
-/* ---- ---------------------------------------------------------------------------- */
+/* ---- the limits ------------------------------------------------------------------- */
 
+/* The session is to end. */
 static void found(struct start_watch *w, const char *event, char *why)
 {
 	w->event = event;
@@ -124,7 +127,7 @@ static void on_measured(struct start_watch *w, enum measured m)
 					    "(limits.upper)"));
 }
 
-/* By a process beside: it may take longer than a command is to wait. */
+/* In a child process, as it may take longer than the supervisor may keep the agent waiting. */
 static void watch_layers(struct start_watch *w)
 {
 	pid_t self = getpid();
@@ -194,7 +197,7 @@ bool start_watch_tick(void *payload)
 	return w->why != NULL;
 }
 
-/* What the command was about to write may be missing. */
+/* Note that the session is incomplete: what the command was about to write may be missing. */
 static void note(const struct start_watch *w, struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -214,7 +217,7 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 		while (waitpid(w->measure, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	/* told after the capture, which syncs the same refs once more */
+	/* a failure is reported after the capture, which syncs the same refs once more */
 	rc = ga_sync_beside_end(w->beside, err);
 	ga_strv_release(&w->unsynced);
 	if (w->why)

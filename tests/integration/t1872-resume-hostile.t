@@ -142,7 +142,7 @@ test_expect_success 'shared directories that are gone, or a link by now, on the 
 
 test_expect_success 'a session with submodules: refused with what to do' '
 	cd "$HOME" && make_repo lib && make_super super lib && cd super && git agent start -q --name sub -- sh -c "echo 1 >f" && test_expect_code 125 git agent resume sub -- true 2>../err &&
-	grep "session .sub. has submodules" ../err && grep "^hint: .*start --base agent/sub" ../err && cd $L && test_expect_code 125 git agent resume sub -- true 2>../err && grep "is a part of the superproject" ../err
+	grep "session .sub. has submodules" ../err && grep "^hint: .*start --base agent/sub" ../err && cd $L && test_expect_code 125 git agent resume sub -- true 2>../err && grep "is part of a superproject" ../err
 '
 
 # on NAME COMMANDS: on its branch, in a working tree of the user's

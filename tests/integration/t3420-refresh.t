@@ -106,7 +106,7 @@ test_expect_success 'what is a secret in the new one is kept out of it, and so i
 
 test_expect_success 'SB-04 nothing is mounted where the former is not, whatever is there; the others are shown' '
 	repo away && git agent start -q -n s -- true && mv sub/cache x && git agent resume -qd s -- sleep 1000 && anew mods m m && mv x sub/cache && echo 2 >sub/cache/2 &&
-	git agent shell s -- sh -c "rm -rf sub/cache; ln -s /usr sub/cache" && test_expect_code 128 git agent refresh s 2>../err && grep "sub/cache. itself was made anew, and cannot be shown to agent/s: the former one is not there" ../err && grep "git agent stop s" ../err &&
+	git agent shell s -- sh -c "rm -rf sub/cache; ln -s /usr sub/cache" && test_expect_code 128 git agent refresh s 2>../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: the former one is not there" ../err && grep "git agent stop s" ../err &&
 	test "$(seen mods/m)" = m && git agent shell s -- sh -c "test -d /usr/bin && rm sub/cache && mkdir sub/cache && echo own >sub/cache/own" && test_expect_code 128 git agent refresh -q s 2>/dev/null && test "$(seen sub/cache/own)" = own && git agent stop -q s
 '
 
@@ -139,7 +139,7 @@ test_expect_success 'one that is replaced between the look at what is in it and 
 	repo twice && git agent start -qd -n s -- sleep 1000 && test "$(seen sub/cache/1)" = 1 && mv sub/cache sub/old && mkdir sub/cache && echo two >sub/cache/2 || exit 1
 	GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & pid=$!
 	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" && mv sub/cache sub/new && mkdir sub/cache && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env; kill -CONT $pid
-	wait $pid; test $? = 128 && cat ../err && grep "sub/cache. itself was made anew, and cannot be shown to agent/s: it was made anew once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
+	wait $pid; test $? = 128 && cat ../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent refresh s && test_must_fail seen sub/cache/1 2>/dev/null && test_must_fail seen sub/cache/.env 2>/dev/null && git agent stop -q s
 '
 
